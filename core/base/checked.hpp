@@ -1,0 +1,33 @@
+// Arithmetic that says when it overflows, and the way from a file's 64 bits to the machine's size_t.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+namespace h5mote {
+
+/// a + b into `result`; false when it does not fit.
+template <typename T>
+[[nodiscard]] constexpr bool checked_add(T a, T b, T& result) noexcept {
+    return !__builtin_add_overflow(a, b, &result);
+}
+
+/// a * b into `result`; false when it does not fit.
+template <typename T>
+[[nodiscard]] constexpr bool checked_multiply(T a, T b, T& result) noexcept {
+    return !__builtin_mul_overflow(a, b, &result);
+}
+
+/// A file's length as size_t; false when the machine cannot express it.
+[[nodiscard]] constexpr bool to_size(std::uint64_t value, std::size_t& result) noexcept {
+    result = static_cast<std::size_t>(value);
+    return value <= std::numeric_limits<std::size_t>::max();
+}
+
+/// Whether [offset, offset + length) lies within [0, size).
+[[nodiscard]] constexpr bool within(std::uint64_t offset, std::uint64_t length, std::uint64_t size) noexcept {
+    return offset <= size && length <= size - offset;
+}
+
+}  // namespace h5mote

@@ -1,0 +1,115 @@
+// Little-endian bytes, read and written one by one: any alignment, any byte order of the machine. Compilers
+// turn the fixed-size forms into single loads and stores where the machine allows it.
+#pragma once
+
+#include <h5mote/span.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+namespace h5mote {
+
+/// The unsigned integer at `from`, little-endian.
+template <typename T>
+inline T load_le(const std::byte* from) noexcept {
+    static_assert(std::is_unsigned_v<T>);
+    T value = 0;
+    for (std::size_t i = 0; i < sizeof(T); ++i) {
+        value = static_cast<T>(value | static_cast<T>(static_cast<T>(from[i]) << (8 * i)));
+    }
+    return value;
+}
+
+/// Stores an unsigned integer at `to`, little-endian.
+template <typename T>
+inline void store_le(std::byte* to, T value) noexcept {
+    static_assert(std::is_unsigned_v<T>);
+    for (std::size_t i = 0; i < sizeof(T); ++i) {
+        to[i] = static_cast<std::byte>(value >> (8 * i));
+    }
+}
+
+/// The integer of `width` bytes (1 to 8) at `from`, little-endian.
+std::uint64_t load_uint(const std::byte* from, unsigned width) noexcept;
+/// Stores the low `width` bytes (1 to 8) of `value` at `to`, little-endian.
+void store_uint(std::byte* to, std::uint64_t value, unsigned width) noexcept;
+
+/// Bytes needed to store `value`: 1 to 8.
+unsigned uint_width(std::uint64_t value) noexcept;
+/// Largest n with 2^n <= value; 0 for value 0.
+unsigned floor_log2(std::uint64_t value) noexcept;
+
+/// Reads little-endian fields from bytes that may be hostile. Running past the end sets a flag that stays, and
+/// yields zeros, so that a decoder reads straight through and asks ok() once.
+class Reader {
+public:
+    explicit Reader(ConstBytes bytes) noexcept : at_(bytes.data()), end_(bytes.data() + bytes.size()) {}
+
+    std::uint64_t uint(unsigned width) noexcept {
+        const std::byte* from = take(width);
+        return from == nullptr ? 0 : load_uint(from, width);
+    }
+    std::uint8_t u8() noexcept { return static_cast<std::uint8_t>(uint(1)); }
+    std::uint16_t u16() noexcept { return static_cast<std::uint16_t>(uint(2)); }
+    std::uint32_t u32() noexcept { return static_cast<std::uint32_t>(uint(4)); }
+    std::uint64_t u64() noexcept { return uint(8); }
+    void skip(std::size_t count) noexcept { (void)take(count); }
+    /// The next `count` bytes; empty when there are fewer.
+    ConstBytes bytes(std::size_t count) noexcept {
+        const std::byte* from = take(count);
+        return from == nullptr ? ConstBytes{} : ConstBytes{from, count};
+    }
+    /// What has not been read.
+    ConstBytes rest() const noexcept { return {at_, remaining()}; }
+    std::size_t remaining() const noexcept { return static_cast<std::size_t>(end_ - at_); }
+    bool ok() const noexcept { return ok_; }
+
+private:
+    const std::byte* take(std::size_t count) noexcept;
+
+    const std::byte* at_;
+    const std::byte* end_;
+    bool ok_ = true;
+};
+
+/// Writes little-endian fields into a buffer whose size was computed before. Running past the end sets a flag and
+/// writes nothing more.
+class Writer {
+public:
+    explicit Writer(Bytes bytes) noexcept : begin_(bytes.data()), at_(begin_), end_(begin_ + bytes.size()) {}
+
+    void uint(std::uint64_t value, unsigned width) noexcept {
+        if (std::byte* to = take(width)) {
+            store_uint(to, value, width);
+        }
+    }
+    void u8(std::uint64_t value) noexcept { uint(value, 1); }
+    void u16(std::uint64_t value) noexcept { uint(value, 2); }
+    void u32(std::uint64_t value) noexcept { uint(value, 4); }
+    void u64(std::uint64_t value) noexcept { uint(value, 8); }
+    void bytes(ConstBytes from) noexcept {
+        std::byte* to = take(from.size());
+        if (to != nullptr && !from.empty()) {
+            std::memcpy(to, from.data(), from.size());
+        }
+    }
+    void fill(std::byte value, std::size_t count) noexcept {
+        if (std::byte* to = take(count)) {
+            std::memset(to, static_cast<int>(value), count);
+        }
+    }
+    std::size_t written() const noexcept { return static_cast<std::size_t>(at_ - begin_); }
+    bool ok() const noexcept { return ok_; }
+
+private:
+    std::byte* take(std::size_t count) noexcept;
+
+    std::byte* begin_;
+    std::byte* at_;
+    std::byte* end_;
+    bool ok_ = true;
+};
+
+}  // namespace h5mote

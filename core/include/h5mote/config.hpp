@@ -1,0 +1,82 @@
+// Build configuration: the one header that says what is compiled in.
+//
+// Every option has a default here and can be replaced by a compiler definition (CMake options of the
+// same name) or by pointing H5MOTE_CONFIG_HEADER at a header of your own, which is read first.
+// The measured cost of each option in bytes of Cortex-M4 code stands in README.md.
+#pragma once
+
+#ifdef H5MOTE_CONFIG_HEADER
+#include H5MOTE_CONFIG_HEADER
+#endif
+
+// Profiles set defaults only; each option below can still be replaced by itself.
+//   logger  create, append, groups, attributes, reopen and continue; newest format only
+//   reader  read everything, write nothing
+//   full    all of it
+#if defined(H5MOTE_PROFILE_LOGGER) + defined(H5MOTE_PROFILE_READER) + defined(H5MOTE_PROFILE_FULL) > 1
+#error "h5mote: choose one profile"
+#endif
+
+// Creating and changing files. 0 or 1. Off: every call that would write returns Status::read_only.
+#ifndef H5MOTE_WRITE
+#ifdef H5MOTE_PROFILE_READER
+#define H5MOTE_WRITE 0
+#else
+#define H5MOTE_WRITE 1
+#endif
+#endif
+
+// Records kept by the error trail (8 to 24 bytes of RAM each). 0 to 64. 0 compiles the trail out.
+#ifndef H5MOTE_ERROR_TRAIL
+#ifdef H5MOTE_PROFILE_LOGGER
+#define H5MOTE_ERROR_TRAIL 4
+#else
+#define H5MOTE_ERROR_TRAIL 16
+#endif
+#endif
+
+// Largest rank of a dataspace. 1 to 32 (the format's own limit). A file with more is `unsupported`.
+// Costs 16 bytes a dimension in every Dataspace value.
+#ifndef H5MOTE_MAX_RANK
+#define H5MOTE_MAX_RANK 32
+#endif
+
+// Most filters of one pipeline. 1 to 32 (the format's own limit).
+#ifndef H5MOTE_MAX_FILTERS
+#ifdef H5MOTE_PROFILE_LOGGER
+#define H5MOTE_MAX_FILTERS 4
+#else
+#define H5MOTE_MAX_FILTERS 32
+#endif
+#endif
+
+// Deepest nesting of a datatype (compound in array in compound ...). 1 to 64. Bounds the stack.
+#ifndef H5MOTE_MAX_TYPE_DEPTH
+#ifdef H5MOTE_PROFILE_LOGGER
+#define H5MOTE_MAX_TYPE_DEPTH 4
+#else
+#define H5MOTE_MAX_TYPE_DEPTH 16
+#endif
+#endif
+
+// Filters. 0 or 1 each. A filter that is compiled in costs code only when it is passed to a Library.
+#ifndef H5MOTE_FILTER_SHUFFLE
+#define H5MOTE_FILTER_SHUFFLE 1
+#endif
+#ifndef H5MOTE_FILTER_FLETCHER32
+#define H5MOTE_FILTER_FLETCHER32 1
+#endif
+#ifndef H5MOTE_FILTER_DEFLATE
+#define H5MOTE_FILTER_DEFLATE 1
+#endif
+
+// Use zlib in place of our own deflate (hosts only; needs a heap). 0 or 1.
+#ifndef H5MOTE_DEFLATE_ZLIB
+#define H5MOTE_DEFLATE_ZLIB 0
+#endif
+
+static_assert(H5MOTE_ERROR_TRAIL >= 0 && H5MOTE_ERROR_TRAIL <= 64, "H5MOTE_ERROR_TRAIL: 0 to 64");
+static_assert(H5MOTE_MAX_RANK >= 1 && H5MOTE_MAX_RANK <= 32, "H5MOTE_MAX_RANK: 1 to 32");
+static_assert(H5MOTE_MAX_FILTERS >= 1 && H5MOTE_MAX_FILTERS <= 32, "H5MOTE_MAX_FILTERS: 1 to 32");
+static_assert(H5MOTE_MAX_TYPE_DEPTH >= 1 && H5MOTE_MAX_TYPE_DEPTH <= 64, "H5MOTE_MAX_TYPE_DEPTH: 1 to 64");
+static_assert(!H5MOTE_DEFLATE_ZLIB || H5MOTE_FILTER_DEFLATE, "H5MOTE_DEFLATE_ZLIB needs H5MOTE_FILTER_DEFLATE");

@@ -1,0 +1,84 @@
+// What the layers below see of a Library: memory with accounting, the error trail, the filters, the port.
+#pragma once
+
+#include <h5mote/allocator.hpp>
+#include <h5mote/filter.hpp>
+#include <h5mote/list.hpp>
+#include <h5mote/port.hpp>
+#include <h5mote/status.hpp>
+
+#include <cstddef>
+#include <new>
+#include <utility>
+
+namespace h5mote {
+
+/// Something that holds memory it can do without: a free list, clean cache entries.
+class Reclaimer : public ListNode<> {
+public:
+    /// Gives back what is not in use. Called when an allocation failed and by garbage_collect(); must not allocate.
+    virtual void reclaim() noexcept = 0;
+    /// Bytes that lie idle in a free list (0 for caches, whose memory is in use).
+    virtual std::size_t idle_bytes() const noexcept { return 0; }
+
+protected:
+    ~Reclaimer() = default;
+};
+
+class Context {
+public:
+    /// Everything is borrowed and outlives the context. `filters` are the filters that this program links.
+    Context(Allocator& allocator, Port& port, Span<const Filter* const> filters) noexcept
+        : allocator_(allocator), port_(port), filters_(filters) {}
+    Context(const Context&) = delete;
+    Context& operator=(const Context&) = delete;
+
+    /// `size` bytes aligned to 8, uninitialised. When the allocator refuses: every reclaimer is called and the
+    /// allocation tried once more; nullptr then (the trail has the record, with the bytes asked for).
+    void* allocate(MemoryKind kind, std::size_t size) noexcept;
+    /// Takes back what allocate() gave, with the same kind and size. nullptr is ignored.
+    void release(MemoryKind kind, void* memory, std::size_t size) noexcept;
+
+    template <typename T, typename... Arguments>
+    T* create(MemoryKind kind, Arguments&&... arguments) noexcept {
+        void* memory = allocate(kind, sizeof(T));
+        return memory == nullptr ? nullptr : ::new (memory) T(std::forward<Arguments>(arguments)...);
+    }
+    template <typename T>
+    void destroy(MemoryKind kind, T* object) noexcept {
+        if (object != nullptr) {
+            object->~T();
+            release(kind, object, sizeof(T));
+        }
+    }
+
+    void add_reclaimer(Reclaimer& reclaimer) noexcept { reclaimers_.push_back(reclaimer); }
+    void remove_reclaimer(Reclaimer& reclaimer) noexcept { reclaimers_.remove(reclaimer); }
+    /// Empties free lists and drops clean cache entries.
+    void garbage_collect() noexcept;
+    MemoryReport memory_report() const noexcept;
+
+    /// The filter of that number among those given to the constructor, or nullptr.
+    const Filter* find_filter(FilterId id) const noexcept;
+
+    Status fail(Module module, unsigned line, Status status, std::uint32_t detail = 0,
+                std::uint64_t value = 0) noexcept {
+        return trail_.fail(module, line, status, detail, value);
+    }
+    Status unsupported(Module module, unsigned line, Feature feature, std::uint32_t detail = 0) noexcept {
+        return trail_.fail(module, line, Status::unsupported, detail, static_cast<std::uint64_t>(feature));
+    }
+    ErrorTrail& trail() noexcept { return trail_; }
+    Port& port() noexcept { return port_; }
+    Allocator& allocator() noexcept { return allocator_; }
+
+private:
+    Allocator& allocator_;
+    Port& port_;
+    Span<const Filter* const> filters_;
+    ErrorTrail trail_;
+    List<Reclaimer> reclaimers_;
+    MemoryUsage kinds_[kMemoryKinds];
+};
+
+}  // namespace h5mote

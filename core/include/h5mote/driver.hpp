@@ -1,0 +1,69 @@
+// H5FD - the driver interface: what every storage offers to the library, and what it promises.
+#pragma once
+
+#include <h5mote/span.hpp>
+#include <h5mote/status.hpp>
+
+#include <cstdint>
+
+namespace h5mote {
+
+/// What a call's bytes are for (H5FD_mem_t). A driver may keep classes apart, as the split driver does.
+enum class Usage : std::uint8_t { superblock, btree, raw_data, global_heap, local_heap, object_header };
+
+/// What a storage promises. The core chooses how it orders writes by these; see README.md, "Crash safety".
+struct Capabilities {
+    /// Bytes that are written wholly or not at all when they lie in one aligned unit of that size; 1 if nothing is
+    /// promised. 512 for sectors.
+    std::uint32_t atomic_unit = 1;
+    /// Bytes of the smallest program and erase operation; 1 where there is no such thing.
+    std::uint32_t program_unit = 1;
+    std::uint32_t erase_unit = 1;
+    /// Value of erased or never written bytes.
+    std::uint8_t erased_value = 0;
+    bool writable = true;
+    /// Bytes once written may be written again in place.
+    bool overwrite = true;
+    /// Bytes between the old end of file and a later write or truncate() read as zero.
+    bool extends_with_zeros = true;
+    /// Writes reach the storage in the order in which they were made.
+    bool ordered = false;
+    /// After sync() returned ok, earlier writes are on the storage before any later one.
+    bool sync_is_barrier = true;
+    /// All writes between two sync() calls appear wholly or not at all.
+    bool sync_is_commit = false;
+};
+
+/// A storage of bytes addressed from 0. Implementations are not thread-safe by themselves. Any function may fail with
+/// io_error; a failed write leaves the range it names undefined and everything else as it was.
+class Driver {
+public:
+    virtual Capabilities capabilities() const noexcept = 0;
+
+    /// Fills `to` from `address`. The range lies within end_of_file(); otherwise io_error.
+    virtual Status read(Usage usage, std::uint64_t address, Bytes to) noexcept = 0;
+    /// Stores `from` at `address`, extending the file if need be. no_space when it does not fit: nothing is written
+    /// then.
+    virtual Status write(Usage usage, std::uint64_t address, ConstBytes from) noexcept = 0;
+    /// Everything written before is durable when it returns ok (as far as the capabilities say).
+    virtual Status sync() noexcept = 0;
+    /// Bytes that the storage holds now.
+    virtual Status end_of_file(std::uint64_t& size) noexcept = 0;
+    /// Makes the file `size` bytes long; new bytes read as zero if extends_with_zeros. no_space when it does not fit.
+    virtual Status truncate(std::uint64_t size) noexcept = 0;
+
+    /// Keeps others from using the same storage. Default: always granted. busy when it is taken.
+    virtual Status lock(bool /*exclusive*/) noexcept { return Status::ok; }
+    virtual Status unlock() noexcept { return Status::ok; }
+
+    /// Whether both drivers stand for the same storage, so that one file is not opened twice. Default: same object.
+    virtual bool same_storage(const Driver& other) const noexcept { return this == &other; }
+
+protected:
+    Driver() = default;
+    Driver(const Driver&) = delete;
+    Driver& operator=(const Driver&) = delete;
+    ~Driver() = default;
+};
+
+}  // namespace h5mote

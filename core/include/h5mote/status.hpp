@@ -1,0 +1,130 @@
+// H5E - what a call came to, and the trail of where it went wrong.
+#pragma once
+
+#include <h5mote/config.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace h5mote {
+
+/// What a call came to. A code says what the caller can do about it; the error trail says where it arose.
+enum class [[nodiscard]] Status : std::uint8_t{
+    ok = 0,
+    out_of_memory,     ///< the allocator is exhausted, also after caches were emptied; release something, try again
+    over_budget,       ///< a fixed budget is too small; the trail's second number is the bytes needed
+    not_found,         ///< no object, attribute or file of that name or index
+    already_exists,    ///< the name is taken
+    invalid_argument,  ///< the call's arguments do not fit each other or the object
+    invalid_handle,    ///< the handle is empty or its file was closed
+    corrupt_file,      ///< the bytes contradict the format; the trail's second number is the file address if known
+    unsupported,       ///< valid HDF5 that this build does not handle; the trail's second number is a Feature
+    not_hdf5,          ///< no HDF5 signature at any place where one may stand
+    read_only,         ///< the file, the driver or the build does not permit writing
+    io_error,          ///< the driver failed
+    no_space,          ///< the storage is full
+    busy,              ///< the object is in use in a way that excludes this call
+    type_mismatch,     ///< no conversion between the two datatypes
+    overflow,          ///< a size or address exceeds what the machine or the file can express
+};
+
+/// Name of a status, for messages on a host ("out_of_memory"). Static storage.
+const char* to_string(Status status) noexcept;
+
+/// What a file needs and this build lacks: second number of an `unsupported` trail record.
+enum class Feature : std::uint8_t {
+    none = 0,
+    superblock_version,
+    superblock_extension,
+    file_locked_for_writing,
+    sizeof_offsets,
+    object_header_version,
+    symbol_table_group,
+    dense_links,
+    dense_attributes,
+    shared_message,
+    external_link,
+    user_defined_link,
+    unknown_message,
+    datatype_class,
+    datatype_version,
+    dataspace_version,
+    dataspace_rank,
+    layout_version,
+    layout_class,
+    chunk_index,
+    external_storage,
+    filter,
+    fill_value_version,
+    attribute_version,
+    link_version,
+    base_address,
+    message_version,
+    type_conversion,
+};
+
+/// Name of a feature, for messages on a host ("dense_links"). Static storage.
+const char* to_string(Feature feature) noexcept;
+
+/// The part of the library that reports; the HDF5 library's own package letters are given beside it.
+enum class Module : std::uint8_t {
+    none = 0,
+    base,
+    memory,  // H5MM H5FL
+    format,
+    storage,    // H5MF H5C
+    file,       // H5F
+    index,      // H5EA
+    object,     // H5O
+    datatype,   // H5T
+    dataspace,  // H5S
+    attribute,  // H5A
+    group,      // H5G H5L
+    dataset,    // H5D
+    filter,     // H5Z
+    driver,     // H5FD
+};
+
+/// Name of a module, for messages on a host ("object"). Static storage.
+const char* to_string(Module module) noexcept;
+
+/// One record of the trail: where an error was first seen. No strings, no allocation.
+struct ErrorRecord {
+    Module module = Module::none;
+    Status status = Status::ok;
+    std::uint16_t line = 0;    ///< source line in the module
+    std::uint32_t detail = 0;  ///< first number: a message type, a version, a count
+    std::uint64_t value = 0;   ///< second number: bytes needed, a file address, a Feature
+};
+
+/// Fixed ring of the newest H5MOTE_ERROR_TRAIL records; older ones are overwritten. Nothing clears it but
+/// clear(). With H5MOTE_ERROR_TRAIL 0 it is empty and costs nothing.
+class ErrorTrail {
+public:
+    /// Number of records kept, at most H5MOTE_ERROR_TRAIL.
+    std::size_t size() const noexcept;
+    /// The i-th newest record; i = 0 is the latest. An empty record when i >= size().
+    ErrorRecord newest(std::size_t i = 0) const noexcept;
+    void clear() noexcept;
+
+    /// Keeps a record and returns its status, so that `return trail.fail(...)` reads as one statement.
+    Status fail(Module module, unsigned line, Status status, std::uint32_t detail = 0,
+                std::uint64_t value = 0) noexcept;
+
+private:
+#if H5MOTE_ERROR_TRAIL > 0
+    ErrorRecord records_[H5MOTE_ERROR_TRAIL];
+    std::uint32_t count_ = 0;
+#endif
+};
+
+}  // namespace h5mote
+
+/// Returns from the enclosing function when the expression is not Status::ok.
+#define H5MOTE_TRY(expression)                                \
+    do {                                                      \
+        const ::h5mote::Status h5mote_status_ = (expression); \
+        if (h5mote_status_ != ::h5mote::Status::ok) {         \
+            return h5mote_status_;                            \
+        }                                                     \
+    } while (0)
