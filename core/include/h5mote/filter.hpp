@@ -54,11 +54,15 @@ public:
 
     /// Bytes of working state that encode() or decode() of `size` input bytes needs, aligned to 8.
     virtual std::size_t scratch_need(bool /*encode*/, std::size_t /*size*/) const noexcept { return 0; }
-    /// Largest output of encode() for `size` input bytes that is still worth keeping.
-    virtual std::size_t encoded_limit(std::size_t size) const noexcept { return size; }
+    /// Largest output of encode() for `size` input bytes that is still worth keeping: a compressor that is optional
+    /// must shrink, a mandatory one may grow up to the worst case of its coding.
+    virtual std::size_t encoded_limit(const FilterSpec& /*spec*/, std::size_t size) const noexcept { return size; }
+    /// Whether encode() and decode() also work when `out` begins where `in` begins. Saves a buffer.
+    virtual bool in_place() const noexcept { return false; }
 
-    /// Writes the filtered form of `in` to `out` (no overlap) and its length to `size`.
-    /// no_space: it does not fit in `out`. invalid_argument: the client data do not fit the bytes.
+    /// Writes the filtered form of `in` to `out` (no overlap but for in_place()) and its length to `size`. `scratch`
+    /// has at least scratch_need() bytes, else over_budget. no_space: it does not fit in `out`. invalid_argument: the
+    /// client data do not fit the bytes.
     virtual Status encode(const FilterSpec& spec, ConstBytes in, Bytes out, std::size_t& size,
                           Bytes scratch) const noexcept = 0;
     /// The reverse. Bytes come from a file: anything inconsistent is corrupt_file, a result longer than `out` too.

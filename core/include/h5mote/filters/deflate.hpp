@@ -1,0 +1,39 @@
+// H5Zdeflate - the deflate filter: a zlib stream (RFC 1950, RFC 1951) a chunk.
+#pragma once
+
+#include <h5mote/filter.hpp>
+
+#if H5MOTE_FILTER_DEFLATE
+
+namespace h5mote {
+
+/// Filter 1 of the registry. Client data: one value, the level 0 to 9 of zlib, checked by set_local(). Our own encoder
+/// has one effort and ignores it; the zlib back end (H5MOTE_DEFLATE_ZLIB) obeys it.
+///
+/// encode() needs at most kEncodeScratch bytes, whatever the chunk; no_space when the stream does not fit. An optional
+/// filter must save at least one byte to be kept.
+/// decode() takes every zlib stream without a preset dictionary and needs at most kDecodeScratch bytes: the chunk
+/// itself is the window. A wrong checksum, a preset dictionary, a stream that ends early: corrupt_file. Bytes after the
+/// end of the stream are ignored. Specification: "Data Storage - Filter Pipeline Message", filter identification 1.
+class DeflateFilter final : public Filter {
+public:
+    static constexpr std::size_t kEncodeScratch = 4096;
+    static constexpr std::size_t kDecodeScratch = 2176;
+
+    constexpr DeflateFilter() = default;
+    FilterId id() const noexcept override;
+    Status set_local(FilterSpec& spec, const FilterTarget& target) const noexcept override;
+    std::size_t scratch_need(bool encode, std::size_t size) const noexcept override;
+    std::size_t encoded_limit(const FilterSpec& spec, std::size_t size) const noexcept override;
+    Status encode(const FilterSpec& spec, ConstBytes in, Bytes out, std::size_t& size,
+                  Bytes scratch) const noexcept override;
+    Status decode(const FilterSpec& spec, ConstBytes in, Bytes out, std::size_t& size,
+                  Bytes scratch) const noexcept override;
+};
+
+/// Pass `&deflate_filter` to a Library to link this filter.
+inline constexpr DeflateFilter deflate_filter{};
+
+}  // namespace h5mote
+
+#endif
