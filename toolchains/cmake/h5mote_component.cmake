@@ -1,0 +1,68 @@
+# One CMake target a folder.
+#
+#   h5mote_component(NAME base LINKS memory ... [PUBLIC_HEADERS])
+#
+# makes the static library h5mote_NAME (alias h5mote::NAME) of the folder's *.cpp. It sees the public headers, its own
+# folder and the folders of what it LINKS (and of what those link), nothing else: a call upwards does not compile.
+# PUBLIC_HEADERS: the folder's headers are meant for applications (drivers, filters, ports); those of core are not.
+
+set(H5MOTE_WARNINGS -Wall -Wextra -Wconversion -Wshadow)
+if(PROJECT_IS_TOP_LEVEL)
+    list(APPEND H5MOTE_WARNINGS -Werror)
+endif()
+
+set(H5MOTE_COMPILE_OPTIONS
+    ${H5MOTE_WARNINGS}
+    -ffunction-sections
+    -fdata-sections
+    $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions>
+    $<$<COMPILE_LANGUAGE:CXX>:-fno-rtti>
+    $<$<COMPILE_LANGUAGE:CXX>:-fno-threadsafe-statics>
+)
+if(CMAKE_SYSTEM_NAME STREQUAL "Generic")
+    list(APPEND H5MOTE_COMPILE_OPTIONS -fno-asynchronous-unwind-tables -fno-unwind-tables)
+endif()
+
+function(h5mote_component)
+    cmake_parse_arguments(PARSE_ARGV 0 arg "PUBLIC_HEADERS" "NAME" "LINKS")
+    if(NOT arg_NAME OR arg_UNPARSED_ARGUMENTS)
+        message(FATAL_ERROR "h5mote_component(NAME name LINKS components [PUBLIC_HEADERS]): ${ARGN}")
+    endif()
+    set(target h5mote_${arg_NAME})
+    set(folder ${CMAKE_CURRENT_SOURCE_DIR})
+
+    # Folders whose headers this one may include: its own and, transitively, those of its links.
+    set(folders ${folder})
+    foreach(link IN LISTS arg_LINKS)
+        if(NOT TARGET h5mote_${link})
+            message(FATAL_ERROR "${target}: no component ${link} below it")
+        endif()
+        get_target_property(below h5mote_${link} H5MOTE_VISIBLE_FOLDERS)
+        list(APPEND folders ${below})
+    endforeach()
+    list(REMOVE_DUPLICATES folders)
+    list(TRANSFORM arg_LINKS PREPEND h5mote_)
+
+    file(GLOB sources CONFIGURE_DEPENDS ${folder}/*.cpp)
+    if(sources)
+        set(scope PUBLIC)
+        add_library(${target} STATIC ${sources})
+        target_include_directories(${target} PRIVATE ${folders})
+        target_compile_options(${target} PRIVATE ${H5MOTE_COMPILE_OPTIONS})
+    else()
+        set(scope INTERFACE)
+        add_library(${target} INTERFACE)
+    endif()
+    add_library(h5mote::${arg_NAME} ALIAS ${target})
+    set_target_properties(${target} PROPERTIES H5MOTE_VISIBLE_FOLDERS "${folders}" EXPORT_NAME ${arg_NAME})
+    target_link_libraries(${target} ${scope} ${arg_LINKS} h5mote_config)
+    if(arg_PUBLIC_HEADERS)
+        file(RELATIVE_PATH relative ${PROJECT_SOURCE_DIR} ${folder})
+        target_include_directories(
+            ${target} ${scope} $<BUILD_INTERFACE:${folder}> $<INSTALL_INTERFACE:include/h5mote/${relative}>
+        )
+        set_property(GLOBAL APPEND PROPERTY H5MOTE_PUBLIC_FOLDERS ${relative})
+    endif()
+    set_property(GLOBAL APPEND PROPERTY H5MOTE_COMPONENTS ${target})
+    set_property(GLOBAL APPEND PROPERTY H5MOTE_FOLDERS ${folder})
+endfunction()
