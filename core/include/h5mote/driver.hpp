@@ -34,6 +34,12 @@ struct Capabilities {
     bool sync_is_commit = false;
 };
 
+/// Two drivers whose numbers are equal read and write the same bytes.
+struct StorageId {
+    std::uint64_t volume = 0;
+    std::uint64_t file = 0;
+};
+
 /// A storage of bytes addressed from 0. Implementations are not thread-safe by themselves. Any function may fail with
 /// io_error; a failed write leaves the range it names undefined and everything else as it was.
 class Driver {
@@ -56,8 +62,16 @@ public:
     virtual Status lock(bool /*exclusive*/) noexcept { return Status::ok; }
     virtual Status unlock() noexcept { return Status::ok; }
 
-    /// Whether both drivers stand for the same storage, so that one file is not opened twice. Default: same object.
-    virtual bool same_storage(const Driver& other) const noexcept { return this == &other; }
+    /// What the driver stands for (H5FD_cmp). Default: the object itself. Drivers of files tell device and inode.
+    virtual StorageId storage_id() const noexcept {
+        return {~std::uint64_t{0}, static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(this))};
+    }
+    /// Whether both drivers stand for the same storage, so that one file is not opened twice.
+    bool same_storage(const Driver& other) const noexcept {
+        const StorageId mine = storage_id();
+        const StorageId theirs = other.storage_id();
+        return mine.volume == theirs.volume && mine.file == theirs.file;
+    }
 
 protected:
     Driver() = default;

@@ -101,20 +101,47 @@ struct ErrorRecord {
 /// clear(). With H5MOTE_ERROR_TRAIL 0 it is empty and costs nothing.
 class ErrorTrail {
 public:
+#if H5MOTE_ERROR_TRAIL > 0
     /// Number of records kept, at most H5MOTE_ERROR_TRAIL.
-    std::size_t size() const noexcept;
+    std::size_t size() const noexcept { return size_; }
     /// The i-th newest record; i = 0 is the latest. An empty record when i >= size().
     ErrorRecord newest(std::size_t i = 0) const noexcept;
-    void clear() noexcept;
+    void clear() noexcept { size_ = 0; }
 
     /// Keeps a record and returns its status, so that `return trail.fail(...)` reads as one statement.
     Status fail(Module module, unsigned line, Status status, std::uint32_t detail = 0,
-                std::uint64_t value = 0) noexcept;
+                std::uint64_t value = 0) noexcept {
+        // Hundreds of call sites pass constants: what is known when compiling travels in one word, zeros not at all.
+        const std::uint32_t where = static_cast<std::uint32_t>(status) | static_cast<std::uint32_t>(module) << 8 |
+                                    static_cast<std::uint32_t>(line) << 16;
+        if (__builtin_constant_p(value) && value == 0) {
+            return __builtin_constant_p(detail) && detail == 0 ? add(where) : add(where, detail);
+        }
+        return add(where, detail, value);
+    }
 
 private:
-#if H5MOTE_ERROR_TRAIL > 0
-    ErrorRecord records_[H5MOTE_ERROR_TRAIL];
-    std::uint32_t count_ = 0;
+    struct Entry {
+        std::uint32_t where;  // status, module and line, from the low byte on
+        std::uint32_t detail;
+        std::uint64_t value;
+    };
+
+    Status add(std::uint32_t where) noexcept;
+    Status add(std::uint32_t where, std::uint32_t detail) noexcept;
+    Status add(std::uint32_t where, std::uint32_t detail, std::uint64_t value) noexcept;
+
+    Entry entries_[H5MOTE_ERROR_TRAIL];
+    std::uint8_t size_ = 0;
+    std::uint8_t next_ = 0;
+#else
+    std::size_t size() const noexcept { return 0; }
+    ErrorRecord newest(std::size_t /*i*/ = 0) const noexcept { return {}; }
+    void clear() noexcept {}
+    Status fail(Module /*module*/, unsigned /*line*/, Status status, std::uint32_t /*detail*/ = 0,
+                std::uint64_t /*value*/ = 0) noexcept {
+        return status;
+    }
 #endif
 };
 

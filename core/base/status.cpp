@@ -1,0 +1,33 @@
+#include <h5mote/status.hpp>
+
+#if H5MOTE_ERROR_TRAIL > 0
+
+namespace h5mote {
+
+Status ErrorTrail::add(std::uint32_t where) noexcept { return add(where, 0); }
+
+Status ErrorTrail::add(std::uint32_t where, std::uint32_t detail) noexcept { return add(where, detail, 0); }
+
+Status ErrorTrail::add(std::uint32_t where, std::uint32_t detail, std::uint64_t value) noexcept {
+    entries_[next_] = {where, detail, value};
+    if (size_ < H5MOTE_ERROR_TRAIL) {
+        ++size_;
+    }
+    next_ = static_cast<std::uint8_t>(next_ + 1 == H5MOTE_ERROR_TRAIL ? 0 : next_ + 1);
+    return static_cast<Status>(where & 0xffU);
+}
+
+ErrorRecord ErrorTrail::newest(std::size_t i) const noexcept {
+    if (i >= size_) {
+        return {};
+    }
+    // next_ is one past the newest, and i + 1 is at most the length of the ring.
+    const std::size_t back = i + 1;
+    const Entry& entry = entries_[next_ >= back ? next_ - back : next_ + H5MOTE_ERROR_TRAIL - back];
+    return {static_cast<Module>(entry.where >> 8 & 0xffU), static_cast<Status>(entry.where & 0xffU),
+            static_cast<std::uint16_t>(entry.where >> 16), entry.detail, entry.value};
+}
+
+}  // namespace h5mote
+
+#endif

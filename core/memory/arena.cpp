@@ -1,0 +1,163 @@
+#include <h5mote/arena.hpp>
+
+#include <cstring>
+#include <new>
+
+namespace h5mote {
+namespace {
+
+constexpr bool kMachineWantsMore = alignof(std::max_align_t) > kArenaGranule;
+
+}  // namespace
+
+Arena::Arena(Bytes buffer) noexcept : base_(buffer.data()), capacity_(0), first_(kEnd) {
+    static_assert(sizeof(FreeBlock) == kArenaGranule && alignof(FreeBlock) <= kArenaGranule);
+    const std::size_t skip = (0U - reinterpret_cast<std::uintptr_t>(base_)) % kArenaGranule;
+    if (buffer.size() < skip + kArenaGranule) {
+        return;
+    }
+    base_ += skip;
+    std::size_t size = buffer.size() - skip;
+    if constexpr (sizeof(std::size_t) > sizeof(std::uint32_t)) {
+        size = size < kEnd ? size : kEnd;
+    }
+    capacity_ = static_cast<std::uint32_t>(size & ~(kArenaGranule - 1));
+    ::new (static_cast<void*>(base_)) FreeBlock{capacity_, kEnd};
+    first_ = 0;
+}
+
+Arena::FreeBlock& Arena::at(std::uint32_t offset) const noexcept {
+    return *reinterpret_cast<FreeBlock*>(base_ + offset);
+}
+
+// Takes [offset, offset + size) out of the free block that `link` leads to; what is left of it stays free.
+void Arena::take(std::uint32_t* link, std::uint32_t offset, std::uint32_t size) noexcept {
+    const FreeBlock block = at(*link);
+    const std::uint32_t end = offset + size;
+    const std::uint32_t rest = *link + block.size - end;
+    std::uint32_t next = block.next;
+    if (rest != 0) {
+        ::new (static_cast<void*>(base_ + end)) FreeBlock{rest, next};
+        next = end;
+    }
+    if (kMachineWantsMore && offset != *link) {
+        at(*link) = {offset - *link, next};
+    } else {
+        *link = next;
+    }
+    now_ += size;
+    if (now_ > peak_) {
+        peak_ = now_;
+    }
+}
+
+// Merges the free block with the one behind it if they touch.
+void Arena::join(std::uint32_t offset) noexcept {
+    FreeBlock& block = at(offset);
+    if (block.next == offset + block.size) {
+        block = {block.size + at(block.next).size, at(block.next).next};
+    }
+}
+
+void* Arena::do_allocate(std::size_t size, std::size_t alignment) noexcept {
+    if (size > capacity_) {
+        return nullptr;
+    }
+    const auto need = static_cast<std::uint32_t>(arena_block_size(size));
+    for (std::uint32_t* link = &first_; *link != kEnd; link = &at(*link).next) {
+        std::uint32_t offset = *link;
+        std::uint32_t room = at(offset).size;
+        if (kMachineWantsMore && alignment > kArenaGranule) {
+            const auto skip =
+                static_cast<std::uint32_t>((0U - reinterpret_cast<std::uintptr_t>(base_ + offset)) & (alignment - 1));
+            offset += skip;
+            room = room > skip ? room - skip : 0;
+        }
+        if (room >= need) {
+            take(link, offset, need);
+            return base_ + offset;
+        }
+    }
+    return nullptr;
+}
+
+void Arena::do_release(void* memory, std::size_t size) noexcept {
+    const auto offset = static_cast<std::uint32_t>(static_cast<std::byte*>(memory) - base_);
+    const auto bytes = static_cast<std::uint32_t>(arena_block_size(size));
+    std::uint32_t* link = &first_;
+    std::uint32_t before = kEnd;
+    while (*link < offset) {
+        before = *link;
+        link = &at(before).next;
+    }
+    ::new (memory) FreeBlock{bytes, *link};
+    *link = offset;
+    now_ -= bytes;
+    join(offset);
+    if (before != kEnd) {
+        join(before);
+    }
+}
+
+void* Arena::do_resize(void* memory, std::size_t old_size, std::size_t new_size) noexcept {
+    if (memory == nullptr) {
+        return do_allocate(new_size, alignof(std::max_align_t));
+    }
+    if (new_size > capacity_) {
+        return nullptr;
+    }
+    const std::size_t have = arena_block_size(old_size);
+    const std::size_t need = arena_block_size(new_size);
+    std::byte* const end = static_cast<std::byte*>(memory) + have;
+    if (need < have) {
+        do_release(end - (have - need), have - need);
+    }
+    if (need <= have) {
+        return memory;
+    }
+    const auto offset = static_cast<std::uint32_t>(end - base_);
+    std::uint32_t* link = &first_;
+    while (*link < offset) {
+        link = &at(*link).next;
+    }
+    if (*link == offset && at(offset).size >= need - have) {
+        take(link, offset, static_cast<std::uint32_t>(need - have));
+        return memory;
+    }
+    void* const moved = do_allocate(new_size, alignof(std::max_align_t));
+    if (moved != nullptr) {
+        std::memcpy(moved, memory, old_size);
+        do_release(memory, old_size);
+    }
+    return moved;
+}
+
+std::size_t Arena::largest_free() const noexcept {
+    std::uint32_t largest = 0;
+    for (std::uint32_t offset = first_; offset != kEnd; offset = at(offset).next) {
+        if (at(offset).size > largest) {
+            largest = at(offset).size;
+        }
+    }
+    return largest;
+}
+
+bool Arena::check() const noexcept {
+    std::uint32_t free_bytes = 0;
+    std::uint32_t end = 0;  // of the free block before
+    for (std::uint32_t offset = first_; offset != kEnd; offset = at(offset).next) {
+        const bool first = offset == first_;
+        if (offset % kArenaGranule != 0 || offset >= capacity_ || (!first && offset <= end)) {
+            return false;
+        }
+        const std::uint32_t size = at(offset).size;
+        if (size == 0 || size % kArenaGranule != 0 || size > capacity_ - offset) {
+            return false;
+        }
+        end = offset + size;
+        free_bytes += size;
+    }
+    return free_bytes + now_ == capacity_ && now_ <= peak_;
+}
+
+}  // namespace h5mote
