@@ -1,0 +1,97 @@
+# Images for the boards that the emulator knows.
+#
+#   h5mote_board_executable(NAME BOARD board SOURCES files... [LINKS targets...]
+#                           [HEAP bytes] [STACK bytes] [ARGUMENTS bytes])
+#
+# makes the executable NAME (file NAME.elf) with our start-up code and linker script. HEAP: bytes for malloc, default 0
+# (malloc fails). STACK: bytes that must at least be left for the stack, default 1024. ARGUMENTS: bytes kept for the
+# command line, a multiple of 8, default 384. Run it with toolchains/run-board BOARD IMAGE [arguments].
+
+set(H5MOTE_BOARDS_FOLDER ${CMAKE_CURRENT_LIST_DIR}/../boards)
+set(H5MOTE_RUN_BOARD ${CMAKE_CURRENT_LIST_DIR}/../run-board)
+set(H5MOTE_COUNT_INSNS ${CMAKE_CURRENT_LIST_DIR}/../count-insns)
+
+# core, ROM base and size, RAM base and size. lm3s6965evb-m0 is that board with another core: the only way to have
+# v6-M code, its alignment faults and more RAM than the microbit's.
+set(H5MOTE_BOARD_microbit cortex-m0 0x00000000 256K 0x20000000 16K)
+set(H5MOTE_BOARD_lm3s6965evb-m0 cortex-m0 0x00000000 256K 0x20000000 64K)
+set(H5MOTE_BOARD_stm32vldiscovery cortex-m3 0x08000000 128K 0x20000000 8K)
+set(H5MOTE_BOARD_lm3s6965evb cortex-m3 0x00000000 256K 0x20000000 64K)
+set(H5MOTE_BOARD_mps2-an385 cortex-m3 0x00000000 4M 0x20000000 4M)
+set(H5MOTE_BOARD_mps2-an386 cortex-m4 0x00000000 4M 0x20000000 4M)
+set(H5MOTE_BOARD_mps2-an500 cortex-m7 0x00000000 4M 0x20000000 4M)
+set(H5MOTE_BOARD_mps2-an505 cortex-m33 0x10000000 4M 0x38000000 4M)
+
+# The boards whose core this build is made for.
+function(h5mote_boards output)
+    get_directory_property(variables VARIABLES)
+    set(found "")
+    foreach(variable IN LISTS variables)
+        if(variable MATCHES "^H5MOTE_BOARD_(.+)$")
+            set(board ${CMAKE_MATCH_1})
+            list(GET ${variable} 0 core)
+            if(core STREQUAL H5MOTE_CORE)
+                list(APPEND found ${board})
+            endif()
+        endif()
+    endforeach()
+    set(${output} ${found} PARENT_SCOPE)
+endfunction()
+
+function(h5mote_board_executable name)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "BOARD;HEAP;STACK;ARGUMENTS" "SOURCES;LINKS")
+    if(NOT DEFINED H5MOTE_BOARD_${arg_BOARD})
+        message(FATAL_ERROR "${name}: no board '${arg_BOARD}'")
+    endif()
+    list(GET H5MOTE_BOARD_${arg_BOARD} 0 core)
+    if(NOT core STREQUAL H5MOTE_CORE)
+        message(FATAL_ERROR "${name}: board ${arg_BOARD} has a ${core}, this build is for ${H5MOTE_CORE}")
+    endif()
+    foreach(default IN ITEMS HEAP=0 STACK=1024 ARGUMENTS=384)
+        string(REGEX MATCH "^(.*)=(.*)$" ignored ${default})
+        if(NOT DEFINED arg_${CMAKE_MATCH_1})
+            set(arg_${CMAKE_MATCH_1} ${CMAKE_MATCH_2})
+        endif()
+    endforeach()
+    set(symbols __rom_base __rom_size __ram_base __ram_size)
+    set(options "")
+    foreach(symbol IN LISTS symbols)
+        list(FIND symbols ${symbol} index)
+        math(EXPR index "${index} + 1")
+        list(GET H5MOTE_BOARD_${arg_BOARD} ${index} value)
+        if(value MATCHES "^([0-9]+)K$")
+            math(EXPR value "${CMAKE_MATCH_1} * 1024")
+        elseif(value MATCHES "^([0-9]+)M$")
+            math(EXPR value "${CMAKE_MATCH_1} * 1048576")
+        endif()
+        list(APPEND options "-Wl,--defsym=${symbol}=${value}")
+    endforeach()
+    list(APPEND options
+        -Wl,--defsym=__heap_size=${arg_HEAP}
+        -Wl,--defsym=__stack_size=${arg_STACK}
+        -Wl,--defsym=__argument_size=${arg_ARGUMENTS}
+        -T ${H5MOTE_BOARDS_FOLDER}/cortex_m.ld
+        -Wl,-Map=$<TARGET_FILE:${name}>.map
+        -Wl,--no-warn-rwx-segments
+    )
+    add_executable(${name} ${arg_SOURCES} ${H5MOTE_BOARDS_FOLDER}/startup.c)
+    target_compile_options(${name} PRIVATE ${H5MOTE_COMPILE_OPTIONS})
+    target_link_options(${name} PRIVATE ${options})
+    target_link_libraries(${name} PRIVATE ${arg_LINKS})
+    set_target_properties(${name} PROPERTIES
+        H5MOTE_BOARD ${arg_BOARD}
+        LINKER_LANGUAGE C # not C++: what `-nostdlib++` of later compilers means, no C++ runtime library
+        LINK_DEPENDS ${H5MOTE_BOARDS_FOLDER}/cortex_m.ld
+    )
+endfunction()
+
+# h5mote_add_board_test(NAME test TARGET image [ARGUMENTS ...] [LABELS ...]): a ctest entry that runs the image.
+function(h5mote_add_board_test)
+    cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME;TARGET;TIMEOUT" "ARGUMENTS;LABELS")
+    get_target_property(board ${arg_TARGET} H5MOTE_BOARD)
+    add_test(NAME ${arg_NAME} COMMAND ${H5MOTE_RUN_BOARD} ${board} $<TARGET_FILE:${arg_TARGET}> ${arg_ARGUMENTS})
+    if(NOT arg_TIMEOUT)
+        set(arg_TIMEOUT 120)
+    endif()
+    set_tests_properties(${arg_NAME} PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "board;${arg_LABELS}")
+endfunction()
