@@ -1,0 +1,80 @@
+#include <h5mote/datatype.hpp>
+
+#include "supported.hpp"
+
+#include <cstring>
+
+namespace h5mote {
+namespace {
+
+bool same_bytes(ConstBytes a, ConstBytes b) {
+    return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size()) == 0);
+}
+
+// Everything but the version: bit field, size, properties.
+bool same_fields(DatatypeView a, DatatypeView b) { return same_bytes(a.bytes().subspan(1), b.bytes().subspan(1)); }
+
+bool same_enumeration(DatatypeView a, DatatypeView b) {
+    EnumMembers walk_a(a);
+    EnumMembers walk_b(b);
+    EnumMember of_a;
+    EnumMember of_b;
+    while (walk_a.next(of_a)) {
+        // Mostly the order is the same too.
+        (void)walk_b.next(of_b);
+        if ((of_a.name != of_b.name && !b.find_enum_name(of_a.name, of_b)) || !same_bytes(of_a.value, of_b.value)) {
+            return false;
+        }
+    }
+    return equal(a.base(), b.base());
+}
+
+bool same_compound(DatatypeView a, DatatypeView b) {
+    CompoundMembers walk_a(a);
+    CompoundMembers walk_b(b);
+    CompoundMember of_a;
+    CompoundMember of_b;
+    while (walk_a.next(of_a)) {
+        (void)walk_b.next(of_b);
+        if ((of_a.name != of_b.name && !b.find_member(of_a.name, of_b)) || of_a.offset != of_b.offset) {
+            return false;
+        }
+        const MemberShape shape_a(of_a);
+        const MemberShape shape_b(of_b);
+        if (!same_bytes(shape_a.dimensions, shape_b.dimensions) || !equal(shape_a.element, shape_b.element)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+}  // namespace
+
+bool identical_layout(DatatypeView a, DatatypeView b) noexcept { return same_bytes(a.bytes(), b.bytes()); }
+
+bool equal(DatatypeView a, DatatypeView b) noexcept {
+    if (identical_layout(a, b)) {
+        return true;
+    }
+    const TypeClass type = a.type_class();
+    if (type != b.type_class() || a.size() != b.size() || a.member_count() != b.member_count()) {
+        return false;
+    }
+    switch (type) {
+        case TypeClass::compound:
+            return same_compound(a, b);
+        case TypeClass::enumeration:
+            return same_enumeration(a, b);
+        case TypeClass::array:
+            return same_bytes(a.dimension_bytes(), b.dimension_bytes()) && equal(a.base(), b.base());
+        case TypeClass::opaque:
+            return a.tag() == b.tag();
+        case TypeClass::variable_length:
+        case TypeClass::complex:
+            return same_bytes(a.bytes().subspan(1, 3), b.bytes().subspan(1, 3)) && equal(a.base(), b.base());
+        default:
+            return same_fields(a, b);
+    }
+}
+
+}  // namespace h5mote

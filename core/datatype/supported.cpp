@@ -1,0 +1,55 @@
+#include "supported.hpp"
+
+#include "datatype_message.hpp"
+
+namespace h5mote {
+
+MemberShape::MemberShape(DatatypeView type) noexcept : element(type) {
+    if (type.type_class() == TypeClass::array) {
+        element = type.base();
+        dimensions = type.dimension_bytes();
+    }
+}
+
+MemberShape::MemberShape(const CompoundMember& member) noexcept : element(member.type), dimensions(member.dimensions) {
+    if (dimensions.empty()) {
+        *this = MemberShape(member.type);
+    }
+}
+
+bool is_plain(DatatypeView type) noexcept {
+    switch (type.type_class()) {
+        case TypeClass::variable_length:
+        case TypeClass::reference:
+        case TypeClass::none:
+            return false;
+        case TypeClass::array:
+            return is_plain(type.base());
+        case TypeClass::compound: {
+            CompoundMembers members(type);
+            CompoundMember member;
+            while (members.next(member)) {
+                if (!is_plain(member.type)) {
+                    return false;
+                }
+            }
+            return true;
+        }
+        default:
+            return true;
+    }
+}
+
+Status parse_datatype(Context& context, ConstBytes message, DatatypeView& view) noexcept {
+    std::size_t length = 0;
+    Feature feature = Feature::none;
+    const Status status = validate_datatype(message, length, feature);
+    if (status != Status::ok) {
+        const std::uint32_t head = message.empty() ? 0 : static_cast<std::uint32_t>(message[0]);
+        return context.fail(Module::datatype, __LINE__, status, head, static_cast<std::uint64_t>(feature));
+    }
+    view = DatatypeView{message.first(length)};
+    return Status::ok;
+}
+
+}  // namespace h5mote

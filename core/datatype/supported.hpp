@@ -1,0 +1,26 @@
+// H5T - which datatypes this library can hold as plain bytes, and datatype messages taken from a file.
+#pragma once
+
+#include <h5mote/context.hpp>
+#include <h5mote/datatype.hpp>
+
+namespace h5mote {
+
+/// Type and dimensions of a member, whether its array is a type of its own or stands in the member (version 1).
+struct MemberShape {
+    explicit MemberShape(const CompoundMember& member) noexcept;
+    explicit MemberShape(DatatypeView type) noexcept;
+
+    DatatypeView element;
+    ConstBytes dimensions;  ///< 4 bytes each, little-endian; none for a single element
+};
+
+/// Whether values are no more than their own bytes: neither variable-length data nor references, whose form in a file
+/// means nothing in memory.
+bool is_plain(DatatypeView type) noexcept;
+
+/// The datatype message at the start of `message` as a view of exactly its bytes, which it borrows. The errors of
+/// validate_datatype(), with a record in the trail; `view` is then unchanged.
+Status parse_datatype(Context& context, ConstBytes message, DatatypeView& view) noexcept;
+
+}  // namespace h5mote

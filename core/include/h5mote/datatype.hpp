@@ -1,0 +1,194 @@
+// H5T - datatypes: a view of an encoded datatype message, the same bytes in memory as in the file.
+//
+// A datatype is never decoded: every accessor reads the field it is asked for from the message (HDF5 File Format
+// Specification IV.A.2.d). Types known when compiling come from encoded_type.hpp and compound.hpp.
+#pragma once
+
+#include <h5mote/span.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace h5mote {
+
+/// Datatype classes with the numbers of the format.
+enum class TypeClass : std::uint8_t {
+    integer = 0,  ///< fixed-point
+    floating = 1,
+    time = 2,
+    string = 3,  ///< of fixed length
+    bitfield = 4,
+    opaque = 5,
+    compound = 6,
+    reference = 7,
+    enumeration = 8,
+    variable_length = 9,
+    array = 10,
+    complex = 11,
+    none = 15,  ///< class of an empty view
+};
+
+enum class ByteOrder : std::uint8_t { little = 0, big = 1, vax = 2, none = 3 };
+
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+inline constexpr ByteOrder kNativeOrder = ByteOrder::big;
+#else
+inline constexpr ByteOrder kNativeOrder = ByteOrder::little;
+#endif
+
+/// How a fixed string ends that is shorter than its type.
+enum class StringPadding : std::uint8_t {
+    null_terminated = 0,  ///< at least one NUL, also after truncation
+    null_padded = 1,
+    space_padded = 2,
+};
+
+enum class CharacterSet : std::uint8_t { ascii = 0, utf8 = 1 };
+
+/// What a reference type points to.
+enum class ReferenceType : std::uint8_t { object1 = 0, region1 = 1, object2 = 2, region2 = 3, attribute = 4 };
+
+/// Bit positions of a floating-point type; bit 0 is the least significant.
+struct FloatFields {
+    std::uint8_t sign = 0;
+    std::uint8_t exponent = 0;
+    std::uint8_t exponent_size = 0;
+    std::uint8_t mantissa = 0;
+    std::uint8_t mantissa_size = 0;
+    std::uint8_t normalization = 0;  ///< 0 none, 1 most significant bit always set, 2 implied and not stored
+    std::uint32_t bias = 0;
+};
+
+struct CompoundMember;
+struct EnumMember;
+class CompoundMembers;
+class EnumMembers;
+
+/// One encoded datatype message. A value of two words that borrows the bytes: they outlive it. The bytes are those of
+/// a message that validate_datatype() accepted or that this library encoded; accessors then need no check, and one
+/// that does not apply to the class returns zero, an empty span or `none`. Any byte alignment.
+class DatatypeView {
+public:
+    /// No datatype: size() 0, class `none`.
+    constexpr DatatypeView() noexcept = default;
+    /// `message` is exactly one encoded message.
+    constexpr explicit DatatypeView(ConstBytes message) noexcept : bytes_(message) {}
+
+    constexpr bool empty() const noexcept { return bytes_.empty(); }
+    /// The message as it stands in a file.
+    constexpr ConstBytes bytes() const noexcept { return bytes_; }
+    constexpr std::size_t encoded_length() const noexcept { return bytes_.size(); }
+
+    constexpr TypeClass type_class() const noexcept { return empty() ? TypeClass::none : TypeClass(byte(0) & 15U); }
+    /// Version of the encoding, 1 to 5. Says nothing of the values.
+    constexpr unsigned version() const noexcept { return empty() ? 0 : byte(0) >> 4; }
+    /// Bytes of one value.
+    constexpr std::uint32_t size() const noexcept {
+        return empty() ? 0 : byte(4) | byte(5) << 8 | byte(6) << 16 | byte(7) << 24;
+    }
+
+    /// Byte order of integer, floating, bitfield and time types; of an enumeration, its base type's.
+    ByteOrder order() const noexcept;
+    /// Whether an integer (or an enumeration's base) is in two's complement.
+    bool is_signed() const noexcept;
+    /// First significant bit, and number of significant bits, of integer, bitfield and floating types; a time type
+    /// has a precision only.
+    unsigned bit_offset() const noexcept;
+    unsigned precision() const noexcept;
+    FloatFields float_fields() const noexcept;
+
+    /// Of fixed and of variable-length strings.
+    StringPadding padding() const noexcept;
+    CharacterSet character_set() const noexcept;
+    /// Whether a variable-length type is a string rather than a sequence.
+    bool is_variable_string() const noexcept;
+    ReferenceType reference_type() const noexcept;
+    /// Description of an opaque type; empty for other classes.
+    std::string_view tag() const noexcept;
+
+    /// Of arrays: the number of dimensions, one of them, all of them (4 bytes each, little-endian).
+    unsigned rank() const noexcept;
+    std::uint32_t dimension(unsigned i) const noexcept;
+    ConstBytes dimension_bytes() const noexcept;
+    /// Type of the elements of arrays, sequences and complex numbers, of the values of an enumeration.
+    DatatypeView base() const noexcept;
+
+    /// Number of members of a compound or enumeration.
+    unsigned member_count() const noexcept;
+    /// The i-th member in the order of the message. not found: false, `member` unchanged. Walks: to see all members
+    /// use CompoundMembers or EnumMembers.
+    bool member(unsigned i, CompoundMember& member) const noexcept;
+    bool find_member(std::string_view name, CompoundMember& member) const noexcept;
+    bool enum_member(unsigned i, EnumMember& member) const noexcept;
+    bool find_enum_name(std::string_view name, EnumMember& member) const noexcept;
+    /// `value`: size() bytes in the byte order of the base type.
+    bool find_enum_value(const std::byte* value, EnumMember& member) const noexcept;
+
+private:
+    constexpr unsigned byte(std::size_t i) const noexcept { return static_cast<unsigned>(bytes_.data()[i]); }
+    bool has_bits() const noexcept;
+
+    ConstBytes bytes_;
+};
+
+/// One member of a compound type.
+struct CompoundMember {
+    std::string_view name;
+    std::uint32_t offset = 0;  ///< bytes from the start of the compound value
+    DatatypeView type;
+    /// Version 1 messages have no array class but give members up to four dimensions: `type` is the type of one
+    /// element then. Empty otherwise. 4 bytes each, little-endian.
+    ConstBytes dimensions;
+
+    /// Elements of `type` that the member holds (1 unless `dimensions` says otherwise), and its bytes.
+    std::uint32_t count() const noexcept;
+    std::uint32_t size() const noexcept { return count() * type.size(); }
+};
+
+/// One name and its value in an enumeration.
+struct EnumMember {
+    std::string_view name;
+    ConstBytes value;  ///< in the byte order of the base type
+};
+
+/// Walks the members of a compound type: `CompoundMembers walk(type); while (walk.next(member)) ...`
+class CompoundMembers {
+public:
+    /// A type of another class has no members.
+    explicit CompoundMembers(DatatypeView compound) noexcept;
+    /// The same for the bytes after the first eight of a compound message, of which `count` members are valid.
+    CompoundMembers(const std::byte* members, unsigned count, unsigned version, std::uint32_t size) noexcept;
+    /// False after the last member; `member` is then unchanged.
+    bool next(CompoundMember& member) noexcept;
+
+private:
+    const std::byte* at_ = nullptr;
+    std::uint16_t left_ = 0;
+    std::uint8_t version_ = 0;
+    std::uint8_t offset_width_ = 0;
+};
+
+/// Walks the members of an enumeration.
+class EnumMembers {
+public:
+    explicit EnumMembers(DatatypeView enumeration) noexcept;
+    bool next(EnumMember& member) noexcept;
+
+private:
+    const std::byte* name_ = nullptr;
+    const std::byte* value_ = nullptr;
+    std::uint32_t size_ = 0;
+    std::uint16_t left_ = 0;
+    bool padded_ = false;
+};
+
+/// Whether both are the same type (H5Tequal): class, size, fields and members agree; the encoding version and the
+/// order in which members are listed may differ.
+bool equal(DatatypeView a, DatatypeView b) noexcept;
+
+/// Whether both messages are the same bytes, so that values need no conversion. Cheap, and refers to no conversion
+/// code. False says only that the types must be looked at (see Conversion).
+bool identical_layout(DatatypeView a, DatatypeView b) noexcept;
+
+}  // namespace h5mote
