@@ -57,7 +57,8 @@ public:
     /// Largest output of encode() for `size` input bytes that is still worth keeping: a compressor that is optional
     /// must shrink, a mandatory one may grow up to the worst case of its coding.
     virtual std::size_t encoded_limit(const FilterSpec& /*spec*/, std::size_t size) const noexcept { return size; }
-    /// Whether encode() and decode() also work when `out` begins where `in` begins. Saves a buffer.
+    /// Whether encode() and decode() also work when `out` begins where `in` begins. Saves a
+    /// buffer. A call that fails then leaves the bytes as they were.
     virtual bool in_place() const noexcept { return false; }
 
     /// Writes the filtered form of `in` to `out` (no overlap but for in_place()) and its length to `size`. `scratch`
