@@ -34,14 +34,12 @@ const std::byte* Reader::take(std::size_t count) noexcept {
 }
 
 std::byte* Writer::take(std::size_t count) noexcept {
-    if (count > static_cast<std::size_t>(end_ - at_)) {
+    if (count > size_ - at_) {
         ok_ = false;
-        at_ = end_;
         return nullptr;
     }
-    std::byte* to = at_;
     at_ += count;
-    return to;
+    return to_ == nullptr ? nullptr : to_ + (at_ - count);
 }
 
 }  // namespace h5mote

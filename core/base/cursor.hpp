@@ -78,7 +78,9 @@ private:
 /// writes nothing more.
 class Writer {
 public:
-    explicit Writer(Bytes bytes) noexcept : begin_(bytes.data()), at_(begin_), end_(begin_ + bytes.size()) {}
+    explicit Writer(Bytes bytes) noexcept : to_(bytes.data()), size_(bytes.size()) {}
+    /// A writer that only counts: the first of two passes, to learn how large a structure will be.
+    Writer() noexcept : to_(nullptr), size_(static_cast<std::size_t>(-1)) {}
 
     void uint(std::uint64_t value, unsigned width) noexcept {
         if (std::byte* to = take(width)) {
@@ -100,15 +102,17 @@ public:
             std::memset(to, static_cast<int>(value), count);
         }
     }
-    std::size_t written() const noexcept { return static_cast<std::size_t>(at_ - begin_); }
+    std::size_t written() const noexcept { return at_; }
     bool ok() const noexcept { return ok_; }
+    /// Where byte `offset` of the structure stands; nullptr while only counting.
+    std::byte* at(std::size_t offset) const noexcept { return to_ == nullptr ? nullptr : to_ + offset; }
 
 private:
     std::byte* take(std::size_t count) noexcept;
 
-    std::byte* begin_;
-    std::byte* at_;
-    std::byte* end_;
+    std::byte* to_;
+    std::size_t size_;
+    std::size_t at_ = 0;
     bool ok_ = true;
 };
 

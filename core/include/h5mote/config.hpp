@@ -59,6 +59,16 @@
 #endif
 #endif
 
+// Extents of released file space remembered by an open file (24 bytes of RAM each). 1 to 1024. When more are free at
+// once, the smallest are not used again in this session.
+#ifndef H5MOTE_FREE_EXTENTS
+#ifdef H5MOTE_PROFILE_LOGGER
+#define H5MOTE_FREE_EXTENTS 6
+#else
+#define H5MOTE_FREE_EXTENTS 64
+#endif
+#endif
+
 // Filters. 0 or 1 each. A filter that is compiled in costs code only when it is passed to a Library.
 #ifndef H5MOTE_FILTER_SHUFFLE
 #define H5MOTE_FILTER_SHUFFLE 1
@@ -77,6 +87,7 @@
 
 static_assert(H5MOTE_ERROR_TRAIL >= 0 && H5MOTE_ERROR_TRAIL <= 64, "H5MOTE_ERROR_TRAIL: 0 to 64");
 static_assert(H5MOTE_MAX_RANK >= 1 && H5MOTE_MAX_RANK <= 32, "H5MOTE_MAX_RANK: 1 to 32");
+static_assert(H5MOTE_FREE_EXTENTS >= 1 && H5MOTE_FREE_EXTENTS <= 1024, "H5MOTE_FREE_EXTENTS: 1 to 1024");
 static_assert(H5MOTE_MAX_FILTERS >= 1 && H5MOTE_MAX_FILTERS <= 32, "H5MOTE_MAX_FILTERS: 1 to 32");
 static_assert(H5MOTE_MAX_TYPE_DEPTH >= 1 && H5MOTE_MAX_TYPE_DEPTH <= 64, "H5MOTE_MAX_TYPE_DEPTH: 1 to 64");
 static_assert(!H5MOTE_DEFLATE_ZLIB || H5MOTE_FILTER_DEFLATE, "H5MOTE_DEFLATE_ZLIB needs H5MOTE_FILTER_DEFLATE");

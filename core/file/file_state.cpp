@@ -1,0 +1,208 @@
+#include "file_state.hpp"
+
+#include "checked.hpp"
+
+namespace h5mote {
+
+FileState::FileState(Context& the_context, Driver& the_driver) noexcept
+    : context(the_context),
+      driver(the_driver),
+      cache(the_context, the_driver, *this),
+      space(the_context, the_driver),
+      chunks(the_context) {}
+
+Status FileState::start(const FileAccess& access) noexcept {
+    const Capabilities capabilities = driver.capabilities();
+    writable_ = H5MOTE_WRITE != 0 && capabilities.writable && !access.read_only;
+    unordered_ = !capabilities.ordered && !capabilities.sync_is_commit;
+    chunks.open(access.chunk_cache);
+    H5MOTE_TRY(cache.open(access.metadata_cache));
+    open_ = true;
+    return Status::ok;
+}
+
+Status FileState::create(const FileAccess& access, const FileCreate& create) noexcept {
+    if ((create.sizeof_addr != 4 && create.sizeof_addr != 8) || create.superblock_version < 2 ||
+        create.superblock_version > 3) {
+        return context.fail(Module::file, __LINE__, Status::invalid_argument);
+    }
+    H5MOTE_TRY(start(access));
+    if (!writable_) {
+        stop();
+        return context.fail(Module::file, __LINE__, Status::read_only);
+    }
+    superblock_.version = create.superblock_version;
+    superblock_.shape = {create.sizeof_addr, 8};
+    Status status = driver.truncate(0);
+    std::uint64_t address = 0;
+    space.open(0, superblock_.shape.max_addr());
+    if (status == Status::ok) {
+        status = space.allocate(Usage::superblock, superblock_.size(), address);
+    }
+    if (status != Status::ok) {
+        stop();
+    }
+    return status;
+}
+
+Status FileState::open(const FileAccess& access) noexcept {
+    std::byte bytes[Superblock::kMaxSize];
+    std::uint64_t size = 0;
+    H5MOTE_TRY(driver.end_of_file(size));
+    const std::size_t count = size < sizeof bytes ? static_cast<std::size_t>(size) : sizeof bytes;
+    H5MOTE_TRY(driver.read(Usage::superblock, 0, {bytes, count}));
+    H5MOTE_TRY(superblock_.decode(context, {bytes, count}));
+    if (superblock_.end_of_file > size || superblock_.root >= superblock_.end_of_file) {
+        return context.fail(Module::file, __LINE__, Status::corrupt_file, 0, superblock_.end_of_file);
+    }
+    if (superblock_.flags != 0 && !access.read_only) {
+        return context.unsupported(Module::file, __LINE__, Feature::file_locked_for_writing, superblock_.flags);
+    }
+    if (superblock_.extension != kUndefinedAddress) {
+        return context.unsupported(Module::file, __LINE__, Feature::superblock_extension);
+    }
+    H5MOTE_TRY(start(access));
+    stored_root_ = superblock_.root;
+    space.open(superblock_.end_of_file, superblock_.shape.max_addr());
+    return Status::ok;
+}
+
+bool FileState::contains(std::uint64_t address, std::uint64_t size) const noexcept {
+    return within(address, size, space.end());
+}
+
+Status FileState::check_writable() noexcept {
+    if (!open_) {
+        return Status::invalid_handle;
+    }
+    return writable_ ? Status::ok : context.fail(Module::file, __LINE__, Status::read_only);
+}
+
+// What was written so far reaches the storage before what is written next.
+Status FileState::barrier() noexcept {
+    if (unsynced && unordered_) {
+        H5MOTE_TRY(driver.sync());
+        unsynced = false;
+    }
+    return Status::ok;
+}
+
+Status FileState::write_superblock() noexcept {
+    Superblock image = superblock_;
+    image.end_of_file = space.end();
+    std::byte bytes[Superblock::kMaxSize];
+    image.encode(bytes);
+    unsynced = true;
+    H5MOTE_TRY(driver.write(Usage::superblock, 0, {bytes, image.size()}));
+    superblock_.end_of_file = image.end_of_file;
+    stored_root_ = image.root;
+    return Status::ok;
+}
+
+Status FileState::flush_phase(Phase phase) noexcept {
+    if (!cache.has_dirty(phase)) {
+        return Status::ok;
+    }
+    H5MOTE_TRY(barrier());
+    return cache.flush(phase);
+}
+
+Status FileState::commit_metadata() noexcept {
+    H5MOTE_TRY(cache.flush(Phase::fresh));
+    cache.settle();
+    if (space.end() > superblock_.end_of_file || superblock_.root != stored_root_) {
+        unsynced = true;  // the file was extended
+        H5MOTE_TRY(barrier());
+        H5MOTE_TRY(write_superblock());
+    }
+    H5MOTE_TRY(flush_phase(Phase::index));
+    H5MOTE_TRY(flush_phase(Phase::object));
+    if (unsynced) {
+        H5MOTE_TRY(driver.sync());
+        unsynced = false;
+    }
+    space.settle();
+    return Status::ok;
+}
+
+Status FileState::commit() noexcept {
+    if (!open_) {
+        return Status::invalid_handle;
+    }
+    if (!writable_) {
+        return Status::ok;
+    }
+    for (FlushClient* client = clients.front(); client != nullptr; client = clients.next(*client)) {
+        H5MOTE_TRY(client->flush_raw());
+    }
+    return commit_metadata();
+}
+
+Status FileState::close() noexcept {
+    if (!open_) {
+        return Status::invalid_handle;
+    }
+    Status status = commit();
+    if (status == Status::ok && writable_) {
+        for (FlushClient* client = clients.front(); client != nullptr && status == Status::ok;
+             client = clients.next(*client)) {
+            status = client->give_back();
+        }
+        if (status == Status::ok) {
+            status = commit_metadata();
+        }
+        if (status == Status::ok && space.end() < superblock_.end_of_file) {
+            // The recorded end goes down first: it never lies beyond the real one.
+            status = write_superblock();
+            if (status == Status::ok) {
+                status = driver.sync();
+            }
+        }
+        if (status == Status::ok) {
+            status = driver.truncate(space.end());
+        }
+    }
+    stop();
+    return status;
+}
+
+void FileState::stop() noexcept {
+    while (FlushClient* client = clients.front()) {
+        client->detach();
+        clients.remove(*client);
+    }
+    cache.close();
+    context.release(MemoryKind::filter, scratch_, scratch_size_);
+    scratch_ = nullptr;
+    scratch_size_ = 0;
+    open_ = false;
+}
+
+void FileState::release(FileState* file) noexcept {
+    if (file == nullptr || --file->references_ > 0) {
+        return;
+    }
+    if (file->open_ && file->close() != Status::ok) {
+        file->context.port().log("h5mote: closing a file failed");
+    }
+    file->context.destroy(MemoryKind::file, file);
+}
+
+FlushClient* FileState::find_client(std::uint64_t address) noexcept {
+    FlushClient* client = clients.front();
+    while (client != nullptr && client->address() != address) {
+        client = clients.next(*client);
+    }
+    return client;
+}
+
+std::byte* FileState::filter_scratch(std::size_t size) noexcept {
+    if (size > scratch_size_) {
+        context.release(MemoryKind::filter, scratch_, scratch_size_);
+        scratch_ = static_cast<std::byte*>(context.allocate(MemoryKind::filter, size));
+        scratch_size_ = scratch_ == nullptr ? 0 : size;
+    }
+    return scratch_;
+}
+
+}  // namespace h5mote

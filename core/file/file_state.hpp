@@ -1,0 +1,94 @@
+// H5F - an open file: its superblock, caches and space, and the order in which changes reach the storage.
+#pragma once
+
+#include "chunk_cache.hpp"
+#include "file_space.hpp"
+#include "metadata_cache.hpp"
+#include "superblock.hpp"
+
+#include <h5mote/file_access.hpp>
+
+namespace h5mote {
+
+/// Something that buffers data outside the metadata cache: an open dataset.
+class FlushClient : public ListNode<> {
+public:
+    /// Writes buffered raw data and brings the metadata in the cache up to date with it.
+    virtual Status flush_raw() noexcept = 0;
+    /// The file is about to be closed: gives back file space held in advance, once everything else is written.
+    virtual Status give_back() noexcept = 0;
+    /// The file is closed; drops every buffer without writing.
+    virtual void detach() noexcept = 0;
+    /// Address of the object's header, by which an object that is opened twice is found.
+    virtual std::uint64_t address() const noexcept = 0;
+
+protected:
+    ~FlushClient() = default;
+};
+
+/// Shared by all handles of one open file; lives until the last of them is gone.
+class FileState final : public CommitHook {
+public:
+    FileState(Context& context, Driver& driver) noexcept;
+
+    /// Writes nothing yet: the file exists once its root group was created and commit() returned ok.
+    Status create(const FileAccess& access, const FileCreate& create) noexcept;
+    /// not_hdf5, corrupt_file (shorter than its recorded end: truncated), unsupported, io_error, out_of_memory.
+    Status open(const FileAccess& access) noexcept;
+
+    /// Makes everything durable. Writes in this order, with a sync between the steps where the driver needs one:
+    /// raw data and fresh blocks; a grown end of file in the superblock; live indexes; live object headers. After ok
+    /// all changes so far survive a power cut. After an error nothing that was committed before is lost, and commit()
+    /// can be called again.
+    Status commit() noexcept;
+    /// The same without asking the clients for raw data. Called by the metadata cache for room.
+    Status commit_metadata() noexcept override;
+    /// Commits, gives reserved space back, cuts the file to its end and releases everything but this object. All of it
+    /// is released also when an error is returned.
+    Status close() noexcept;
+
+    void retain() noexcept { ++references_; }
+    /// Drops one reference; the last one closes the file if it is still open and destroys the object.
+    static void release(FileState* file) noexcept;
+
+    bool is_open() const noexcept { return open_; }
+    bool writable() const noexcept { return writable_; }
+    /// ok, invalid_handle when closed, read_only.
+    Status check_writable() noexcept;
+    FileShape shape() const noexcept { return superblock_.shape; }
+    std::uint64_t root() const noexcept { return superblock_.root; }
+    void set_root(std::uint64_t address) noexcept { superblock_.root = address; }
+    /// Whether [address, address + size) lies in the allocated part of the file.
+    bool contains(std::uint64_t address, std::uint64_t size) const noexcept;
+
+    /// The open object at `address`, or nullptr.
+    FlushClient* find_client(std::uint64_t address) noexcept;
+    /// Scratch for filters, `size` bytes aligned to 8, shared by all datasets of the file; nullptr when there is no
+    /// memory.
+    std::byte* filter_scratch(std::size_t size) noexcept;
+
+    Context& context;
+    Driver& driver;
+    MetadataCache cache;
+    FileSpace space;
+    ChunkCache chunks;
+    List<FlushClient> clients;
+
+private:
+    Status start(const FileAccess& access) noexcept;
+    void stop() noexcept;
+    Status write_superblock() noexcept;
+    Status flush_phase(Phase phase) noexcept;
+    Status barrier() noexcept;
+
+    Superblock superblock_;  // end_of_file: as on the storage
+    std::uint64_t stored_root_ = kUndefinedAddress;
+    std::uint32_t references_ = 1;
+    bool open_ = false;
+    bool writable_ = false;
+    bool unordered_ = true;  // the driver needs a sync between dependent writes
+    std::byte* scratch_ = nullptr;
+    std::size_t scratch_size_ = 0;
+};
+
+}  // namespace h5mote

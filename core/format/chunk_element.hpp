@@ -1,0 +1,48 @@
+// H5D - where a chunk stands: one element of a chunk index. Specification VII.
+//
+//   unfiltered  address
+//   filtered    address | size of the filtered chunk (w bytes) | filter mask 4
+#pragma once
+
+#include "file_shape.hpp"
+
+namespace h5mote {
+
+struct ChunkLocation {
+    std::uint64_t address = kUndefinedAddress;  ///< undefined: the chunk does not exist
+    std::uint64_t size = 0;                     ///< bytes in the file; filtered chunks only
+    std::uint32_t mask = 0;                     ///< bit i: filter i was skipped
+};
+
+struct ChunkElementFormat {
+    FileShape shape;
+    std::uint8_t size_width = 0;  ///< bytes of the size of a filtered chunk; 0 when unfiltered
+
+    unsigned size() const noexcept { return shape.sizeof_addr + (size_width == 0 ? 0U : size_width + 4U); }
+    /// 0 for plain chunks, 1 for filtered ones: the "client ID" of the arrays.
+    unsigned client() const noexcept { return size_width == 0 ? 0 : 1; }
+
+    ChunkLocation load(const std::byte* from) const noexcept {
+        ChunkLocation location;
+        location.address = shape.load_addr(from);
+        if (size_width != 0) {
+            location.size = load_uint(from + shape.sizeof_addr, size_width);
+            location.mask = load_le<std::uint32_t>(from + shape.sizeof_addr + size_width);
+        }
+        return location;
+    }
+    void store(std::byte* to, const ChunkLocation& location) const noexcept {
+        store_uint(to, location.address, shape.sizeof_addr);
+        if (size_width != 0) {
+            store_uint(to + shape.sizeof_addr, location.size, size_width);
+            store_le<std::uint32_t>(to + shape.sizeof_addr + size_width, location.mask);
+        }
+    }
+    /// Bytes for the size of a filtered chunk, from the unfiltered chunk's: room for one that grew.
+    static std::uint8_t width_for(std::uint64_t chunk_bytes) noexcept {
+        const unsigned width = 1 + (floor_log2(chunk_bytes) + 8) / 8;
+        return static_cast<std::uint8_t>(width > 8 ? 8 : width);
+    }
+};
+
+}  // namespace h5mote

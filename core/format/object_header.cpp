@@ -1,0 +1,57 @@
+#include "object_header.hpp"
+
+namespace h5mote {
+
+Status HeaderPrefix::decode(Context& context, ConstBytes bytes) noexcept {
+    Reader reader(bytes);
+    const std::uint32_t signature = reader.u32();
+    const unsigned version = reader.u8();
+    if (signature != 0x5244484fU) {
+        // Version 1 headers have no signature; their first byte is the version.
+        return (signature & 0xffU) == 1
+                   ? context.unsupported(Module::format, __LINE__, Feature::object_header_version, 1)
+                   : context.fail(Module::format, __LINE__, Status::corrupt_file);
+    }
+    if (version != 2) {
+        return context.unsupported(Module::format, __LINE__, Feature::object_header_version, version);
+    }
+    flags = reader.u8();
+    const unsigned width = 1U << (flags & 3U);
+    size = static_cast<std::uint8_t>(6U + ((flags & 0x20U) != 0 ? 16U : 0U) + ((flags & 0x10U) != 0 ? 4U : 0U) + width);
+    reader.skip(size - 6U - width);
+    messages_size = reader.uint(width);
+    // A block must be addressable here; larger ones cannot be in a file either.
+    if (!reader.ok() || messages_size > 0x7fffffffU) {
+        return context.fail(Module::format, __LINE__, Status::corrupt_file);
+    }
+    return Status::ok;
+}
+
+void HeaderWriter::begin(MessageType type, std::uint8_t flags) noexcept {
+    start_ = out.written();
+    write_message_header(out, 0, type, 0, flags, 0);
+}
+
+void HeaderWriter::end() noexcept {
+    if (std::byte* header = out.at(start_)) {
+        store_uint(header + 1, out.written() - start_ - message_header_size(0), 2);
+    }
+}
+
+void HeaderWriter::reserve_continuation() noexcept {
+    begin(MessageType::null);
+    out.fill(std::byte{0}, continuation_body(shape));
+    end();
+}
+
+void write_message_header(Writer& writer, std::uint8_t header_flags, MessageType type, std::size_t size,
+                          std::uint8_t flags, std::uint16_t order) noexcept {
+    writer.u8(static_cast<std::uint8_t>(type));
+    writer.u16(size);
+    writer.u8(flags);
+    if (message_header_size(header_flags) == 6) {
+        writer.u16(order);
+    }
+}
+
+}  // namespace h5mote

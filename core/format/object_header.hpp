@@ -1,0 +1,62 @@
+// H5O - the object header, version 2. Specification IV.A.1.b.
+//
+//   first block        OHDR | version 2 | flags | [4 times, 16 bytes] | [attribute phase change, 4] | size of messages
+//                      | messages | [gap] | checksum
+//   continuation block OCHK | messages | [gap] | checksum
+//   message            type 1 | size 2 | flags 1 | [creation order 2] | body
+#pragma once
+
+#include "messages.hpp"
+
+namespace h5mote {
+
+inline constexpr std::size_t kHeaderChecksumSize = 4;
+inline constexpr std::size_t kContinuationPrefix = 4;  // "OCHK"
+/// Longest prefix of a first block.
+inline constexpr std::size_t kMaxHeaderPrefix = 6 + 16 + 4 + 8;
+
+struct HeaderPrefix {
+    static constexpr std::uint8_t kAttributesTracked = 0x04;
+
+    std::uint8_t flags = 0;
+    std::uint8_t size = 0;            ///< bytes before the first message
+    std::uint64_t messages_size = 0;  ///< bytes of messages and gap
+
+    /// Bytes of the whole first block.
+    std::uint64_t block_size() const noexcept { return size + messages_size + kHeaderChecksumSize; }
+    /// Reads a prefix from the first bytes of a header (kMaxHeaderPrefix, or what the file has).
+    Status decode(Context& context, ConstBytes bytes) noexcept;
+};
+
+/// Bytes of a message's header.
+constexpr std::size_t message_header_size(std::uint8_t header_flags) noexcept {
+    return (header_flags & HeaderPrefix::kAttributesTracked) != 0 ? 6 : 4;
+}
+
+/// Writes a whole first block, or only measures it.
+class HeaderWriter {
+public:
+    HeaderWriter(Writer& writer, FileShape the_shape) noexcept : out(writer), shape(the_shape) {}
+
+    /// Starts a message whose body is then written to `out`; end() fills in its size.
+    void begin(MessageType type, std::uint8_t flags = 0) noexcept;
+    void end() noexcept;
+    /// A null message as large as a continuation message, which takes its place when the block is full.
+    void reserve_continuation() noexcept;
+
+    Writer& out;
+    const FileShape shape;
+
+private:
+    std::size_t start_ = 0;
+};
+
+/// Bytes of a continuation message's body.
+constexpr std::size_t continuation_body(FileShape shape) noexcept {
+    return static_cast<std::size_t>(shape.sizeof_addr) + shape.sizeof_size;
+}
+
+void write_message_header(Writer& writer, std::uint8_t header_flags, MessageType type, std::size_t size,
+                          std::uint8_t flags, std::uint16_t order) noexcept;
+
+}  // namespace h5mote

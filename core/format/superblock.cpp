@@ -1,0 +1,62 @@
+#include "superblock.hpp"
+
+#include "checksum.hpp"
+
+namespace h5mote {
+namespace {
+
+constexpr unsigned char kSignature[Superblock::kSignatureSize] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
+
+bool valid_width(unsigned width) noexcept { return width == 2 || width == 4 || width == 8; }
+
+}  // namespace
+
+bool is_signature(const std::byte* bytes) noexcept { return std::memcmp(bytes, kSignature, sizeof kSignature) == 0; }
+
+void Superblock::encode(std::byte* to) const noexcept {
+    Writer writer(Bytes{to, size()});
+    writer.bytes({reinterpret_cast<const std::byte*>(kSignature), sizeof kSignature});
+    writer.u8(version);
+    writer.u8(shape.sizeof_addr);
+    writer.u8(shape.sizeof_size);
+    writer.u8(flags);
+    shape.write_addr(writer, 0);
+    shape.write_addr(writer, extension);
+    shape.write_addr(writer, end_of_file);
+    shape.write_addr(writer, root);
+    writer.u32(lookup3({to, writer.written()}));
+}
+
+Status Superblock::decode(Context& context, ConstBytes bytes) noexcept {
+    if (bytes.size() < kSignatureSize + 4 || !is_signature(bytes.data())) {
+        return context.fail(Module::format, __LINE__, Status::not_hdf5);
+    }
+    Reader reader(bytes);
+    reader.skip(kSignatureSize);
+    version = reader.u8();
+    if (version != 2 && version != 3) {
+        return context.unsupported(Module::format, __LINE__, Feature::superblock_version, version);
+    }
+    shape.sizeof_addr = reader.u8();
+    shape.sizeof_size = reader.u8();
+    flags = reader.u8();
+    if (!valid_width(shape.sizeof_addr) || !valid_width(shape.sizeof_size)) {
+        return context.unsupported(Module::format, __LINE__, Feature::sizeof_offsets, shape.sizeof_addr);
+    }
+    if (bytes.size() < size()) {
+        return context.fail(Module::format, __LINE__, Status::corrupt_file);
+    }
+    const std::uint64_t base = shape.read_addr(reader);
+    extension = shape.read_addr(reader);
+    end_of_file = shape.read_addr(reader);
+    root = shape.read_addr(reader);
+    if (reader.u32() != lookup3(bytes.first(size() - 4))) {
+        return context.fail(Module::format, __LINE__, Status::corrupt_file);
+    }
+    if (base != 0) {
+        return context.unsupported(Module::format, __LINE__, Feature::base_address);
+    }
+    return Status::ok;
+}
+
+}  // namespace h5mote

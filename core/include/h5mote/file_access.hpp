@@ -1,0 +1,34 @@
+// H5P - how a file is created and accessed: plain structs with defaults in place of property lists.
+#pragma once
+
+#include <h5mote/config.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace h5mote {
+
+/// Fixed when a file is created (H5Pcreate(H5P_FILE_CREATE)).
+struct FileCreate {
+    /// Bytes of a file address: 4 or 8. With 4 a file is at most 4 GiB (as on FAT32), its metadata and the memory for
+    /// it are up to half as large, and any HDF5 library reads it.
+    std::uint8_t sizeof_addr = 8;
+    /// Superblock version: 2, or 3 on request (libhdf5 1.10 and newer only, which then refuse a file that was not
+    /// closed by a writer using the version 3 flags; h5mote never sets those).
+    std::uint8_t superblock_version = 2;
+    /// The root group keeps the order in which links were created.
+    bool track_link_order = false;
+};
+
+/// How an open file uses memory (H5Pcreate(H5P_FILE_ACCESS)).
+struct FileAccess {
+    bool read_only = false;
+    /// Bytes for metadata blocks with their bookkeeping (about 40 each on 32-bit machines). 1024 or more; a larger
+    /// block than that is over_budget.
+    std::size_t metadata_cache = 2048;
+    /// Bytes for chunk buffers, all datasets together. An unfiltered chunk that does not fit is accessed in place, a
+    /// filtered one is over_budget. At least one chunk of the dataset that is appended to, for speed one of each.
+    std::size_t chunk_cache = 16384;
+};
+
+}  // namespace h5mote

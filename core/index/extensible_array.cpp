@@ -1,0 +1,323 @@
+#include "extensible_array.hpp"
+
+#include <cstring>
+
+namespace h5mote {
+namespace {
+
+constexpr std::uint32_t kHeader = 0x44484145U;      // "EAHD"
+constexpr std::uint32_t kIndexBlock = 0x42494145U;  // "EAIB"
+constexpr std::uint32_t kSuperBlock = 0x42534145U;  // "EASB"
+constexpr std::uint32_t kDataBlock = 0x42444145U;   // "EADB"
+constexpr std::size_t kChecksum = 4;
+
+// Statistics in the header, as multiples of the width of a size: number and bytes of the blocks of a kind.
+constexpr std::size_t kSuperBlockStats = 0;
+constexpr std::size_t kDataBlockStats = 2;
+constexpr std::size_t kHighestSet = 4;
+constexpr std::size_t kRealized = 5;
+constexpr std::size_t kStatsOffset = 12;
+
+bool power_of_two(unsigned value) noexcept { return value != 0 && (value & (value - 1)) == 0; }
+
+// Data blocks of super block u and of all before it; elements of one of its data blocks as a multiple of the shortest.
+constexpr std::uint32_t data_blocks(unsigned u) noexcept { return 1U << (u / 2); }
+constexpr std::uint32_t data_blocks_before(unsigned u) noexcept {
+    return u % 2 == 0 ? 2 * (data_blocks(u) - 1) : 3 * data_blocks(u) - 2;
+}
+constexpr unsigned length_shift(unsigned u) noexcept { return (u + 1) / 2; }
+
+}  // namespace
+
+ExtensibleArray::Block ExtensibleArray::index_block() const noexcept {
+    const unsigned super_blocks =
+        1U + parameters_.max_bits - floor_log2(parameters_.data_block_min_elements) - direct_super_blocks();
+    const std::uint32_t elements = parameters_.index_block_elements;
+    const std::size_t size = prefix_size() + std::size_t{elements} * element_.size() +
+                             (direct_data_blocks() + super_blocks) * addr_size() + kChecksum;
+    return {kIndexBlock, 0, size, size, 0, prefix_size(), elements, elements};
+}
+
+ExtensibleArray::Block ExtensibleArray::super_block(const Position& at) const noexcept {
+    const std::size_t count = data_blocks(at.super_block);
+    const std::size_t contents = block_prefix_size() + count * ((pages(at) + 7) / 8);
+    const std::size_t size = contents + count * addr_size() + kChecksum;
+    return {kSuperBlock, start_of(at.super_block), size, size, kSuperBlockStats, contents, 0, 0};
+}
+
+ExtensibleArray::Block ExtensibleArray::data_block(const Position& at) const noexcept {
+    const std::uint64_t first = start_of(at.super_block) + std::uint64_t{at.data_block} * at.elements;
+    const std::uint32_t page_count = pages(at);
+    const std::uint32_t direct = page_count == 0 ? at.elements : 0;
+    const std::size_t size = block_prefix_size() + std::size_t{direct} * element_.size() + kChecksum;
+    return {kDataBlock,          first,  size,       size + page_count * page_size(), kDataBlockStats,
+            block_prefix_size(), direct, at.elements};
+}
+
+std::uint64_t ExtensibleArray::start_of(unsigned super_block) const noexcept {
+    return ((std::uint64_t{1} << super_block) - 1) << floor_log2(parameters_.data_block_min_elements);
+}
+
+Status ExtensibleArray::create(FileState& file, const ExtensibleArrayParameters& parameters, std::uint8_t size_width,
+                               std::uint64_t& address) noexcept {
+    file_ = &file;
+    element_ = {file.shape(), size_width};
+    parameters_ = parameters;
+    H5MOTE_TRY(file.space.allocate(Usage::btree, header_size(), address_));
+    Pinned header;
+    Status status = file.cache.create(Usage::btree, address_, header_size(), header);
+    if (status != Status::ok) {
+        file.space.release(address_, header_size(), true);
+        return status;
+    }
+    Writer writer(header->image());
+    writer.u32(kHeader);
+    writer.u8(0);
+    writer.u8(element_.client());
+    writer.u8(element_.size());
+    writer.u8(parameters.max_bits);
+    writer.u8(parameters.index_block_elements);
+    writer.u8(parameters.data_block_min_elements);
+    writer.u8(parameters.super_block_min_pointers);
+    writer.u8(parameters.page_bits);
+    Pinned block;
+    status = make(index_block(), block);
+    if (status != Status::ok) {
+        header.reset();
+        file.cache.discard(address_);
+        file.space.release(address_, header_size(), true);
+        return status;
+    }
+    index_block_ = block->address();
+    store_uint(header->at(header_size() - kChecksum - addr_size()), index_block_, addr_size());
+    MetadataCache::mark_dirty(*header, 0, Phase::index);
+    address = address_;
+    return Status::ok;
+}
+
+Status ExtensibleArray::open(FileState& file, std::uint64_t address, std::uint8_t size_width) noexcept {
+    file_ = &file;
+    address_ = address;
+    element_ = {file.shape(), size_width};
+    Pinned header;
+    H5MOTE_TRY(protect_header(header));
+    Reader reader(header->image());
+    const bool signature = reader.u32() == kHeader && reader.u8() == 0 && reader.u8() == element_.client() &&
+                           reader.u8() == element_.size();
+    parameters_.max_bits = reader.u8();
+    parameters_.index_block_elements = reader.u8();
+    parameters_.data_block_min_elements = reader.u8();
+    parameters_.super_block_min_pointers = reader.u8();
+    parameters_.page_bits = reader.u8();
+    index_block_ = file.shape().load_addr(header->at(header_size() - kChecksum - addr_size()));
+    const ExtensibleArrayParameters& p = parameters_;
+    const bool sound =
+        signature && p.max_bits > 0 && p.max_bits <= 32 && power_of_two(p.data_block_min_elements) &&
+        power_of_two(p.super_block_min_pointers) && p.super_block_min_pointers > 1 && p.page_bits <= 20 &&
+        floor_log2(p.data_block_min_elements) + direct_super_blocks() <= p.max_bits &&
+        // Data blocks that the index block points to have no pages.
+        (std::uint32_t{p.data_block_min_elements} << length_shift(direct_super_blocks() - 1)) <= page_elements();
+    return sound ? Status::ok : damaged(__LINE__, address);
+}
+
+Status ExtensibleArray::protect_header(Pinned& header) noexcept {
+    if (!file_->contains(address_, header_size())) {
+        return damaged(__LINE__, address_);
+    }
+    return file_->cache.protect(Usage::btree, address_, header_size(), header);
+}
+
+void ExtensibleArray::add_stat(CacheEntry& header, std::size_t field, std::uint64_t amount) noexcept {
+    const unsigned width = element_.shape.sizeof_size;
+    const std::size_t at = kStatsOffset + field * width;
+    store_uint(header.at(at), load_uint(header.at(at), width) + amount, width);
+    MetadataCache::mark_dirty(header, at, Phase::index);
+}
+
+void ExtensibleArray::fill_undefined(CacheEntry& block, std::size_t from, std::uint32_t elements) noexcept {
+    for (std::byte* at = block.at(from); elements > 0; --elements, at += element_.size()) {
+        element_.store(at, ChunkLocation{});
+    }
+}
+
+Status ExtensibleArray::make(const Block& wanted, Pinned& block) noexcept {
+    Pinned header;
+    H5MOTE_TRY(protect_header(header));
+    std::uint64_t address = 0;
+    H5MOTE_TRY(file_->space.allocate(Usage::btree, wanted.space, address));
+    const Status status = file_->cache.create(Usage::btree, address, wanted.size, block);
+    if (status != Status::ok) {
+        file_->space.release(address, wanted.space, true);
+        return status;
+    }
+    Writer writer(block->image());
+    writer.u32(wanted.signature);
+    writer.u8(0);
+    writer.u8(element_.client());
+    element_.shape.write_addr(writer, address_);
+    if (wanted.signature != kIndexBlock) {
+        writer.uint(wanted.first, offset_width());
+        add_stat(*header, wanted.stats, 1);
+        add_stat(*header, wanted.stats + 1, wanted.space);
+    }
+    add_stat(*header, kRealized, wanted.realized);
+    fill_undefined(*block, wanted.contents, wanted.elements);
+    const std::size_t addresses = wanted.contents + std::size_t{wanted.elements} * element_.size();
+    std::memset(block->at(addresses), 0xff, wanted.size - kChecksum - addresses);
+    MetadataCache::mark_dirty(*block, 0, Phase::index);
+    return Status::ok;
+}
+
+Status ExtensibleArray::follow(CacheEntry& holder, std::size_t pointer, bool create, const Block& wanted,
+                               Pinned& block) noexcept {
+    const std::uint64_t address = element_.shape.load_addr(holder.at(pointer));
+    if (address != kUndefinedAddress) {
+        if (!file_->contains(address, wanted.space)) {
+            return damaged(__LINE__, address);
+        }
+        H5MOTE_TRY(file_->cache.protect(Usage::btree, address, wanted.size, block));
+        return load_le<std::uint32_t>(block->at(0)) == wanted.signature ? Status::ok : damaged(__LINE__, address);
+    }
+    if (create) {
+        H5MOTE_TRY(make(wanted, block));
+        store_uint(holder.at(pointer), block->address(), addr_size());
+        MetadataCache::mark_dirty(holder, pointer, Phase::index);
+    }
+    return Status::ok;
+}
+
+ExtensibleArray::Position ExtensibleArray::position(std::uint64_t index) const noexcept {
+    const unsigned min_shift = floor_log2(parameters_.data_block_min_elements);
+    Position at{};
+    at.super_block = floor_log2((index >> min_shift) + 1);
+    const std::uint64_t rest = index - start_of(at.super_block);
+    const unsigned shift = min_shift + length_shift(at.super_block);
+    at.elements = 1U << shift;
+    at.data_block = static_cast<std::uint32_t>(rest >> shift);
+    at.element = static_cast<std::uint32_t>(rest) & (at.elements - 1);
+    return at;
+}
+
+std::uint32_t ExtensibleArray::reach(std::uint64_t index) const noexcept {
+    if (index < parameters_.index_block_elements) {
+        return parameters_.index_block_elements - static_cast<std::uint32_t>(index);
+    }
+    const Position at = position(index - parameters_.index_block_elements);
+    const std::uint32_t unit = at.elements < page_elements() ? at.elements : page_elements();
+    return unit - (at.element & (unit - 1));
+}
+
+// libhdf5 makes the index block together with the first element.
+Status ExtensibleArray::protect_index_block(Pinned& block) noexcept {
+    const Block wanted = index_block();
+    if (index_block_ == kUndefinedAddress) {
+        Pinned header;
+        H5MOTE_TRY(protect_header(header));
+        const std::size_t pointer = header_size() - kChecksum - addr_size();
+        H5MOTE_TRY(follow(*header, pointer, true, wanted, block));
+        index_block_ = block->address();
+        return Status::ok;
+    }
+    if (!file_->contains(index_block_, wanted.size)) {
+        return damaged(__LINE__, index_block_);
+    }
+    H5MOTE_TRY(file_->cache.protect(Usage::btree, index_block_, wanted.size, block));
+    return load_le<std::uint32_t>(block->at(0)) == kIndexBlock ? Status::ok : damaged(__LINE__, index_block_);
+}
+
+Status ExtensibleArray::locate(std::uint64_t index, bool create, Pinned& block, std::size_t& offset) noexcept {
+    if ((index >> parameters_.max_bits) != 0) {
+        return file_->context.fail(Module::index, __LINE__, Status::no_space, 0, index);
+    }
+    if (index_block_ == kUndefinedAddress && !create) {
+        return Status::ok;
+    }
+    Pinned holder;
+    H5MOTE_TRY(protect_index_block(holder));
+    if (index < parameters_.index_block_elements) {
+        offset = prefix_size() + static_cast<std::size_t>(index) * element_.size();
+        block = static_cast<Pinned&&>(holder);
+        return Status::ok;
+    }
+    const Position at = position(index - parameters_.index_block_elements);
+    std::size_t pointer = prefix_size() + std::size_t{parameters_.index_block_elements} * element_.size();
+    if (at.super_block < direct_super_blocks()) {
+        pointer += std::size_t{data_blocks_before(at.super_block) + at.data_block} * addr_size();
+    } else {
+        pointer += std::size_t{direct_data_blocks() + at.super_block - direct_super_blocks()} * addr_size();
+        const Block wanted = super_block(at);
+        Pinned super;
+        H5MOTE_TRY(follow(*holder, pointer, create, wanted, super));
+        if (!super) {
+            return Status::ok;
+        }
+        holder = static_cast<Pinned&&>(super);
+        pointer = wanted.contents + std::size_t{at.data_block} * addr_size();
+    }
+    offset = block_prefix_size() + std::size_t{at.element} * element_.size();
+    Pinned data;
+    H5MOTE_TRY(follow(*holder, pointer, create, data_block(at), data));
+    if (data && pages(at) != 0) {
+        const std::uint64_t address = data->address();
+        data.reset();
+        return locate_page(at, address, *holder, create, block, offset);
+    }
+    block = static_cast<Pinned&&>(data);
+    return Status::ok;
+}
+
+Status ExtensibleArray::locate_page(const Position& at, std::uint64_t data_block, CacheEntry& super, bool create,
+                                    Pinned& block, std::size_t& offset) noexcept {
+    const std::uint32_t page = at.element >> parameters_.page_bits;
+    const std::uint32_t bit = at.data_block * pages(at) + page;
+    const std::size_t byte = block_prefix_size() + bit / 8;
+    const std::byte mask{static_cast<unsigned char>(0x80U >> (bit % 8))};
+    const std::uint64_t address = data_block + block_prefix_size() + kChecksum + page * page_size();
+    offset = std::size_t{at.element & (page_elements() - 1)} * element_.size();
+    if ((*super.at(byte) & mask) != std::byte{0}) {
+        return file_->cache.protect(Usage::btree, address, page_size(), block);
+    }
+    if (create) {
+        H5MOTE_TRY(file_->cache.create(Usage::btree, address, page_size(), block));
+        fill_undefined(*block, 0, page_elements());
+        MetadataCache::mark_dirty(*block, 0, Phase::index);
+        *super.at(byte) |= mask;
+        MetadataCache::mark_dirty(super, byte, Phase::index);
+    }
+    return Status::ok;
+}
+
+Status ExtensibleArray::find(std::uint64_t index, ChunkLocation& location) noexcept {
+    Pinned block;
+    std::size_t offset = 0;
+    location = ChunkLocation{};
+    H5MOTE_TRY(locate(index, false, block, offset));
+    if (block) {
+        location = element_.load(block->at(offset));
+    }
+    return Status::ok;
+}
+
+Status ExtensibleArray::set(std::uint64_t index, const ChunkLocation& location, std::uint64_t stride,
+                            std::uint32_t count) noexcept {
+    Pinned block;
+    std::size_t offset = 0;
+    H5MOTE_TRY(locate(index, true, block, offset));
+    Pinned header;
+    H5MOTE_TRY(protect_header(header));
+    ChunkLocation each = location;
+    const std::size_t start = offset;
+    for (std::uint32_t i = 0; i < count; ++i, offset += element_.size()) {
+        element_.store(block->at(offset), each);
+        each.address += stride;
+    }
+    MetadataCache::mark_dirty(*block, start, Phase::index);
+    const unsigned width = element_.shape.sizeof_size;
+    const std::uint64_t highest = load_uint(header->at(kStatsOffset + kHighestSet * width), width);
+    if (index + count > highest) {
+        add_stat(*header, kHighestSet, index + count - highest);
+    }
+    return Status::ok;
+}
+
+}  // namespace h5mote

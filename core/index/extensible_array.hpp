@@ -1,0 +1,101 @@
+// H5EA - the extensible array: the chunk index of a dataset with one unlimited dimension. Specification VII.C.
+//
+// Finding an element costs a fixed number of steps however long the array is. The header points to the index block. The
+// index block holds the first elements themselves, the addresses of the first data blocks, and the addresses of super
+// blocks, which hold those of the other data blocks. From super block to super block the number of data blocks and
+// their length double in turn, so that both grow with the square root of the array. A data block longer than a page is
+// followed by pages, each with a checksum of its own; the super block has a bit for each that was written.
+//
+//   header       EAHD | 0 | client | element size | max bits | index elements | min data block elements
+//                | min super block pointers | page bits | super blocks: number, bytes | data blocks: number, bytes
+//                | highest index set + 1 | elements realized | index block address | checksum
+//   index block  EAIB | 0 | client | header address | elements | data block addresses | super block addresses |
+//   checksum super block  EASB | 0 | client | header address | offset | page bits of each data block | data block
+//   addresses | checksum data block   EADB | 0 | client | header address | offset | elements (without pages) | checksum
+//   | pages page         elements | checksum
+#pragma once
+
+#include "chunk_element.hpp"
+#include "file_state.hpp"
+#include "messages.hpp"
+
+namespace h5mote {
+
+class ExtensibleArray {
+public:
+    /// Creates header and index block, which nothing points to yet.
+    Status create(FileState& file, const ExtensibleArrayParameters& parameters, std::uint8_t size_width,
+                  std::uint64_t& address) noexcept;
+    Status open(FileState& file, std::uint64_t address, std::uint8_t size_width) noexcept;
+
+    /// Where chunk `index` stands; an undefined address when it was never set.
+    Status find(std::uint64_t index, ChunkLocation& location) noexcept;
+    /// Sets `count` elements from `index` on, at most reach(index), the addresses `stride` bytes apart. Blocks are made
+    /// as needed. no_space when the array can hold no such index.
+    Status set(std::uint64_t index, const ChunkLocation& location, std::uint64_t stride, std::uint32_t count) noexcept;
+    /// Elements from `index` to the end of its block or page, this one included: what one set() reaches.
+    std::uint32_t reach(std::uint64_t index) const noexcept;
+
+private:
+    // Position of an element: which super block, which data block of it, which element of that.
+    struct Position {
+        unsigned super_block;      // counted from the first data block on
+        std::uint32_t data_block;  // within the super block
+        std::uint32_t element;     // within the data block
+        std::uint32_t elements;    // of the data block
+    };
+
+    // A block to be found or made.
+    struct Block {
+        std::uint32_t signature;
+        std::uint64_t first;     // index of its first element, without those of the index block
+        std::size_t size;        // bytes of the block itself
+        std::size_t space;       // bytes with the pages that follow it
+        std::size_t stats;       // where the header counts blocks of this kind
+        std::size_t contents;    // offset of what is undefined at first: elements, then addresses
+        std::uint32_t elements;  // in the block itself
+        std::uint32_t realized;  // in the block and its pages
+    };
+
+    // Finds the block that holds an element and pins it. Without `create` a missing block gives an empty Pinned.
+    Status locate(std::uint64_t index, bool create, Pinned& block, std::size_t& offset) noexcept;
+    Status locate_page(const Position& at, std::uint64_t data_block, CacheEntry& super, bool create, Pinned& block,
+                       std::size_t& offset) noexcept;
+    Status protect_index_block(Pinned& block) noexcept;
+    Position position(std::uint64_t index) const noexcept;
+    std::uint64_t start_of(unsigned super_block) const noexcept;
+    std::uint32_t pages(const Position& at) const noexcept {
+        return at.elements > page_elements() ? at.elements >> parameters_.page_bits : 0;
+    }
+
+    // Pins the block that a pointer in `holder` names, made first if it is undefined and `create` is set.
+    Status follow(CacheEntry& holder, std::size_t pointer, bool create, const Block& wanted, Pinned& block) noexcept;
+    Status make(const Block& wanted, Pinned& block) noexcept;
+    Block index_block() const noexcept;
+    Block super_block(const Position& at) const noexcept;
+    Block data_block(const Position& at) const noexcept;
+    void fill_undefined(CacheEntry& block, std::size_t from, std::uint32_t elements) noexcept;
+    Status protect_header(Pinned& header) noexcept;
+    Status damaged(unsigned line, std::uint64_t address) noexcept {
+        return file_->context.fail(Module::index, line, Status::corrupt_file, 0, address);
+    }
+    void add_stat(CacheEntry& header, std::size_t field, std::uint64_t amount) noexcept;
+
+    unsigned addr_size() const noexcept { return element_.shape.sizeof_addr; }
+    unsigned offset_width() const noexcept { return (parameters_.max_bits + 7U) / 8U; }
+    std::size_t prefix_size() const noexcept { return 6U + addr_size(); }  // up to and with the header's address
+    std::size_t block_prefix_size() const noexcept { return prefix_size() + offset_width(); }
+    std::size_t header_size() const noexcept { return 12U + 6U * element_.shape.sizeof_size + addr_size() + 4U; }
+    std::uint32_t page_elements() const noexcept { return 1U << parameters_.page_bits; }
+    unsigned direct_super_blocks() const noexcept { return 2 * floor_log2(parameters_.super_block_min_pointers); }
+    unsigned direct_data_blocks() const noexcept { return 2U * (parameters_.super_block_min_pointers - 1U); }
+    std::size_t page_size() const noexcept { return std::size_t{page_elements()} * element_.size() + 4U; }
+
+    FileState* file_ = nullptr;
+    std::uint64_t address_ = kUndefinedAddress;
+    std::uint64_t index_block_ = kUndefinedAddress;
+    ChunkElementFormat element_;
+    ExtensibleArrayParameters parameters_;
+};
+
+}  // namespace h5mote

@@ -1,0 +1,160 @@
+// Finding room for one more message in an object header.
+
+#include "header.hpp"
+
+namespace h5mote {
+namespace {
+
+// A place in a header, found by walking it.
+struct Place {
+    Pinned block;
+    std::size_t header = 0;  // offset of the message header in the block
+    std::size_t size = 0;    // bytes of the body
+
+    void set(MessageIterator& message) noexcept {
+        block = Pinned();
+        block.reset(&*message.block());
+        header = message.offset() - message.header_size();
+        size = message.body().size();
+    }
+};
+
+// Whether a body of `need` bytes can replace one of `size`: exactly, or leaving a null message of at least `rest`.
+bool fits(std::size_t need, std::size_t size, std::size_t header_size, std::size_t rest) noexcept {
+    return need == size ? rest == 0 : need + header_size + rest <= size;
+}
+
+// Messages that may move to another block: nothing remembers where they stand.
+bool movable(MessageIterator& message) noexcept {
+    return message.type() == MessageType::link || message.type() == MessageType::attribute ||
+           message.type() == MessageType::datatype;
+}
+
+class Adder {
+public:
+    Adder(FileState& file, MessageType type, std::uint8_t flags, std::uint16_t order,
+          const MessageContent& content) noexcept
+        : file_(file), content_(content), size_(content.size()), order_(order), type_(type), flags_(flags) {}
+
+    Status run(std::uint64_t header) noexcept {
+        if (size_ > 0xffff) {
+            return file_.context.fail(Module::object, __LINE__, Status::over_budget, 0, size_);
+        }
+        H5MOTE_TRY(survey(header));
+        if (room_.block) {
+            put(room_);
+            return Status::ok;
+        }
+        if (!link_.block && !moved_.block) {
+            return file_.context.fail(Module::object, __LINE__, Status::unsupported, 1, header);
+        }
+        return add_block();
+    }
+
+private:
+    std::size_t header_size() const noexcept { return message_header_size(header_flags_); }
+    std::size_t continuation_size() const noexcept { return continuation_body(file_.shape()); }
+
+    // One walk finds: room for the message itself, a null message that can become the continuation, and, failing that,
+    // a message that can be moved away to make one.
+    Status survey(std::uint64_t header) noexcept {
+        MessageIterator message(file_, header);
+        Status status;
+        while ((status = message.next()) == Status::ok) {
+            header_flags_ = message.header_flags();
+            blocks_ = message.blocks();
+            const std::size_t size = message.body().size();
+            if (message.type() == MessageType::null) {
+                if (fits(size_, size, header_size(), continuation_size())) {
+                    room_.set(message);
+                    return Status::ok;
+                }
+                if (fits(continuation_size(), size, header_size(), 0)) {
+                    link_.set(message);
+                }
+            } else if (movable(message) && fits(continuation_size(), size, header_size(), 0)) {
+                moved_.set(message);
+            }
+        }
+        return status == Status::not_found ? Status::ok : status;
+    }
+
+    // Replaces what stands at a place by a message of `size` bytes; what is left over becomes a null message. The
+    // caller has written the body or does so next.
+    void carve(Place& place, MessageType type, std::size_t size, std::uint8_t flags, std::uint16_t order) noexcept {
+        Writer writer(place.block->image().subspan(place.header));
+        write_message_header(writer, header_flags_, type, size, flags, order);
+        if (size < place.size) {
+            const std::size_t body = place.header + header_size();
+            Writer rest(place.block->image().subspan(body + size));
+            write_message_header(rest, header_flags_, MessageType::null, place.size - size - header_size(), 0, 0);
+        }
+        MetadataCache::mark_dirty(*place.block, place.header, Phase::object);
+    }
+
+    void put(Place& place) noexcept {
+        carve(place, type_, size_, flags_, order_);
+        Writer writer(place.block->image().subspan(place.header + header_size(), size_));
+        content_.write(writer);
+    }
+
+    // A new block: the moved message if one must make room, the new message, and null space for the next ones.
+    Status add_block() noexcept {
+        const bool move = !link_.block;
+        const std::size_t moved = move ? header_size() + moved_.size : 0;
+        const std::size_t need = kContinuationPrefix + moved + header_size() + size_ + header_size() +
+                                 continuation_size() + kHeaderChecksumSize;
+        std::size_t size = blocks_ >= 3 ? 512 : std::size_t{64} << blocks_;
+        size = size < need ? need : size;
+        std::uint64_t address = 0;
+        H5MOTE_TRY(file_.space.allocate(Usage::object_header, size, address));
+        Pinned block;
+        const Status status = file_.cache.create(Usage::object_header, address, size, block);
+        if (status != Status::ok) {
+            file_.space.release(address, size, true);
+            return status;
+        }
+        fill(*block, move);
+        MetadataCache::mark_dirty(*block, 0, Phase::object);
+
+        Place& link = move ? moved_ : link_;
+        carve(link, MessageType::continuation, continuation_size(), 0, 0);
+        Writer writer(link.block->image().subspan(link.header + header_size(), continuation_size()));
+        file_.shape().write_addr(writer, address);
+        file_.shape().write_size(writer, size);
+        return Status::ok;
+    }
+
+    void fill(CacheEntry& block, bool move) noexcept {
+        Writer writer(block.image().first(block.size() - kHeaderChecksumSize));
+        writer.u32(0x4b48434fU);  // "OCHK"
+        if (move) {
+            writer.bytes(moved_.block->image().subspan(moved_.header, header_size() + moved_.size));
+        }
+        write_message_header(writer, header_flags_, type_, size_, flags_, order_);
+        content_.write(writer);
+        const std::size_t rest = block.size() - kHeaderChecksumSize - writer.written() - header_size();
+        write_message_header(writer, header_flags_, MessageType::null, rest, 0, 0);
+    }
+
+    FileState& file_;
+    const MessageContent& content_;
+    std::size_t size_;
+    Place room_;
+    Place link_;
+    Place moved_;
+    unsigned blocks_ = 0;
+    std::uint16_t order_;
+    MessageType type_;
+    std::uint8_t flags_;
+    std::uint8_t header_flags_ = 0;
+};
+
+}  // namespace
+
+Status add_message(FileState& file, std::uint64_t header, MessageType type, std::uint8_t flags, std::uint16_t order,
+                   const MessageContent& content) noexcept {
+    return Adder(file, type, flags, order, content).run(header);
+}
+
+}  // namespace h5mote

@@ -1,0 +1,193 @@
+#include "header.hpp"
+
+#include "checked.hpp"
+
+namespace h5mote {
+namespace {
+
+constexpr std::uint32_t kContinuationSignature = 0x4b48434fU;  // "OCHK"
+constexpr std::uint8_t kLastKnownMessage = 0x17;
+
+}  // namespace
+
+Status MessageIterator::open_first() noexcept {
+    HeaderPrefix prefix;
+    block_ = file_.cache.find(address_);
+    if (block_) {
+        H5MOTE_TRY(prefix.decode(file_.context, block_->image()));
+    } else {
+        if (!file_.contains(address_, kMaxHeaderPrefix / 2)) {
+            return file_.context.fail(Module::object, __LINE__, Status::corrupt_file, 0, address_);
+        }
+        const std::uint64_t left = file_.space.end() - address_;
+        std::byte bytes[kMaxHeaderPrefix];
+        const std::size_t count = left < sizeof bytes ? static_cast<std::size_t>(left) : sizeof bytes;
+        H5MOTE_TRY(file_.driver.read(Usage::object_header, address_, {bytes, count}));
+        H5MOTE_TRY(prefix.decode(file_.context, {bytes, count}));
+        if (!file_.contains(address_, prefix.block_size())) {
+            return file_.context.fail(Module::object, __LINE__, Status::corrupt_file, 0, address_);
+        }
+        H5MOTE_TRY(
+            file_.cache.protect(Usage::object_header, address_, static_cast<std::size_t>(prefix.block_size()), block_));
+    }
+    if (prefix.block_size() != block_->size()) {
+        return file_.context.fail(Module::object, __LINE__, Status::corrupt_file, 0, address_);
+    }
+    header_flags_ = prefix.flags;
+    at_ = prefix.size;
+    end_ = static_cast<std::uint32_t>(block_->size() - kHeaderChecksumSize);
+    return Status::ok;
+}
+
+Status MessageIterator::open_continuation() noexcept {
+    if (pending_count_ == 0) {
+        block_.reset();
+        return Status::not_found;
+    }
+    const Extent extent = pending_[0];
+    --pending_count_;
+    for (unsigned i = 0; i < pending_count_; ++i) {
+        pending_[i] = pending_[i + 1];
+    }
+    block_.reset();
+    if (extent.size < kContinuationPrefix + kHeaderChecksumSize || !file_.contains(extent.address, extent.size) ||
+        blocks_ == kMaxBlocks) {
+        return file_.context.fail(Module::object, __LINE__, Status::corrupt_file, 0, extent.address);
+    }
+    H5MOTE_TRY(
+        file_.cache.protect(Usage::object_header, extent.address, static_cast<std::size_t>(extent.size), block_));
+    if (load_le<std::uint32_t>(block_->at(0)) != kContinuationSignature) {
+        return file_.context.fail(Module::object, __LINE__, Status::corrupt_file, 0, extent.address);
+    }
+    at_ = kContinuationPrefix;
+    end_ = static_cast<std::uint32_t>(block_->size() - kHeaderChecksumSize);
+    return Status::ok;
+}
+
+Status MessageIterator::next() noexcept {
+    const std::size_t header = blocks_ == 0 ? 0 : header_size();
+    while (blocks_ == 0 || at_ + header > end_) {
+        H5MOTE_TRY(blocks_ == 0 ? open_first() : open_continuation());
+        ++blocks_;
+        if (header == 0) {
+            return next();
+        }
+    }
+    const std::byte* from = block_->at(at_);
+    type_ = load_le<std::uint8_t>(from);
+    size_ = load_le<std::uint16_t>(from + 1);
+    flags_ = load_le<std::uint8_t>(from + 3);
+    order_ = header == 6 ? load_le<std::uint16_t>(from + 4) : std::uint16_t{0};
+    body_ = at_ + static_cast<std::uint32_t>(header);
+    if (size_ > end_ - body_) {
+        return file_.context.fail(Module::object, __LINE__, Status::corrupt_file, type_, address_);
+    }
+    at_ = body_ + size_;
+    if (type_ > kLastKnownMessage && ((flags_ & kMessageFailIfUnknown) != 0 ||
+                                      ((flags_ & kMessageFailIfUnknownAndWriting) != 0 && file_.writable()))) {
+        return file_.context.unsupported(Module::object, __LINE__, Feature::unknown_message, type_);
+    }
+    if (type() == MessageType::continuation) {
+        Reader reader(body());
+        Extent extent;
+        extent.address = file_.shape().read_addr(reader);
+        extent.size = file_.shape().read_size(reader);
+        if (!reader.ok() || pending_count_ == kMaxPending) {
+            return file_.context.fail(Module::object, __LINE__, Status::corrupt_file, type_, address_);
+        }
+        pending_[pending_count_++] = extent;
+    }
+    return Status::ok;
+}
+
+Status MessageIterator::next(MessageType wanted) noexcept {
+    do {
+        H5MOTE_TRY(next());
+    } while (type() != wanted);
+    return (flags_ & kMessageShared) == 0
+               ? Status::ok
+               : file_.context.unsupported(Module::object, __LINE__, Feature::shared_message, type_);
+}
+
+void MessageIterator::store(std::size_t offset, std::uint64_t value, unsigned width, Phase phase) noexcept {
+    store_uint(block_->at(body_ + offset), value, width);
+    MetadataCache::mark_dirty(*block_, body_ + offset, phase);
+}
+
+Status create_header(FileState& file, const HeaderContent& content, std::uint64_t& address) noexcept {
+    Writer counter;
+    HeaderWriter measure(counter, file.shape());
+    content.write(measure);
+    const std::size_t messages = counter.written();
+    const unsigned width = messages > 0xffff ? 4 : messages > 0xff ? 2 : 1;
+    const std::size_t size = 6 + width + messages + kHeaderChecksumSize;
+    H5MOTE_TRY(file.space.allocate(Usage::object_header, size, address));
+    Pinned block;
+    const Status status = file.cache.create(Usage::object_header, address, size, block);
+    if (status != Status::ok) {
+        file.space.release(address, size, true);
+        return status;
+    }
+    Writer writer(block->image());
+    writer.u32(0x5244484fU);  // "OHDR"
+    writer.u8(2);
+    writer.u8(width / 2);  // log2 of 1, 2, 4
+    writer.uint(messages, width);
+    HeaderWriter header(writer, file.shape());
+    content.write(header);
+    MetadataCache::mark_dirty(*block, 0, Phase::object);
+    return Status::ok;
+}
+
+void discard_fresh_header(FileState& file, std::uint64_t address) noexcept {
+    Pinned block = file.cache.find(address);
+    if (block) {
+        const std::size_t size = block->size();
+        block.reset();
+        file.cache.discard(address);
+        file.space.release(address, size, true);
+    }
+}
+
+void remove_message(MessageIterator& message, Phase phase) noexcept {
+    const std::size_t header = message.offset() - message.header_size();
+    *message.block()->at(header) = std::byte{0};
+    *message.block()->at(header + 3) = std::byte{0};
+    MetadataCache::mark_dirty(*message.block(), header, phase);
+}
+
+namespace {
+
+class ReferenceCount final : public MessageContent {
+public:
+    explicit ReferenceCount(std::uint32_t count) noexcept : count_(count) {}
+    void write(Writer& writer) const noexcept override {
+        writer.u8(0);
+        writer.u32(count_);
+    }
+
+private:
+    std::uint32_t count_;
+};
+
+}  // namespace
+
+Status change_reference_count(FileState& file, std::uint64_t header, int change, std::uint32_t& count) noexcept {
+    MessageIterator message(file, header);
+    const Status status = message.next(MessageType::reference_count);
+    if (status == Status::not_found) {
+        // Without the message the count is one; it is added for the second link and stays.
+        count = static_cast<std::uint32_t>(1 + change);
+        return change <= 0 ? Status::ok
+                           : add_message(file, header, MessageType::reference_count, 0, 0, ReferenceCount(count));
+    }
+    H5MOTE_TRY(status);
+    if (message.body().size() < 5) {
+        return file.context.fail(Module::object, __LINE__, Status::corrupt_file, 0, header);
+    }
+    count = load_le<std::uint32_t>(message.body().data() + 1) + static_cast<std::uint32_t>(change);
+    message.store(1, count, 4, change > 0 ? Phase::index : Phase::object);
+    return Status::ok;
+}
+
+}  // namespace h5mote

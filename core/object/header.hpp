@@ -1,0 +1,108 @@
+// H5O - object headers in the metadata cache: creating them, walking their messages, adding and removing some.
+#pragma once
+
+#include "file_state.hpp"
+#include "object_header.hpp"
+
+namespace h5mote {
+
+/// Walks the messages of one header, block after block, null messages included. The block that holds the current
+/// message is pinned; nothing else is. Adding or removing messages ends the validity of every other iterator.
+class MessageIterator {
+public:
+    /// Continuation blocks announced but not visited yet that one header may have at a time.
+    static constexpr unsigned kMaxPending = 4;
+    /// Blocks of one header: a chain of continuations that is longer can only be a loop.
+    static constexpr unsigned kMaxBlocks = 65535;
+
+    MessageIterator(FileState& file, std::uint64_t address) noexcept : file_(file), address_(address) {}
+
+    /// The next message. not_found after the last one; corrupt_file, unsupported (a message that must be understood).
+    Status next() noexcept;
+    /// The next message of that type. A shared one is unsupported.
+    Status next(MessageType type) noexcept;
+
+    MessageType type() const noexcept { return static_cast<MessageType>(type_); }
+    std::uint8_t flags() const noexcept { return flags_; }
+    std::uint16_t order() const noexcept { return order_; }
+    ConstBytes body() const noexcept { return block_->image().subspan(body_, size_); }
+    /// Offset of the body in its block.
+    std::size_t offset() const noexcept { return body_; }
+    const Pinned& block() const noexcept { return block_; }
+    Pinned& block() noexcept { return block_; }
+    /// Flags of the header as a whole.
+    std::uint8_t header_flags() const noexcept { return header_flags_; }
+    std::size_t header_size() const noexcept { return message_header_size(header_flags_); }
+    unsigned blocks() const noexcept { return blocks_; }
+    FileState& file() const noexcept { return file_; }
+    std::uint64_t address() const noexcept { return address_; }
+
+    /// Overwrites part of the current body and marks it to be written in `phase`.
+    void store(std::size_t offset, std::uint64_t value, unsigned width, Phase phase = Phase::object) noexcept;
+
+private:
+    struct Extent {
+        std::uint64_t address;
+        std::uint64_t size;
+    };
+
+    Status open_first() noexcept;
+    Status open_continuation() noexcept;
+
+    FileState& file_;
+    std::uint64_t address_;
+    Pinned block_;
+    std::uint32_t at_ = 0;  // next message
+    std::uint32_t end_ = 0;
+    std::uint32_t body_ = 0;
+    std::uint16_t size_ = 0;
+    std::uint16_t order_ = 0;
+    std::uint16_t blocks_ = 0;
+    std::uint8_t type_ = 0;
+    std::uint8_t flags_ = 0;
+    std::uint8_t header_flags_ = 0;
+    std::uint8_t pending_count_ = 0;
+    Extent pending_[kMaxPending];
+};
+
+/// Writes all messages of a new header. Called twice: once to measure.
+class HeaderContent {
+public:
+    virtual void write(HeaderWriter& header) const noexcept = 0;
+
+protected:
+    ~HeaderContent() = default;
+};
+
+/// Allocates and fills a new header that nothing points to yet.
+Status create_header(FileState& file, const HeaderContent& content, std::uint64_t& address) noexcept;
+
+/// Undoes create_header() before anything points to the header.
+void discard_fresh_header(FileState& file, std::uint64_t address) noexcept;
+
+/// Writes the body of a message that is being added, to exactly the size announced.
+class MessageContent {
+public:
+    virtual void write(Writer& writer) const noexcept = 0;
+    std::size_t size() const noexcept {
+        Writer counter;
+        write(counter);
+        return counter.written();
+    }
+
+protected:
+    ~MessageContent() = default;
+};
+
+/// Adds a message to a live or fresh header: in a null message that leaves room for a continuation, else in a new block
+/// that is complete before the header points to it. Nothing changes when an error is returned. Marks Phase::object.
+Status add_message(FileState& file, std::uint64_t header, MessageType type, std::uint8_t flags, std::uint16_t order,
+                   const MessageContent& content) noexcept;
+
+/// Turns the iterator's current message into a null message.
+void remove_message(MessageIterator& message, Phase phase = Phase::object) noexcept;
+
+/// Adds `change` to the number of hard links to an object; one more is recorded before the link exists.
+Status change_reference_count(FileState& file, std::uint64_t header, int change, std::uint32_t& count) noexcept;
+
+}  // namespace h5mote

@@ -1,0 +1,87 @@
+#include "chunk_cache.hpp"
+
+namespace h5mote {
+
+ChunkSlot* ChunkCache::find(const ChunkOwner& owner, std::uint64_t index) noexcept {
+    for (ChunkSlot* slot = lru_.front(); slot != nullptr; slot = lru_.next(*slot)) {
+        if (slot->owner == &owner && slot->index == index) {
+            lru_.remove(*slot);
+            lru_.push_front(*slot);
+            return slot;
+        }
+    }
+    return nullptr;
+}
+
+ChunkSlot* ChunkCache::victim() noexcept {
+    ChunkSlot* oldest = lru_.back();
+    for (ChunkSlot* slot = oldest; slot != nullptr; slot = lru_.previous(*slot)) {
+        if (slot->complete) {
+            return slot;
+        }
+    }
+    return oldest;
+}
+
+Status ChunkCache::evict(ChunkSlot& slot) noexcept {
+    slot.owner->evicted(slot);
+    if (slot.dirty()) {
+        H5MOTE_TRY(slot.owner->write_back(slot));
+    }
+    drop(slot);
+    return Status::ok;
+}
+
+Status ChunkCache::add(ChunkOwner& owner, std::uint64_t index, std::uint32_t size, ChunkSlot*& slot) noexcept {
+    if (size > budget_) {
+        return context_.fail(Module::storage, __LINE__, Status::over_budget, 2, size);
+    }
+    while (used_ + size > budget_) {
+        H5MOTE_TRY(evict(*victim()));
+    }
+    void* memory = context_.allocate(MemoryKind::chunk, sizeof(ChunkSlot) + size);
+    if (memory == nullptr) {
+        return Status::out_of_memory;
+    }
+    slot = ::new (memory) ChunkSlot;
+    slot->owner = &owner;
+    slot->index = index;
+    slot->size = size;
+    lru_.push_front(*slot);
+    used_ += size;
+    return Status::ok;
+}
+
+void ChunkCache::drop(ChunkSlot& slot) noexcept {
+    lru_.remove(slot);
+    used_ -= slot.size;
+    context_.release(MemoryKind::chunk, &slot, sizeof(ChunkSlot) + slot.size);
+}
+
+void ChunkCache::drop_all(const ChunkOwner& owner) noexcept {
+    for (ChunkSlot* slot = lru_.front(); slot != nullptr;) {
+        ChunkSlot* next = lru_.next(*slot);
+        if (slot->owner == &owner) {
+            slot->owner->evicted(*slot);
+            drop(*slot);
+        }
+        slot = next;
+    }
+}
+
+Status ChunkCache::write_back(ChunkOwner& owner) noexcept {
+    for (;;) {
+        ChunkSlot* first = nullptr;
+        for (ChunkSlot* slot = lru_.front(); slot != nullptr; slot = lru_.next(*slot)) {
+            if (slot->owner == &owner && slot->dirty() && (first == nullptr || slot->index < first->index)) {
+                first = slot;
+            }
+        }
+        if (first == nullptr) {
+            return Status::ok;
+        }
+        H5MOTE_TRY(owner.write_back(*first));
+    }
+}
+
+}  // namespace h5mote

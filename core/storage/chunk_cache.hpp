@@ -1,0 +1,78 @@
+// H5D (chunk cache) - buffers of raw chunks within a hard budget, shared by the datasets of a file.
+#pragma once
+
+#include <h5mote/context.hpp>
+
+namespace h5mote {
+
+class ChunkSlot;
+
+/// A dataset, as the cache sees it.
+class ChunkOwner {
+public:
+    /// Stores the changed bytes of a slot. The slot is clean afterwards.
+    virtual Status write_back(ChunkSlot& slot) noexcept = 0;
+    /// The slot is about to go.
+    virtual void evicted(ChunkSlot& slot) noexcept = 0;
+
+protected:
+    ~ChunkOwner() = default;
+};
+
+/// One chunk in memory.
+class ChunkSlot : public ListNode<> {
+public:
+    ChunkOwner* owner = nullptr;
+    std::uint64_t index = 0;                    ///< linear index of the chunk in its dataset
+    std::uint64_t address = ~std::uint64_t{0};  ///< where it stands in the file; undefined: nowhere yet
+    std::uint32_t stored_size = 0;              ///< bytes there; differs from size when filtered
+    std::uint32_t size = 0;                     ///< bytes of the unfiltered chunk
+    std::uint32_t dirty_from = 0;               ///< changed bytes are [dirty_from, dirty_to)
+    std::uint32_t dirty_to = 0;
+    bool complete = false;  ///< every element was written: a good candidate for eviction
+
+    std::byte* data() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
+    bool dirty() const noexcept { return dirty_from < dirty_to; }
+    void touch(std::uint32_t from, std::uint32_t to) noexcept {
+        if (!dirty()) {
+            dirty_from = from;
+            dirty_to = to;
+            return;
+        }
+        dirty_from = from < dirty_from ? from : dirty_from;
+        dirty_to = to > dirty_to ? to : dirty_to;
+    }
+    void clean() noexcept { dirty_from = dirty_to = 0; }
+};
+
+class ChunkCache {
+public:
+    explicit ChunkCache(Context& context) noexcept : context_(context) {}
+    void open(std::size_t budget) noexcept { budget_ = budget; }
+
+    /// The slot of that chunk, or nullptr.
+    ChunkSlot* find(const ChunkOwner& owner, std::uint64_t index) noexcept;
+    /// A new slot of `size` uninitialised bytes, for which others are written back and evicted if need be: complete
+    /// ones first, then the least recently used. over_budget when it alone is too large; out_of_memory; errors of
+    /// write_back.
+    Status add(ChunkOwner& owner, std::uint64_t index, std::uint32_t size, ChunkSlot*& slot) noexcept;
+    /// Frees a slot without writing it.
+    void drop(ChunkSlot& slot) noexcept;
+    /// Frees every slot of an owner without writing.
+    void drop_all(const ChunkOwner& owner) noexcept;
+    /// Writes every changed slot of an owner, in the order of the chunks.
+    Status write_back(ChunkOwner& owner) noexcept;
+
+    std::size_t budget() const noexcept { return budget_; }
+
+private:
+    Status evict(ChunkSlot& slot) noexcept;
+    ChunkSlot* victim() noexcept;
+
+    Context& context_;
+    List<ChunkSlot> lru_;
+    std::size_t budget_ = 0;
+    std::size_t used_ = 0;
+};
+
+}  // namespace h5mote

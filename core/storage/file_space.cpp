@@ -1,0 +1,132 @@
+#include "file_space.hpp"
+
+#include "checked.hpp"
+
+namespace h5mote {
+namespace {
+
+// Bytes at the end of a large metadata block that must not straddle two sectors: one dimension, its maximum, the
+// checksum and the continuation message kept in reserve before them.
+constexpr std::uint64_t kTail = 64;
+
+// First address at or after `address` where a block may stand.
+std::uint64_t place(Usage usage, std::uint64_t address, std::uint64_t size) noexcept {
+    constexpr std::uint64_t mask = FileSpace::kSector - 1;
+    if (usage == Usage::raw_data) {
+        return address;
+    }
+    if (size <= FileSpace::kSector) {
+        return (address & mask) + size <= FileSpace::kSector ? address : (address | mask) + 1;
+    }
+    const std::uint64_t tail = (address + size) & mask;
+    return tail != 0 && tail < kTail ? address + (kTail - tail) : address;
+}
+
+}  // namespace
+
+void FileSpace::open(std::uint64_t end, std::uint64_t limit) noexcept {
+    end_ = end;
+    limit_ = limit;
+    extended_ = end;
+    extends_with_zeros_ = driver_.capabilities().extends_with_zeros;
+    count_ = 0;
+}
+
+bool FileSpace::reuse(Usage usage, std::uint64_t size, std::uint64_t& address) noexcept {
+    for (std::size_t i = 0; i < count_; ++i) {
+        const Extent extent = extents_[i];
+        const std::uint64_t start = place(usage, extent.address, size);
+        const std::uint64_t before = start - extent.address;
+        if (extent.pending || !within(before, size, extent.size)) {
+            continue;
+        }
+        erase(i);
+        release(extent.address, before, true);
+        release(start + size, extent.size - before - size, true);
+        address = start;
+        return true;
+    }
+    return false;
+}
+
+Status FileSpace::allocate(Usage usage, std::uint64_t size, std::uint64_t& address, bool* zeros) noexcept {
+    if (zeros != nullptr) {
+        *zeros = false;
+    }
+    if (reuse(usage, size, address)) {
+        return Status::ok;
+    }
+    const std::uint64_t start = place(usage, end_, size);
+    if (!within(start, size, limit_)) {
+        return context_.fail(Module::storage, __LINE__, Status::no_space, 0, size);
+    }
+    if (start + size > extended_) {
+        if (zeros != nullptr) {
+            *zeros = extends_with_zeros_ && start >= extended_;
+        }
+        H5MOTE_TRY(driver_.truncate(start + size));
+        extended_ = start + size;
+    }
+    const std::uint64_t gap = end_;
+    end_ = start + size;
+    release(gap, start - gap, true);
+    address = start;
+    return Status::ok;
+}
+
+void FileSpace::release(std::uint64_t address, std::uint64_t size, bool fresh) noexcept {
+    if (size == 0) {
+        return;
+    }
+    // Neighbours of the same kind become one; each merge may make another possible.
+    for (std::size_t i = 0; i < count_;) {
+        const Extent extent = extents_[i];
+        if (extent.pending != fresh && (extent.address + extent.size == address || address + size == extent.address)) {
+            address = extent.address < address ? extent.address : address;
+            size += extent.size;
+            erase(i);
+            i = 0;
+        } else {
+            ++i;
+        }
+    }
+    std::size_t at = count_;
+    if (count_ < H5MOTE_FREE_EXTENTS) {
+        ++count_;
+    } else {
+        // The list is full: the smallest extent stays unused until the file is repacked.
+        std::size_t smallest = 0;
+        for (std::size_t i = 1; i < count_; ++i) {
+            smallest = extents_[i].size < extents_[smallest].size ? i : smallest;
+        }
+        if (extents_[smallest].size >= size) {
+            return;
+        }
+        at = smallest;
+    }
+    extents_[at] = {address, size, !fresh};
+}
+
+void FileSpace::settle() noexcept {
+    for (std::size_t i = 0; i < count_;) {
+        if (extents_[i].pending) {
+            const Extent extent = extents_[i];
+            erase(i);
+            release(extent.address, extent.size, true);
+            i = 0;
+        } else {
+            ++i;
+        }
+    }
+    for (std::size_t i = 0; i < count_;) {
+        if (extents_[i].address + extents_[i].size == end_) {
+            end_ = extents_[i].address;
+            erase(i);
+            i = 0;
+        } else {
+            ++i;
+        }
+    }
+}
+
+}  // namespace h5mote

@@ -1,0 +1,53 @@
+// H5MF - file space: from the end of the file, or from what was released in this session.
+//
+// Metadata blocks of at most a sector are placed inside one sector, and the tail of larger ones too, so that a change
+// up to the checksum is one atomic write. Space that the committed file still uses is `pending` when released: it is
+// given out again only after the commit that made it unreachable.
+#pragma once
+
+#include <h5mote/context.hpp>
+#include <h5mote/driver.hpp>
+
+namespace h5mote {
+
+class FileSpace {
+public:
+    static constexpr std::uint64_t kSector = 512;
+
+    FileSpace(Context& context, Driver& driver) noexcept : context_(context), driver_(driver) {}
+
+    /// Starts with a file of `end` bytes whose addresses stay below `limit`.
+    void open(std::uint64_t end, std::uint64_t limit) noexcept;
+
+    /// `size` bytes. The driver is extended at once, so that a full device is found before anything is changed:
+    /// no_space. `zeros`, if given, says whether the new bytes are known to read as zero.
+    Status allocate(Usage usage, std::uint64_t size, std::uint64_t& address, bool* zeros = nullptr) noexcept;
+    /// Gives back [address, address + size). `fresh`: no commit has made it reachable, it can be used again at once.
+    void release(std::uint64_t address, std::uint64_t size, bool fresh) noexcept;
+    /// After a commit: pending space becomes usable, and what lies at the end is cut off.
+    void settle() noexcept;
+
+    /// End of the allocated part of the file (H5FD "end of address").
+    std::uint64_t end() const noexcept { return end_; }
+
+private:
+    struct Extent {
+        std::uint64_t address;
+        std::uint64_t size;
+        bool pending;
+    };
+
+    bool reuse(Usage usage, std::uint64_t size, std::uint64_t& address) noexcept;
+    void erase(std::size_t i) noexcept { extents_[i] = extents_[--count_]; }
+
+    Context& context_;
+    Driver& driver_;
+    bool extends_with_zeros_ = false;
+    std::uint64_t end_ = 0;
+    std::uint64_t limit_ = 0;
+    std::uint64_t extended_ = 0;  // the driver has at least this many bytes
+    std::size_t count_ = 0;
+    Extent extents_[H5MOTE_FREE_EXTENTS];
+};
+
+}  // namespace h5mote

@@ -1,0 +1,219 @@
+#include "metadata_cache.hpp"
+
+#include "checksum.hpp"
+#include "cursor.hpp"
+
+#include <cstring>
+
+namespace h5mote {
+namespace {
+
+constexpr std::size_t kChecksumSize = 4;
+
+std::uint32_t checksum_of(CacheEntry& entry) noexcept {
+    return lookup3(entry.image().first(entry.size() - kChecksumSize));
+}
+
+}  // namespace
+
+Status MetadataCache::open(std::size_t budget) noexcept {
+    budget_ = budget;
+    bucket_count_ = 1U << (floor_log2(budget / 256) + 1);
+    buckets_ = static_cast<CacheEntry**>(context_.allocate(MemoryKind::metadata, bucket_count_ * sizeof(CacheEntry*)));
+    if (buckets_ == nullptr) {
+        return Status::out_of_memory;
+    }
+    std::memset(static_cast<void*>(buckets_), 0, bucket_count_ * sizeof(CacheEntry*));
+    context_.add_reclaimer(*this);
+    return Status::ok;
+}
+
+void MetadataCache::close() noexcept {
+    while (CacheEntry* entry = lru_.front()) {
+        remove(*entry);
+    }
+    if (buckets_ != nullptr) {
+        context_.remove_reclaimer(*this);
+        context_.release(MemoryKind::metadata, static_cast<void*>(buckets_), bucket_count_ * sizeof(CacheEntry*));
+        buckets_ = nullptr;
+    }
+}
+
+CacheEntry* MetadataCache::lookup(std::uint64_t address) noexcept {
+    CacheEntry* entry = bucket(address);
+    while (entry != nullptr && entry->address_ != address) {
+        entry = entry->hash_next_;
+    }
+    return entry;
+}
+
+Pinned MetadataCache::find(std::uint64_t address) noexcept {
+    Pinned block;
+    if (CacheEntry* entry = lookup(address)) {
+        lru_.remove(*entry);
+        lru_.push_front(*entry);
+        block.reset(entry);
+    }
+    return block;
+}
+
+Status MetadataCache::protect(Usage usage, std::uint64_t address, std::size_t size, Pinned& block) noexcept {
+    block = find(address);
+    if (block) {
+        // Two structures that disagree about the extent of a block cannot both be right.
+        return block->size() == size ? Status::ok
+                                     : context_.fail(Module::storage, __LINE__, Status::corrupt_file, 0, address);
+    }
+    CacheEntry* entry = nullptr;
+    H5MOTE_TRY(add(usage, address, size, entry));
+    block.reset(entry);
+    entry->dirty_from_ = entry->size_;
+    Status status = driver_.read(usage, address, entry->image());
+    if (status == Status::ok && checksum_of(*entry) != load_le<std::uint32_t>(entry->at(size - kChecksumSize))) {
+        status = context_.fail(Module::storage, __LINE__, Status::corrupt_file, 0, address);
+    }
+    if (status != Status::ok) {
+        block.reset();
+        remove(*entry);
+    }
+    return status;
+}
+
+Status MetadataCache::create(Usage usage, std::uint64_t address, std::size_t size, Pinned& block) noexcept {
+    CacheEntry* entry = nullptr;
+    H5MOTE_TRY(add(usage, address, size, entry));
+    std::memset(entry->image().data(), 0, size);
+    entry->fresh_ = true;
+    block.reset(entry);
+    return Status::ok;
+}
+
+void MetadataCache::mark_dirty(CacheEntry& block, std::size_t from, Phase phase) noexcept {
+    if (from < block.dirty_from_) {
+        block.dirty_from_ = static_cast<std::uint32_t>(from);
+    }
+    block.phase_ = phase;
+}
+
+void MetadataCache::discard(std::uint64_t address) noexcept {
+    if (CacheEntry* entry = lookup(address)) {
+        remove(*entry);
+    }
+}
+
+CacheEntry* MetadataCache::next_dirty(Phase phase, std::uint64_t from) noexcept {
+    CacheEntry* best = nullptr;
+    for (CacheEntry* entry = lru_.front(); entry != nullptr; entry = lru_.next(*entry)) {
+        if (entry->dirty() && entry->phase() == phase && entry->address_ >= from &&
+            (best == nullptr || entry->address_ < best->address_)) {
+            best = entry;
+        }
+    }
+    return best;
+}
+
+Status MetadataCache::flush(Phase phase) noexcept {
+    std::uint64_t from = 0;
+    while (CacheEntry* entry = next_dirty(phase, from)) {
+        H5MOTE_TRY(write(*entry));
+        from = entry->address_ + 1;
+    }
+    return Status::ok;
+}
+
+void MetadataCache::settle() noexcept {
+    for (CacheEntry* entry = lru_.front(); entry != nullptr; entry = lru_.next(*entry)) {
+        entry->fresh_ = entry->fresh_ && entry->pins_ > 0;
+    }
+}
+
+Status MetadataCache::add(Usage usage, std::uint64_t address, std::size_t size, CacheEntry*& entry) noexcept {
+    H5MOTE_TRY(make_room(size));
+    void* memory = context_.allocate(MemoryKind::metadata, footprint(size));
+    if (memory == nullptr) {
+        return Status::out_of_memory;
+    }
+    entry = ::new (memory) CacheEntry;
+    entry->address_ = address;
+    entry->size_ = static_cast<std::uint32_t>(size);
+    entry->usage_ = usage;
+    CacheEntry*& head = bucket(address);
+    entry->hash_next_ = head;
+    head = entry;
+    lru_.push_front(*entry);
+    used_ += footprint(size);
+    return Status::ok;
+}
+
+Status MetadataCache::make_room(std::size_t size) noexcept {
+    const std::size_t need = footprint(size);
+    if (need > budget_ || size > 0xffffffffU) {
+        return context_.fail(Module::storage, __LINE__, Status::over_budget, 0, need);
+    }
+    if (evict_clean(need)) {
+        return Status::ok;
+    }
+    H5MOTE_TRY(evict_fresh(need));
+    if (used_ + need > budget_) {
+        H5MOTE_TRY(hook_.commit_metadata());
+        if (!evict_clean(need)) {
+            return context_.fail(Module::storage, __LINE__, Status::over_budget, 1, used_ + need);
+        }
+    }
+    return Status::ok;
+}
+
+bool MetadataCache::evict_clean(std::size_t need) noexcept {
+    for (CacheEntry* entry = lru_.back(); entry != nullptr && used_ + need > budget_;) {
+        CacheEntry* previous = lru_.previous(*entry);
+        if (entry->pins_ == 0 && !entry->dirty()) {
+            remove(*entry);
+        }
+        entry = previous;
+    }
+    return used_ + need <= budget_;
+}
+
+Status MetadataCache::evict_fresh(std::size_t need) noexcept {
+    for (CacheEntry* entry = lru_.back(); entry != nullptr && used_ + need > budget_;) {
+        CacheEntry* previous = lru_.previous(*entry);
+        if (entry->pins_ == 0 && entry->fresh_) {
+            H5MOTE_TRY(write(*entry));
+            remove(*entry);
+        }
+        entry = previous;
+    }
+    return Status::ok;
+}
+
+Status MetadataCache::write(CacheEntry& entry) noexcept {
+    store_le<std::uint32_t>(entry.at(entry.size_ - kChecksumSize), checksum_of(entry));
+    const std::size_t from = entry.dirty_from_;
+    hook_.unsynced = true;
+    H5MOTE_TRY(driver_.write(entry.usage_, entry.address_ + from, entry.image().subspan(from)));
+    entry.dirty_from_ = entry.size_;
+    return Status::ok;
+}
+
+void MetadataCache::remove(CacheEntry& entry) noexcept {
+    CacheEntry** link = &bucket(entry.address_);
+    while (*link != &entry) {
+        link = &(*link)->hash_next_;
+    }
+    *link = entry.hash_next_;
+    lru_.remove(entry);
+    used_ -= footprint(entry.size_);
+    context_.release(MemoryKind::metadata, &entry, footprint(entry.size_));
+}
+
+void MetadataCache::reclaim() noexcept {
+    for (CacheEntry* entry = lru_.back(); entry != nullptr;) {
+        CacheEntry* previous = lru_.previous(*entry);
+        if (entry->pins_ == 0 && !entry->dirty()) {
+            remove(*entry);
+        }
+        entry = previous;
+    }
+}
+
+}  // namespace h5mote

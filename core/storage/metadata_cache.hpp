@@ -1,0 +1,157 @@
+// H5C H5AC - the metadata cache: metadata blocks as their file bytes, found by address, within a hard budget.
+//
+// A block stands in memory once, as the bytes that stand in the file, followed by its lookup3 checksum (every version 2
+// structure ends with one): verified when the block is read, made anew when it is written. A block is pinned while
+// somebody holds a Pinned; others are evicted, least recently used first: clean ones, then fresh ones after writing
+// them.
+//
+// Crash safety lies in the order of writing. A block is `fresh` from its creation until the commit that first makes it
+// reachable: nothing on the storage points to it, so it may be written at any time. Blocks that are reachable ("live")
+// are written only by flush(), phase by phase, and never by eviction: see FileState::commit(). Modified blocks of at
+// most one sector, which FileSpace places inside one, are written in one piece from the first changed byte to the
+// checksum.
+#pragma once
+
+#include <h5mote/context.hpp>
+#include <h5mote/driver.hpp>
+
+namespace h5mote {
+
+/// When a dirty block may be written: what points comes after what it points to.
+enum class Phase : std::uint8_t {
+    fresh,   ///< not reachable yet
+    index,   ///< live chunk indexes, reference counts
+    object,  ///< live object headers: dimensions, links, attributes
+};
+
+class CacheEntry : public ListNode<> {
+public:
+    Bytes image() noexcept { return {reinterpret_cast<std::byte*>(this + 1), size_}; }
+    std::byte* at(std::size_t offset) noexcept { return image().data() + offset; }
+    std::uint64_t address() const noexcept { return address_; }
+    std::size_t size() const noexcept { return size_; }
+    bool fresh() const noexcept { return fresh_; }
+
+private:
+    friend class MetadataCache;
+    friend class Pinned;
+
+    bool dirty() const noexcept { return dirty_from_ < size_; }
+    Phase phase() const noexcept { return fresh_ ? Phase::fresh : phase_; }
+
+    std::uint64_t address_ = 0;
+    CacheEntry* hash_next_ = nullptr;
+    std::uint32_t size_ = 0;
+    std::uint32_t dirty_from_ = 0;  // first changed byte; size_ when clean
+    std::uint8_t pins_ = 0;
+    Usage usage_ = Usage::object_header;
+    Phase phase_ = Phase::index;
+    bool fresh_ = false;
+};
+
+/// Holds a block in the cache while it lives. Empty by default.
+class Pinned {
+public:
+    Pinned() noexcept = default;
+    Pinned(const Pinned&) = delete;
+    Pinned& operator=(const Pinned&) = delete;
+    Pinned(Pinned&& other) noexcept : entry_(other.entry_) { other.entry_ = nullptr; }
+    Pinned& operator=(Pinned&& other) noexcept {
+        if (this != &other) {
+            reset();
+            entry_ = other.entry_;
+            other.entry_ = nullptr;
+        }
+        return *this;
+    }
+    ~Pinned() { reset(); }
+
+    void reset(CacheEntry* entry = nullptr) noexcept {
+        if (entry_ != nullptr) {
+            --entry_->pins_;
+        }
+        entry_ = entry;
+        if (entry != nullptr) {
+            ++entry->pins_;
+        }
+    }
+    CacheEntry* operator->() const noexcept { return entry_; }
+    CacheEntry& operator*() const noexcept { return *entry_; }
+    explicit operator bool() const noexcept { return entry_ != nullptr; }
+
+private:
+    CacheEntry* entry_ = nullptr;
+};
+
+/// The file, as the cache sees it.
+class CommitHook {
+public:
+    /// Writes everything that is live, in order; called when only that makes room.
+    virtual Status commit_metadata() noexcept = 0;
+
+    /// Something was written since the last sync.
+    bool unsynced = false;
+
+protected:
+    ~CommitHook() = default;
+};
+
+class MetadataCache final : public Reclaimer {
+public:
+    MetadataCache(Context& context, Driver& driver, CommitHook& hook) noexcept
+        : context_(context), driver_(driver), hook_(hook) {}
+
+    /// `budget` bytes for blocks with their bookkeeping. out_of_memory.
+    Status open(std::size_t budget) noexcept;
+    /// Drops every block, written or not.
+    void close() noexcept;
+
+    /// The block at `address` if it is in memory, else an empty Pinned.
+    Pinned find(std::uint64_t address) noexcept;
+    /// The block of `size` bytes at `address`, read if need be. corrupt_file when its checksum is wrong,
+    /// over_budget when it cannot be made to fit.
+    Status protect(Usage usage, std::uint64_t address, std::size_t size, Pinned& block) noexcept;
+    /// A new block of zeros at an address that nothing points to yet.
+    Status create(Usage usage, std::uint64_t address, std::size_t size, Pinned& block) noexcept;
+    /// Says that bytes from `from` on were changed (and the checksum with them).
+    static void mark_dirty(CacheEntry& block, std::size_t from, Phase phase) noexcept;
+    /// Forgets the block at `address`, if it is there: its space was released.
+    void discard(std::uint64_t address) noexcept;
+
+    /// Writes the dirty blocks of one phase in the order of their addresses.
+    Status flush(Phase phase) noexcept;
+    /// Whether there is a dirty block of that phase.
+    bool has_dirty(Phase phase) noexcept { return next_dirty(phase, 0) != nullptr; }
+    /// From now on every block counts as live, but for those that an operation under way holds.
+    void settle() noexcept;
+
+    std::size_t used() const noexcept { return used_; }
+    std::size_t budget() const noexcept { return budget_; }
+
+    void reclaim() noexcept override;
+
+private:
+    static std::size_t footprint(std::size_t size) noexcept { return sizeof(CacheEntry) + size; }
+    CacheEntry*& bucket(std::uint64_t address) noexcept {
+        return buckets_[(address ^ (address >> 5)) & (bucket_count_ - 1)];
+    }
+    CacheEntry* lookup(std::uint64_t address) noexcept;
+    CacheEntry* next_dirty(Phase phase, std::uint64_t from) noexcept;
+    Status add(Usage usage, std::uint64_t address, std::size_t size, CacheEntry*& entry) noexcept;
+    Status make_room(std::size_t size) noexcept;
+    bool evict_clean(std::size_t need) noexcept;
+    Status evict_fresh(std::size_t need) noexcept;
+    Status write(CacheEntry& entry) noexcept;
+    void remove(CacheEntry& entry) noexcept;
+
+    Context& context_;
+    Driver& driver_;
+    CommitHook& hook_;
+    List<CacheEntry> lru_;  // most recently used in front
+    CacheEntry** buckets_ = nullptr;
+    std::uint32_t bucket_count_ = 0;
+    std::size_t budget_ = 0;
+    std::size_t used_ = 0;
+};
+
+}  // namespace h5mote
