@@ -16,8 +16,8 @@ std::size_t DeflateFilter::encoded_limit(const FilterSpec& spec, std::size_t siz
     if (spec.optional) {
         return size == 0 ? 0 : size - 1;
     }
-    // Frame of 6 bytes, and 5 bytes for every stored block of at least 16 KiB.
-    const std::size_t extra = 6 + 5 * (size / 16384 + 1);
+    // Frame and heads of stored blocks: ours are 32 KiB large, zlib's at least 16 KiB.
+    const std::size_t extra = 16 + size / 2048;
     return size > SIZE_MAX - extra ? SIZE_MAX : size + extra;
 }
 

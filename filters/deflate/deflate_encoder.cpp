@@ -1,4 +1,4 @@
-// RFC 1951 - the encoder: Huffman-coded matches within blocks of at most 32 KiB, in less than 4 KiB of state.
+// RFC 1951 - the encoder: Huffman-coded matches within blocks of at most 32 KiB, in 3 KiB of state.
 //
 // The chunk lies in memory, so it is its own window. A block is searched for matches to count symbols, then, when the
 // codes are known, written. The matches found are kept at the end of the output meanwhile, as long as what is to be
@@ -108,7 +108,7 @@ private:
     bool full_ = false;
 };
 
-static_assert(sizeof(Encoder) <= DeflateFilter::kEncodeScratch);
+static_assert(sizeof(Encoder) <= DeflateFilter::kEncodeScratch && DeflateFilter::kEncodeScratch <= 4096);
 static_assert(alignof(Encoder) <= 8);
 
 void Encoder::put(unsigned value, unsigned count) noexcept {

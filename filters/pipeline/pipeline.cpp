@@ -14,6 +14,9 @@ std::size_t rounded(std::size_t size) noexcept {
     return size > kTooLarge - 8 ? kTooLarge : (size + 7) & ~std::size_t{7};
 }
 
+// Index of the highest bit that is set; there is one.
+unsigned highest(std::uint32_t bits) noexcept { return 31U - static_cast<unsigned>(__builtin_clz(bits)); }
+
 }  // namespace
 
 std::size_t FilterPipeline::Plan::total() const noexcept {
@@ -44,24 +47,21 @@ Status FilterPipeline::prepare(const FilterTarget& target, FilterId& failed) noe
     return entries_.size() <= 32 ? Status::ok : Status::invalid_argument;
 }
 
-// The first filter fills the first buffer; each later one needs the other, unless it works in place. Either may be
-// skipped, so both buffers hold the largest result.
-FilterPipeline::Plan FilterPipeline::encode_plan(std::size_t chunk_bytes) const noexcept {
+// Enough for whatever filters are skipped. Encoding: the first filter fills the first buffer, each later one needs the
+// other unless it works in place. Decoding: the chunk is the other, if all that may come to lie there fits.
+FilterPipeline::Plan FilterPipeline::any_plan(std::size_t chunk_bytes, bool encode) const noexcept {
     Plan plan;
     std::size_t bound = chunk_bytes;
-    bool begun = false;
     bool second = false;
     for (const FilterEntry& entry : entries_) {
         if (entry.filter == nullptr) {
             continue;
         }
-        second = second || (begun && !entry.filter->in_place());
-        begun = true;
-        plan.state = larger(plan.state, rounded(entry.filter->scratch_need(true, bound)));
-        const std::size_t limit = entry.filter->encoded_limit(entry.spec, bound);
-        plan.first = larger(plan.first, rounded(limit));
-        bound = larger(bound, limit);
+        plan.state = larger(plan.state, rounded(entry.filter->scratch_need(encode, bound)));
+        bound = larger(bound, entry.filter->encoded_limit(entry.spec, bound));
+        second = second || (&entry != entries_.begin() && (encode || bound > chunk_bytes) && !entry.filter->in_place());
     }
+    plan.first = entries_.empty() ? 0 : rounded(bound);
     plan.second = second ? plan.first : 0;
     return plan;
 }
@@ -109,28 +109,12 @@ std::size_t FilterPipeline::decode_need(std::size_t chunk_bytes, std::size_t sto
 }
 
 std::size_t FilterPipeline::scratch_need(std::size_t chunk_bytes, bool encode) const noexcept {
-    if (encode) {
-        return encode_plan(chunk_bytes).total();
-    }
-    // Whatever the mask: see decode_plan().
-    Plan plan;
-    std::size_t bound = chunk_bytes;
-    bool second = false;
-    for (std::size_t i = 0; i < entries_.size(); ++i) {
-        if (const Filter* const filter = entries_[i].filter) {
-            bound = larger(bound, filter->encoded_limit(entries_[i].spec, bound));
-            plan.state = larger(plan.state, rounded(filter->scratch_need(false, bound)));
-            second = second || (i > 0 && bound > chunk_bytes && !filter->in_place());
-        }
-    }
-    plan.first = entries_.empty() ? 0 : rounded(bound);
-    plan.second = second ? plan.first : 0;
-    return plan.total();
+    return any_plan(chunk_bytes, encode).total();
 }
 
 Status FilterPipeline::encode(ConstBytes chunk, Bytes work, ConstBytes& result, std::uint32_t& filter_mask,
                               FilterId& failed) const noexcept {
-    const Plan plan = encode_plan(chunk.size());
+    const Plan plan = any_plan(chunk.size(), true);
     failed = FilterId::none;
     filter_mask = 0;
     result = chunk;
@@ -170,40 +154,47 @@ Status FilterPipeline::encode(ConstBytes chunk, Bytes work, ConstBytes& result, 
     return Status::ok;
 }
 
-Status FilterPipeline::stored_place(std::size_t stored_bytes, std::uint32_t filter_mask, Bytes chunk, Bytes work,
-                                    Bytes& place) const noexcept {
-    const std::uint32_t run = active(filter_mask);
+Status FilterPipeline::locate(const Plan& plan, std::uint32_t run, std::size_t stored_bytes, Bytes chunk, Bytes work,
+                              Bytes& place) const noexcept {
     if (run == 0) {
         place = chunk;
         return stored_bytes == chunk.size() ? Status::ok : Status::corrupt_file;
     }
-    const Plan plan = decode_plan(chunk.size(), stored_bytes, filter_mask);
     if (work.size() < plan.total()) {
         return Status::over_budget;
     }
-    const unsigned last = 31U - static_cast<unsigned>(__builtin_clz(run));
     std::byte* to = work.data() + plan.state;
-    if ((plan.in_second >> last & 1) != 0) {
+    if ((plan.in_second >> highest(run) & 1) != 0) {
         to = plan.second != 0 ? to + plan.first : chunk.data();
     }
     place = {to, stored_bytes};
     return Status::ok;
 }
 
+Status FilterPipeline::stored_place(std::size_t stored_bytes, std::uint32_t filter_mask, Bytes chunk, Bytes work,
+                                    Bytes& place) const noexcept {
+    return locate(decode_plan(chunk.size(), stored_bytes, filter_mask), active(filter_mask), stored_bytes, chunk, work,
+                  place);
+}
+
 Status FilterPipeline::decode(Bytes stored, std::uint32_t filter_mask, Bytes chunk, Bytes work,
                               FilterId& failed) const noexcept {
     failed = FilterId::none;
+    const Plan plan = decode_plan(chunk.size(), stored.size(), filter_mask);
+    std::uint32_t run = active(filter_mask);
     Bytes place;
-    H5MOTE_TRY(stored_place(stored.size(), filter_mask, chunk, work, place));
+    H5MOTE_TRY(locate(plan, run, stored.size(), chunk, work, place));
     if (place.data() != stored.data()) {
         return Status::invalid_argument;
     }
-    const Plan plan = decode_plan(chunk.size(), stored.size(), filter_mask);
+    if (run == 0) {
+        return Status::ok;
+    }
     const Bytes first = work.subspan(plan.state, plan.first);
     const Bytes second = plan.second != 0 ? work.subspan(plan.state + plan.first, plan.second) : chunk;
     ConstBytes in = stored;
-    for (std::uint32_t run = active(filter_mask); run != 0;) {
-        const unsigned stage = 31U - static_cast<unsigned>(__builtin_clz(run));
+    while (run != 0) {
+        const unsigned stage = highest(run);
         run &= ~(1U << stage);
         const FilterEntry& entry = entries_[stage];
         failed = entry.spec.id;
@@ -212,8 +203,7 @@ Status FilterPipeline::decode(Bytes stored, std::uint32_t filter_mask, Bytes chu
         }
         Bytes out = chunk;
         if (run != 0) {
-            const unsigned next = 31U - static_cast<unsigned>(__builtin_clz(run));
-            out = (plan.in_second >> next & 1) != 0 ? second : first;
+            out = (plan.in_second >> highest(run) & 1) != 0 ? second : first;
         }
         std::size_t size = 0;
         H5MOTE_TRY(entry.filter->decode(entry.spec, in, out, size, work.first(plan.state)));

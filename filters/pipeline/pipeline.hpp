@@ -66,8 +66,10 @@ private:
 
         std::size_t total() const noexcept;
     };
-    Plan encode_plan(std::size_t chunk_bytes) const noexcept;
+    Plan any_plan(std::size_t chunk_bytes, bool encode) const noexcept;
     Plan decode_plan(std::size_t chunk_bytes, std::size_t stored_bytes, std::uint32_t filter_mask) const noexcept;
+    Status locate(const Plan& plan, std::uint32_t run, std::size_t stored_bytes, Bytes chunk, Bytes work,
+                  Bytes& place) const noexcept;
     std::uint32_t active(std::uint32_t filter_mask) const noexcept { return skip_all() & ~filter_mask; }
 
     Span<FilterEntry> entries_;

@@ -17,7 +17,7 @@ namespace h5mote {
 /// end of the stream are ignored. Specification: "Data Storage - Filter Pipeline Message", filter identification 1.
 class DeflateFilter final : public Filter {
 public:
-    static constexpr std::size_t kEncodeScratch = 4096;
+    static constexpr std::size_t kEncodeScratch = 3168;
     static constexpr std::size_t kDecodeScratch = 2176;
 
     constexpr DeflateFilter() = default;
