@@ -1,0 +1,194 @@
+#include "conversion_plan.hpp"
+#include "cursor.hpp"
+
+#include <cstring>
+
+namespace h5mote {
+namespace {
+
+std::uint64_t load(const std::byte* from, unsigned size, bool big) {
+    if (!big) {
+        return load_uint(from, size);
+    }
+    std::uint64_t value = 0;
+    for (unsigned i = 0; i < size; ++i) {
+        value = value << 8 | static_cast<std::uint64_t>(from[i]);
+    }
+    return value;
+}
+
+void store(std::byte* to, std::uint64_t value, unsigned size, bool big) {
+    if (!big) {
+        store_uint(to, value, size);
+        return;
+    }
+    for (unsigned i = size; i-- > 0; value >>= 8) {
+        to[i] = static_cast<std::byte>(value);
+    }
+}
+
+// The nearest value that the target has, as its bits. Magnitudes are compared, so that one comparison does for all.
+std::uint64_t clamp(std::uint64_t value, const ConversionStep& step) {
+    const unsigned from_shift = 64 - 8 * step.from_size;
+    const bool to_signed = (step.flags & ConversionStep::to_signed) != 0;
+    // Largest value of the target; the smallest is its complement if it has a sign.
+    const std::uint64_t most = ~std::uint64_t{0} >> (64 - 8 * step.to_size + (to_signed ? 1 : 0));
+    const bool negative = (step.flags & ConversionStep::from_signed) != 0 && (value << from_shift >> 63) != 0;
+    if (!negative) {
+        return value < most ? value : most;
+    }
+    if (!to_signed) {
+        return 0;
+    }
+    // ~value is the distance below -1.
+    const std::uint64_t below = ~value << from_shift >> from_shift;
+    return ~(below < most ? below : most);
+}
+
+void convert_number(const ConversionStep& step, const std::byte* from, std::byte* to) {
+    const bool to_big = (step.flags & ConversionStep::to_big) != 0;
+    std::uint64_t value = load(from, step.from_size, (step.flags & ConversionStep::from_big) != 0);
+    if (step.kind == ConversionKind::widen) {
+        value = widen_float(static_cast<std::uint32_t>(value));
+    } else if (step.kind == ConversionKind::narrow) {
+        value = narrow_float(value);
+    } else {
+        value = clamp(value, step);
+    }
+    store(to, value, step.to_size, to_big);
+}
+
+void convert_string(const ConversionStep& step, const std::byte* from, std::byte* to) {
+    std::size_t length = step.from_size;
+    if (step.from_padding == StringPadding::space_padded) {
+        while (length > 0 && from[length - 1] == std::byte{' '}) {
+            --length;
+        }
+    } else if (const void* nul = std::memchr(from, 0, length)) {
+        length = static_cast<std::size_t>(static_cast<const std::byte*>(nul) - from);
+    }
+    length = length < step.to_size ? length : step.to_size;
+    std::memcpy(to, from, length);
+    std::memset(to + length, step.to_padding == StringPadding::space_padded ? ' ' : 0, step.to_size - length);
+    if (step.to_padding == StringPadding::null_terminated) {
+        to[step.to_size - 1] = std::byte{0};
+    }
+}
+
+void convert_enumeration(const ConversionStep& step, const std::byte* table, const std::byte* from, std::byte* to) {
+    for (std::uint32_t i = 0; i < step.extra; ++i, table += step.from_size + step.to_size) {
+        if (std::memcmp(table, from, step.from_size) == 0) {
+            std::memcpy(to, table + step.from_size, step.to_size);
+            return;
+        }
+    }
+    std::memset(to, 0xff, step.to_size);
+}
+
+void run_steps(const ConversionPlan& plan, const ConversionStep* steps, std::uint32_t count, const std::byte* from,
+               std::byte* to);
+
+void run_item(const ConversionPlan& plan, const ConversionStep& step, const std::byte* from, std::byte* to) {
+    switch (step.kind) {
+        case ConversionKind::reverse:
+            for (std::uint32_t i = 0; i < step.to_size; ++i) {
+                to[i] = from[step.to_size - 1 - i];
+            }
+            break;
+        case ConversionKind::string:
+            convert_string(step, from, to);
+            break;
+        case ConversionKind::enumeration:
+            convert_enumeration(step, plan.tables() + step.table, from, to);
+            break;
+        case ConversionKind::loop:
+            run_steps(plan, &step + 1, step.extra, from, to);
+            break;
+        default:
+            convert_number(step, from, to);
+            break;
+    }
+}
+
+// Calls itself through loops only, which are nested as the types are: at most H5MOTE_MAX_TYPE_DEPTH times.
+void run_steps(const ConversionPlan& plan, const ConversionStep* steps, std::uint32_t count, const std::byte* from,
+               std::byte* to) {
+    for (std::uint32_t i = 0; i < count; ++i) {
+        const ConversionStep& step = steps[i];
+        const std::byte* source = from + step.from_offset;
+        std::byte* target = to + step.to_offset;
+        if (step.kind == ConversionKind::copy) {
+            std::memcpy(target, source, step.count);
+            continue;
+        }
+        for (std::uint32_t n = 0; n < step.count; ++n, source += step.from_size, target += step.to_size) {
+            run_item(plan, step, source, target);
+        }
+        if (step.kind == ConversionKind::loop) {
+            i += step.extra;
+        }
+    }
+}
+
+}  // namespace
+
+std::uint64_t widen_float(std::uint32_t bits) noexcept {
+    const std::uint64_t sign = std::uint64_t{bits >> 31} << 63;
+    std::uint32_t exponent = bits >> 23 & 0xffU;
+    std::uint32_t mantissa = bits & 0x7fffffU;
+    if (exponent == 0xff) {
+        const std::uint64_t quiet = mantissa != 0 ? std::uint64_t{1} << 51 : 0;
+        return sign | std::uint64_t{0x7ff} << 52 | quiet | std::uint64_t{mantissa} << 29;
+    }
+    if (exponent == 0) {
+        if (mantissa == 0) {
+            return sign;
+        }
+        // A denormal: its first bit becomes the implied one.
+        const unsigned shift = static_cast<unsigned>(__builtin_clz(mantissa)) - 8;
+        mantissa = mantissa << shift & 0x7fffffU;
+        return sign | std::uint64_t{897 - shift} << 52 | std::uint64_t{mantissa} << 29;
+    }
+    return sign | std::uint64_t{exponent + 896} << 52 | std::uint64_t{mantissa} << 29;
+}
+
+std::uint32_t narrow_float(std::uint64_t bits) noexcept {
+    const auto sign = static_cast<std::uint32_t>(bits >> 32) & 0x80000000U;
+    const unsigned exponent = static_cast<unsigned>(bits >> 52) & 0x7ffU;
+    std::uint64_t mantissa = bits & ((std::uint64_t{1} << 52) - 1);
+    constexpr std::uint32_t kInfinity = 0x7f800000U;
+    if (exponent == 0x7ff) {
+        const std::uint32_t payload = static_cast<std::uint32_t>(mantissa >> 29);
+        return sign | kInfinity | (mantissa != 0 ? 0x400000U | payload : 0);
+    }
+    if (exponent >= 897 + 254) {
+        return sign | kInfinity;
+    }
+    unsigned dropped = 29;
+    std::uint32_t result = 0;
+    if (exponent > 896) {
+        result = static_cast<std::uint32_t>(exponent - 896) << 23;
+    } else {
+        // Denormal in 32 bits: the implied bit is written out and moves right.
+        dropped += 897 - exponent;
+        if (dropped > 53) {
+            return sign;  // less than half of the smallest denormal
+        }
+        mantissa |= std::uint64_t{1} << 52;
+    }
+    result += static_cast<std::uint32_t>(mantissa >> dropped);
+    const std::uint64_t rest = mantissa & ((std::uint64_t{1} << dropped) - 1);
+    const std::uint64_t half = std::uint64_t{1} << (dropped - 1);
+    // A carry out of the mantissa is the next exponent, and out of the largest number infinity, as it should be.
+    result += rest > half || (rest == half && (result & 1U) != 0) ? 1 : 0;
+    return sign | result;
+}
+
+void run_plan(const ConversionPlan& plan, std::size_t count, const std::byte* from, std::size_t from_stride,
+              std::byte* to, std::size_t to_stride) noexcept {
+    for (; count > 0; --count, from += from_stride, to += to_stride) {
+        run_steps(plan, plan.first(), plan.steps, from, to);
+    }
+}
+
+}  // namespace h5mote
