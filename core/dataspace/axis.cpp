@@ -1,0 +1,57 @@
+#include "axis.hpp"
+
+namespace h5mote {
+
+Axis axis_of(const Selection& selection, const Dataspace& space, std::size_t d) noexcept {
+    if (selection.type() == SelectionType::all) {
+        return {0, 1, 1, space.dims()[d]};
+    }
+    if (selection.type() == SelectionType::none) {
+        return {0, 1, 0, 0};
+    }
+    const Hyperslab& slab = selection.hyperslab();
+    Axis axis{slab.start[d], slab.stride.empty() ? 1 : slab.stride[d], slab.count[d],
+              slab.block.empty() ? 1 : slab.block[d]};
+    if (axis.count == 0 || axis.block == 0) {
+        return {0, 1, 0, 0};
+    }
+    if (axis.stride == axis.block) {
+        axis.block *= axis.count;
+        axis.count = 1;
+    }
+    return axis;
+}
+
+// The cases of one block and of single elements are the common ones and need no division, which costs a library call
+// on a Cortex-M.
+std::uint64_t Axis::index_of(std::uint64_t coordinate) const noexcept {
+    if (coordinate <= start) {
+        return 0;
+    }
+    const std::uint64_t beyond = coordinate - start;
+    const std::uint64_t whole = count == 1 ? 0 : beyond / stride;
+    if (whole >= count) {
+        return selected();
+    }
+    const std::uint64_t rest = beyond - whole * stride;
+    return whole * block + (rest < block ? rest : block);
+}
+
+std::uint64_t Axis::coordinate_of(std::uint64_t index) const noexcept {
+    if (count == 1) {
+        return start + index;
+    }
+    if (block == 1) {
+        return start + index * stride;
+    }
+    return start + index / block * stride + index % block;
+}
+
+std::uint64_t Axis::contiguous_from(std::uint64_t index) const noexcept {
+    if (count == 1) {
+        return block - index;
+    }
+    return block == 1 ? 1 : block - index % block;
+}
+
+}  // namespace h5mote

@@ -1,0 +1,32 @@
+// H5S - what a selection takes of one dimension, as a sorted sequence of coordinates that can be counted both ways.
+#pragma once
+
+#include <h5mote/dataspace.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace h5mote {
+
+/// One dimension of a selection that was validated: `count` blocks of `block` coordinates, `stride` apart. Blocks that
+/// touch are one: either count is 1, or stride > block.
+struct Axis {
+    std::uint64_t start;
+    std::uint64_t stride;
+    std::uint64_t count;
+    std::uint64_t block;
+
+    /// Number of coordinates selected.
+    std::uint64_t selected() const noexcept { return count * block; }
+    /// Number of selected coordinates below `coordinate`.
+    std::uint64_t index_of(std::uint64_t coordinate) const noexcept;
+    /// The `index`-th selected coordinate; index < selected().
+    std::uint64_t coordinate_of(std::uint64_t index) const noexcept;
+    /// How many selected coordinates follow each other without a gap from the `index`-th on, that one included.
+    std::uint64_t contiguous_from(std::uint64_t index) const noexcept;
+};
+
+/// Dimension `d` of a valid selection within `space`.
+Axis axis_of(const Selection& selection, const Dataspace& space, std::size_t d) noexcept;
+
+}  // namespace h5mote

@@ -1,0 +1,63 @@
+// H5S - a selection of a chunked dataset, chunk by chunk, each chunk once; and the numbering of chunks (H5D_chunk).
+#pragma once
+
+#include "selection_runs.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace h5mote {
+
+/// Number of elements of a chunk. invalid_argument: rank 0, another rank than the extent's, or a zero dimension;
+/// overflow: more than 64 bits hold.
+Status chunk_element_count(const Dataspace& space, Span<const std::uint64_t> chunk, std::uint64_t& count) noexcept;
+
+/// Checks chunk dimensions for a dataset to be created, as H5Dcreate does: errors of chunk_element_count();
+/// invalid_argument also when a chunk exceeds a dimension of fixed size that is not empty.
+Status check_chunk(const Dataspace& space, Span<const std::uint64_t> chunk) noexcept;
+
+/// Number of chunks that the current extent needs. Errors of chunk_element_count(); overflow.
+Status chunk_count(const Dataspace& space, Span<const std::uint64_t> chunk, std::uint64_t& count) noexcept;
+
+/// Number of the chunk at `scaled` (coordinates divided by the chunk dimensions) in an implicit, fixed array or
+/// extensible array index: row-major over the *maximum* dimensions, the unlimited one counted slowest wherever it
+/// stands, so that growth renumbers nothing. Format specification, VII.A to VII.D; H5D_earray.
+/// Errors of chunk_element_count(); invalid_argument: more than one unlimited dimension; overflow.
+Status chunk_linear_index(const Dataspace& space, Span<const std::uint64_t> chunk, Span<const std::uint64_t> scaled,
+                          std::uint64_t& index) noexcept;
+
+/// The chunks that a selection touches, in row-major order, each once; within each its contiguous runs. A run's
+/// offset counts from the first element of the chunk, its place `packed` within the whole selection:
+///
+///     ChunkedRuns runs;
+///     H5MOTE_TRY(runs.reset(selection, space, chunk));
+///     while (runs.next_chunk()) {
+///         ... find the chunk runs.scaled() ...
+///         while (runs.next(run)) { ... }
+///     }
+class ChunkedRuns : public BoxRuns {
+public:
+    ChunkedRuns() = default;
+
+    /// Starts before the first chunk. `space`, `chunk` and a hyperslab's numbers are borrowed until the last call.
+    /// Errors of Selection::element_count() and chunk_element_count().
+    Status reset(const Selection& selection, const Dataspace& space, Span<const std::uint64_t> chunk) noexcept;
+    /// Goes to the next chunk that holds a selected element, whether or not the runs of the last were used up.
+    bool next_chunk() noexcept;
+    /// Chunk coordinates: those of its first element divided by the chunk dimensions.
+    Span<const std::uint64_t> scaled() const noexcept { return {scaled_, rank()}; }
+    /// Whether every element of this chunk that lies in the extent is selected, so that a write need not read it
+    /// first. Elements beyond the extent are not the selection's: they have to be filled.
+    bool covers_chunk() const noexcept { return covers_box(); }
+    /// Number of elements selected in all chunks together.
+    std::uint64_t element_count() const noexcept { return count_; }
+
+private:
+    std::uint64_t count_ = 0;
+    Span<const std::uint64_t> chunk_;
+    bool fresh_ = true;
+    bool ended_ = true;
+    std::uint64_t scaled_[H5MOTE_MAX_RANK];
+};
+
+}  // namespace h5mote

@@ -1,0 +1,188 @@
+#include "selection_runs.hpp"
+
+namespace h5mote {
+
+void BoxRuns::bind(const Selection& selection, const Dataspace& space, const std::uint64_t* pitch,
+                   const std::uint64_t* scaled) noexcept {
+    selection_ = selection;
+    space_ = &space;
+    pitch_ = pitch;
+    scaled_ = scaled;
+    run_unit_ = 0;
+    done_ = true;
+}
+
+BoxRuns::Range BoxRuns::box(std::size_t d) const noexcept {
+    const std::uint64_t size = space_->dims()[d];
+    const std::uint64_t low = scaled_ == nullptr ? 0 : scaled_[d] * pitch_[d];
+    return {low, pitch_[d] < size - low ? low + pitch_[d] : size};
+}
+
+// The coordinates that are selected in the box, as indices into the axis.
+BoxRuns::Range BoxRuns::indices(std::size_t d, const Axis& axis) const noexcept {
+    const Range range = box(d);
+    return {axis.index_of(range.begin), axis.index_of(range.end)};
+}
+
+void BoxRuns::start() noexcept {
+    skip_ = 0;
+    run_unit_ = 0;
+    done_ = true;
+    row_dim_ = 0;
+    std::uint64_t unit = 1;
+    if (rank() == 0) {
+        const bool one = space_->space_class() == DataspaceClass::scalar && selection_.type() == SelectionType::all;
+        row_axis_ = {0, 1, 1, one ? 1U : 0U};
+        row_ = {0, row_axis_.block};
+    }
+    bool whole = true;
+    for (std::size_t d = rank(); d-- > 0;) {
+        const Axis here = axis(d);
+        const Range range = indices(d, here);
+        const std::uint64_t taken = range.end - range.begin;
+        if (taken == 0) {
+            return;
+        }
+        index_[d] = range.begin;
+        if (whole) {
+            // Taken whole means: without a gap in the box, and without one in the packed sequence either.
+            whole = d > 0 && taken == pitch_[d] && taken == here.selected();
+            if (whole) {
+                unit *= taken;
+            } else {
+                row_dim_ = static_cast<std::uint8_t>(d);
+                row_axis_ = here;
+                row_ = range;
+            }
+        }
+    }
+    if (row_.begin == row_.end) {
+        return;
+    }
+    index_[row_dim_] = row_.begin;
+    run_unit_ = unit;
+    done_ = false;
+    locate_row();
+}
+
+bool BoxRuns::next(SelectionRun& run) noexcept {
+    if (done_) {
+        return false;
+    }
+    std::uint64_t& index = index_[row_dim_];
+    const std::uint64_t gapless = row_axis_.contiguous_from(index);
+    const std::uint64_t left = row_.end - index;
+    const std::uint64_t taken = gapless < left ? gapless : left;
+    run.offset = (row_offset_ + row_axis_.coordinate_of(index)) * run_unit_ + skip_;
+    run.packed = (row_packed_ + index) * run_unit_ + skip_;
+    run.length = taken * run_unit_ - skip_;
+    skip_ = 0;
+    index += taken;
+    if (index == row_.end) {
+        index = row_.begin;
+        done_ = !count_on();
+    }
+    return true;
+}
+
+bool BoxRuns::count_on() noexcept {
+    for (std::size_t d = row_dim_; d-- > 0;) {
+        const Range range = indices(d, axis(d));
+        if (++index_[d] < range.end) {
+            locate_row();
+            return true;
+        }
+        index_[d] = range.begin;
+    }
+    return false;
+}
+
+void BoxRuns::locate_row() noexcept {
+    row_offset_ = 0;
+    row_packed_ = 0;
+    if (rank() == 0) {
+        return;
+    }
+    for (std::size_t d = 0; d < row_dim_; ++d) {
+        const Axis here = axis(d);
+        row_offset_ = row_offset_ * pitch_[d] + here.coordinate_of(index_[d]) - box(d).begin;
+        row_packed_ = row_packed_ * here.selected() + index_[d];
+    }
+    row_offset_ = row_offset_ * pitch_[row_dim_] - box(row_dim_).begin;
+    row_packed_ *= row_axis_.selected();
+}
+
+void BoxRuns::seek(std::uint64_t packed) noexcept {
+    if (run_unit_ == 0) {
+        return;
+    }
+    skip_ = run_unit_ == 1 ? 0 : packed % run_unit_;
+    packed = run_unit_ == 1 ? packed : packed / run_unit_;
+    for (std::size_t d = row_dim_; d > 0; --d) {
+        const std::uint64_t selected = axis(d).selected();
+        index_[d] = packed % selected;
+        packed /= selected;
+    }
+    index_[0] = packed;
+    done_ = packed >= (row_dim_ == 0 ? row_.end : axis(0).selected());
+    if (!done_) {
+        locate_row();
+    }
+}
+
+bool BoxRuns::covers_box() const noexcept {
+    for (std::size_t d = 0; d < rank(); ++d) {
+        const Range range = box(d);
+        const Axis here = axis(d);
+        if (here.index_of(range.end) - here.index_of(range.begin) != range.end - range.begin) {
+            return false;
+        }
+    }
+    return run_unit_ != 0;
+}
+
+Status SelectionRuns::reset(const Selection& selection, const Dataspace& space) noexcept {
+    std::uint64_t extent = 0;
+    H5MOTE_TRY(selection.element_count(space, count_));
+    H5MOTE_TRY(space.element_count(extent));
+    bind(selection, space, space.dims().data(), nullptr);
+    start();
+    return Status::ok;
+}
+
+Status PairedRuns::reset(const Selection& selection, const Dataspace& space, std::uint64_t file_count) noexcept {
+    H5MOTE_TRY(memory_.reset(selection, space));
+    held_ = file_ = {0, 0, 0};
+    packed_ = false;
+    return memory_.element_count() == file_count ? Status::ok : Status::invalid_argument;
+}
+
+bool PairedRuns::next(PairedRun& piece) noexcept {
+    if (file_.length == 0) {
+        return false;
+    }
+    piece = {file_.offset, file_.packed, file_.length};
+    if (!packed_) {
+        std::uint64_t passed = file_.packed - held_.packed;
+        if (file_.packed < held_.packed || passed >= held_.length) {
+            // The run after the one held is the usual case; everything else is looked up.
+            if (file_.packed < held_.packed || passed != held_.length) {
+                memory_.seek(file_.packed);
+            }
+            if (!memory_.next(held_)) {
+                file_.length = 0;
+                return false;
+            }
+            passed = file_.packed - held_.packed;
+        }
+        piece.memory = held_.offset + passed;
+        const std::uint64_t left = held_.length - passed;
+        piece.length = left < file_.length ? left : file_.length;
+    }
+    file_.offset += piece.length;
+    file_.packed += piece.length;
+    file_.length -= piece.length;
+    return true;
+}
+
+}  // namespace h5mote

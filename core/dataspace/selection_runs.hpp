@@ -1,0 +1,123 @@
+// H5S - a selection as contiguous runs of elements (H5S_sel_iter_t), and two of them walked side by side.
+//
+// A selection is a product of sorted coordinate sequences, one a dimension (axis.hpp). Its place in a dimension is one
+// number, the index into that sequence, so that an iterator is 8 bytes a dimension. The last dimensions, as far as
+// they are taken whole, make one run; runs lie along the dimension before them (the row), and what comes before that
+// is counted through.
+#pragma once
+
+#include <h5mote/dataspace.hpp>
+
+#include "axis.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace h5mote {
+
+/// Elements that lie next to each other in the extent (or chunk) and in the selection's packed sequence.
+struct SelectionRun {
+    std::uint64_t offset;  ///< of the first element in the row-major extent or chunk
+    std::uint64_t packed;  ///< of the first element among all selected ones, in row-major order of the extent
+    std::uint64_t length;
+};
+
+/// The runs of a selection within a box of the extent: the part that SelectionRuns and ChunkedRuns share.
+class BoxRuns {
+public:
+    BoxRuns() = default;
+    BoxRuns(const BoxRuns&) = delete;
+    BoxRuns& operator=(const BoxRuns&) = delete;
+
+    /// The next run into `run`; false at the end. Runs come in row-major order, none is empty.
+    bool next(SelectionRun& run) noexcept;
+
+protected:
+    struct Range {
+        std::uint64_t begin, end;
+    };
+
+    ~BoxRuns() = default;
+
+    /// Takes what is walked: a selection that was validated, and boxes of `pitch` elements, of which the one with the
+    /// number `scaled` in each dimension is meant (nullptr: the first). `space`, `pitch`, `scaled` are borrowed.
+    void bind(const Selection& selection, const Dataspace& space, const std::uint64_t* pitch,
+              const std::uint64_t* scaled) noexcept;
+    /// Goes to the first run of the box, as far as that lies in the extent.
+    void start() noexcept;
+    /// Goes to the element `packed` of a box that holds the whole selection; beyond the last one is the end.
+    void seek(std::uint64_t packed) noexcept;
+    /// Whether each element that lies both in the box and in the extent is selected.
+    bool covers_box() const noexcept;
+
+    Axis axis(std::size_t d) const noexcept { return axis_of(selection_, *space_, d); }
+    /// Coordinates of the box, cut off at the extent.
+    Range box(std::size_t d) const noexcept;
+    std::size_t rank() const noexcept { return space_->rank(); }
+
+private:
+    Range indices(std::size_t d, const Axis& axis) const noexcept;
+    bool count_on() noexcept;
+    void locate_row() noexcept;
+
+    Selection selection_;
+    const Dataspace* space_ = nullptr;
+    const std::uint64_t* pitch_ = nullptr;
+    const std::uint64_t* scaled_ = nullptr;
+    Axis row_axis_;
+    Range row_;                     // what the box has of row_axis_, as indices
+    std::uint64_t run_unit_ = 0;    // elements of the dimensions taken whole; 0: nothing is selected in the box
+    std::uint64_t skip_ = 0;        // elements of the next run that seek() passed over
+    std::uint64_t row_offset_ = 0;  // of coordinate 0 of the row in the box, in run units, modulo 2^64 ...
+    std::uint64_t row_packed_ = 0;  // ... and of index 0 of the row in the packed sequence
+    std::uint8_t row_dim_ = 0;
+    bool done_ = true;
+    std::uint64_t index_[H5MOTE_MAX_RANK];  // place in each dimension up to the row
+};
+
+/// All runs of a selection in an extent.
+class SelectionRuns : public BoxRuns {
+public:
+    /// Starts at the first run. `space` and a hyperslab's numbers are borrowed until the last call. Errors of
+    /// Selection::element_count(); overflow also when the extent has more elements than 64 bits hold, so that offsets
+    /// cannot be told.
+    Status reset(const Selection& selection, const Dataspace& space) noexcept;
+    /// Number of elements that all runs hold together.
+    std::uint64_t element_count() const noexcept { return count_; }
+    /// Goes on at the `packed`-th selected element; the next run may then be the rest of one.
+    using BoxRuns::seek;
+
+private:
+    std::uint64_t count_ = 0;
+};
+
+/// Where a piece of a transfer stands on both sides, in elements.
+struct PairedRun {
+    std::uint64_t file;    ///< offset in the extent or chunk that the outer runs belong to
+    std::uint64_t memory;  ///< offset in the caller's buffer
+    std::uint64_t length;
+};
+
+/// The memory side of a transfer: a packed buffer in selection order, or a selection of a memory dataspace. Each run
+/// of the file's side is cut into pieces that are contiguous in memory too.
+class PairedRuns {
+public:
+    /// A packed buffer until reset() says otherwise.
+    PairedRuns() = default;
+
+    /// Uses a selection of a memory dataspace, both borrowed. Errors of SelectionRuns::reset(); invalid_argument: it
+    /// does not select `file_count` elements, the number that the file's side has.
+    Status reset(const Selection& selection, const Dataspace& space, std::uint64_t file_count) noexcept;
+    /// Takes the next run of the file's side. Runs may come in any order; ascending ones cost least.
+    void take(const SelectionRun& file) noexcept { file_ = file; }
+    /// The next piece of that run; false when it is used up.
+    bool next(PairedRun& piece) noexcept;
+
+private:
+    SelectionRuns memory_;
+    SelectionRun held_{0, 0, 0};  // of the memory's side, the one that next() stands in
+    SelectionRun file_{0, 0, 0};  // what is left of the file's side
+    bool packed_ = true;
+};
+
+}  // namespace h5mote

@@ -1,0 +1,183 @@
+// H5S - dataspaces: the extent of a dataset or attribute, and which of its elements a transfer touches.
+#pragma once
+
+#include <h5mote/config.hpp>
+#include <h5mote/span.hpp>
+#include <h5mote/status.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+
+namespace h5mote {
+
+/// Maximum size of a dimension that may grow without limit (H5S_UNLIMITED).
+inline constexpr std::uint64_t kUnlimited = ~std::uint64_t{0};
+
+/// What an extent is (H5S_class_t); the values are those of the dataspace message, version 2.
+enum class DataspaceClass : std::uint8_t {
+    scalar = 0,  ///< one element, rank 0
+    simple = 1,  ///< an array of rank 1 to 32
+    null = 2,    ///< no element at all
+};
+
+/// The extent of a dataset or attribute: a value that can be built when compiling and kept in read-only memory.
+/// One that was built from sizes which do not fit each other says valid() == false and is refused by every call
+/// that takes it.
+///
+/// Lists of numbers are taken by reference because compilers for ARM remark on a changed calling convention else.
+class Dataspace {
+public:
+    /// A scalar.
+    constexpr Dataspace() noexcept = default;
+
+    /// One element without dimensions (H5S_SCALAR).
+    static constexpr Dataspace scalar() noexcept { return {}; }
+
+    /// No element (H5S_NULL).
+    static constexpr Dataspace null() noexcept {
+        Dataspace space;
+        space.class_ = DataspaceClass::null;
+        return space;
+    }
+
+    /// An array of fixed size; the last dimension changes fastest. Rank 0 gives a scalar, as H5Screate_simple does.
+    static constexpr Dataspace simple(const std::initializer_list<std::uint64_t>& dims) noexcept {
+        return simple(Span<const std::uint64_t>(dims.begin(), dims.size()));
+    }
+    /// An array whose dimensions may grow to `max_dims` (kUnlimited: without limit). Not valid when the two differ
+    /// in rank, the rank exceeds H5MOTE_MAX_RANK, or a dimension exceeds its maximum.
+    static constexpr Dataspace simple(const std::initializer_list<std::uint64_t>& dims,
+                                      const std::initializer_list<std::uint64_t>& max_dims) noexcept {
+        return simple(Span<const std::uint64_t>(dims.begin(), dims.size()),
+                      Span<const std::uint64_t>(max_dims.begin(), max_dims.size()));
+    }
+    static constexpr Dataspace simple(Span<const std::uint64_t> dims) noexcept { return simple(dims, dims); }
+    static constexpr Dataspace simple(Span<const std::uint64_t> dims, Span<const std::uint64_t> max_dims) noexcept {
+        Dataspace space;
+        space.valid_ = dims.size() == max_dims.size() && dims.size() <= H5MOTE_MAX_RANK;
+        if (!space.valid_ || dims.empty()) {
+            return space;
+        }
+        space.class_ = DataspaceClass::simple;
+        space.rank_ = static_cast<std::uint8_t>(dims.size());
+        for (std::size_t i = 0; i < dims.size(); ++i) {
+            space.dims_[i] = dims[i];
+            space.max_dims_[i] = max_dims[i];
+            // kUnlimited is the largest number, so that one comparison serves bounded and unbounded maxima.
+            space.valid_ = space.valid_ && dims[i] != kUnlimited && dims[i] <= max_dims[i];
+        }
+        return space;
+    }
+
+    /// One dimension of `rows` elements now that grows without limit: what a log is kept in.
+    static constexpr Dataspace unlimited(std::uint64_t rows = 0) noexcept { return simple({rows}, {kUnlimited}); }
+
+    /// Whether the sizes given fit each other.
+    constexpr bool valid() const noexcept { return valid_; }
+    constexpr DataspaceClass space_class() const noexcept { return class_; }
+    /// Number of dimensions; 0 for scalar and null.
+    constexpr std::size_t rank() const noexcept { return rank_; }
+    /// Sizes in elements, slowest dimension first; lives as long as this value.
+    constexpr Span<const std::uint64_t> dims() const noexcept { return {dims_, rank_}; }
+    constexpr Span<const std::uint64_t> max_dims() const noexcept { return {max_dims_, rank_}; }
+    /// Number of dimensions without limit.
+    constexpr std::size_t unlimited_count() const noexcept {
+        std::size_t count = 0;
+        for (std::size_t i = 0; i < rank_; ++i) {
+            count += max_dims_[i] == kUnlimited ? 1U : 0U;
+        }
+        return count;
+    }
+    /// Whether any dimension may grow.
+    constexpr bool extensible() const noexcept {
+        bool any = false;
+        for (std::size_t i = 0; i < rank_; ++i) {
+            any = any || max_dims_[i] > dims_[i];
+        }
+        return any;
+    }
+
+    /// Number of elements in the current extent (H5Sget_simple_extent_npoints). overflow: more than 64 bits hold.
+    Status element_count(std::uint64_t& count) const noexcept;
+
+    /// Changes the current sizes within the maxima (H5Sset_extent_simple, maxima kept). invalid_argument: another
+    /// rank, not simple, or beyond a maximum; nothing is changed then.
+    Status set_extent(Span<const std::uint64_t> dims) noexcept;
+
+    /// Same class, rank, sizes and maxima.
+    bool operator==(const Dataspace& other) const noexcept;
+    bool operator!=(const Dataspace& other) const noexcept { return !(*this == other); }
+
+private:
+    std::uint64_t dims_[H5MOTE_MAX_RANK] = {};
+    std::uint64_t max_dims_[H5MOTE_MAX_RANK] = {};
+    DataspaceClass class_ = DataspaceClass::scalar;
+    std::uint8_t rank_ = 0;
+    bool valid_ = true;
+};
+
+/// A regular hyperslab: `count` blocks of `block` elements in each dimension, `stride` apart, from `start` on. All in
+/// elements, one number a dimension, slowest first. An empty stride or block means 1 throughout. The numbers are
+/// borrowed and stay where they are as long as the hyperslab is used.
+struct Hyperslab {
+    Span<const std::uint64_t> start;
+    Span<const std::uint64_t> stride;
+    Span<const std::uint64_t> count;
+    Span<const std::uint64_t> block;
+};
+
+/// The kinds of selection (H5S_sel_type, whose values these are).
+enum class SelectionType : std::uint8_t { none = 0, hyperslabs = 2, all = 3 };
+
+/// Which elements of an extent a transfer touches, in row-major order. A view: a hyperslab's numbers are borrowed.
+/// It belongs to no dataspace until it is used with one; validate() says whether it fits.
+class Selection {
+public:
+    /// The whole extent.
+    constexpr Selection() noexcept = default;
+    constexpr Selection(const Hyperslab& hyperslab) noexcept
+        : hyperslab_(hyperslab), type_(SelectionType::hyperslabs) {}
+
+    static constexpr Selection all() noexcept { return {}; }
+    static constexpr Selection none() noexcept {
+        Selection selection;
+        selection.type_ = SelectionType::none;
+        return selection;
+    }
+    /// `count` single elements or, with stride and block, blocks of them; see Hyperslab.
+    static constexpr Selection hyperslab(Span<const std::uint64_t> start, Span<const std::uint64_t> count,
+                                         Span<const std::uint64_t> stride = {},
+                                         Span<const std::uint64_t> block = {}) noexcept {
+        return Selection(Hyperslab{start, stride, count, block});
+    }
+    /// The same from numbers written in place. They live until the end of the full expression: pass the selection
+    /// straight to the call that uses it, do not keep it.
+    static constexpr Selection hyperslab(const std::initializer_list<std::uint64_t>& start,
+                                         const std::initializer_list<std::uint64_t>& count,
+                                         const std::initializer_list<std::uint64_t>& stride = {},
+                                         const std::initializer_list<std::uint64_t>& block = {}) noexcept {
+        return hyperslab(view(start), view(count), view(stride), view(block));
+    }
+
+    constexpr SelectionType type() const noexcept { return type_; }
+    /// The numbers of a hyperslab selection; empty spans for the other types.
+    constexpr const Hyperslab& hyperslab() const noexcept { return hyperslab_; }
+
+    /// Whether this selects within `space`. invalid_argument: `space` is not valid, the ranks differ, a stride is 0,
+    /// blocks overlap, or a block reaches beyond the extent. A count or block of 0 selects nothing and is valid.
+    Status validate(const Dataspace& space) const noexcept;
+
+    /// Number of elements selected in `space`. Errors of validate(); overflow: more than 64 bits hold.
+    Status element_count(const Dataspace& space, std::uint64_t& count) const noexcept;
+
+private:
+    static constexpr Span<const std::uint64_t> view(const std::initializer_list<std::uint64_t>& numbers) noexcept {
+        return {numbers.begin(), numbers.size()};
+    }
+
+    Hyperslab hyperslab_;
+    SelectionType type_ = SelectionType::all;
+};
+
+}  // namespace h5mote

@@ -1,0 +1,239 @@
+// Selections of chunked extents, against the element-by-element model; the numbering of chunks.
+#include "chunked_runs.hpp"
+
+#include "dataspace_model.hpp"
+#include "test.hpp"
+
+namespace {
+
+using namespace h5mote;
+using namespace h5mote_test;
+
+// Element of the extent at `offset` of the chunk at `scaled`; the extent's size when it lies outside.
+std::size_t element_at(const Case& c, const std::uint64_t* chunk, Span<const std::uint64_t> scaled,
+                       std::uint64_t offset, std::size_t outside) {
+    std::uint64_t coordinate[kModelRank] = {};
+    for (std::size_t d = c.rank; d-- > 0;) {
+        coordinate[d] = scaled[d] * chunk[d] + offset % chunk[d];
+        offset /= chunk[d];
+    }
+    std::size_t element = 0;
+    for (std::size_t d = 0; d < c.rank; ++d) {
+        if (coordinate[d] >= c.dims[d]) {
+            return outside;
+        }
+        element = element * static_cast<std::size_t>(c.dims[d]) + static_cast<std::size_t>(coordinate[d]);
+    }
+    return offset == 0 ? element : outside;
+}
+
+bool chunk_is_covered(const Case& c, const Model& model, const std::uint64_t* chunk, Span<const std::uint64_t> scaled,
+                      std::uint64_t chunk_elements) {
+    for (std::uint64_t i = 0; i < chunk_elements; ++i) {
+        const std::size_t element = element_at(c, chunk, scaled, i, model.size());
+        if (element < model.size() && model.packed(element) == kNotSelected) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void check(const Case& c, const std::uint64_t* chunk) {
+    static bool seen[kModelElements];
+    for (bool& flag : seen) {
+        flag = false;
+    }
+    const Model model(c);
+    const Dataspace space = c.space();
+    std::uint64_t chunk_elements = 0;
+    std::uint64_t chunks = 0;
+    ASSERT_EQ(chunk_element_count(space, c.view(chunk), chunk_elements), Status::ok);
+    ASSERT_EQ(chunk_count(space, c.view(chunk), chunks), Status::ok);
+    ChunkedRuns runs;
+    ASSERT_EQ(runs.reset(c.selection(), space, c.view(chunk)), Status::ok);
+    ASSERT_EQ(runs.element_count(), model.selected());
+    std::size_t elements = 0;
+    std::uint64_t next_index = 0;
+    SelectionRun run{};
+    while (runs.next_chunk()) {
+        std::uint64_t index = 0;
+        ASSERT_EQ(chunk_linear_index(space, c.view(chunk), runs.scaled(), index), Status::ok);
+        ASSERT_TRUE(index >= next_index && index < chunks);
+        next_index = index + 1;
+        ASSERT_EQ(runs.covers_chunk(), chunk_is_covered(c, model, chunk, runs.scaled(), chunk_elements));
+        std::size_t in_chunk = 0;
+        while (runs.next(run)) {
+            ASSERT_GT(run.length, 0U);
+            for (std::uint64_t k = 0; k < run.length; ++k, ++in_chunk) {
+                const std::size_t element = element_at(c, chunk, runs.scaled(), run.offset + k, model.size());
+                ASSERT_LT(element, model.size());
+                ASSERT_EQ(model.packed(element), run.packed + k);
+                ASSERT_FALSE(seen[element]);
+                seen[element] = true;
+            }
+        }
+        ASSERT_GT(in_chunk, 0U);
+        elements += in_chunk;
+    }
+    ASSERT_EQ(elements, model.selected());
+    ASSERT_FALSE(runs.next_chunk());
+}
+
+TEST(ChunkedRuns, MatchTheModel) {
+    Random random(4);
+    std::size_t cases = 0;
+    for (std::size_t rank = 1; rank <= kModelRank; ++rank) {
+        for (int i = 0; i < 1500; ++i, ++cases) {
+            Case c;
+            c.random_extent(random, rank);
+            c.random_selection(random);
+            std::uint64_t chunk[kModelRank] = {};
+            for (std::size_t d = 0; d < rank; ++d) {
+                chunk[d] = 1 + random.below(static_cast<std::uint32_t>(c.dims[d]) + 2);
+            }
+            check(c, chunk);
+        }
+    }
+    EXPECT_EQ(cases, 1500 * kModelRank);
+}
+
+TEST(ChunkedRuns, AWholeChunkIsOneRun) {
+    const Dataspace line = Dataspace::simple({100});
+    const std::uint64_t sixteen[] = {16};
+    ChunkedRuns runs;
+    ASSERT_EQ(runs.reset(Selection::all(), line, sixteen), Status::ok);
+    SelectionRun run{};
+    for (std::uint64_t i = 0; i < 7; ++i) {
+        ASSERT_TRUE(runs.next_chunk());
+        EXPECT_EQ(runs.scaled()[0], i);
+        EXPECT_TRUE(runs.covers_chunk());
+        ASSERT_TRUE(runs.next(run));
+        EXPECT_EQ(run.offset, 0U);
+        EXPECT_EQ(run.packed, 16 * i);
+        EXPECT_EQ(run.length, i == 6 ? 4U : 16U);
+        EXPECT_FALSE(runs.next(run));
+    }
+    EXPECT_FALSE(runs.next_chunk());
+}
+
+TEST(ChunkedRuns, ChunksBetweenBlocksAreNotVisited) {
+    const Dataspace line = Dataspace::simple({1000000});
+    const std::uint64_t ten[] = {10};
+    const std::uint64_t start[] = {5};
+    const std::uint64_t count[] = {3};
+    const std::uint64_t stride[] = {400000};
+    ChunkedRuns runs;
+    ASSERT_EQ(runs.reset(Selection::hyperslab(start, count, stride, ten), line, ten), Status::ok);
+    const std::uint64_t expected[] = {0, 1, 40000, 40001, 80000, 80001};
+    for (const std::uint64_t chunk : expected) {
+        ASSERT_TRUE(runs.next_chunk());
+        EXPECT_EQ(runs.scaled()[0], chunk);
+        EXPECT_FALSE(runs.covers_chunk());
+    }
+    EXPECT_FALSE(runs.next_chunk());
+}
+
+TEST(ChunkedRuns, FarCornerOfAHugeExtent) {
+    // The extent has more elements than 64 bits hold where the rank allows: chunks are found all the same.
+    const std::uint64_t most = kUnlimited - 1;
+#if H5MOTE_MAX_RANK >= 2
+    const Dataspace space = Dataspace::simple({most, most});
+    const std::uint64_t chunk[] = {16, 7};
+    const std::uint64_t start[] = {most - 1, most - 1};
+    const std::uint64_t count[] = {1, 1};
+#else
+    const Dataspace space = Dataspace::simple({most});
+    const std::uint64_t chunk[] = {16};
+    const std::uint64_t start[] = {most - 1};
+    const std::uint64_t count[] = {1};
+#endif
+    ChunkedRuns runs;
+    ASSERT_EQ(runs.reset(Selection::hyperslab(start, count), space, chunk), Status::ok);
+    ASSERT_TRUE(runs.next_chunk());
+    EXPECT_EQ(runs.scaled()[0], (most - 1) / 16);
+    SelectionRun run{};
+    ASSERT_TRUE(runs.next(run));
+    EXPECT_EQ(run.packed, 0U);
+    EXPECT_EQ(run.length, 1U);
+#if H5MOTE_MAX_RANK >= 2
+    EXPECT_EQ(run.offset, (most - 1) % 16 * 7 + (most - 1) % 7);
+    EXPECT_EQ(runs.reset(Selection::all(), space, chunk), Status::overflow);
+    std::uint64_t number = 0;
+    EXPECT_EQ(chunk_linear_index(space, chunk, runs.scaled(), number), Status::overflow);
+    EXPECT_EQ(chunk_count(space, chunk, number), Status::overflow);
+    const std::uint64_t wide[] = {most, 2};
+    EXPECT_EQ(chunk_element_count(space, wide, number), Status::overflow);
+#endif
+    EXPECT_FALSE(runs.next(run));
+    EXPECT_FALSE(runs.next_chunk());
+}
+
+TEST(ChunkedRuns, ChunkDimensionsAreChecked) {
+    const Dataspace line = Dataspace::unlimited(5);
+    const std::uint64_t zero[] = {0};
+    const std::uint64_t two_ranks[] = {1, 1};
+    const std::uint64_t eight[] = {8};
+    ChunkedRuns runs;
+    EXPECT_EQ(runs.reset(Selection::all(), line, zero), Status::invalid_argument);
+    EXPECT_EQ(runs.reset(Selection::all(), line, two_ranks), Status::invalid_argument);
+    EXPECT_EQ(runs.reset(Selection::all(), Dataspace::scalar(), {}), Status::invalid_argument);
+    EXPECT_EQ(check_chunk(line, zero), Status::invalid_argument);
+    EXPECT_EQ(check_chunk(line, eight), Status::ok);
+    EXPECT_EQ(check_chunk(Dataspace::simple({5}), eight), Status::invalid_argument);
+    EXPECT_EQ(check_chunk(Dataspace::simple({0}, {5}), eight), Status::ok);
+}
+
+TEST(ChunkedRuns, AnEmptyExtentHasNoChunks) {
+    const Dataspace line = Dataspace::unlimited();
+    const std::uint64_t eight[] = {8};
+    std::uint64_t chunks = 7;
+    EXPECT_EQ(chunk_count(line, eight, chunks), Status::ok);
+    EXPECT_EQ(chunks, 0U);
+    ChunkedRuns runs;
+    ASSERT_EQ(runs.reset(Selection::all(), line, eight), Status::ok);
+    EXPECT_FALSE(runs.next_chunk());
+    SelectionRun run{};
+    EXPECT_FALSE(runs.next(run));
+}
+
+#if H5MOTE_MAX_RANK >= 3
+TEST(ChunkLinearIndex, TheUnlimitedDimensionCountsSlowest) {
+    const Dataspace space = Dataspace::simple({4, 10, 6}, {4, kUnlimited, 9});
+    const std::uint64_t chunk[] = {2, 5, 3};
+    const std::uint64_t scaled[] = {1, 7, 2};
+    std::uint64_t index = 0;
+    ASSERT_EQ(chunk_linear_index(space, chunk, scaled, index), Status::ok);
+    EXPECT_EQ(index, (7U * 2 + 1) * 3 + 2);  // 2 and 3 chunks along the maxima 4 and 9
+    const Dataspace two = Dataspace::simple({4, 10, 6}, {kUnlimited, kUnlimited, 9});
+    EXPECT_EQ(chunk_linear_index(two, chunk, scaled, index), Status::invalid_argument);
+    const Dataspace fixed = Dataspace::simple({4, 10, 6}, {5, 50, 9});
+    ASSERT_EQ(chunk_linear_index(fixed, chunk, scaled, index), Status::ok);
+    EXPECT_EQ(index, (1U * 10 + 7) * 3 + 2);
+}
+#endif
+
+#if H5MOTE_MAX_RANK >= 32
+TEST(ChunkedRuns, Rank32) {
+    std::uint64_t dims[32];
+    std::uint64_t chunk[32];
+    for (std::size_t d = 0; d < 32; ++d) {
+        dims[d] = d % 4 == 0 ? 3 : 1;
+        chunk[d] = d % 8 == 0 ? 2 : 1;
+    }
+    const Dataspace space = Dataspace::simple(dims);
+    ChunkedRuns runs;
+    ASSERT_EQ(runs.reset(Selection::all(), space, chunk), Status::ok);
+    std::uint64_t chunks = 0;
+    std::uint64_t elements = 0;
+    while (runs.next_chunk()) {
+        ++chunks;
+        for (SelectionRun run{}; runs.next(run);) {
+            elements += run.length;
+        }
+    }
+    EXPECT_EQ(chunks, 2U * 2 * 2 * 2 * 3 * 3 * 3 * 3);
+    EXPECT_EQ(elements, 6561U);
+}
+#endif
+
+}  // namespace
