@@ -95,3 +95,19 @@ function(h5mote_add_board_test)
     endif()
     set_tests_properties(${arg_NAME} PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "board;${arg_LABELS}")
 endfunction()
+
+# The emulator's plugin that counts instructions, made by this machine's own compiler; toolchains/count-insns finds it
+# at the top of the build folder.
+find_program(H5MOTE_HOST_CC NAMES cc gcc clang NO_CMAKE_FIND_ROOT_PATH DOC "C compiler of this machine")
+if(H5MOTE_HOST_CC)
+    set(plugin_source ${CMAKE_CURRENT_LIST_DIR}/../plugin/insn_count.c)
+    add_custom_command(
+        OUTPUT ${PROJECT_BINARY_DIR}/insn_count.so
+        COMMAND ${H5MOTE_HOST_CC} -O2 -Wall -Wextra -fPIC -shared -fvisibility=hidden
+                -o ${PROJECT_BINARY_DIR}/insn_count.so ${plugin_source}
+        DEPENDS ${plugin_source}
+        COMMENT "Building the emulator's instruction counter"
+        VERBATIM
+    )
+    add_custom_target(h5mote_insn_count ALL DEPENDS ${PROJECT_BINARY_DIR}/insn_count.so)
+endif()

@@ -1,0 +1,105 @@
+// What the start-up code promises, each asked for by the first argument; and loops of known length to count.
+#include "semihosting.hpp"
+#include "stack.hpp"
+
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+
+extern "C" {
+// Markers of toolchains/count-insns: nothing but a return.
+__attribute__((naked, noinline)) void h5mote_count_begin() { __asm__ volatile("bx lr"); }
+__attribute__((naked, noinline)) void h5mote_count_end() { __asm__ volatile("bx lr"); }
+}
+
+namespace {
+
+using h5mote::semihosting::print;
+
+alignas(8) std::uint32_t words[2];
+volatile std::uint32_t sink;
+std::uint32_t constructed = 1;
+volatile float fraction = 1.5F;
+
+// A constructor at start, and .data that it finds initialised.
+struct Static {
+    Static() { constructed += 41; }
+} instance;
+
+// `rounds` times two instructions, and one in front.
+void loop(std::uint32_t rounds) {
+    __asm__ volatile(
+        ".syntax unified\n"
+        "nop\n"
+        "1: subs %0, #1\n"
+        "bne 1b\n"
+        : "+l"(rounds)
+        :
+        : "cc");
+}
+
+__attribute__((noinline)) unsigned deep(unsigned calls) {
+    volatile unsigned char frame[64];
+    frame[0] = static_cast<unsigned char>(calls);
+    return calls == 0 ? 0 : deep(calls - 1) + frame[0];
+}
+
+// Whether 20 calls of at least 64 bytes each are seen, at no more than 200 bytes each.
+bool measures_stack() {
+    h5mote::paint_stack();
+    const void* const here = h5mote::stack_pointer();
+    const std::size_t before = h5mote::painted_stack_used(here);
+    sink = deep(20);
+    const std::size_t after = h5mote::painted_stack_used(here);
+    return before < 200 && after >= 20 * 64 && after < 20 * 200 && h5mote::painted_stack_used() >= after &&
+           h5mote::painted_stack_used() < h5mote::stack_size();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    const char* const what = argc > 1 ? argv[1] : "";
+    const auto is = [what](const char* name) { return std::strcmp(what, name) == 0; };
+    if (is("exit")) {
+        return argc == 4 ? std::atoi(argv[3]) : 99;
+    }
+    if (is("start")) {
+        fraction = fraction * 2;
+        return constructed == 42 && words[0] == 0 && fraction == 3.0F ? 0 : 1;
+    }
+    if (is("stack")) {
+        return measures_stack() ? 0 : 1;
+    }
+    if (is("unaligned")) {
+        const volatile std::uint32_t* volatile at =
+            reinterpret_cast<const volatile std::uint32_t*>(reinterpret_cast<std::uintptr_t>(words) + 1);
+        sink = *at;
+        return 0;
+    }
+    if (is("overflow")) {
+        // Touches the end of the stack without leaving it: what a single deep call would do.
+        volatile unsigned char* at = static_cast<volatile unsigned char*>(const_cast<void*>(h5mote::stack_pointer()));
+        for (std::size_t i = 0; i < h5mote::stack_size(); ++i) {
+            at[-static_cast<std::ptrdiff_t>(i)] = 0;
+        }
+        return 0;
+    }
+    if (is("jump")) {
+        reinterpret_cast<void (*)()>(0x01000000U)();
+        return 0;
+    }
+    if (is("heap")) {
+        return std::malloc(1) == nullptr ? 0 : 1;
+    }
+    if (is("count")) {
+        h5mote_count_begin();
+        loop(1000);
+        h5mote_count_end();
+        loop(77);
+        h5mote_count_begin();
+        h5mote_count_end();
+        return 0;
+    }
+    print("usage: board_check exit X CODE | start | stack | unaligned | overflow | jump | heap | count\n");
+    return 2;
+}
