@@ -2,6 +2,9 @@
 #include "semihosting.hpp"
 #include "stack.hpp"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -55,6 +58,19 @@ bool measures_stack() {
            h5mote::painted_stack_used() < h5mote::stack_size();
 }
 
+// newlib's calls reach a file of the host: create, write, seek, read, extend, reopen, remove.
+bool uses_files(const char* path) {
+    char text[8] = {};
+    int file = open(path, O_RDWR | O_CREAT | O_TRUNC, 0644);
+    bool good = file >= 3 && write(file, "abcdef", 6) == 6 && lseek(file, -4, SEEK_CUR) == 2 &&
+                read(file, text, 2) == 2 && std::strcmp(text, "cd") == 0 && ftruncate(file, 200) == 0 &&
+                lseek(file, 0, SEEK_CUR) == 4 && lseek(file, 0, SEEK_END) == 200 && close(file) == 0;
+    file = open(path, O_RDWR | O_CREAT, 0644);
+    good = good && read(file, text, 6) == 6 && std::strcmp(text, "abcdef") == 0 && close(file) == 0;
+    good = good && open(path, O_RDWR | O_CREAT | O_EXCL, 0644) < 0;
+    return good && unlink(path) == 0 && open(path, O_RDONLY) < 0 && write(1, "console\n", 8) == 8;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -88,6 +104,9 @@ int main(int argc, char** argv) {
         reinterpret_cast<void (*)()>(0x01000000U)();
         return 0;
     }
+    if (is("files")) {
+        return uses_files(argc > 2 ? argv[2] : "") ? 0 : 1;
+    }
     if (is("heap")) {
         return std::malloc(1) == nullptr ? 0 : 1;
     }
@@ -100,6 +119,6 @@ int main(int argc, char** argv) {
         h5mote_count_end();
         return 0;
     }
-    print("usage: board_check exit X CODE | start | stack | unaligned | overflow | jump | heap | count\n");
+    print("usage: board_check exit X CODE | start | stack | unaligned | overflow | jump | files PATH | heap | count\n");
     return 2;
 }

@@ -15,8 +15,7 @@ extern void (*__init_array_start[])(void), (*__init_array_end[])(void);
 
 int main(int argc, char** argv);
 
-/* In the image only when something else of newlib's input and output is. */
-__attribute__((weak)) void initialise_monitor_handles(void);
+/* In the image only when something else of newlib's stdio is. */
 __attribute__((weak)) int fflush(void*);
 
 enum { SYS_WRITE0 = 0x04, SYS_GET_CMDLINE = 0x15, SYS_EXIT_EXTENDED = 0x20 };
@@ -165,9 +164,6 @@ __attribute__((noreturn, used)) static void start(void) {
 #endif
     for (void (**function)(void) = __preinit_array_start; function < __preinit_array_end; ++function) {
         (*function)();
-    }
-    if (initialise_monitor_handles) {
-        initialise_monitor_handles();
     }
     for (void (**function)(void) = __init_array_start; function < __init_array_end; ++function) {
         (*function)();

@@ -4,7 +4,7 @@
 #                           [HEAP bytes] [STACK bytes] [ARGUMENTS bytes])
 #
 # makes the executable NAME (file NAME.elf) with our start-up code and linker script. HEAP: bytes for malloc, default 0
-# (malloc fails). STACK: bytes that must at least be left for the stack, default 1024. ARGUMENTS: bytes kept for the
+# (malloc fails; newlib's stdio needs 2048 or more, files through open() and write() need none). STACK: bytes that must at least be left for the stack, default 1024. ARGUMENTS: bytes kept for the
 # command line, a multiple of 8, default 384. Run it with toolchains/run-board BOARD IMAGE [arguments].
 
 set(H5MOTE_BOARDS_FOLDER ${CMAKE_CURRENT_LIST_DIR}/../boards)
@@ -74,7 +74,8 @@ function(h5mote_board_executable name)
         -Wl,-Map=$<TARGET_FILE:${name}>.map
         -Wl,--no-warn-rwx-segments
     )
-    add_executable(${name} ${arg_SOURCES} ${H5MOTE_BOARDS_FOLDER}/startup.c)
+    add_executable(${name} ${arg_SOURCES} ${H5MOTE_BOARDS_FOLDER}/startup.c
+                   ${H5MOTE_BOARDS_FOLDER}/syscalls.c)
     target_compile_options(${name} PRIVATE ${H5MOTE_COMPILE_OPTIONS})
     target_link_options(${name} PRIVATE ${options})
     target_link_libraries(${name} PRIVATE ${arg_LINKS})
