@@ -1,0 +1,145 @@
+// H5Z - the pipeline with the real filters, in exactly as much memory as it asks for.
+#include "pipeline.hpp"
+
+#include <gtest/gtest.h>
+#include <h5mote/filters/deflate.hpp>
+#include <h5mote/filters/fletcher32.hpp>
+#include <h5mote/filters/shuffle.hpp>
+
+#include <cmath>
+#include <cstring>
+#include <memory>
+#include <random>
+#include <vector>
+
+#if H5MOTE_FILTER_SHUFFLE && H5MOTE_FILTER_FLETCHER32 && H5MOTE_FILTER_DEFLATE
+
+namespace {
+
+using h5mote::ConstBytes;
+using h5mote::FilterEntry;
+using h5mote::FilterId;
+using h5mote::FilterPipeline;
+using h5mote::Status;
+using Data = std::vector<std::byte>;
+
+const FilterEntry kShuffle{h5mote::filters::shuffle, &h5mote::shuffle_filter};
+const FilterEntry kFletcher{h5mote::filters::fletcher32, &h5mote::fletcher32_filter};
+const FilterEntry kDeflate{h5mote::filters::deflate, &h5mote::deflate_filter};
+
+FilterEntry mandatory_deflate() {
+    FilterEntry entry = kDeflate;
+    entry.spec.optional = false;
+    return entry;
+}
+
+// Memory of exactly that many bytes, aligned as the pipeline wants it.
+struct Exact {
+    explicit Exact(std::size_t count) : size(count), memory(new std::byte[count]) {}
+    h5mote::Bytes bytes() const { return {memory.get(), size}; }
+    std::size_t size;
+    std::unique_ptr<std::byte[]> memory;
+};
+
+Data sample(int kind, std::size_t size) {
+    std::mt19937 generator(static_cast<unsigned>(kind));
+    Data data(size);
+    for (std::size_t i = 0; i < size; i += 4) {
+        // A slow wave in steps as floats, a constant, noise.
+        const float wave = std::floor(std::sin(static_cast<float>(i) / 300.0F) * 8.0F);
+        const std::uint32_t value = kind == 0 ? 0 : kind == 1 ? 0x40490fdbU : static_cast<std::uint32_t>(generator());
+        unsigned char bytes[4];
+        static_assert(sizeof wave == sizeof bytes);
+        std::memcpy(bytes, kind == 0 ? static_cast<const void*>(&wave) : &value, 4);
+        std::memcpy(data.data() + i, bytes, size - i < 4 ? size - i : 4);
+    }
+    return data;
+}
+
+void round_trip(std::vector<FilterEntry> entries, const Data& data, std::uint32_t expected_mask) {
+    FilterPipeline pipeline{{entries.data(), entries.size()}};
+    FilterId failed = FilterId::none;
+    ASSERT_EQ(pipeline.prepare({4, static_cast<std::uint32_t>(data.size())}, failed), Status::ok);
+    const Exact work(pipeline.scratch_need(data.size(), true));
+    ConstBytes result;
+    std::uint32_t mask = 0;
+    ASSERT_EQ(pipeline.encode({data.data(), data.size()}, work.bytes(), result, mask, failed), Status::ok);
+    if (data.size() >= 100) {
+        EXPECT_EQ(mask, expected_mask);
+    }
+    ASSERT_LE(pipeline.decode_need(data.size(), result.size(), mask), pipeline.scratch_need(data.size(), false));
+    const Exact back_work(pipeline.decode_need(data.size(), result.size(), mask));
+    const Exact chunk(data.size());
+    h5mote::Bytes place;
+    ASSERT_EQ(pipeline.stored_place(result.size(), mask, chunk.bytes(), back_work.bytes(), place), Status::ok);
+    ASSERT_EQ(place.size(), result.size());
+    std::memcpy(place.data(), result.data(), result.size());
+    ASSERT_EQ(pipeline.decode(place, mask, chunk.bytes(), back_work.bytes(), failed), Status::ok);
+    ASSERT_EQ(std::memcmp(chunk.memory.get(), data.data(), data.size()), 0);
+}
+
+}  // namespace
+
+TEST(FilterPipelineHost, RealFiltersInAllOrders) {
+    for (int kind = 0; kind < 3; ++kind) {
+        const bool noise = kind == 2;
+        for (const std::size_t size : {1U, 3U, 4U, 64U, 300U, 2816U, 11264U, 70001U}) {
+            const Data data = sample(kind, size);
+            round_trip({kShuffle}, data, 0);
+            round_trip({kFletcher}, data, 0);
+            round_trip({kDeflate}, data, noise ? 1 : 0);
+            round_trip({kShuffle, kDeflate}, data, noise ? 2 : 0);
+            round_trip({kShuffle, kFletcher}, data, 0);
+            round_trip({kDeflate, kFletcher}, data, noise ? 1 : 0);
+            round_trip({kFletcher, kDeflate}, data, noise ? 2 : 0);
+            round_trip({kShuffle, kDeflate, kFletcher}, data, noise ? 2 : 0);
+            round_trip({kFletcher, kShuffle, kDeflate, kFletcher}, data, noise ? 4 : 0);
+            // Must be used even if the chunk grows by it, as the HDF5 library does.
+            round_trip({mandatory_deflate()}, data, 0);
+            round_trip({kShuffle, mandatory_deflate()}, data, 0);
+            round_trip({kShuffle, mandatory_deflate(), kFletcher}, data, 0);
+            round_trip({kShuffle, kShuffle, mandatory_deflate()}, data, 0);
+        }
+    }
+}
+
+TEST(FilterPipelineHost, DamagedChunksAreRefused) {
+    std::vector<FilterEntry> entries = {kShuffle, kDeflate, kFletcher};
+    FilterPipeline pipeline{{entries.data(), entries.size()}};
+    const Data data = sample(0, 400);
+    FilterId failed = FilterId::none;
+    ASSERT_EQ(pipeline.prepare({4, 400}, failed), Status::ok);
+    const Exact work(pipeline.scratch_need(400, true));
+    ConstBytes result;
+    std::uint32_t mask = 0;
+    ASSERT_EQ(pipeline.encode({data.data(), 400}, work.bytes(), result, mask, failed), Status::ok);
+    const Data stored(result.begin(), result.end());
+    const auto decode = [&](const Data& bytes, std::uint32_t with_mask) {
+        const Exact chunk(400);
+        const Exact memory(pipeline.decode_need(400, bytes.size(), with_mask));
+        h5mote::Bytes place;
+        H5MOTE_TRY(pipeline.stored_place(bytes.size(), with_mask, chunk.bytes(), memory.bytes(), place));
+        if (!bytes.empty()) {
+            std::memcpy(place.data(), bytes.data(), bytes.size());
+        }
+        return pipeline.decode(place, with_mask, chunk.bytes(), memory.bytes(), failed);
+    };
+    EXPECT_EQ(decode(stored, 0), Status::ok);
+    for (std::size_t i = 0; i < stored.size(); ++i) {
+        EXPECT_EQ(decode(Data(stored.begin(), stored.begin() + static_cast<long>(i)), 0), Status::corrupt_file);
+        for (unsigned flip = 1; flip < 256; flip <<= 1) {
+            Data bad = stored;
+            bad[i] ^= static_cast<std::byte>(flip);
+            EXPECT_EQ(decode(bad, 0), Status::corrupt_file);
+            // Without the checksum filter the bytes are no stream of the right length or a damaged one.
+            EXPECT_EQ(decode(bad, 2), Status::corrupt_file);
+        }
+    }
+    for (std::uint32_t wrong = 1; wrong < 8; ++wrong) {
+        const Status status = decode(stored, wrong);
+        // Ignoring only the shuffle, or the checksum (which then trails the stream), gives 400 bytes all the same.
+        EXPECT_EQ(status, wrong == 1 || wrong == 4 || wrong == 5 ? Status::ok : Status::corrupt_file) << wrong;
+    }
+}
+
+#endif
