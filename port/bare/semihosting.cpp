@@ -1,4 +1,4 @@
-#include "semihosting.hpp"
+#include <h5mote/port/semihosting.hpp>
 
 extern "C" [[noreturn]] void _exit(int code);  // NOLINT(bugprone-reserved-identifier)
 

@@ -1,4 +1,4 @@
-#include "stack.hpp"
+#include <h5mote/port/stack.hpp>
 
 #include <cstdint>
 

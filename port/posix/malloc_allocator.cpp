@@ -1,4 +1,4 @@
-#include "malloc_allocator.hpp"
+#include <h5mote/port/malloc.hpp>
 
 #include <cstdlib>
 

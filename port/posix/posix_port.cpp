@@ -1,4 +1,4 @@
-#include "posix_port.hpp"
+#include <h5mote/port/posix.hpp>
 
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
 // Runs the tests of an image without heap: prints failures, a summary, and ends with 1 if any failed.
-#include "semihosting.hpp"
+#include <h5mote/port/semihosting.hpp>
 #include "test.hpp"
 
 #include <cstring>

@@ -1,6 +1,6 @@
 // What the start-up code promises, each asked for by the first argument; and loops of known length to count.
-#include "semihosting.hpp"
-#include "stack.hpp"
+#include <h5mote/port/semihosting.hpp>
+#include <h5mote/port/stack.hpp>
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
-#include "malloc_allocator.hpp"
-#include "posix_port.hpp"
+#include <h5mote/port/malloc.hpp>
+#include <h5mote/port/posix.hpp>
 #include "test.hpp"
 
 #include <cstring>

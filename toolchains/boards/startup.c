@@ -182,7 +182,7 @@ __attribute__((noreturn, used)) static void start(void) {
 }
 
 /* Paints the whole stack before anything stands on it, so that the deepest use can be read off afterwards
- * (port/bare/stack.hpp). The FPU is enabled first: the compiler may use its registers anywhere. */
+ * (h5mote/port/stack.hpp). The FPU is enabled first: the compiler may use its registers anywhere. */
 __attribute__((naked, noreturn)) void h5mote_reset(void) {
     __asm__ volatile(
 #ifdef __ARM_FP

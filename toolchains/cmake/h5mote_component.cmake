@@ -1,10 +1,10 @@
 # One CMake target a folder.
 #
-#   h5mote_component(NAME base LINKS memory ... [PUBLIC_HEADERS])
+#   h5mote_component(NAME storage LINKS memory format)
 #
 # makes the static library h5mote_NAME (alias h5mote::NAME) of the folder's *.cpp. It sees the public headers, its own
 # folder and the folders of what it LINKS (and of what those link), nothing else: a call upwards does not compile.
-# PUBLIC_HEADERS: the folder's headers are meant for applications (drivers, filters, ports); those of core are not.
+# Whoever links it sees the public headers only.
 
 set(H5MOTE_WARNINGS -Wall -Wextra -Wconversion -Wshadow)
 if(PROJECT_IS_TOP_LEVEL)
@@ -24,9 +24,9 @@ if(CMAKE_SYSTEM_NAME STREQUAL "Generic")
 endif()
 
 function(h5mote_component)
-    cmake_parse_arguments(PARSE_ARGV 0 arg "PUBLIC_HEADERS" "NAME" "LINKS")
+    cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME" "LINKS")
     if(NOT arg_NAME OR arg_UNPARSED_ARGUMENTS)
-        message(FATAL_ERROR "h5mote_component(NAME name LINKS components [PUBLIC_HEADERS]): ${ARGN}")
+        message(FATAL_ERROR "h5mote_component(NAME name LINKS components): ${ARGN}")
     endif()
     set(target h5mote_${arg_NAME})
     set(folder ${CMAKE_CURRENT_SOURCE_DIR})
@@ -56,13 +56,6 @@ function(h5mote_component)
     add_library(h5mote::${arg_NAME} ALIAS ${target})
     set_target_properties(${target} PROPERTIES H5MOTE_VISIBLE_FOLDERS "${folders}" EXPORT_NAME ${arg_NAME})
     target_link_libraries(${target} ${scope} ${arg_LINKS} h5mote_config)
-    if(arg_PUBLIC_HEADERS)
-        file(RELATIVE_PATH relative ${PROJECT_SOURCE_DIR} ${folder})
-        target_include_directories(
-            ${target} ${scope} $<BUILD_INTERFACE:${folder}> $<INSTALL_INTERFACE:include/h5mote/${relative}>
-        )
-        set_property(GLOBAL APPEND PROPERTY H5MOTE_PUBLIC_FOLDERS ${relative})
-    endif()
     set_property(GLOBAL APPEND PROPERTY H5MOTE_COMPONENTS ${target})
     set_property(GLOBAL APPEND PROPERTY H5MOTE_FOLDERS ${folder})
 endfunction()

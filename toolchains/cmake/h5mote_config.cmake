@@ -21,7 +21,12 @@ target_include_directories(
 string(TOUPPER "${H5MOTE_PROFILE}" profile)
 target_compile_definitions(h5mote_config INTERFACE H5MOTE_PROFILE_${profile}=1)
 if(H5MOTE_CONFIG_HEADER)
-    target_compile_definitions(h5mote_config INTERFACE "H5MOTE_CONFIG_HEADER=\"${H5MOTE_CONFIG_HEADER}\"")
+    get_filename_component(name ${H5MOTE_CONFIG_HEADER} NAME)
+    target_compile_definitions(
+        h5mote_config
+        INTERFACE $<BUILD_INTERFACE:H5MOTE_CONFIG_HEADER="${H5MOTE_CONFIG_HEADER}">
+                  $<INSTALL_INTERFACE:H5MOTE_CONFIG_HEADER="h5mote/${name}">
+    )
 endif()
 
 # Every `#ifndef H5MOTE_...` that stands in the header is an option.

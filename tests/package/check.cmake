@@ -1,0 +1,36 @@
+# cmake -DMODE=find_package|add_subdirectory -DSOURCE=... -DWORK=... -DGENERATOR=... [-DFLAGS=...] -P check.cmake
+#
+# Builds the consumer with h5mote installed in a fresh place, or as a part of its own project, and runs it.
+function(run)
+    execute_process(COMMAND ${ARGN} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
+    if(NOT result EQUAL 0)
+        message(FATAL_ERROR "${ARGN}\n${output}")
+    endif()
+    set(output "${output}" PARENT_SCOPE)
+endfunction()
+
+file(REMOVE_RECURSE ${WORK})
+set(options -G ${GENERATOR} -DCMAKE_BUILD_TYPE=Release "-DCMAKE_CXX_FLAGS=${FLAGS}" "-DCMAKE_C_FLAGS=${FLAGS}")
+set(library -DH5MOTE_PROFILE=logger -DH5MOTE_MAX_RANK=5 -DH5MOTE_FILTER_DEFLATE=OFF)
+if(MODE STREQUAL "find_package")
+    run(${CMAKE_COMMAND} -S ${SOURCE} -B ${WORK}/library ${options} ${library} -DH5MOTE_BUILD_TESTS=OFF
+        -DH5MOTE_BUILD_EXAMPLES=OFF -DCMAKE_INSTALL_PREFIX=${WORK}/prefix)
+    run(${CMAKE_COMMAND} --build ${WORK}/library)
+    run(${CMAKE_COMMAND} --install ${WORK}/library)
+    # Moved: nothing of the package may name the place where it was built or first installed.
+    file(RENAME ${WORK}/prefix ${WORK}/moved)
+    file(REMOVE_RECURSE ${WORK}/library)
+    file(GLOB_RECURSE texts ${WORK}/moved/*.cmake ${WORK}/moved/*.hpp)
+    foreach(text IN LISTS texts)
+        file(STRINGS ${text} lines REGEX "${SOURCE}")
+        if(lines)
+            message(FATAL_ERROR "${text} names the source folder: ${lines}")
+        endif()
+    endforeach()
+    set(library -DCMAKE_PREFIX_PATH=${WORK}/moved)
+endif()
+run(${CMAKE_COMMAND} -S ${SOURCE}/tests/package/consumer -B ${WORK}/consumer ${options} ${library}
+    -DMODE=${MODE} -DH5MOTE_SOURCE=${SOURCE} -DEXPECTED_MAX_RANK=5)
+run(${CMAKE_COMMAND} --build ${WORK}/consumer)
+run(${WORK}/consumer/consumer)
+message(STATUS "${MODE}: ${output}")
