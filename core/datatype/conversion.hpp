@@ -20,7 +20,7 @@ struct ConversionPlan;
 ///   floating       32 and 64 bits of IEEE 754; to nearest even; infinities, NaN payloads (made quiet), denormals kept
 ///   strings        any sizes and paddings of one character set
 ///   enumerations   by name; a value that has no name becomes all ones. Every name of the source is in the target
-///   arrays         of the same dimensions, by element
+///   arrays         of the same dimensions, by element; complex numbers by part
 ///   compounds      by member name; target members that the source lacks keep the bytes they had
 ///   bit fields, any numbers of equal fields   byte order
 ///   anything else  equal types only

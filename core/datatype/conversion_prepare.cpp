@@ -236,6 +236,9 @@ Status PlanBuilder::convert(DatatypeView from, DatatypeView to, Place place) {
             return enumeration(from, to, place);
         case TypeClass::array:
             return shapes(MemberShape(from), MemberShape(to), place);
+        case TypeClass::complex:
+            place.count *= 2;
+            return convert(from.base(), to.base(), place);
         case TypeClass::compound:
             return compound(from, to, place);
         case TypeClass::opaque:

@@ -2,7 +2,7 @@
 //
 // The bytes are those that libhdf5 writes with the version bounds 1.10: version 1 for single numbers and strings,
 // version 3 for what has parts. What does not fit together (a member outside its compound, two members of one name)
-// is a compile-time error when the result is constexpr, and an undefined symbol at link time otherwise.
+// is a compile-time error when the result is constexpr, and a type that creating an object refuses otherwise.
 #pragma once
 
 #include <h5mote/config.hpp>
@@ -34,11 +34,12 @@ struct EncodedType {
 
 namespace detail {
 
-// Not defined: reached only by a datatype that makes no sense, which stops the compiler or the linker.
-void member_outside_of_compound();
-void members_overlap_or_share_a_name();
-void tag_contains_nul();
-void size_is_zero();
+// Not constexpr: a datatype that makes no sense stops the compiler here, which shows the name. While running nothing
+// happens; validate_datatype() refuses the result.
+inline void member_lies_outside_of_the_compound() noexcept {}
+inline void members_overlap_or_share_a_name() noexcept {}
+inline void tag_contains_nul() noexcept {}
+inline void no_such_size() noexcept {}
 
 /// Writes little-endian fields while compiling.
 class TypeWriter {
@@ -52,7 +53,8 @@ public:
     }
     constexpr void head(unsigned version, TypeClass type_class, std::uint32_t flags, std::size_t size) noexcept {
         if (size == 0 || size > 0xffffffffU) {
-            size_is_zero();
+            no_such_size();
+            size = 0;
         }
         uint(version << 4 | static_cast<unsigned>(type_class), 1);
         uint(flags, 3);
@@ -148,7 +150,7 @@ constexpr EncodedType<12> make_bitfield(std::size_t size, ByteOrder order = Byte
 constexpr EncodedType<20> make_float(std::size_t size, ByteOrder order = ByteOrder::little) noexcept {
     const bool single = size == 4;
     if (!single && size != 8) {
-        detail::size_is_zero();
+        detail::no_such_size();
     }
     const unsigned mantissa = single ? 23 : 52;
     const unsigned exponent = single ? 8 : 11;
@@ -223,7 +225,7 @@ constexpr auto make_compound(const Members&... members) noexcept {
     const std::uint64_t ends[] = {(members.offset + members.type.size())...};
     for (std::size_t i = 0; i < kCount; ++i) {
         if (ends[i] > Size) {
-            detail::member_outside_of_compound();
+            detail::member_lies_outside_of_the_compound();
         }
         for (std::size_t j = 0; j < i; ++j) {
             if (detail::same_text(names[i], names[j]) || (begins[i] < ends[j] && begins[j] < ends[i])) {

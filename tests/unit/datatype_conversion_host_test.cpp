@@ -1,0 +1,253 @@
+// Conversions against the compiler's own arithmetic, over many values; random damage to messages.
+#include <gtest/gtest.h>
+
+#include <h5mote/arena.hpp>
+#include <h5mote/encoded_type.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "conversion.hpp"
+#include "conversion_plan.hpp"
+#include "datatype_message.hpp"
+#include "datatype_vectors.hpp"
+
+namespace {
+
+using h5mote::ByteOrder;
+using h5mote::Conversion;
+using h5mote::DatatypeView;
+using h5mote::EncodedType;
+using h5mote::Status;
+
+struct Bench {
+    alignas(8) std::array<std::byte, 1 << 20> memory;
+    h5mote::Arena arena{h5mote::Bytes{memory.data(), memory.size()}};
+    h5mote::NullPort port;
+    h5mote::Context context{arena, port, {}};
+};
+
+// An integer between -2^63 and 2^64: the machine's own type says which it is.
+struct Number {
+    bool negative = false;
+    std::int64_t below = 0;   // if negative
+    std::uint64_t above = 0;  // if not
+    bool operator==(const Number& other) const {
+        return negative == other.negative && (negative ? below == other.below : above == other.above);
+    }
+};
+
+Number decode(const std::byte* at, unsigned size, bool is_signed, ByteOrder order) {
+    std::uint64_t bits = 0;
+    for (unsigned i = 0; i < size; ++i) {
+        bits = bits << 8 | static_cast<unsigned>(at[order == ByteOrder::big ? i : size - 1 - i]);
+    }
+    if (is_signed && (bits >> (8 * size - 1) & 1U) != 0) {
+        for (unsigned i = size; i < 8; ++i) {
+            bits |= std::uint64_t{0xff} << (8 * i);
+        }
+        return {true, static_cast<std::int64_t>(bits), 0};
+    }
+    return {false, 0, bits};
+}
+
+Number clamp(const Number& value, unsigned size, bool is_signed) {
+    std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
+    std::int64_t least = std::numeric_limits<std::int64_t>::min();
+    if (size < 8) {
+        most = (std::uint64_t{1} << (8 * size)) - 1;
+        least = -(std::int64_t{1} << (8 * size - 1));
+    }
+    if (is_signed) {
+        most /= 2;
+    }
+    if (value.negative) {
+        return is_signed ? Number{true, std::max(value.below, least), 0} : Number{};
+    }
+    return {false, 0, std::min(value.above, most)};
+}
+
+unsigned draw(std::mt19937& random, unsigned limit) { return static_cast<unsigned>(random()) % limit; }
+
+TEST(DatatypeConversionModel, EveryPairOfIntegerTypes) {
+    std::mt19937_64 random(1);
+    auto bench = std::make_unique<Bench>();
+    unsigned pairs = 0;
+    for (unsigned code = 0; code < 32 * 32; ++code) {
+        const unsigned from_size = code % 8 + 1;
+        const unsigned to_size = code / 8 % 8 + 1;
+        const bool from_signed = (code / 64 & 1) != 0;
+        const bool to_signed = (code / 128 & 1) != 0;
+        const ByteOrder from_order = (code / 256 & 1) != 0 ? ByteOrder::big : ByteOrder::little;
+        const ByteOrder to_order = (code / 512 & 1) != 0 ? ByteOrder::big : ByteOrder::little;
+        const EncodedType<12> from = h5mote::make_integer(from_size, from_signed, from_order);
+        const EncodedType<12> to = h5mote::make_integer(to_size, to_signed, to_order);
+        Conversion conversion;
+        ASSERT_EQ(conversion.prepare(bench->context, from, to), Status::ok);
+        constexpr unsigned kCount = 300;
+        std::vector<std::byte> in(kCount * from_size);
+        std::vector<std::byte> out(kCount * to_size);
+        for (unsigned i = 0; i < kCount; ++i) {
+            // Also values of few bits, and those near the ends of the ranges.
+            const unsigned bits = static_cast<unsigned>(random() % 65);
+            std::uint64_t value = bits == 64 ? random() : (std::uint64_t{1} << bits) + random() % 5 - 2;
+            value = random() % 2 == 0 ? value : ~value;
+            for (unsigned k = 0; k < from_size; ++k) {
+                in[i * from_size + k] = static_cast<std::byte>(value >> (8 * k));
+            }
+        }
+        ASSERT_EQ(conversion.run(kCount, in.data(), from_size, out.data(), to_size), Status::ok);
+        for (unsigned i = 0; i < kCount; ++i) {
+            const Number value = decode(&in[i * from_size], from_size, from_signed, from_order);
+            const Number result = decode(&out[i * to_size], to_size, to_signed, to_order);
+            ASSERT_TRUE(result == clamp(value, to_size, to_signed)) << code << " " << i;
+        }
+        ++pairs;
+    }
+    EXPECT_EQ(pairs, 1024U);
+}
+
+bool is_nan(std::uint32_t bits) { return (bits & 0x7fffffffU) > 0x7f800000U; }
+
+TEST(DatatypeConversionModel, WideningIsTheCompilers) {
+    for (std::uint64_t wide = 0; wide <= 0xffffffffU; wide += 977) {
+        const auto bits = static_cast<std::uint32_t>(wide);
+        if (is_nan(bits)) {
+            continue;  // how the compiler's conversion treats them is its own affair
+        }
+        float value;
+        std::memcpy(&value, &bits, sizeof(value));
+        const double expected = value;
+        std::uint64_t expected_bits;
+        std::memcpy(&expected_bits, &expected, sizeof(expected));
+        ASSERT_EQ(h5mote::widen_float(bits), expected_bits) << bits;
+        ASSERT_EQ(h5mote::narrow_float(expected_bits), bits);
+    }
+}
+
+TEST(DatatypeConversionModel, NarrowingIsTheCompilers) {
+    std::mt19937_64 random(2);
+    const auto compare = [](std::uint64_t bits) {
+        double value;
+        std::memcpy(&value, &bits, sizeof(value));
+        if (value != value) {
+            return true;
+        }
+        std::uint32_t expected_bits;
+        // A double beyond the range of float is infinite: what the standard leaves open, IEEE 754 does not.
+        const double limit = 3.4028235677973366e38;  // largest float and half of its last place
+        float expected = value >= limit                               ? std::numeric_limits<float>::infinity()
+                         : value <= -limit                            ? -std::numeric_limits<float>::infinity()
+                         : value > std::numeric_limits<float>::max()  ? std::numeric_limits<float>::max()
+                         : value < -std::numeric_limits<float>::max() ? -std::numeric_limits<float>::max()
+                                                                      : static_cast<float>(value);
+        std::memcpy(&expected_bits, &expected, sizeof(expected));
+        return h5mote::narrow_float(bits) == expected_bits;
+    };
+    for (unsigned i = 0; i < 2000000; ++i) {
+        std::uint64_t bits = random();
+        if (i % 2 == 0) {
+            // Exponents around what a float has, mantissas that end in few bits: ties.
+            const std::uint64_t exponent = 860 + random() % 310;
+            const std::uint64_t mantissa = random() & ~((std::uint64_t{1} << (random() % 53)) - 1);
+            bits = (bits & std::uint64_t{1} << 63) | exponent << 52 | (mantissa & ((std::uint64_t{1} << 52) - 1));
+        }
+        ASSERT_TRUE(compare(bits)) << std::hex << bits;
+    }
+}
+
+// Reads a string as its padding says, without regard to how the library does.
+std::string text_of(const std::byte* at, std::size_t size, unsigned padding) {
+    std::string text(reinterpret_cast<const char*>(at), size);
+    if (padding == 2) {
+        const std::size_t last = text.find_last_not_of(' ');
+        return last == std::string::npos ? std::string() : text.substr(0, last + 1);
+    }
+    return text.substr(0, text.find('\0'));
+}
+
+TEST(DatatypeConversionModel, Strings) {
+    std::mt19937 random(3);
+    auto bench = std::make_unique<Bench>();
+    for (unsigned i = 0; i < 20000; ++i) {
+        const unsigned from_size = draw(random, 9) + 1;
+        const unsigned to_size = draw(random, 9) + 1;
+        const unsigned from_padding = draw(random, 3);
+        const unsigned to_padding = draw(random, 3);
+        const auto from = h5mote::make_string(from_size, static_cast<h5mote::StringPadding>(from_padding));
+        const auto to = h5mote::make_string(to_size, static_cast<h5mote::StringPadding>(to_padding));
+        std::vector<std::byte> in(from_size);
+        std::vector<std::byte> out(to_size);
+        for (std::byte& c : in) {
+            c = static_cast<std::byte>("ab \0"[draw(random, 4)]);
+        }
+        Conversion conversion;
+        ASSERT_EQ(conversion.prepare(bench->context, from, to), Status::ok);
+        ASSERT_EQ(conversion.run(1, in.data(), from_size, out.data(), to_size), Status::ok);
+        if (from_size == to_size && from_padding == to_padding) {
+            ASSERT_EQ(in, out);
+            continue;
+        }
+        std::string expected = text_of(in.data(), from_size, from_padding).substr(0, to_size);
+        expected.resize(to_size, to_padding == 2 ? ' ' : '\0');
+        if (to_padding == 0) {
+            expected.back() = '\0';
+        }
+        ASSERT_EQ(std::memcmp(out.data(), expected.data(), to_size), 0);
+    }
+}
+
+// Messages with several bytes damaged: what is valid can be compared with and converted to anything.
+TEST(DatatypeConversionModel, DamagedTypesConvertOrAreRefused) {
+    std::mt19937 random(4);
+    auto bench = std::make_unique<Bench>();
+    const h5mote::ConstBytes seeds[] = {h5mote_test::kSample.view(),       h5mote_test::kNested.view(),
+                                        h5mote_test::kMixed.view(),        h5mote_test::kVersion1.view(),
+                                        h5mote_test::kVersion2.view(),     h5mote_test::kEnumBig.view(),
+                                        h5mote_test::kVersion1Enum.view(), h5mote_test::kArray2Of3.view()};
+    unsigned valid = 0;
+    unsigned converted = 0;
+    for (unsigned i = 0; i < 300000; ++i) {
+        const h5mote::ConstBytes seed = seeds[random() % std::size(seeds)];
+        std::vector<std::byte> damaged(seed.begin(), seed.end());
+        for (unsigned k = draw(random, 3) + 1; k > 0; --k) {
+            damaged[random() % damaged.size()] =
+                static_cast<std::byte>(draw(random, 2) == 0 ? draw(random, 256) : draw(random, 8));
+        }
+        damaged.shrink_to_fit();
+        std::size_t length = 0;
+        h5mote::Feature feature = h5mote::Feature::none;
+        if (h5mote::validate_datatype({damaged.data(), damaged.size()}, length, feature) != Status::ok) {
+            continue;
+        }
+        ++valid;
+        const DatatypeView type{{damaged.data(), length}};
+        const DatatypeView other{seed};
+        ASSERT_EQ(h5mote::equal(type, other), h5mote::equal(other, type));
+        if (type.size() > 100000) {
+            continue;
+        }
+        for (const bool to_damaged : {false, true}) {
+            const DatatypeView from = to_damaged ? other : type;
+            const DatatypeView to = to_damaged ? type : other;
+            Conversion conversion;
+            if (conversion.prepare(bench->context, from, to) == Status::ok) {
+                std::vector<std::byte> in(2 * std::size_t{from.size()});
+                std::vector<std::byte> out(2 * std::size_t{to.size()});
+                ASSERT_EQ(conversion.run(2, in.data(), from.size(), out.data(), to.size()), Status::ok);
+                ++converted;
+            }
+        }
+        ASSERT_EQ(bench->arena.usage().now, 0U);
+    }
+    EXPECT_GE(valid, 30000U);
+    EXPECT_GE(converted, 20000U);
+}
+
+}  // namespace
