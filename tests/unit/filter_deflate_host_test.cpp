@@ -1,7 +1,7 @@
 // H5Zdeflate - against zlib: each reads what the other writes, and both refuse the same damaged streams.
 #include <h5mote/filters/deflate.hpp>
 
-#if H5MOTE_FILTER_DEFLATE
+#if H5MOTE_FILTER_DEFLATE && defined(H5MOTE_TEST_ZLIB)
 
 #include <gtest/gtest.h>
 #include <zlib.h>
