@@ -36,6 +36,7 @@ const std::byte* Reader::take(std::size_t count) noexcept {
 std::byte* Writer::take(std::size_t count) noexcept {
     if (count > size_ - at_) {
         ok_ = false;
+        size_ = at_;  // nothing more, however small
         return nullptr;
     }
     at_ += count;

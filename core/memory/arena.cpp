@@ -144,17 +144,16 @@ std::size_t Arena::largest_free() const noexcept {
 
 bool Arena::check() const noexcept {
     std::uint32_t free_bytes = 0;
-    std::uint32_t end = 0;  // of the free block before
+    std::uint32_t floor = 0;  // where the next free block may begin at the earliest: not next to the one before
     for (std::uint32_t offset = first_; offset != kEnd; offset = at(offset).next) {
-        const bool first = offset == first_;
-        if (offset % kArenaGranule != 0 || offset >= capacity_ || (!first && offset <= end)) {
+        if (offset % kArenaGranule != 0 || offset >= capacity_ || offset < floor) {
             return false;
         }
         const std::uint32_t size = at(offset).size;
         if (size == 0 || size % kArenaGranule != 0 || size > capacity_ - offset) {
             return false;
         }
-        end = offset + size;
+        floor = offset + size + 1;
         free_bytes += size;
     }
     return free_bytes + now_ == capacity_ && now_ <= peak_;

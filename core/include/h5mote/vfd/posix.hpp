@@ -1,0 +1,68 @@
+// H5FD_sec2 - files of an operating system, or of a board whose C library has open, read, write and lseek.
+#pragma once
+
+#include <h5mote/driver.hpp>
+
+#include <cstdint>
+
+namespace h5mote {
+
+/// A file reached through POSIX calls. No stdio, no heap, no buffer: every write() is one call of the system.
+///
+/// On hosts files may exceed 2 GiB, sync() is fdatasync(), lock() is flock(), a file that open() creates is durable in
+/// its directory when open() returns.
+///
+/// On a board (a compiler target without operating system: newlib, picolibc) the same class uses lseek(), read() and
+/// write() only, so that semihosting or any file system behind these calls will do:
+///  - fsync() and ftruncate() are called when the program links them. Without fsync(), sync() relies on write() having
+///    handed the bytes over, as semihosting does: they outlive a reset of the board.
+///  - Without ftruncate(), growing writes zeros and shrinking is refused as `unsupported`; nothing is changed then. A
+///    gap behind the end is always filled with zeros that are written, since seeking past the end is not portable.
+///  - Files of up to 2 GiB; lock() is always granted; storage_id() knows the object only.
+/// The bytes of the file are the same on both.
+class PosixDriver final : public Driver {
+public:
+    enum class Mode : std::uint8_t {
+        read_only,
+        read_write,      ///< not_found if there is no such file
+        create,          ///< already_exists if there is one
+        truncate,        ///< empties the file, or creates it
+        open_or_create,  ///< keeps the file, or creates it
+    };
+
+    PosixDriver() noexcept = default;
+    /// Closes the file.
+    ~PosixDriver();
+
+    /// Opens a file; one that was open before is closed. not_found, already_exists, read_only (no permission to write),
+    /// no_space, io_error, invalid_argument (a directory).
+    Status open(const char* path, Mode mode) noexcept;
+    /// Closes the file and gives up its lock; ok when none was open. io_error: what was not yet synced may be lost.
+    Status close() noexcept;
+    bool is_open() const noexcept { return fd_ >= 0; }
+
+    /// Each of the following is invalid_handle when no file is open.
+    Capabilities capabilities() const noexcept override;
+    Status read(Usage usage, std::uint64_t address, Bytes to) noexcept override;
+    Status write(Usage usage, std::uint64_t address, ConstBytes from) noexcept override;
+    Status sync() noexcept override;
+    Status end_of_file(std::uint64_t& size) noexcept override;
+    Status truncate(std::uint64_t size) noexcept override;
+    /// Advisory, for the whole file, as the HDF5 library's: busy when another open file has it. Where the file system
+    /// knows no locks it is granted.
+    Status lock(bool exclusive) noexcept override;
+    Status unlock() noexcept override;
+    StorageId storage_id() const noexcept override;
+
+private:
+    Status refuse_write() const noexcept;
+    Status put(std::uint64_t address, ConstBytes from) noexcept;
+    Status set_length(std::uint64_t size) noexcept;
+    Status fill_to(std::uint64_t size) noexcept;
+
+    int fd_ = -1;
+    bool writable_ = false;
+    std::uint64_t size_ = 0;  // end of file as last seen, for taking back what a failed write added
+};
+
+}  // namespace h5mote

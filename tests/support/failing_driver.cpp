@@ -1,0 +1,54 @@
+#include "failing_driver.hpp"
+
+namespace h5mote_test {
+
+using h5mote::Status;
+
+void FailingDriver::arm(const DriverFault& fault) noexcept {
+    fault_ = fault;
+    calls_ = 0;
+    failures_ = 0;
+}
+
+bool FailingDriver::fails(unsigned call) noexcept {
+    if ((fault_.calls & call) == 0) {
+        return false;
+    }
+    ++calls_;
+    const bool hit = fault_.at != 0 && (calls_ == fault_.at || (fault_.persistent && calls_ > fault_.at));
+    failures_ += hit ? 1 : 0;
+    return hit;
+}
+
+Status FailingDriver::read(h5mote::Usage usage, std::uint64_t address, h5mote::Bytes to) noexcept {
+    return fails(kReadCall) ? fault_.status : inner().read(usage, address, to);
+}
+
+Status FailingDriver::write(h5mote::Usage usage, std::uint64_t address, h5mote::ConstBytes from) noexcept {
+    if (!fails(kWriteCall)) {
+        return inner().write(usage, address, from);
+    }
+    if (fault_.torn_bytes != 0 && fault_.status != Status::no_space) {
+        (void)inner().write(usage, address,
+                            from.first(fault_.torn_bytes < from.size() ? fault_.torn_bytes : from.size()));
+    }
+    return fault_.status;
+}
+
+Status FailingDriver::sync() noexcept { return fails(kSyncCall) ? fault_.status : inner().sync(); }
+
+Status FailingDriver::end_of_file(std::uint64_t& size) noexcept {
+    return fails(kEndOfFileCall) ? fault_.status : inner().end_of_file(size);
+}
+
+Status FailingDriver::truncate(std::uint64_t size) noexcept {
+    return fails(kTruncateCall) ? fault_.status : inner().truncate(size);
+}
+
+Status FailingDriver::lock(bool exclusive) noexcept {
+    return fails(kLockCall) ? fault_.status : inner().lock(exclusive);
+}
+
+Status FailingDriver::unlock() noexcept { return fails(kUnlockCall) ? fault_.status : inner().unlock(); }
+
+}  // namespace h5mote_test
