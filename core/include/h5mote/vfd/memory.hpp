@@ -52,13 +52,11 @@ public:
     /// The buffer is borrowed. Its first `size` bytes are the file that it holds already, none by default.
     explicit MemoryDriver(Bytes buffer, std::size_t size = 0, MemoryAccess access = MemoryAccess::read_write) noexcept
         : MemoryFile(buffer.data(), size < buffer.size() ? size : buffer.size(), buffer.size(), access) {}
-    template <std::size_t N>
-    explicit MemoryDriver(std::byte (&buffer)[N], std::size_t size = 0,
-                          MemoryAccess access = MemoryAccess::read_write) noexcept
-        : MemoryDriver(Bytes(buffer), size, access) {}
     /// A file that is only read, in place; the bytes may lie in read-only memory.
-    explicit MemoryDriver(ConstBytes image) noexcept
-        : MemoryFile(const_cast<std::byte*>(image.data()), image.size(), image.size(), MemoryAccess::read_only) {}
+    static MemoryDriver reading(ConstBytes image) noexcept {
+        return MemoryDriver({const_cast<std::byte*>(image.data()), image.size()}, image.size(),
+                            MemoryAccess::read_only);
+    }
 };
 
 /// A file that takes its memory from an allocator, half as much again whenever it is full, and gives it back when it is
