@@ -21,11 +21,19 @@ TypeClass class_of(const std::byte* message) { return static_cast<TypeClass>(oct
 unsigned version_of(const std::byte* message) { return octet(message) >> 4; }
 unsigned count_of(const std::byte* message) { return load_le<std::uint16_t>(message + 1); }
 
-std::string_view name_at(const std::byte* at) { return reinterpret_cast<const char*>(at); }
+// A loop of our own: names are short, and the library's strlen is large.
+std::string_view name_at(const std::byte* at) {
+    const char* text = reinterpret_cast<const char*>(at);
+    std::size_t length = 0;
+    while (text[length] != '\0') {
+        ++length;
+    }
+    return {text, length};
+}
 
-const std::byte* after_name(const std::byte* at, bool padded) {
-    const std::size_t length = std::strlen(reinterpret_cast<const char*>(at)) + 1;
-    return at + (padded ? (length + 7) / 8 * 8 : length);
+const std::byte* after_name(std::string_view name, bool padded) {
+    const std::size_t length = name.size() + 1;
+    return reinterpret_cast<const std::byte*>(name.data()) + (padded ? (length + 7) / 8 * 8 : length);
 }
 
 // Where the base type of an array, enumeration, sequence or complex number begins.
@@ -67,7 +75,7 @@ std::size_t datatype_length(const std::byte* message) noexcept {
             end += datatype_length(end);
             const unsigned count = count_of(message);
             for (unsigned i = 0; i < count; ++i) {
-                end = after_name(end, version_of(message) < 3);
+                end = after_name(name_at(end), version_of(message) < 3);
             }
             end += static_cast<std::size_t>(count) * load_le<std::uint32_t>(message + 4);
             break;
@@ -224,7 +232,7 @@ bool CompoundMembers::next(CompoundMember& member) noexcept {
     }
     --left_;
     member.name = name_at(at_);
-    at_ = after_name(at_, version_ < 3);
+    at_ = after_name(member.name, version_ < 3);
     member.offset = static_cast<std::uint32_t>(load_uint(at_, offset_width_));
     at_ += offset_width_;
     member.dimensions = {};
@@ -281,7 +289,7 @@ bool EnumMembers::next(EnumMember& member) noexcept {
     --left_;
     member.name = name_at(name_);
     member.value = {value_, size_};
-    name_ = after_name(name_, padded_);
+    name_ = after_name(member.name, padded_);
     value_ += size_;
     return true;
 }

@@ -2,16 +2,20 @@
 #include "cursor.hpp"
 #include "datatype_message.hpp"
 
-#include <cstring>
-
 namespace h5mote {
 namespace {
 
 constexpr unsigned kNewestVersion = 5;
 constexpr unsigned kMaxArrayRank = 32;
 constexpr unsigned kMaxMemberRank = 4;
+// A logger continues files of the newest format and has no use for data that it cannot store.
+#ifdef H5MOTE_PROFILE_LOGGER
+constexpr bool kNewestOnly = true;
+#else
+constexpr bool kNewestOnly = false;
+#endif
 // Looking for members that share a name or bytes takes time in the square of their number, which a hostile message
-// could make very large. Beyond this many the first of equal names is the one that is found.
+// could make very large. Beyond this many the first of equal names is the one that is found. A logger does not look.
 constexpr unsigned kMaxCompared = 1024;
 
 struct Head {
@@ -24,6 +28,9 @@ struct Head {
     // Bits of a value, or more than any field of a message can say.
     std::uint32_t bits() const { return size < 0x10000 ? 8 * size : 0x80000; }
 };
+
+// Versions 1 and 2 pad names, keep reserved bytes and write offsets in full.
+bool is_padded(const Head& head) { return !kNewestOnly && head.version < 3; }
 
 /// Reads a message from front to back. Every part says whether it is right; running past the end of the bytes reads
 /// zeros, and is found by the part that read them or at the end of the type.
@@ -44,8 +51,9 @@ private:
         return false;
     }
     bool properties(const Head& head, unsigned depth);
+    bool unconverted(const Head& head, unsigned depth);
     bool bits(const Head& head);
-    bool floating(const Head& head);
+    [[gnu::noinline]] bool floating(const Head& head);  // keeps what nests small on the stack
     bool array(const Head& head, unsigned depth);
     bool enumeration(const Head& head);
     bool compound(const Head& head, unsigned depth);
@@ -84,7 +92,9 @@ std::uint32_t Validator::type(unsigned depth) {
     if (head.size == 0 || head.version == 0) {
         return 0;
     }
-    if (head.version > kNewestVersion) {
+    const bool has_parts = head.type_class == TypeClass::compound || head.type_class == TypeClass::array ||
+                           head.type_class == TypeClass::enumeration;
+    if (head.version > kNewestVersion || (kNewestOnly && has_parts && head.version < 3)) {
         unsupported(Feature::datatype_version);
         return 0;
     }
@@ -98,26 +108,34 @@ bool Validator::properties(const Head& head, unsigned depth) {
             return bits(head);
         case TypeClass::floating:
             return floating(head);
-        case TypeClass::time:
-            reader_.skip(2);
-            return true;
         case TypeClass::string:
             return is_text(head.flags);
         case TypeClass::opaque:
             reader_.skip(head.flags & 0xffU);
             return (head.flags & 7U) == 0;
-        case TypeClass::reference:
-            return is_reference(head.flags);
         case TypeClass::enumeration:
             return enumeration(head);
-        case TypeClass::complex:
-            // Two floating-point numbers of one type, in rectangular form.
-            return head.version >= 5 && head.flags == 1 && (head.size & 1U) == 0 && next_is(TypeClass::floating) &&
-                   type(0) == head.size / 2;
         case TypeClass::compound:
             return depth == 0 ? unsupported(Feature::datatype_class) : compound(head, depth - 1);
         case TypeClass::array:
             return depth == 0 ? unsupported(Feature::datatype_class) : array(head, depth - 1);
+        default:
+            return kNewestOnly ? unsupported(Feature::datatype_class) : unconverted(head, depth);
+    }
+}
+
+// The classes whose values are not converted.
+bool Validator::unconverted(const Head& head, unsigned depth) {
+    switch (head.type_class) {
+        case TypeClass::time:
+            reader_.skip(2);
+            return true;
+        case TypeClass::reference:
+            return is_reference(head.flags);
+        case TypeClass::complex:
+            // Two floating-point numbers of one type, in rectangular form.
+            return head.version >= 5 && head.flags == 1 && (head.size & 1U) == 0 && next_is(TypeClass::floating) &&
+                   type(0) == head.size / 2;
         case TypeClass::variable_length:
             return depth == 0 ? unsupported(Feature::datatype_class) : is_sequence(head.flags) && type(depth - 1) != 0;
         default:
@@ -161,7 +179,7 @@ bool Validator::extents(unsigned count, std::uint32_t limit, std::uint32_t& elem
 
 bool Validator::array(const Head& head, unsigned depth) {
     const unsigned rank = reader_.u8();
-    const bool old = head.version < 3;
+    const bool old = is_padded(head);
     std::uint32_t elements = 1;
     reader_.skip(old ? 3 : 0);
     if (rank == 0 || rank > kMaxArrayRank || !extents(rank, head.size, elements)) {
@@ -175,11 +193,11 @@ bool Validator::array(const Head& head, unsigned depth) {
 // A name with its NUL.
 bool Validator::name(bool padded) {
     const ConstBytes rest = reader_.rest();
-    const void* nul = rest.empty() ? nullptr : std::memchr(rest.data(), 0, rest.size());
-    if (nul == nullptr) {
-        return false;
+    std::size_t length = 0;
+    while (length < rest.size() && rest[length] != std::byte{0}) {
+        ++length;
     }
-    const std::size_t length = static_cast<std::size_t>(static_cast<const std::byte*>(nul) - rest.data());
+    // Without a NUL this is one byte more than there are.
     reader_.skip(padded ? (length + 8) / 8 * 8 : length + 1);
     return reader_.ok();
 }
@@ -190,7 +208,7 @@ bool Validator::enumeration(const Head& head) {
     }
     for (unsigned i = head.count(); i > 0; --i) {
         const bool is_empty = reader_.remaining() > 0 && reader_.rest()[0] == std::byte{0};
-        if (is_empty || !name(head.version < 3)) {
+        if (is_empty || !name(is_padded(head))) {
             return false;
         }
     }
@@ -203,7 +221,8 @@ bool Validator::enumeration(const Head& head) {
 }
 
 // Whether a member shares neither its name nor bytes with those before it.
-bool stands_alone(CompoundMembers earlier, const char* name, std::uint32_t offset, std::uint32_t end) {
+[[maybe_unused, gnu::noinline]] bool stands_alone(CompoundMembers earlier, const char* name, std::uint32_t offset,
+                                                  std::uint32_t end) {
     CompoundMember other;
     while (earlier.next(other)) {
         if ((offset < other.offset + other.size() && other.offset < end) || other.name == name) {
@@ -214,16 +233,16 @@ bool stands_alone(CompoundMembers earlier, const char* name, std::uint32_t offse
 }
 
 bool Validator::compound(const Head& head, unsigned depth) {
-    const std::byte* const members = reader_.rest().data();
-    const unsigned width = head.version >= 3 ? uint_width(head.size) : 4;
+    [[maybe_unused]] const std::byte* const members = reader_.rest().data();
+    const unsigned width = is_padded(head) ? 4 : uint_width(head.size);
     for (unsigned i = 0; i < head.count(); ++i) {
-        const char* const text = reinterpret_cast<const char*>(reader_.rest().data());
-        if (!name(head.version < 3)) {
+        [[maybe_unused]] const char* const text = reinterpret_cast<const char*>(reader_.rest().data());
+        if (!name(is_padded(head))) {
             return false;
         }
         const auto offset = static_cast<std::uint32_t>(reader_.uint(width));
         std::uint32_t elements = 1;
-        if (head.version == 1) {
+        if (!kNewestOnly && head.version == 1) {
             const unsigned rank = reader_.u8();
             reader_.skip(11);
             if (rank > kMaxMemberRank || !extents(rank, head.size, elements)) {
@@ -236,9 +255,11 @@ bool Validator::compound(const Head& head, unsigned depth) {
         if (size == 0 || !checked_multiply(elements, size, bytes) || bytes > head.size || offset > head.size - bytes) {
             return false;
         }
-        const CompoundMembers earlier(members, i, head.version, head.size);
-        if (i < kMaxCompared && !stands_alone(earlier, text, offset, offset + bytes)) {
-            return false;
+        if constexpr (!kNewestOnly) {
+            const CompoundMembers earlier(members, i, head.version, head.size);
+            if (i < kMaxCompared && !stands_alone(earlier, text, offset, offset + bytes)) {
+                return false;
+            }
         }
     }
     return head.count() != 0;

@@ -124,6 +124,12 @@ TEST(DatatypeValidate, StringsReferencesOpaque) {
     EXPECT_TRUE(with(h5mote_test::kString5, 1, 0x20) == Status::corrupt_file);
     EXPECT_TRUE(with(h5mote_test::kOpaqueAbc, 1, 7) == Status::corrupt_file);
     EXPECT_TRUE(with(h5mote_test::kOpaqueAbc, 1, 16) == Status::corrupt_file);
+    if (!h5mote_test::kAllTypes) {
+        EXPECT_TRUE(check(h5mote_test::kReference.view()) == Status::unsupported);
+        EXPECT_TRUE(check(h5mote_test::kVariableInt32.view()) == Status::unsupported);
+        EXPECT_TRUE(check(h5mote_test::kVersion1.view()) == Status::unsupported);
+        return;
+    }
     EXPECT_TRUE(with(h5mote_test::kReference, 1, 0x02) == Status::corrupt_file);
     EXPECT_TRUE(with(h5mote_test::kReference, 1, 0x12) == Status::ok);
     EXPECT_TRUE(with(h5mote_test::kReference, 1, 0x05) == Status::corrupt_file);
@@ -133,6 +139,9 @@ TEST(DatatypeValidate, StringsReferencesOpaque) {
 }
 
 TEST(DatatypeValidate, ComplexNumbers) {
+    if (!h5mote_test::kAllTypes) {
+        return;
+    }
     constexpr auto kComplex = hex("5b0100000800000011201f000400000000002000170800177f000000");
     EXPECT_TRUE(check(kComplex.view()) == Status::ok);
     EXPECT_EQ(DatatypeView{kComplex.view()}.base().size(), 4U);
@@ -185,6 +194,9 @@ TEST(DatatypeValidate, MembersLieInTheirCompound) {
 }
 
 TEST(DatatypeValidate, MembersShareNeitherBytesNorNames) {
+    if (!h5mote_test::kAllTypes) {
+        return;
+    }
     // { a: uint8 at 0, b: uint8 at 1 }
     constexpr auto kTwo =
         hex("36020000020000006100001000000001000000000008006200011000000001000000"
@@ -196,6 +208,9 @@ TEST(DatatypeValidate, MembersShareNeitherBytesNorNames) {
 }
 
 TEST(DatatypeValidate, Version1Dimensions) {
+    if (!h5mote_test::kAllTypes) {
+        return;
+    }
     using h5mote_test::kVersion1;
     EXPECT_TRUE(check(kVersion1.view()) == Status::ok);
     EXPECT_TRUE(with(kVersion1, 20, 5) == Status::corrupt_file);
@@ -268,13 +283,17 @@ TEST(DatatypeValidate, EveryTruncationIsSeen) {
     static std::byte buffer[160];
     unsigned points = 0;
     for (const ConstBytes& message : kAll) {
-        EXPECT_TRUE(check(at_end(message, message.size(), buffer)) == Status::ok);
+        const Status whole = check(at_end(message, message.size(), buffer));
+        if (whole == Status::unsupported && !h5mote_test::kAllTypes) {
+            continue;
+        }
+        EXPECT_TRUE(whole == Status::ok);
         for (std::size_t length = 0; length < message.size(); ++length) {
             EXPECT_TRUE(check(at_end(message, length, buffer)) == Status::corrupt_file);
             ++points;
         }
     }
-    EXPECT_GE(points, 800U);
+    EXPECT_GE(points, h5mote_test::kAllTypes ? 800U : 450U);
 }
 
 TEST(DatatypeValidate, EveryDamagedByteIsSafe) {
@@ -305,7 +324,7 @@ TEST(DatatypeValidate, EveryDamagedByteIsSafe) {
         }
     }
     EXPECT_GE(points, 200000U);
-    EXPECT_GE(valid, 10000U);
+    EXPECT_GE(valid, h5mote_test::kAllTypes ? 30000U : 10000U);
     EXPECT_LT(valid, points);
     EXPECT_NE(sum, 0U);
 }
