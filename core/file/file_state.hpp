@@ -47,6 +47,9 @@ public:
     /// is released also when an error is returned.
     Status close() noexcept;
 
+    /// Releases everything but this object without writing.
+    void abandon() noexcept { stop(); }
+
     void retain() noexcept { ++references_; }
     /// Drops one reference; the last one closes the file if it is still open and destroys the object.
     static void release(FileState* file) noexcept;

@@ -33,6 +33,7 @@ public:
     /// Sets `count` elements from `index` on, at most reach(index), the addresses `stride` bytes apart. Blocks are made
     /// as needed. no_space when the array can hold no such index.
     Status set(std::uint64_t index, const ChunkLocation& location, std::uint64_t stride, std::uint32_t count) noexcept;
+    std::uint64_t index_block_address() const noexcept { return index_block_; }
     /// Elements from `index` to the end of its block or page, this one included: what one set() reaches.
     std::uint32_t reach(std::uint64_t index) const noexcept;
 

@@ -139,7 +139,7 @@ Status create_header(FileState& file, const HeaderContent& content, std::uint64_
     return Status::ok;
 }
 
-void discard_fresh_header(FileState& file, std::uint64_t address) noexcept {
+void discard_fresh_block(FileState& file, std::uint64_t address) noexcept {
     Pinned block = file.cache.find(address);
     if (block) {
         const std::size_t size = block->size();

@@ -77,8 +77,8 @@ protected:
 /// Allocates and fills a new header that nothing points to yet.
 Status create_header(FileState& file, const HeaderContent& content, std::uint64_t& address) noexcept;
 
-/// Undoes create_header() before anything points to the header.
-void discard_fresh_header(FileState& file, std::uint64_t address) noexcept;
+/// Gives back a block that was created but never pointed to, if it is still in memory.
+void discard_fresh_block(FileState& file, std::uint64_t address) noexcept;
 
 /// Writes the body of a message that is being added, to exactly the size announced.
 class MessageContent {

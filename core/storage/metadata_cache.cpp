@@ -89,10 +89,13 @@ Status MetadataCache::create(Usage usage, std::uint64_t address, std::size_t siz
 }
 
 void MetadataCache::mark_dirty(CacheEntry& block, std::size_t from, Phase phase) noexcept {
+    // Changes of two phases in one block are written in the later one.
+    if (!block.dirty() || block.phase_ < phase) {
+        block.phase_ = phase;
+    }
     if (from < block.dirty_from_) {
         block.dirty_from_ = static_cast<std::uint32_t>(from);
     }
-    block.phase_ = phase;
 }
 
 void MetadataCache::discard(std::uint64_t address) noexcept {

@@ -80,6 +80,20 @@
 #define H5MOTE_FILTER_DEFLATE 1
 #endif
 
+// Chunk indexes of datasets that cannot grow (fixed array, single chunk, implicit). 0 or 1.
+#ifndef H5MOTE_FIXED_CHUNKS
+#define H5MOTE_FIXED_CHUNKS 1
+#endif
+
+// Conversion between datatypes in memory and in the file. 0 or 1. Off: both must be the same, else `unsupported`.
+#ifndef H5MOTE_CONVERSION
+#ifdef H5MOTE_PROFILE_LOGGER
+#define H5MOTE_CONVERSION 0
+#else
+#define H5MOTE_CONVERSION 1
+#endif
+#endif
+
 // Use zlib in place of our own deflate (hosts only; needs a heap). 0 or 1.
 #ifndef H5MOTE_DEFLATE_ZLIB
 #define H5MOTE_DEFLATE_ZLIB 0

@@ -1,0 +1,357 @@
+#include "attribute.hpp"
+
+#include "checked.hpp"
+#include "prepare.hpp"
+#include "text.hpp"
+
+#include <h5mote/object.hpp>
+
+namespace h5mote {
+namespace {
+
+// Moves to the next attribute message. Dense storage announces itself before.
+Status next_attribute(MessageIterator& message, AttributeMessage& attribute) noexcept {
+    for (;;) {
+        H5MOTE_TRY(message.next());
+        Context& context = message.file().context;
+        if (message.type() == MessageType::attribute_info) {
+            AttributeInfoMessage info;
+            H5MOTE_TRY(info.decode(context, message.file().shape(), message.body()));
+            if (info.dense) {
+                return context.unsupported(Module::attribute, __LINE__, Feature::dense_attributes);
+            }
+        } else if (message.type() == MessageType::attribute) {
+            if ((message.flags() & kMessageShared) != 0) {
+                return context.unsupported(Module::attribute, __LINE__, Feature::shared_message);
+            }
+            return attribute.decode(context, message.body());
+        }
+    }
+}
+
+class AttributeContent final : public MessageContent {
+public:
+    AttributeMessage message;
+    const Dataspace* space = nullptr;
+    FileShape shape;
+    const Conversion* conversion = nullptr;
+    std::uint32_t memory_size = 0;  // of one element
+    std::uint32_t file_size = 0;
+    std::size_t count = 0;
+
+    void write(Writer& writer) const noexcept override {
+        Writer counter;
+        write_space(counter);
+        message.encode(writer, counter.written());
+        write_space(writer);
+        const std::size_t at = writer.written();
+        writer.fill(std::byte{0}, count * file_size);
+        if (std::byte* to = writer.at(at)) {
+            store(to);
+        }
+    }
+    void store(std::byte* to) const noexcept {
+        (void)conversion->run(count, message.data.data(), memory_size, to, file_size);
+    }
+
+private:
+    void write_space(Writer& writer) const noexcept {
+        const std::size_t rank = space->rank();
+        bool fixed = true;
+        for (std::size_t i = 0; i < rank; ++i) {
+            fixed = fixed && space->dims()[i] == space->max_dims()[i];
+        }
+        encode_dataspace(writer, shape, static_cast<DataspaceMessage::Type>(space->space_class()),
+                         static_cast<unsigned>(rank), space->dims().data(), fixed ? nullptr : space->max_dims().data());
+    }
+};
+
+class AttributeInfoContent final : public MessageContent {
+public:
+    AttributeInfoContent(FileShape shape, std::uint8_t flags) noexcept : shape_(shape) {
+        info_.flags = flags;
+        info_.max_order = 1;
+    }
+    void write(Writer& writer) const noexcept override { info_.encode(writer, shape_); }
+
+private:
+    FileShape shape_;
+    AttributeInfoMessage info_;
+};
+
+// Takes the next creation order of a header that tracks it.
+Status next_order(FileState& file, std::uint64_t header, std::uint16_t& order) noexcept {
+    order = 0;
+    MessageIterator message(file, header);
+    const Status status = message.next(MessageType::attribute_info);
+    const std::uint8_t flags = message.header_flags();
+    if ((flags & HeaderPrefix::kAttributesTracked) == 0) {
+        return status == Status::not_found ? Status::ok : status;
+    }
+    if (status == Status::not_found) {
+        // Bits 2 and 3 of the header's flags are bits 0 and 1 of the message's.
+        return add_message(file, header, MessageType::attribute_info, 0, 0,
+                           AttributeInfoContent(file.shape(), (flags >> 2) & 3U));
+    }
+    H5MOTE_TRY(status);
+    AttributeInfoMessage info;
+    H5MOTE_TRY(info.decode(file.context, file.shape(), message.body()));
+    order = info.max_order;
+    if (order == 0xffff) {
+        return file.context.fail(Module::attribute, __LINE__, Status::overflow, order);
+    }
+    if ((info.flags & LinkInfoMessage::kTracked) != 0) {
+        message.store(AttributeInfoMessage::kOrderOffset, order + 1U, 2, Phase::index);
+    }
+    return Status::ok;
+}
+
+bool same_space(const DataspaceMessage& stored, const Dataspace& space) noexcept {
+    bool same = static_cast<DataspaceClass>(stored.type) == space.space_class() && stored.rank == space.rank();
+    for (unsigned i = 0; same && i < stored.rank; ++i) {
+        same = stored.dim(i) == space.dims()[i];
+    }
+    return same;
+}
+
+Status write_value(FileState& file, std::uint64_t header, AttributeContent& content) noexcept {
+    {
+        MessageIterator message(file, header);
+        AttributeMessage existing;
+        const Status status = find_attribute(message, text_of(content.message.name), existing);
+        if (status == Status::ok) {
+            DataspaceMessage shape;
+            std::uint64_t elements = 0;
+            std::size_t bytes = 0;
+            H5MOTE_TRY(attribute_data_size(file, existing, shape, elements, bytes));
+            if (!identical_layout(DatatypeView(existing.type), DatatypeView(content.message.type)) ||
+                !same_space(shape, *content.space)) {
+                return file.context.fail(Module::attribute, __LINE__, Status::type_mismatch);
+            }
+            const std::size_t at = static_cast<std::size_t>(existing.data.data() - message.block()->at(0));
+            content.store(message.block()->at(at));
+            MetadataCache::mark_dirty(*message.block(), at, Phase::object);
+            return Status::ok;
+        }
+        if (status != Status::not_found) {
+            return status;
+        }
+    }
+    if (content.size() > 0xffff) {
+        return file.context.fail(Module::attribute, __LINE__, Status::over_budget, 0, content.size());
+    }
+    std::uint16_t order = 0;
+    H5MOTE_TRY(next_order(file, header, order));
+    return add_message(file, header, MessageType::attribute, 0, order, content);
+}
+
+}  // namespace
+
+Status find_attribute(MessageIterator& message, std::string_view name, AttributeMessage& attribute) noexcept {
+    do {
+        H5MOTE_TRY(next_attribute(message, attribute));
+    } while (text_of(attribute.name) != name);
+    return Status::ok;
+}
+
+Status attribute_data_size(FileState& file, const AttributeMessage& attribute, DataspaceMessage& shape,
+                           std::uint64_t& elements, std::size_t& bytes) noexcept {
+    DatatypeView type;
+    H5MOTE_TRY(view_datatype(file.context, attribute.type, type));
+    H5MOTE_TRY(shape.decode(file.context, file.shape(), attribute.space));
+    elements = shape.type == DataspaceMessage::Type::null ? 0 : 1;
+    bool sound = true;
+    for (unsigned i = 0; i < shape.rank; ++i) {
+        sound = sound && checked_multiply(elements, shape.dim(i), elements);
+    }
+    std::uint64_t size = 0;
+    sound = sound && checked_multiply<std::uint64_t>(elements, type.size(), size) && size <= attribute.data.size();
+    bytes = static_cast<std::size_t>(size);
+    return sound ? Status::ok : file.context.fail(Module::attribute, __LINE__, Status::corrupt_file);
+}
+
+const Dataspace& Object::scalar_space() noexcept {
+    static constexpr Dataspace kScalar;
+    return kScalar;
+}
+
+Status Object::write_attribute_as(std::string_view name, DatatypeView memory_type, DatatypeView file_type,
+                                  const Dataspace& space, ConstBytes data) noexcept {
+    H5MOTE_TRY(check());
+    H5MOTE_TRY(file_->check_writable());
+    std::uint64_t count = 0;
+    const bool sound = !name.empty() && name.size() < 0xffff && space.valid() && !file_type.empty() &&
+                       space.element_count(count) == Status::ok && memory_type.size() != 0 &&
+                       count == data.size() / memory_type.size() && data.size() % memory_type.size() == 0;
+    if (!sound) {
+        return file_->context.fail(Module::attribute, __LINE__, Status::invalid_argument, 0, data.size());
+    }
+    Conversion conversion;
+    H5MOTE_TRY(prepare_conversion(file_->context, conversion, memory_type, file_type));
+    AttributeContent content;
+    content.message.name = bytes_of(name);
+    content.message.type = file_type.bytes();
+    content.message.data = data;
+    content.space = &space;
+    content.shape = file_->shape();
+    content.conversion = &conversion;
+    content.memory_size = memory_type.size();
+    content.file_size = file_type.size();
+    content.count = static_cast<std::size_t>(count);
+    return write_value(*file_, address_, content);
+}
+
+Status Object::write_attribute(std::string_view name, DatatypeView type, const Dataspace& space,
+                               ConstBytes data) noexcept {
+    return write_attribute_as(name, type, type, space, data);
+}
+
+Status Object::write_attribute(std::string_view name, std::string_view text) noexcept {
+    bool ascii = true;
+    for (const char c : text) {
+        ascii = ascii && (static_cast<unsigned char>(c) & 0x80U) == 0;
+    }
+    static constexpr char kEmpty[1] = {};
+    const std::string_view stored = text.empty() ? std::string_view(kEmpty, 1) : text;
+    // A null-padded string type is eight bytes; its size is known only now.
+    EncodedType<8> type = make_string(1, StringPadding::null_padded, ascii ? CharacterSet::ascii : CharacterSet::utf8);
+    store_le<std::uint32_t>(type.bytes + 4, static_cast<std::uint32_t>(stored.size()));
+    return write_attribute(name, type.view(), scalar_space(), bytes_of(stored));
+}
+
+Status Object::read_attribute(std::string_view name, DatatypeView type, Bytes to) const noexcept {
+    H5MOTE_TRY(check());
+    MessageIterator message(*file_, address_);
+    AttributeMessage attribute;
+    H5MOTE_TRY(find_attribute(message, name, attribute));
+    DataspaceMessage shape;
+    std::uint64_t elements = 0;
+    std::size_t bytes = 0;
+    H5MOTE_TRY(attribute_data_size(*file_, attribute, shape, elements, bytes));
+    std::uint64_t wanted = 0;
+    if (!checked_multiply<std::uint64_t>(elements, type.size(), wanted) || wanted != to.size()) {
+        return file_->context.fail(Module::attribute, __LINE__, Status::invalid_argument, 0, wanted);
+    }
+    const DatatypeView stored(attribute.type);
+    Conversion conversion;
+    H5MOTE_TRY(prepare_conversion(file_->context, conversion, stored, type));
+    return conversion.run(static_cast<std::size_t>(elements), attribute.data.data(), stored.size(), to.data(),
+                          type.size());
+}
+
+Status Object::read_attribute(std::string_view name, Span<char> to, std::size_t& length) const noexcept {
+    H5MOTE_TRY(check());
+    MessageIterator message(*file_, address_);
+    AttributeMessage attribute;
+    H5MOTE_TRY(find_attribute(message, name, attribute));
+    DataspaceMessage shape;
+    std::uint64_t elements = 0;
+    std::size_t bytes = 0;
+    H5MOTE_TRY(attribute_data_size(*file_, attribute, shape, elements, bytes));
+    const DatatypeView type(attribute.type);
+    if (type.type_class() != TypeClass::string || elements != 1) {
+        return file_->context.fail(Module::attribute, __LINE__, Status::type_mismatch);
+    }
+    const char* text = text_of(attribute.data).data();
+    length = 0;
+    if (type.padding() == StringPadding::space_padded) {
+        for (length = bytes; length > 0 && text[length - 1] == ' ';) {
+            --length;
+        }
+    } else {
+        while (length < bytes && text[length] != '\0') {
+            ++length;
+        }
+    }
+    if (length > to.size()) {
+        return file_->context.fail(Module::attribute, __LINE__, Status::invalid_argument, 0, length);
+    }
+    std::memcpy(to.data(), text, length);
+    return Status::ok;
+}
+
+Status Object::attribute_info(std::string_view name, AttributeInfo& info) const noexcept {
+    H5MOTE_TRY(check());
+    MessageIterator message(*file_, address_);
+    AttributeMessage attribute;
+    H5MOTE_TRY(find_attribute(message, name, attribute));
+    DataspaceMessage shape;
+    std::uint64_t elements = 0;
+    std::size_t bytes = 0;
+    H5MOTE_TRY(attribute_data_size(*file_, attribute, shape, elements, bytes));
+    info.element_size = DatatypeView(attribute.type).size();
+    info.type_length = static_cast<std::uint32_t>(attribute.type.size());
+    info.space = shape.type == DataspaceMessage::Type::null ? Dataspace::null() : Dataspace::scalar();
+    if (shape.rank > 0) {
+        std::uint64_t dims[H5MOTE_MAX_RANK];
+        for (unsigned i = 0; i < shape.rank; ++i) {
+            dims[i] = shape.dim(i);
+        }
+        info.space = Dataspace::simple(Span<const std::uint64_t>(dims, shape.rank));
+    }
+    return Status::ok;
+}
+
+Status Object::attribute_type(std::string_view name, Bytes buffer, DatatypeView& type) const noexcept {
+    H5MOTE_TRY(check());
+    MessageIterator message(*file_, address_);
+    AttributeMessage attribute;
+    H5MOTE_TRY(find_attribute(message, name, attribute));
+    DatatypeView stored;
+    H5MOTE_TRY(view_datatype(file_->context, attribute.type, stored));
+    const std::size_t length = stored.encoded_length();
+    if (length > buffer.size()) {
+        return file_->context.fail(Module::attribute, __LINE__, Status::over_budget, 0, length);
+    }
+    std::memcpy(buffer.data(), attribute.type.data(), length);
+    type = DatatypeView({buffer.data(), length});
+    return Status::ok;
+}
+
+bool Object::has_attribute(std::string_view name) const noexcept {
+    if (check() != Status::ok) {
+        return false;
+    }
+    MessageIterator message(*file_, address_);
+    AttributeMessage attribute;
+    return find_attribute(message, name, attribute) == Status::ok;
+}
+
+Status Object::remove_attribute(std::string_view name) noexcept {
+    H5MOTE_TRY(check());
+    H5MOTE_TRY(file_->check_writable());
+    MessageIterator message(*file_, address_);
+    AttributeMessage attribute;
+    H5MOTE_TRY(find_attribute(message, name, attribute));
+    remove_message(message);
+    return Status::ok;
+}
+
+Status Object::attribute_count(std::uint32_t& count) const noexcept {
+    count = 0;
+    H5MOTE_TRY(check());
+    MessageIterator message(*file_, address_);
+    AttributeMessage attribute;
+    Status status;
+    while ((status = next_attribute(message, attribute)) == Status::ok) {
+        ++count;
+    }
+    return status == Status::not_found ? Status::ok : status;
+}
+
+Status Object::attribute_name(std::uint32_t i, Span<char> to, std::size_t& length) const noexcept {
+    H5MOTE_TRY(check());
+    MessageIterator message(*file_, address_);
+    AttributeMessage attribute;
+    do {
+        H5MOTE_TRY(next_attribute(message, attribute));
+    } while (i-- > 0);
+    length = attribute.name.size();
+    if (length > to.size()) {
+        return file_->context.fail(Module::attribute, __LINE__, Status::invalid_argument, 0, length);
+    }
+    std::memcpy(to.data(), attribute.name.data(), length);
+    return Status::ok;
+}
+
+}  // namespace h5mote

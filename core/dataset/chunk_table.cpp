@@ -1,0 +1,104 @@
+#include "chunk_table.hpp"
+
+#include "header.hpp"
+
+namespace h5mote {
+
+Status ChunkTable::create(FileState& file, LayoutMessage& layout, const ChunkTableShape& shape) noexcept {
+    file_ = &file;
+    kind_ = layout.index;
+#if H5MOTE_FIXED_CHUNKS
+    shape_ = shape;
+    if (kind_ == ChunkIndex::fixed_array) {
+        return fixed_.create(file, shape.chunks, layout.array.page_bits, size_width(shape), layout.address);
+    }
+#endif
+    return extensible_.create(file, layout.array, size_width(shape), layout.address);
+}
+
+Status ChunkTable::open(FileState& file, const LayoutMessage& layout, const ChunkTableShape& shape) noexcept {
+    file_ = &file;
+    kind_ = layout.index;
+    if (kind_ == ChunkIndex::extensible_array) {
+        return extensible_.open(file, layout.address, size_width(shape));
+    }
+#if H5MOTE_FIXED_CHUNKS
+    shape_ = shape;
+    if (kind_ == ChunkIndex::fixed_array) {
+        return fixed_.open(file, layout.address, size_width(shape));
+    }
+    if (kind_ == ChunkIndex::single || kind_ == ChunkIndex::implicit) {
+        single_ = {layout.address, layout.single_size, layout.single_mask};
+        return Status::ok;
+    }
+#endif
+    return file.context.unsupported(Module::index, __LINE__, Feature::chunk_index, static_cast<std::uint32_t>(kind_));
+}
+
+void ChunkTable::discard_fresh(FileState& file, const LayoutMessage& layout, const ChunkTableShape& shape) noexcept {
+    ChunkTable table;
+    if (layout.index == ChunkIndex::extensible_array && table.open(file, layout, shape) == Status::ok) {
+        discard_fresh_block(file, table.extensible_.index_block_address());
+    }
+    discard_fresh_block(file, layout.address);
+}
+
+Status ChunkTable::find(std::uint64_t index, ChunkLocation& location) noexcept {
+#if H5MOTE_FIXED_CHUNKS
+    if (kind_ == ChunkIndex::fixed_array) {
+        return fixed_.find(index, location);
+    }
+    if (kind_ != ChunkIndex::extensible_array) {
+        location = single_;
+        if (kind_ == ChunkIndex::implicit && location.address != kUndefinedAddress) {
+            location.address += index * shape_.chunk_bytes;
+        }
+        return Status::ok;
+    }
+#endif
+    return extensible_.find(index, location);
+}
+
+Status ChunkTable::set(std::uint64_t index, const ChunkLocation& location, std::uint64_t stride,
+                       std::uint32_t count) noexcept {
+#if H5MOTE_FIXED_CHUNKS
+    if (kind_ == ChunkIndex::fixed_array) {
+        return fixed_.set(index, location);
+    }
+    if (kind_ == ChunkIndex::single) {
+        return set_single(location);
+    }
+    if (kind_ == ChunkIndex::implicit) {
+        // All chunks of an implicit index exist from the start.
+        return file_->context.fail(Module::index, __LINE__, Status::corrupt_file, 0, index);
+    }
+#endif
+    return extensible_.set(index, location, stride, count);
+}
+
+std::uint32_t ChunkTable::reach(std::uint64_t index) const noexcept {
+    return can_reserve() ? extensible_.reach(index) : 1;
+}
+
+#if H5MOTE_FIXED_CHUNKS
+// A single chunk is named by the layout message itself: [size | mask] | address at its end.
+Status ChunkTable::set_single(const ChunkLocation& location) noexcept {
+    MessageIterator message(*file_, shape_.dataset);
+    H5MOTE_TRY(message.next(MessageType::layout));
+    LayoutMessage layout;
+    H5MOTE_TRY(layout.decode(file_->context, file_->shape(), message.body()));
+    const FileShape shape = file_->shape();
+    std::size_t at = 6U + std::size_t{layout.dimensionality} * layout.dim_width;
+    if ((layout.flags & LayoutMessage::kSingleFiltered) != 0) {
+        message.store(at, location.size, shape.sizeof_size);
+        at += shape.sizeof_size;
+        message.store(at, location.mask, 4);
+        at += 4;
+    }
+    message.store(at, location.address, shape.sizeof_addr);
+    single_ = location;
+    return Status::ok;
+}
+#endif
+
+}  // namespace h5mote

@@ -1,0 +1,130 @@
+// Handles of datasets.
+
+#include "conversion.hpp"
+#include "dataset_state.hpp"
+#include "prepare.hpp"
+
+#include <cstring>
+
+namespace h5mote {
+namespace {
+
+DatasetState& state_of(AppendCursor* cursor) noexcept { return static_cast<DatasetState&>(*cursor); }
+
+}  // namespace
+
+Dataset::Dataset(FileState& file, std::uint64_t address, AppendCursor& state) noexcept
+    : Object(file, address), cursor_(&state), fast_(&state), record_size_(state_of(&state).element_size()) {}
+
+Dataset::Dataset(Dataset&& other) noexcept
+    : Object(static_cast<Object&&>(other)),
+      cursor_(other.cursor_),
+      fast_(other.fast_),
+      conversion_(other.conversion_),
+      record_size_(other.record_size_) {
+    other.cursor_ = other.fast_ = nullptr;
+    other.conversion_ = nullptr;
+}
+
+Dataset& Dataset::operator=(Dataset&& other) noexcept {
+    if (this != &other) {
+        (void)close();
+        Object::operator=(static_cast<Object&&>(other));
+        cursor_ = other.cursor_;
+        fast_ = other.fast_;
+        conversion_ = other.conversion_;
+        record_size_ = other.record_size_;
+        other.cursor_ = other.fast_ = nullptr;
+        other.conversion_ = nullptr;
+    }
+    return *this;
+}
+
+Status Dataset::close() noexcept {
+    if (cursor_ == nullptr) {
+        return Status::invalid_handle;
+    }
+    file_->context.destroy(MemoryKind::type, conversion_);
+    const Status status = DatasetState::release(&state_of(cursor_));
+    cursor_ = fast_ = nullptr;
+    conversion_ = nullptr;
+    Object::close();
+    return status;
+}
+
+Status Dataset::append_records(const void* records, std::size_t count) noexcept {
+    H5MOTE_TRY(check());
+    H5MOTE_TRY(file_->check_writable());
+    return state_of(cursor_).append(static_cast<const std::byte*>(records), record_size_, count, conversion_);
+}
+
+Status Dataset::dataspace(Dataspace& space) const noexcept {
+    H5MOTE_TRY(check());
+    DatasetState& state = state_of(cursor_);
+    state.settle_cursor();
+    space = state.is_null() ? Dataspace::null()
+                            : Dataspace::simple(Span<const std::uint64_t>(state.dims(), state.rank()),
+                                                Span<const std::uint64_t>(state.max_dims(), state.rank()));
+    return Status::ok;
+}
+
+std::uint64_t Dataset::size() const noexcept {
+    if (check() != Status::ok) {
+        return 0;
+    }
+    DatasetState& state = state_of(cursor_);
+    state.settle_cursor();
+    return state.rank() == 0 ? 1 : state.dims()[0];
+}
+
+std::uint32_t Dataset::element_size() const noexcept {
+    return check() == Status::ok ? state_of(cursor_).element_size() : 0;
+}
+
+Status Dataset::datatype(Bytes buffer, DatatypeView& type) const noexcept {
+    H5MOTE_TRY(check());
+    MessageIterator message(*file_, address_);
+    H5MOTE_TRY(message.next(MessageType::datatype));
+    DatatypeView stored;
+    H5MOTE_TRY(view_datatype(file_->context, message.body(), stored));
+    if (stored.encoded_length() > buffer.size()) {
+        return file_->context.fail(Module::dataset, __LINE__, Status::over_budget, 0, stored.encoded_length());
+    }
+    std::memcpy(buffer.data(), stored.bytes().data(), stored.encoded_length());
+    type = DatatypeView({buffer.data(), stored.encoded_length()});
+    return Status::ok;
+}
+
+Status Dataset::set_extent(Span<const std::uint64_t> dims) noexcept {
+    H5MOTE_TRY(check());
+    H5MOTE_TRY(file_->check_writable());
+    return state_of(cursor_).set_extent(dims);
+}
+
+Status Dataset::set_memory_type(DatatypeView type) noexcept {
+    H5MOTE_TRY(check());
+    MessageIterator message(*file_, address_);
+    H5MOTE_TRY(message.next(MessageType::datatype));
+    DatatypeView stored;
+    H5MOTE_TRY(view_datatype(file_->context, message.body(), stored));
+    Conversion* conversion = nullptr;
+    if (!identical_layout(type, stored)) {
+        conversion = file_->context.create<Conversion>(MemoryKind::type);
+        if (conversion == nullptr) {
+            return Status::out_of_memory;
+        }
+        const Status status = prepare_conversion(file_->context, *conversion, type, stored);
+        if (status != Status::ok || conversion->is_copy()) {
+            file_->context.destroy(MemoryKind::type, conversion);
+            conversion = nullptr;
+            H5MOTE_TRY(status);
+        }
+    }
+    file_->context.destroy(MemoryKind::type, conversion_);
+    conversion_ = conversion;
+    fast_ = conversion == nullptr ? cursor_ : nullptr;
+    record_size_ = type.size();
+    return Status::ok;
+}
+
+}  // namespace h5mote

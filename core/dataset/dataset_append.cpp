@@ -1,0 +1,143 @@
+// Appending to a one-dimensional dataset, and growing any.
+
+#include "conversion.hpp"
+#include "dataset_state.hpp"
+
+#include <cstring>
+
+namespace h5mote {
+
+void DatasetState::settle_cursor() noexcept {
+    if (tail_ == nullptr) {
+        return;
+    }
+    const std::uint32_t offset = static_cast<std::uint32_t>(at - tail_->data());
+    if (offset > tail_from_) {
+        tail_->touch(tail_from_, offset);
+        tail_->complete = offset == tail_->size;
+        tail_from_ = offset;
+        dims()[0] = tail_->index * chunk_dims()[0] + offset / element_size_;
+        dims_changed_ = true;
+    }
+}
+
+// Makes the cursor point to where the next record goes: into the last chunk, or a new one when that is full.
+Status DatasetState::open_tail() noexcept {
+    settle_cursor();
+    const std::uint64_t rows = dims()[0];
+    const std::uint64_t index = rows / chunk_dims()[0];
+    const std::uint32_t offset = static_cast<std::uint32_t>(rows % chunk_dims()[0]) * element_size_;
+    ChunkSlot* slot = nullptr;
+    // Nothing in the chunk is worth reading when it starts with the new record.
+    H5MOTE_TRY(chunk(index, offset == 0, slot));
+    tail_ = nullptr;
+    at = end = nullptr;
+    if (slot->address == kUndefinedAddress && !filtered()) {
+        // Space is found now, so that a full device is told by the append that does not fit.
+        ChunkLocation location;
+        bool zeros = false;
+        const Status status = allocate_chunks(index, location, zeros);
+        if (status != Status::ok) {
+            file_->chunks.drop(*slot);
+            return status;
+        }
+        slot->address = location.address;
+        if (!zeros) {
+            slot->touch(0, slot->size);
+        }
+    }
+    tail_ = slot;
+    tail_from_ = offset;
+    at = slot->data() + offset;
+    end = slot->data() + slot->size;
+    return Status::ok;
+}
+
+Status DatasetState::append(const std::byte* records, std::size_t record_size, std::size_t count,
+                            const Conversion* conversion) noexcept {
+    if (rank_ != 1 || layout_class_ != LayoutMessage::Class::chunked) {
+        return file_->context.fail(Module::dataset, __LINE__, Status::invalid_argument, rank_);
+    }
+    settle_cursor();
+    if (count > max_dims()[0] - dims()[0]) {
+        return file_->context.fail(Module::dataset, __LINE__, Status::invalid_argument, 0, max_dims()[0]);
+    }
+    if (!fits_cache()) {
+        return append_in_place(records, record_size, count, conversion);
+    }
+    while (count > 0) {
+        if (at == end) {
+            H5MOTE_TRY(open_tail());
+        }
+        const std::size_t room = static_cast<std::size_t>(end - at) / element_size_;
+        const std::size_t now = count < room ? count : room;
+        if (conversion == nullptr) {
+            std::memcpy(at, records, now * element_size_);
+        } else {
+            (void)conversion->run(now, records, record_size, at, element_size_);
+        }
+        at += now * element_size_;
+        records += now * record_size;
+        count -= now;
+    }
+    return Status::ok;
+}
+
+// For chunks too large for the cache: each piece goes straight to the file.
+Status DatasetState::append_in_place(const std::byte* records, std::size_t record_size, std::size_t count,
+                                     const Conversion* conversion) noexcept {
+    while (count > 0) {
+        const std::uint64_t index = dims()[0] / chunk_dims()[0];
+        const std::uint64_t row = dims()[0] % chunk_dims()[0];
+        std::uint64_t address = 0;
+        H5MOTE_TRY(chunk_in_place(index, true, address));
+        const std::uint64_t room = chunk_dims()[0] - row;
+        std::size_t now = count < room ? count : static_cast<std::size_t>(room);
+        ConstBytes bytes{records, now * element_size_};
+        if (conversion != nullptr) {
+            now = 1;
+            std::byte* converted = file_->filter_scratch(element_size_);
+            if (converted == nullptr) {
+                return Status::out_of_memory;
+            }
+            std::memset(converted, 0, element_size_);
+            (void)conversion->run(1, records, record_size, converted, element_size_);
+            bytes = {converted, element_size_};
+        }
+        file_->unsynced = true;
+        H5MOTE_TRY(file_->driver.write(Usage::raw_data, address + row * element_size_, bytes));
+        dims()[0] += now;
+        dims_changed_ = true;
+        records += now * record_size;
+        count -= now;
+    }
+    return Status::ok;
+}
+
+Status DatasetState::set_extent(Span<const std::uint64_t> wanted) noexcept {
+    settle_cursor();
+    bool sound = wanted.size() == rank_ && layout_class_ == LayoutMessage::Class::chunked;
+    for (unsigned i = 0; sound && i < rank_; ++i) {
+        sound = wanted[i] >= dims()[i] && wanted[i] <= max_dims()[i] && wanted[i] != kUnlimited;
+    }
+    if (!sound) {
+        return file_->context.fail(Module::dataset, __LINE__, Status::invalid_argument, rank_);
+    }
+    if (rank_ == 1 && fits_cache() && dims()[0] % chunk_dims()[0] != 0 && wanted[0] != dims()[0]) {
+        // An append that a power cut ended may have left bytes beyond the last row.
+        H5MOTE_TRY(open_tail());
+        const std::uint32_t offset = static_cast<std::uint32_t>(at - tail_->data());
+        H5MOTE_TRY(fill(at, static_cast<std::uint64_t>(end - at) / element_size_));
+        tail_->touch(offset, tail_->size);
+        evicted(*tail_);
+    }
+    for (unsigned i = 0; i < rank_; ++i) {
+        dims()[i] = wanted[i];
+    }
+    tail_ = nullptr;
+    at = end = nullptr;
+    dims_changed_ = true;
+    return Status::ok;
+}
+
+}  // namespace h5mote

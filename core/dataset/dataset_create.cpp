@@ -1,0 +1,255 @@
+// Creating datasets, and the members of Group that open them.
+
+#include "checked.hpp"
+#include "dataset_state.hpp"
+#include "links.hpp"
+#include "text.hpp"
+
+#include <h5mote/group.hpp>
+
+namespace h5mote {
+namespace {
+
+// Everything that the header of a new dataset says, gathered and checked before anything is allocated.
+class NewDataset final : public HeaderContent {
+public:
+    NewDataset(FileState& file, DatatypeView type, const Dataspace& space, const DatasetCreate& create) noexcept
+        : file_(file), type_(type), space_(space), create_(create) {}
+    NewDataset(const NewDataset&) = delete;
+    NewDataset& operator=(const NewDataset&) = delete;
+    ~NewDataset() { file_.context.release(MemoryKind::other, filters_, filters_size()); }
+
+    Status plan() noexcept;
+    /// Makes chunk index and header; nothing points to them yet.
+    Status make(std::uint64_t& address) noexcept;
+
+    void write(HeaderWriter& header) const noexcept override;
+
+private:
+    std::size_t filters_size() const noexcept { return create_.filters.size() * sizeof(FilterEntry); }
+    Status invalid(unsigned line, std::uint64_t value = 0) noexcept {
+        return file_.context.fail(Module::dataset, line, Status::invalid_argument, 0, value);
+    }
+    Status plan_chunks() noexcept;
+    Status plan_filters() noexcept;
+    Status plan_whole() noexcept;
+
+    FileState& file_;
+    DatatypeView type_;
+    const Dataspace& space_;
+    const DatasetCreate& create_;
+    FilterEntry* filters_ = nullptr;
+    LayoutMessage layout_;
+    ChunkTableShape shape_;
+    std::uint64_t bytes_ = 0;  // of all elements
+    std::uint32_t chunk_dims_[H5MOTE_MAX_RANK + 1];
+};
+
+Status NewDataset::plan() noexcept {
+    std::uint64_t count = 0;
+    if (!space_.valid() || type_.size() == 0 || space_.element_count(count) != Status::ok ||
+        !checked_multiply<std::uint64_t>(count, type_.size(), bytes_)) {
+        return invalid(__LINE__);
+    }
+    if (!create_.fill.empty() && create_.fill.size() != type_.size()) {
+        return invalid(__LINE__, create_.fill.size());
+    }
+    const bool chunked =
+        create_.layout == Layout::chunked || (create_.layout == Layout::automatic && create_.chunk.rank() > 0);
+    return chunked ? plan_chunks() : plan_whole();
+}
+
+Status NewDataset::plan_whole() noexcept {
+    if (space_.extensible() || create_.filters.size() != 0 || create_.chunk.rank() != 0) {
+        return invalid(__LINE__);
+    }
+    layout_.size = bytes_;
+    if (create_.layout != Layout::compact) {
+        return Status::ok;
+    }
+    layout_.layout_class = LayoutMessage::Class::compact;
+    // The message must fit in 16 bits of length.
+    return bytes_ <= 0xffff - 4 ? Status::ok
+                                : file_.context.fail(Module::dataset, __LINE__, Status::over_budget, 0, bytes_);
+}
+
+Status NewDataset::plan_chunks() noexcept {
+    const std::size_t rank = space_.rank();
+    if (rank == 0 || create_.chunk.rank() != rank || create_.filters.size() > H5MOTE_MAX_FILTERS) {
+        return invalid(__LINE__, create_.chunk.rank());
+    }
+    std::uint64_t bytes = type_.size();
+    shape_.chunks = 1;
+    for (std::size_t i = 0; i < rank; ++i) {
+        const std::uint32_t chunk = create_.chunk.data()[i];
+        const std::uint64_t most = space_.max_dims()[i];
+        if (chunk == 0 || (most == space_.dims()[i] && chunk > most && most != 0) ||
+            !checked_multiply<std::uint64_t>(bytes, chunk, bytes) || bytes > 0xffffffffU ||
+            (most != kUnlimited &&
+             !checked_multiply(shape_.chunks, most / chunk + (most % chunk != 0 ? 1 : 0), shape_.chunks))) {
+            return invalid(__LINE__, chunk);
+        }
+        chunk_dims_[i] = chunk;
+    }
+    chunk_dims_[rank] = type_.size();
+    shape_.chunk_bytes = static_cast<std::uint32_t>(bytes);
+    shape_.filtered = create_.filters.size() != 0;
+    if (shape_.filtered && bytes > file_.chunks.budget()) {
+        return file_.context.fail(Module::dataset, __LINE__, Status::over_budget, 0, bytes);
+    }
+    if (space_.unlimited_count() > 1 || (space_.unlimited_count() == 0 && H5MOTE_FIXED_CHUNKS == 0)) {
+        return file_.context.unsupported(Module::dataset, __LINE__, Feature::chunk_index);
+    }
+    layout_.layout_class = LayoutMessage::Class::chunked;
+    layout_.dimensionality = static_cast<std::uint8_t>(rank + 1);
+    layout_.index = space_.unlimited_count() == 1 ? ChunkIndex::extensible_array : ChunkIndex::fixed_array;
+    // An array needs no more elements than chunks that the file can address.
+    const unsigned reach = file_.shape().sizeof_addr * 8U - floor_log2(bytes);
+    layout_.array.max_bits = static_cast<std::uint8_t>(shape_.filtered || reach > 32 ? 32 : reach < 8 ? 8 : reach);
+    if (layout_.index == ChunkIndex::fixed_array) {
+        layout_.array.page_bits = 10;  // libhdf5's
+    }
+    return shape_.filtered ? plan_filters() : Status::ok;
+}
+
+Status NewDataset::plan_filters() noexcept {
+    filters_ = static_cast<FilterEntry*>(file_.context.allocate(MemoryKind::other, filters_size()));
+    if (filters_ == nullptr) {
+        return Status::out_of_memory;
+    }
+    for (std::size_t i = 0; i < create_.filters.size(); ++i) {
+        FilterEntry* entry = ::new (static_cast<void*>(filters_ + i)) FilterEntry;
+        entry->spec = create_.filters.data()[i];
+        entry->filter = file_.context.find_filter(entry->spec.id);
+    }
+    FilterId failed = FilterId::none;
+    const FilterTarget target{type_.size(), shape_.chunk_bytes};
+    const Status status = FilterPipeline(Span<FilterEntry>(filters_, create_.filters.size())).prepare(target, failed);
+    if (status == Status::unsupported) {
+        return file_.context.unsupported(Module::filter, __LINE__, Feature::filter, static_cast<std::uint32_t>(failed));
+    }
+    return status == Status::ok
+               ? Status::ok
+               : file_.context.fail(Module::filter, __LINE__, status, static_cast<std::uint32_t>(failed));
+}
+
+// The dataspace comes last, so that growth rewrites only the dimension, its maximum and the checksum.
+void NewDataset::write(HeaderWriter& header) const noexcept {
+    header.begin(MessageType::datatype, kMessageConstant);
+    header.out.bytes(type_.bytes());
+    header.end();
+
+    constexpr AllocationTime kDefault[] = {AllocationTime::early, AllocationTime::late, AllocationTime::incremental};
+    const AllocationTime allocation = create_.allocation == AllocationTime::automatic
+                                          ? kDefault[static_cast<unsigned>(layout_.layout_class)]
+                                          : create_.allocation;
+    FillValueMessage fill;
+    fill.allocation_time = static_cast<std::uint8_t>(allocation);
+    fill.write_time = static_cast<std::uint8_t>(create_.fill_time);
+    fill.value = create_.fill;
+    header.begin(MessageType::fill_value, kMessageConstant);
+    fill.encode(header.out);
+    header.end();
+
+    header.begin(MessageType::layout);
+    layout_.encode(header.out, header.shape, chunk_dims_);
+    if (layout_.layout_class == LayoutMessage::Class::compact) {
+        for (std::uint64_t done = 0; done < bytes_; done += type_.size()) {
+            if (create_.fill.empty()) {
+                header.out.fill(std::byte{0}, type_.size());
+            } else {
+                header.out.bytes(create_.fill);
+            }
+        }
+    }
+    header.end();
+
+    if (filters_ != nullptr) {
+        header.begin(MessageType::filter_pipeline);
+        encode_pipeline(header.out, create_.filters.size());
+        for (std::size_t i = 0; i < create_.filters.size(); ++i) {
+            encode_filter(header.out, filters_[i].spec);
+        }
+        header.end();
+    }
+    header.reserve_continuation();
+
+    header.begin(MessageType::dataspace);
+    encode_dataspace(header.out, header.shape, static_cast<DataspaceMessage::Type>(space_.space_class()),
+                     static_cast<unsigned>(space_.rank()), space_.dims().data(),
+                     space_.extensible() ? space_.max_dims().data() : nullptr);
+    header.end();
+}
+
+Status NewDataset::make(std::uint64_t& address) noexcept {
+    if (layout_.layout_class == LayoutMessage::Class::chunked) {
+        ChunkTable table;
+        H5MOTE_TRY(table.create(file_, layout_, shape_));
+    }
+    const Status status = create_header(file_, *this, address);
+    if (status != Status::ok && layout_.layout_class == LayoutMessage::Class::chunked) {
+        ChunkTable::discard_fresh(file_, layout_, shape_);
+    }
+    return status;
+}
+
+Status create(FileState& file, std::uint64_t group, std::string_view path, NewDataset& content,
+              std::uint64_t& address) noexcept {
+    H5MOTE_TRY(file.check_writable());
+    LinkMessage link;
+    std::uint64_t parent = 0;
+    std::string_view name;
+    H5MOTE_TRY(prepare_link(file, group, path, parent, name));
+    H5MOTE_TRY(content.plan());
+    H5MOTE_TRY(content.make(link.address));
+    link.name = bytes_of(name);
+    const Status status = insert_link(file, parent, link);
+    if (status != Status::ok) {
+        discard_fresh_block(file, link.address);
+        return status;
+    }
+    address = link.address;
+    return Status::ok;
+}
+
+}  // namespace
+
+Result<Dataset> Group::create_dataset(std::string_view path, DatatypeView type, const Dataspace& space,
+                                      const DatasetCreate& properties) noexcept {
+    std::uint64_t address = 0;
+    H5MOTE_TRY(check());
+    {
+        NewDataset content(*file_, type, space, properties);
+        H5MOTE_TRY(create(*file_, address_, path, content, address));
+    }
+    DatasetState* state = nullptr;
+    H5MOTE_TRY(DatasetState::open(*file_, address, state));
+    state->set_reserve(properties.reserve);
+    Dataset dataset(*file_, address, *state);
+    if (properties.allocation == AllocationTime::early) {
+        H5MOTE_TRY(state->layout_class() == LayoutMessage::Class::chunked      ? state->allocate_all_chunks()
+                   : state->layout_class() == LayoutMessage::Class::contiguous ? state->allocate_contiguous()
+                                                                               : Status::ok);
+    }
+    return dataset;
+}
+
+Result<Dataset> Group::open_dataset(std::string_view path) noexcept {
+    std::uint64_t object = 0;
+    H5MOTE_TRY(check());
+    H5MOTE_TRY(resolve(*file_, address_, path, object));
+    DatasetState* state = nullptr;
+    H5MOTE_TRY(DatasetState::open(*file_, object, state));
+    return Dataset(*file_, object, *state);
+}
+
+Result<Dataset> Group::open_or_create_dataset(std::string_view path, DatatypeView type, const Dataspace& space,
+                                              const DatasetCreate& properties) noexcept {
+    Result<Dataset> opened = open_dataset(path);
+    if (opened.status() == Status::not_found) {
+        return create_dataset(path, type, space, properties);
+    }
+    return opened;
+}
+
+}  // namespace h5mote

@@ -1,0 +1,296 @@
+// Chunks of an open dataset: in memory, in the file, and on the way between the two.
+
+#include "dataset_state.hpp"
+
+#include <cstring>
+
+namespace h5mote {
+
+// ---- between memory and file ------------------------------------------------------------------------------------
+
+Status DatasetState::fill(std::byte* to, std::uint64_t count) noexcept {
+    const std::size_t bytes = static_cast<std::size_t>(count * element_size_);
+    if (zero_fill_) {
+        std::memset(to, 0, bytes);
+        return Status::ok;
+    }
+    MessageIterator message(*file_, address_);
+    H5MOTE_TRY(message.next(MessageType::fill_value));
+    FillValueMessage fill_value;
+    H5MOTE_TRY(fill_value.decode(file_->context, message.body()));
+    if (fill_value.value.size() != element_size_) {
+        return file_->context.fail(Module::dataset, __LINE__, Status::corrupt_file, 0, address_);
+    }
+    for (std::size_t at_byte = 0; at_byte < bytes; at_byte += element_size_) {
+        std::memcpy(to + at_byte, fill_value.value.data(), element_size_);
+    }
+    return Status::ok;
+}
+
+Status DatasetState::read_chunk(ChunkSlot& slot, const ChunkLocation& location) noexcept {
+    FileState& file = *file_;
+    const std::uint64_t bytes = filtered() ? location.size : slot.size;
+    if (!file.contains(location.address, bytes)) {
+        return file.context.fail(Module::dataset, __LINE__, Status::corrupt_file, 0, location.address);
+    }
+    slot.address = location.address;
+    slot.stored_size = static_cast<std::uint32_t>(bytes);
+    const Bytes chunk{slot.data(), slot.size};
+    if (!filtered()) {
+        return file.driver.read(Usage::raw_data, location.address, chunk);
+    }
+    if (bytes > 0xffffffffU) {
+        return file.context.fail(Module::dataset, __LINE__, Status::corrupt_file, 0, location.address);
+    }
+    const FilterPipeline filters = pipeline();
+    const std::size_t need = filters.decode_need(slot.size, slot.stored_size, location.mask);
+    const Bytes work{file.filter_scratch(need), need};
+    if (work.data() == nullptr && need != 0) {
+        return Status::out_of_memory;
+    }
+    Bytes place;
+    FilterId failed = FilterId::none;
+    Status status = filters.stored_place(slot.stored_size, location.mask, chunk, work, place);
+    if (status == Status::ok) {
+        H5MOTE_TRY(file.driver.read(Usage::raw_data, location.address, place));
+        status = filters.decode(place, location.mask, chunk, work, failed);
+    }
+    if (status == Status::unsupported) {
+        return file.context.unsupported(Module::filter, __LINE__, Feature::filter, static_cast<std::uint32_t>(failed));
+    }
+    return status == Status::ok ? Status::ok
+                                : file.context.fail(Module::filter, __LINE__, status,
+                                                    static_cast<std::uint32_t>(failed), location.address);
+}
+
+// Space for chunk `index`, and in advance for as many more as the dataset has already, within limits. `zeros`: it reads
+// as fill values without being written.
+Status DatasetState::allocate_chunks(std::uint64_t index, ChunkLocation& location, bool& zeros) noexcept {
+    std::uint32_t count = 1;
+    if (zero_fill_ && table_.can_reserve() && rank_ == 1) {
+        const std::uint32_t reach = table_.reach(index);
+        std::uint64_t limit = reserve_ / chunk_bytes_;
+        limit = index < limit ? index : limit;
+        limit = reach < limit ? reach : limit;
+        count = limit > 1 ? static_cast<std::uint32_t>(limit) : 1;
+    }
+    bool fresh = false;
+    Status status =
+        file_->space.allocate(Usage::raw_data, std::uint64_t{count} * chunk_bytes_, location.address, &fresh);
+    if (status == Status::no_space && count > 1) {
+        count = 1;
+        status = file_->space.allocate(Usage::raw_data, chunk_bytes_, location.address, &fresh);
+    }
+    H5MOTE_TRY(status);
+    if (!fresh && count > 1) {
+        // Used space: what is not written now would read as what it held.
+        file_->space.release(location.address + chunk_bytes_, std::uint64_t{count - 1} * chunk_bytes_, true);
+        count = 1;
+    }
+    status = table_.set(index, location, chunk_bytes_, count);
+    if (status != Status::ok) {
+        file_->space.release(location.address, std::uint64_t{count} * chunk_bytes_, true);
+    }
+    zeros = fresh && zero_fill_;
+    return status;
+}
+
+Status DatasetState::chunk(std::uint64_t index, bool overwrite, ChunkSlot*& slot) noexcept {
+    slot = file_->chunks.find(*this, index);
+    if (slot != nullptr) {
+        return Status::ok;
+    }
+    H5MOTE_TRY(file_->chunks.add(*this, index, chunk_bytes_, slot));
+    ChunkLocation location;
+    Status status = table_.find(index, location);
+    if (status == Status::ok && location.address != kUndefinedAddress) {
+        slot->address = location.address;
+        slot->stored_size = static_cast<std::uint32_t>(location.size);
+        status = overwrite ? fill(slot->data(), slot->size / element_size_) : read_chunk(*slot, location);
+    } else if (status == Status::ok) {
+        status = fill(slot->data(), slot->size / element_size_);
+    }
+    if (status != Status::ok) {
+        file_->chunks.drop(*slot);
+        slot = nullptr;
+    }
+    return status;
+}
+
+Status DatasetState::write_back(ChunkSlot& slot) noexcept {
+    if (&slot == tail_) {
+        settle_cursor();
+    }
+    if (filtered()) {
+        return write_filtered(slot);
+    }
+    if (slot.address == kUndefinedAddress) {
+        ChunkLocation location;
+        bool zeros = false;
+        H5MOTE_TRY(allocate_chunks(slot.index, location, zeros));
+        slot.address = location.address;
+        if (!zeros) {
+            slot.touch(0, slot.size);
+        }
+    }
+    file_->unsynced = true;
+    const ConstBytes changed{slot.data() + slot.dirty_from, slot.dirty_to - slot.dirty_from};
+    H5MOTE_TRY(file_->driver.write(Usage::raw_data, slot.address + slot.dirty_from, changed));
+    slot.clean();
+    return Status::ok;
+}
+
+// The new form of a chunk stands beside the old one until the index entry is switched.
+Status DatasetState::write_filtered(ChunkSlot& slot) noexcept {
+    FileState& file = *file_;
+    const FilterPipeline filters = pipeline();
+    const std::size_t need = filters.scratch_need(slot.size, true);
+    const Bytes work{file.filter_scratch(need), need};
+    if (work.data() == nullptr && need != 0) {
+        return Status::out_of_memory;
+    }
+    ConstBytes result;
+    ChunkLocation location;
+    FilterId failed = FilterId::none;
+    const Status encoded = filters.encode({slot.data(), slot.size}, work, result, location.mask, failed);
+    if (encoded != Status::ok) {
+        return encoded == Status::unsupported
+                   ? file.context.unsupported(Module::filter, __LINE__, Feature::filter,
+                                              static_cast<std::uint32_t>(failed))
+                   : file.context.fail(Module::filter, __LINE__, encoded, static_cast<std::uint32_t>(failed));
+    }
+    location.size = result.size();
+    H5MOTE_TRY(file.space.allocate(Usage::raw_data, location.size, location.address));
+    file.unsynced = true;
+    Status status = file.driver.write(Usage::raw_data, location.address, result);
+    if (status == Status::ok) {
+        status = table_.set(slot.index, location, 0, 1);
+    }
+    if (status != Status::ok) {
+        file.space.release(location.address, location.size, true);
+        return status;
+    }
+    if (slot.address != kUndefinedAddress) {
+        file.space.release(slot.address, slot.stored_size, false);
+    }
+    slot.address = location.address;
+    slot.stored_size = static_cast<std::uint32_t>(location.size);
+    slot.clean();
+    return Status::ok;
+}
+
+void DatasetState::evicted(ChunkSlot& slot) noexcept {
+    if (&slot == tail_) {
+        settle_cursor();
+        tail_ = nullptr;
+        at = end = nullptr;
+    }
+}
+
+Status DatasetState::fill_file(std::uint64_t address, std::uint64_t bytes) noexcept {
+    // A run of elements at a time, in memory borrowed from the filters.
+    std::size_t piece = element_size_ < 512 ? 512 - 512 % element_size_ : element_size_;
+    std::byte* buffer = file_->filter_scratch(piece);
+    if (buffer == nullptr) {
+        return Status::out_of_memory;
+    }
+    H5MOTE_TRY(fill(buffer, piece / element_size_));
+    file_->unsynced = true;
+    for (std::uint64_t done = 0; done < bytes; done += piece) {
+        piece = bytes - done < piece ? static_cast<std::size_t>(bytes - done) : piece;
+        H5MOTE_TRY(file_->driver.write(Usage::raw_data, address + done, {buffer, piece}));
+    }
+    return Status::ok;
+}
+
+Status DatasetState::chunk_in_place(std::uint64_t index, bool create, std::uint64_t& address) noexcept {
+    ChunkLocation location;
+    H5MOTE_TRY(table_.find(index, location));
+    if (location.address == kUndefinedAddress && create) {
+        bool zeros = false;
+        H5MOTE_TRY(allocate_chunks(index, location, zeros));
+        if (!zeros) {
+            H5MOTE_TRY(fill_file(location.address, chunk_bytes_));
+        }
+    }
+    address = location.address;
+    if (address != kUndefinedAddress && !file_->contains(address, chunk_bytes_)) {
+        return file_->context.fail(Module::dataset, __LINE__, Status::corrupt_file, 0, address);
+    }
+    return Status::ok;
+}
+
+Status DatasetState::allocate_contiguous() noexcept {
+    if (data_address_ != kUndefinedAddress || data_size_ == 0) {
+        return Status::ok;
+    }
+    std::uint64_t address = 0;
+    bool zeros = false;
+    H5MOTE_TRY(file_->space.allocate(Usage::raw_data, data_size_, address, &zeros));
+    MessageIterator message(*file_, address_);
+    Status status = zeros && zero_fill_ ? Status::ok : fill_file(address, data_size_);
+    if (status == Status::ok) {
+        status = message.next(MessageType::layout);
+    }
+    if (status != Status::ok) {
+        file_->space.release(address, data_size_, true);
+        return status;
+    }
+    // Version, class, then the address.
+    message.store(2, address, file_->shape().sizeof_addr);
+    data_address_ = address;
+    return Status::ok;
+}
+
+// ---- the file's demands ------------------------------------------------------------------------------------------
+
+Status DatasetState::store_dims() noexcept {
+    if (!dims_changed_) {
+        return Status::ok;
+    }
+    MessageIterator message(*file_, address_);
+    H5MOTE_TRY(message.next(MessageType::dataspace));
+    DataspaceMessage space;
+    H5MOTE_TRY(space.decode(file_->context, file_->shape(), message.body()));
+    for (unsigned i = 0; i < rank_; ++i) {
+        if (space.dim(i) != dims()[i]) {
+            const std::size_t offset = static_cast<std::size_t>(space.dims - message.body().data());
+            message.store(offset + std::size_t{i} * file_->shape().sizeof_size, dims()[i], file_->shape().sizeof_size);
+        }
+    }
+    dims_changed_ = false;
+    return Status::ok;
+}
+
+Status DatasetState::flush_raw() noexcept {
+    settle_cursor();
+    H5MOTE_TRY(file_->chunks.write_back(*this));
+    return store_dims();
+}
+
+// Chunks that were given space in advance and hold no element lose it again.
+Status DatasetState::give_back() noexcept {
+    if (layout_class_ != LayoutMessage::Class::chunked || rank_ != 1 || filtered() || !table_.can_reserve()) {
+        return Status::ok;
+    }
+    std::uint64_t index = (dims()[0] + chunk_dims()[0] - 1) / chunk_dims()[0];
+    for (;;) {
+        const std::uint32_t reach = table_.reach(index);
+        std::uint32_t count = 0;
+        for (; count < reach; ++count) {
+            ChunkLocation location;
+            const Status status = table_.find(index + count, location);
+            if (status != Status::ok || location.address == kUndefinedAddress) {
+                break;
+            }
+            file_->space.release(location.address, chunk_bytes_, false);
+        }
+        if (count == 0) {
+            return Status::ok;
+        }
+        H5MOTE_TRY(table_.set(index, ChunkLocation{}, 0, count));
+        index += count;
+    }
+}
+
+}  // namespace h5mote

@@ -1,0 +1,119 @@
+// H5D - an open dataset: what every access needs, once for all handles of it.
+#pragma once
+
+#include "chunk_table.hpp"
+#include "header.hpp"
+#include "pipeline.hpp"
+
+#include <h5mote/dataset.hpp>
+
+namespace h5mote {
+
+/// Shared by the handles of one dataset and known to its file as the owner of chunks in memory. In one block of memory
+/// with the sizes of its dimensions and its filters.
+///
+/// Append: the cursor (its base class, which handles write through) points into the slot of the last chunk. Whatever
+/// needs to know how far it has come calls settle_cursor() first.
+class DatasetState final : public AppendCursor, public FlushClient, public ChunkOwner {
+public:
+    /// The dataset whose header is at `address`; shared with handles that are open already.
+    static Status open(FileState& file, std::uint64_t address, DatasetState*& state) noexcept;
+    void retain() noexcept { ++references_; }
+    /// Drops one reference; the last one writes what is buffered into the file (not durable yet) and goes.
+    static Status release(DatasetState* state) noexcept;
+
+    FileState& file() const noexcept { return *file_; }
+    unsigned rank() const noexcept { return rank_; }
+    /// Current sizes, maxima and chunk sizes: rank() numbers each.
+    std::uint64_t* dims() noexcept { return reinterpret_cast<std::uint64_t*>(this + 1); }
+    std::uint64_t* max_dims() noexcept { return dims() + rank_; }
+    std::uint64_t* chunk_dims() noexcept { return dims() + 2 * rank_; }
+    bool is_null() const noexcept { return null_space_; }
+    LayoutMessage::Class layout_class() const noexcept { return layout_class_; }
+    std::uint32_t element_size() const noexcept { return element_size_; }
+    std::uint32_t chunk_bytes() const noexcept { return chunk_bytes_; }
+    /// Address and bytes of contiguous data; the address of compact data is not one of the file.
+    std::uint64_t data_address() const noexcept { return data_address_; }
+    std::uint64_t data_size() const noexcept { return data_size_; }
+    bool filtered() const noexcept { return filter_count_ != 0; }
+    ChunkTable& table() noexcept { return table_; }
+
+    /// Brings dims() and the dirty range of the last chunk up to the cursor, and ends fast appending.
+    void settle_cursor() noexcept;
+
+    /// Appends to a one-dimensional dataset: `count` elements of the file's datatype, or of another by way of
+    /// `conversion`.
+    Status append(const std::byte* records, std::size_t record_size, std::size_t count,
+                  const Conversion* conversion) noexcept;
+    /// Makes the dataset larger.
+    Status set_extent(Span<const std::uint64_t> dims) noexcept;
+
+    /// The chunk of that linear index in memory, read or filled. over_budget: too large for the cache.
+    Status chunk(std::uint64_t index, bool overwrite, ChunkSlot*& slot) noexcept;
+    /// Where an unfiltered chunk stands that is accessed in place; allocated and filled first if `create`.
+    Status chunk_in_place(std::uint64_t index, bool create, std::uint64_t& address) noexcept;
+    bool fits_cache() const noexcept { return chunk_bytes_ <= file_->chunks.budget(); }
+    /// Fills `count` elements of the file's datatype with the fill value.
+    Status fill(std::byte* to, std::uint64_t count) noexcept;
+    /// Gives a contiguous dataset that has none its file space, filled.
+    Status allocate_contiguous() noexcept;
+    /// Gives every chunk of the current extent its file space, filled (allocation time early).
+    Status allocate_all_chunks() noexcept;
+    void set_reserve(std::uint32_t bytes) noexcept { reserve_ = bytes; }
+
+    Status flush_raw() noexcept override;
+    Status give_back() noexcept override;
+    void detach() noexcept override;
+    std::uint64_t address() const noexcept override { return address_; }
+    Status write_back(ChunkSlot& slot) noexcept override;
+    void evicted(ChunkSlot& slot) noexcept override;
+
+private:
+    explicit DatasetState(FileState& file, std::uint64_t address, unsigned rank) noexcept
+        : file_(&file), address_(address), rank_(static_cast<std::uint8_t>(rank)) {}
+
+    // What the header says, gathered in one walk over its messages.
+    struct Survey;
+    static std::size_t footprint(unsigned rank, std::size_t filters) noexcept {
+        return sizeof(DatasetState) + rank * 3 * sizeof(std::uint64_t) + filters * sizeof(FilterEntry);
+    }
+    static Status survey(FileState& file, std::uint64_t address, Survey& found) noexcept;
+    Status load() noexcept;
+    Status load_message(MessageIterator& message, DatatypeView& type) noexcept;
+    Status load_layout(MessageIterator& message) noexcept;
+    Status load_filters(MessageIterator& message) noexcept;
+    Status open_chunks(const LayoutMessage& layout) noexcept;
+    void destroy() noexcept;
+
+    FilterEntry* filter_entries() noexcept { return reinterpret_cast<FilterEntry*>(dims() + 3 * rank_); }
+    FilterPipeline pipeline() noexcept { return FilterPipeline(Span<FilterEntry>(filter_entries(), filter_count_)); }
+
+    Status open_tail() noexcept;
+    Status append_in_place(const std::byte* records, std::size_t record_size, std::size_t count,
+                           const Conversion* conversion) noexcept;
+    Status allocate_chunks(std::uint64_t index, ChunkLocation& location, bool& zeros) noexcept;
+    Status read_chunk(ChunkSlot& slot, const ChunkLocation& location) noexcept;
+    Status write_filtered(ChunkSlot& slot) noexcept;
+    Status fill_file(std::uint64_t address, std::uint64_t bytes) noexcept;
+    Status store_dims() noexcept;
+
+    FileState* file_;
+    std::uint64_t address_;
+    ChunkSlot* tail_ = nullptr;    // slot of the chunk that the cursor points into
+    std::uint32_t tail_from_ = 0;  // offset in it up to which the dirty range is known
+    std::uint32_t references_ = 1;
+    std::uint32_t element_size_ = 0;
+    std::uint32_t chunk_bytes_ = 0;
+    std::uint32_t reserve_ = 65536;
+    std::uint64_t data_address_ = kUndefinedAddress;
+    std::uint64_t data_size_ = 0;
+    std::uint8_t rank_;
+    std::uint8_t filter_count_ = 0;
+    LayoutMessage::Class layout_class_ = LayoutMessage::Class::contiguous;
+    bool null_space_ = false;
+    bool dims_changed_ = false;
+    bool zero_fill_ = true;  // unwritten elements are zeros
+    ChunkTable table_;
+};
+
+}  // namespace h5mote

@@ -1,0 +1,144 @@
+#include "links.hpp"
+
+#include "text.hpp"
+
+#include <h5mote/group.hpp>
+
+namespace h5mote {
+namespace {
+
+Status copy_text(FileState& file, ConstBytes from, Span<char> to, std::size_t& length) noexcept {
+    length = from.size();
+    if (to.data() == nullptr) {
+        return Status::ok;
+    }
+    if (length > to.size()) {
+        return file.context.fail(Module::group, __LINE__, Status::invalid_argument, 0, length);
+    }
+    std::memcpy(to.data(), from.data(), length);
+    return Status::ok;
+}
+
+}  // namespace
+
+const Dataspace& Group::log_space() noexcept {
+    static constexpr Dataspace kLog = Dataspace::unlimited();
+    return kLog;
+}
+
+Result<Group> Group::create_group(std::string_view path, const GroupCreate& create) noexcept {
+    std::uint64_t parent = 0;
+    std::string_view name;
+    Status status = check();
+    if (status == Status::ok) {
+        status = prepare_link(*file_, address_, path, parent, name);
+    }
+    LinkMessage link;
+    if (status == Status::ok) {
+        status = create_header(*file_, GroupContent(create.track_link_order), link.address);
+    }
+    if (status != Status::ok) {
+        return status;
+    }
+    link.name = bytes_of(name);
+    status = insert_link(*file_, parent, link);
+    if (status != Status::ok) {
+        discard_fresh_block(*file_, link.address);
+        return status;
+    }
+    return Group(*file_, link.address);
+}
+
+Result<Group> Group::open_group(std::string_view path) noexcept {
+    std::uint64_t object = 0;
+    ObjectType type = ObjectType::group;
+    Status status = check();
+    if (status == Status::ok) {
+        status = resolve(*file_, address_, path, object);
+    }
+    if (status == Status::ok) {
+        status = object_type(*file_, object, type);
+    }
+    if (status == Status::ok && type != ObjectType::group) {
+        status = file_->context.fail(Module::group, __LINE__, Status::not_found, static_cast<std::uint32_t>(type));
+    }
+    if (status != Status::ok) {
+        return status;
+    }
+    return Group(*file_, object);
+}
+
+Result<Group> Group::open_or_create_group(std::string_view path, const GroupCreate& create) noexcept {
+    Result<Group> opened = open_group(path);
+    return opened.status() == Status::not_found ? create_group(path, create) : static_cast<Result<Group>&&>(opened);
+}
+
+Status Group::create_hard_link(std::string_view path, const Object& target) noexcept {
+    H5MOTE_TRY(check());
+    if (!target.valid() || !same_file(target)) {
+        return file_->context.fail(Module::group, __LINE__, Status::invalid_argument);
+    }
+    LinkMessage link;
+    std::uint64_t parent = 0;
+    std::string_view name;
+    H5MOTE_TRY(prepare_link(*file_, address_, path, parent, name));
+    std::uint32_t count = 0;
+    H5MOTE_TRY(change_reference_count(*file_, target.address(), 1, count));
+    link.name = bytes_of(name);
+    link.address = target.address();
+    const Status status = insert_link(*file_, parent, link);
+    if (status != Status::ok) {
+        // A count that is too high does no harm; taking it back cannot need new memory in the header.
+        (void)change_reference_count(*file_, target.address(), -1, count);
+    }
+    return status;
+}
+
+Status Group::create_soft_link(std::string_view path, std::string_view target) noexcept {
+    H5MOTE_TRY(check());
+    LinkMessage link;
+    std::uint64_t parent = 0;
+    std::string_view name;
+    H5MOTE_TRY(prepare_link(*file_, address_, path, parent, name));
+    if (target.empty() || target.size() > 0xffff) {
+        return file_->context.fail(Module::group, __LINE__, Status::invalid_argument, 0, target.size());
+    }
+    link.type = LinkMessage::Type::soft;
+    link.name = bytes_of(name);
+    link.target = bytes_of(target);
+    return insert_link(*file_, parent, link);
+}
+
+bool Group::exists(std::string_view path) noexcept {
+    std::uint64_t object = 0;
+    return check() == Status::ok && resolve(*file_, address_, path, object) == Status::ok;
+}
+
+Status Group::link_count(std::uint32_t& count) noexcept {
+    count = 0;
+    H5MOTE_TRY(check());
+    MessageIterator message(*file_, address_);
+    LinkMessage link;
+    Status status;
+    while ((status = next_link(message, link)) == Status::ok) {
+        ++count;
+    }
+    return status == Status::not_found ? Status::ok : status;
+}
+
+Status Group::link(std::uint32_t i, LinkInfo& info, Span<char> name, Span<char> target) noexcept {
+    H5MOTE_TRY(check());
+    MessageIterator message(*file_, address_);
+    LinkMessage link;
+    do {
+        H5MOTE_TRY(next_link(message, link));
+    } while (i-- > 0);
+    info.type = static_cast<LinkType>(link.type);
+    info.has_order = link.has_order;
+    info.order = link.order;
+    info.address = link.address;
+    H5MOTE_TRY(copy_text(*file_, link.name, name, info.name_length));
+    return copy_text(*file_, link.target, target, info.target_length);
+}
+
+}  // namespace h5mote

@@ -1,0 +1,230 @@
+#include "links.hpp"
+
+#include "text.hpp"
+
+#include <cstring>
+
+namespace h5mote {
+namespace {
+
+// Soft links followed in one path (libhdf5's default).
+constexpr unsigned kMaxSoftLinks = 16;
+
+// Takes the next part off a path; empty at its end. "." and repeated '/' are passed over.
+std::string_view take_part(std::string_view& path) noexcept {
+    for (;;) {
+        while (!path.empty() && path.front() == '/') {
+            path.remove_prefix(1);
+        }
+        std::size_t length = 0;
+        while (length < path.size() && path[length] != '/') {
+            ++length;
+        }
+        const std::string_view part = path.substr(0, length);
+        path.remove_prefix(length);
+        if (part != std::string_view(".", 1)) {
+            return part;
+        }
+    }
+}
+
+bool is_absolute(std::string_view path) noexcept { return !path.empty() && path.front() == '/'; }
+
+// A path in memory of its own: the target of a soft link, then what was left of the path that led to it.
+class PathBuffer {
+public:
+    explicit PathBuffer(Context& context) noexcept : context_(context) {}
+    PathBuffer(const PathBuffer&) = delete;
+    PathBuffer& operator=(const PathBuffer&) = delete;
+    ~PathBuffer() { context_.release(MemoryKind::other, data_, size_); }
+
+    Status join(ConstBytes target, std::string_view rest, std::string_view& path) noexcept {
+        const std::size_t size = target.size() + 1 + rest.size();
+        auto* data = static_cast<char*>(context_.allocate(MemoryKind::other, size));
+        if (data == nullptr) {
+            return Status::out_of_memory;
+        }
+        std::memcpy(data, target.data(), target.size());
+        data[target.size()] = '/';
+        std::memcpy(data + target.size() + 1, rest.data(), rest.size());
+        context_.release(MemoryKind::other, data_, size_);
+        data_ = data;
+        size_ = size;
+        path = {data, size};
+        return Status::ok;
+    }
+
+private:
+    Context& context_;
+    char* data_ = nullptr;
+    std::size_t size_ = 0;
+};
+
+}  // namespace
+
+void GroupContent::write(HeaderWriter& header) const noexcept {
+    LinkInfoMessage info;
+    info.flags = track_order_ ? LinkInfoMessage::kTracked | LinkInfoMessage::kIndexed : 0;
+    header.begin(MessageType::link_info);
+    info.encode(header.out, header.shape);
+    header.end();
+    // Group info, version 0 without estimates: specification IV.A.2.k.
+    header.begin(MessageType::group_info, kMessageConstant);
+    header.out.u16(0);
+    header.end();
+    header.reserve_continuation();
+}
+
+Status object_type(FileState& file, std::uint64_t header, ObjectType& type) noexcept {
+    MessageIterator message(file, header);
+    bool datatype = false;
+    Status status;
+    while ((status = message.next()) == Status::ok) {
+        switch (message.type()) {
+            case MessageType::link_info:
+                type = ObjectType::group;
+                return Status::ok;
+            case MessageType::symbol_table:
+                return file.context.unsupported(Module::group, __LINE__, Feature::symbol_table_group);
+            case MessageType::layout:
+                type = ObjectType::dataset;
+                return Status::ok;
+            case MessageType::datatype:
+                datatype = true;
+                break;
+            default:
+                break;
+        }
+    }
+    if (status != Status::not_found) {
+        return status;
+    }
+    type = ObjectType::named_datatype;
+    return datatype ? Status::ok : file.context.fail(Module::group, __LINE__, Status::corrupt_file, 0, header);
+}
+
+Status next_link(MessageIterator& message, LinkMessage& link) noexcept {
+    for (;;) {
+        H5MOTE_TRY(message.next());
+        Context& context = message.file().context;
+        if (message.type() == MessageType::link_info) {
+            LinkInfoMessage info;
+            H5MOTE_TRY(info.decode(context, message.file().shape(), message.body()));
+            if (info.dense) {
+                return context.unsupported(Module::group, __LINE__, Feature::dense_links);
+            }
+        } else if (message.type() == MessageType::link) {
+            return link.decode(context, message.file().shape(), message.body());
+        } else if (message.type() == MessageType::symbol_table) {
+            return context.unsupported(Module::group, __LINE__, Feature::symbol_table_group);
+        }
+    }
+}
+
+Status find_link(MessageIterator& message, std::string_view name, LinkMessage& link) noexcept {
+    do {
+        H5MOTE_TRY(next_link(message, link));
+    } while (text_of(link.name) != name);
+    return Status::ok;
+}
+
+namespace {
+
+class LinkContent final : public MessageContent {
+public:
+    LinkContent(const LinkMessage& link, FileShape shape) noexcept : link_(link), shape_(shape) {}
+    void write(Writer& writer) const noexcept override { link_.encode(writer, shape_); }
+
+private:
+    const LinkMessage& link_;
+    FileShape shape_;
+};
+
+}  // namespace
+
+Status insert_link(FileState& file, std::uint64_t group, LinkMessage& link) noexcept {
+    LinkInfoMessage info;
+    {
+        MessageIterator message(file, group);
+        LinkMessage existing;
+        const Status status = find_link(message, text_of(link.name), existing);
+        if (status != Status::not_found) {
+            return status == Status::ok ? file.context.fail(Module::group, __LINE__, Status::already_exists) : status;
+        }
+    }
+    {
+        MessageIterator message(file, group);
+        H5MOTE_TRY(message.next(MessageType::link_info));
+        H5MOTE_TRY(info.decode(file.context, file.shape(), message.body()));
+    }
+    link.has_order = (info.flags & LinkInfoMessage::kTracked) != 0;
+    link.order = info.max_order;
+    H5MOTE_TRY(add_message(file, group, MessageType::link, 0, 0, LinkContent(link, file.shape())));
+    if (link.has_order) {
+        MessageIterator message(file, group);
+        H5MOTE_TRY(message.next(MessageType::link_info));
+        message.store(LinkInfoMessage::kOrderOffset, info.max_order + 1, 8, Phase::index);
+    }
+    return Status::ok;
+}
+
+Status resolve(FileState& file, std::uint64_t group, std::string_view path, std::uint64_t& object) noexcept {
+    PathBuffer buffer(file.context);
+    std::uint64_t at = is_absolute(path) ? file.root() : group;
+    unsigned soft_links = 0;
+    for (std::string_view part = take_part(path); !part.empty(); part = take_part(path)) {
+        MessageIterator message(file, at);
+        LinkMessage link;
+        H5MOTE_TRY(find_link(message, part, link));
+        if (link.type == LinkMessage::Type::hard) {
+            at = link.address;
+        } else if (link.type == LinkMessage::Type::soft) {
+            if (++soft_links > kMaxSoftLinks) {
+                return file.context.fail(Module::group, __LINE__, Status::not_found, soft_links);
+            }
+            H5MOTE_TRY(buffer.join(link.target, path, path));
+            at = is_absolute(path) ? file.root() : at;
+        } else {
+            return file.context.unsupported(
+                Module::group, __LINE__,
+                link.type == LinkMessage::Type::external ? Feature::external_link : Feature::user_defined_link);
+        }
+    }
+    object = at;
+    return Status::ok;
+}
+
+Status resolve_parent(FileState& file, std::uint64_t group, std::string_view path, std::uint64_t& parent,
+                      std::string_view& name) noexcept {
+    std::size_t end = path.size();
+    while (end > 0 && path[end - 1] == '/') {
+        --end;
+    }
+    std::size_t begin = end;
+    while (begin > 0 && path[begin - 1] != '/') {
+        --begin;
+    }
+    name = path.substr(begin, end - begin);
+    if (name.empty() || name == std::string_view(".", 1) || name.size() > 0xffff) {
+        return file.context.fail(Module::group, __LINE__, Status::invalid_argument);
+    }
+    H5MOTE_TRY(resolve(file, group, path.substr(0, begin), parent));
+    ObjectType type;
+    H5MOTE_TRY(object_type(file, parent, type));
+    return type == ObjectType::group ? Status::ok : file.context.fail(Module::group, __LINE__, Status::not_found);
+}
+
+Status prepare_link(FileState& file, std::uint64_t group, std::string_view path, std::uint64_t& parent,
+                    std::string_view& name) noexcept {
+    H5MOTE_TRY(file.check_writable());
+    H5MOTE_TRY(resolve_parent(file, group, path, parent, name));
+    MessageIterator message(file, parent);
+    LinkMessage existing;
+    const Status status = find_link(message, name, existing);
+    if (status == Status::ok) {
+        return file.context.fail(Module::group, __LINE__, Status::already_exists);
+    }
+    return status == Status::not_found ? Status::ok : status;
+}
+
+}  // namespace h5mote

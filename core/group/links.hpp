@@ -1,0 +1,44 @@
+// H5G H5L - links in object headers: finding, adding, following paths.
+#pragma once
+
+#include "header.hpp"
+
+#include <string_view>
+
+namespace h5mote {
+
+/// What an object header describes.
+enum class ObjectType : std::uint8_t { group, dataset, named_datatype };
+
+/// Tells what kind of object stands at `header`. corrupt_file: none that exists; unsupported: a symbol-table group.
+Status object_type(FileState& file, std::uint64_t header, ObjectType& type) noexcept;
+
+/// Writes an empty group's messages.
+class GroupContent final : public HeaderContent {
+public:
+    explicit GroupContent(bool track_order) noexcept : track_order_(track_order) {}
+    void write(HeaderWriter& header) const noexcept override;
+
+private:
+    bool track_order_;
+};
+
+/// Moves to the next link of a group. not_found at the end; unsupported: dense storage.
+Status next_link(MessageIterator& message, LinkMessage& link) noexcept;
+/// Moves to the link of that name.
+Status find_link(MessageIterator& message, std::string_view name, LinkMessage& link) noexcept;
+/// Adds a link, whose order is set here if the group tracks it. already_exists. Nothing changes when an error is
+/// returned.
+Status insert_link(FileState& file, std::uint64_t group, LinkMessage& link) noexcept;
+
+/// Follows a path from a group to an object header. not_found; unsupported (external and user-defined links).
+Status resolve(FileState& file, std::uint64_t group, std::string_view path, std::uint64_t& object) noexcept;
+/// Follows all but the last part of a path, which is returned in `name`: where a new link goes. invalid_argument: the
+/// path ends in nothing that can be a name.
+Status resolve_parent(FileState& file, std::uint64_t group, std::string_view path, std::uint64_t& parent,
+                      std::string_view& name) noexcept;
+/// The same before anything is made for a new link: already_exists when the name is taken.
+Status prepare_link(FileState& file, std::uint64_t group, std::string_view path, std::uint64_t& parent,
+                    std::string_view& name) noexcept;
+
+}  // namespace h5mote

@@ -1,0 +1,176 @@
+// H5D - datasets: creation properties, whole and partial input and output, append.
+#pragma once
+
+#include <h5mote/filter.hpp>
+#include <h5mote/object.hpp>
+
+#include <cstring>
+#include <initializer_list>
+
+namespace h5mote {
+
+class Conversion;
+
+/// Sizes of a chunk in elements, one a dimension, slowest first.
+class ChunkDims {
+public:
+    constexpr ChunkDims() noexcept = default;
+    constexpr ChunkDims(std::initializer_list<std::uint32_t> dims) noexcept {
+        for (const std::uint32_t dim : dims) {
+            if (rank_ < H5MOTE_MAX_RANK) {
+                dims_[rank_] = dim;
+            }
+            ++rank_;
+        }
+    }
+    /// More than H5MOTE_MAX_RANK: refused when used.
+    constexpr std::size_t rank() const noexcept { return rank_; }
+    constexpr const std::uint32_t* data() const noexcept { return dims_; }
+
+private:
+    std::uint32_t dims_[H5MOTE_MAX_RANK] = {};
+    std::uint8_t rank_ = 0;
+};
+
+/// Filters of a new dataset, in the order in which a chunk passes them when written.
+class FilterList {
+public:
+    constexpr FilterList() noexcept = default;
+    constexpr FilterList(std::initializer_list<FilterSpec> specs) noexcept {
+        for (const FilterSpec& spec : specs) {
+            if (count_ < H5MOTE_MAX_FILTERS) {
+                specs_[count_] = spec;
+            }
+            ++count_;
+        }
+    }
+    constexpr std::size_t size() const noexcept { return count_; }
+    constexpr const FilterSpec* data() const noexcept { return specs_; }
+
+private:
+    FilterSpec specs_[H5MOTE_MAX_FILTERS];
+    std::uint8_t count_ = 0;
+};
+
+enum class Layout : std::uint8_t {
+    automatic,   ///< chunked when chunk sizes are given, else contiguous
+    compact,     ///< the data in the object header: at most 64 KiB, fixed extent
+    contiguous,  ///< one piece, fixed extent
+    chunked,
+};
+
+/// When file space for raw data is allocated (H5D_alloc_time_t).
+enum class AllocationTime : std::uint8_t { automatic = 0, early = 1, late = 2, incremental = 3 };
+/// When fill values are written (H5D_fill_time_t).
+enum class FillTime : std::uint8_t { on_allocation = 0, never = 1, if_set = 2 };
+
+/// Fixed when a dataset is created (H5Pcreate(H5P_DATASET_CREATE)). Can be constexpr, so that it takes no RAM.
+struct DatasetCreate {
+    Layout layout = Layout::automatic;
+    ChunkDims chunk;     ///< as many sizes as the dataspace has dimensions
+    FilterList filters;  ///< chunked layout only
+    ConstBytes fill;     ///< one element in the file's datatype; empty: zeros
+    AllocationTime allocation = AllocationTime::automatic;
+    FillTime fill_time = FillTime::if_set;
+    /// File space that an extensible dataset without filters holds in advance, in bytes (never more than it already
+    /// uses), so that most appends change no index. Given back by close(). 0: one chunk at a time.
+    std::uint32_t reserve = 65536;
+};
+
+/// Where append() puts the next record: in the chunk in memory.
+struct AppendCursor {
+    std::byte* at = nullptr;
+    std::byte* end = nullptr;
+};
+
+/// A handle of an open dataset. What is written is durable after the file's next flush() that returns ok. Calls return
+/// what Object says, and type_mismatch when no conversion leads from one datatype to the other; a filter that this
+/// program lacks is `unsupported`.
+class Dataset : public Object {
+public:
+    Dataset() noexcept = default;
+    Dataset(Dataset&& other) noexcept;
+    Dataset& operator=(Dataset&& other) noexcept;
+    ~Dataset() { (void)close(); }
+
+    /// Adds `count` elements at the end of a one-dimensional extensible dataset. `records` are packed values of the
+    /// memory datatype that the handle was opened with (the file's own if none). On error those that fitted were
+    /// appended; size() tells how many. invalid_argument: another rank or a fixed extent.
+    Status append_records(const void* records, std::size_t count) noexcept;
+
+    /// Number of dimensions, current sizes and maxima.
+    Status dataspace(Dataspace& space) const noexcept;
+    /// Size of the first dimension; 1 for a scalar, 0 for an invalid handle.
+    std::uint64_t size() const noexcept;
+    /// Bytes of one element in the file.
+    std::uint32_t element_size() const noexcept;
+    /// Copies the encoded datatype to `buffer` and views it there. over_budget: the buffer is too small; the trail's
+    /// second number is the length.
+    Status datatype(Bytes buffer, DatatypeView& type) const noexcept;
+
+    /// Makes the dataset larger; new elements read as the fill value. invalid_argument: beyond a maximum, or smaller
+    /// than it is.
+    Status set_extent(Span<const std::uint64_t> dims) noexcept;
+    Status set_extent(std::initializer_list<std::uint64_t> dims) noexcept {
+        return set_extent(Span<const std::uint64_t>(dims.begin(), dims.size()));
+    }
+
+    /// Transfers the selected elements, packed in row-major order of the selection, as values of `type`. `data` has
+    /// exactly their size, else invalid_argument.
+    Status write(const Selection& selection, DatatypeView type, ConstBytes data) noexcept;
+    Status read(const Selection& selection, DatatypeView type, Bytes data) noexcept;
+    /// The same with a selection of a dataspace in memory.
+    Status write(const Selection& selection, DatatypeView type, const Dataspace& memory,
+                 const Selection& memory_selection, ConstBytes data) noexcept;
+    Status read(const Selection& selection, DatatypeView type, const Dataspace& memory,
+                const Selection& memory_selection, Bytes data) noexcept;
+
+    /// Fixes the datatype of records in memory for append_records(). type_mismatch, unsupported (no conversion compiled
+    /// in).
+    Status set_memory_type(DatatypeView type) noexcept;
+
+    /// Ends the handle. The last one of a dataset writes what is buffered into the file, which can fail; durable with
+    /// the file's next flush.
+    Status close() noexcept;
+
+protected:
+    friend class Group;
+    Dataset(FileState& file, std::uint64_t address, AppendCursor& state) noexcept;
+
+    AppendCursor* cursor_ = nullptr;    // the shared state of the dataset
+    AppendCursor* fast_ = nullptr;      // the same when records need no conversion
+    Conversion* conversion_ = nullptr;  // from memory to file
+    std::uint32_t record_size_ = 0;     // bytes of one record in memory
+};
+
+/// A dataset of records of a C++ type described by H5MOTE_COMPOUND or built in.
+template <typename T>
+class TypedDataset : public Dataset {
+public:
+    TypedDataset() noexcept = default;
+    explicit TypedDataset(Dataset&& dataset) noexcept : Dataset(static_cast<Dataset&&>(dataset)) {}
+
+    /// Adds one record: a copy into the chunk in memory, which is written when it is full or flushed.
+    Status append(const T& record) noexcept {
+        AppendCursor* const to = fast_;
+        if (to != nullptr && to->at != to->end) {
+            std::memcpy(to->at, &record, sizeof(T));
+            to->at += sizeof(T);
+            return Status::ok;
+        }
+        return append_records(&record, 1);
+    }
+    Status append(Span<const T> records) noexcept { return append_records(records.data(), records.size()); }
+
+    using Dataset::read;
+    using Dataset::write;
+    Status write(const Selection& selection, Span<const T> records) noexcept {
+        return write(selection, datatype_of<T>(), as_bytes(records));
+    }
+    Status read(const Selection& selection, Span<T> records) noexcept {
+        return read(selection, datatype_of<T>(),
+                    {reinterpret_cast<std::byte*>(records.data()), records.size() * sizeof(T)});
+    }
+};
+
+}  // namespace h5mote

@@ -1,0 +1,178 @@
+#include "fixed_array.hpp"
+
+#include "checked.hpp"
+
+namespace h5mote {
+namespace {
+
+constexpr std::uint32_t kHeader = 0x44484146U;     // "FAHD"
+constexpr std::uint32_t kDataBlock = 0x42444146U;  // "FADB"
+constexpr std::uint64_t kChecksum = 4;
+
+}  // namespace
+
+std::uint64_t FixedArray::data_block_size() const noexcept {
+    const std::uint64_t count = pages();
+    return prefix_size() + (count == 0 ? elements_ * element_.size() : (count + 7) / 8) + kChecksum;
+}
+
+std::uint64_t FixedArray::data_block_space() const noexcept {
+    const std::uint64_t count = pages();
+    return data_block_size() + (count == 0 ? 0 : elements_ * element_.size() + count * kChecksum);
+}
+
+Status FixedArray::create(FileState& file, std::uint64_t elements, std::uint8_t page_bits, std::uint8_t size_width,
+                          std::uint64_t& address) noexcept {
+    file_ = &file;
+    element_ = {file.shape(), size_width};
+    elements_ = elements;
+    page_bits_ = page_bits;
+    H5MOTE_TRY(file.space.allocate(Usage::btree, header_size(), address_));
+    Pinned header;
+    const Status status = file.cache.create(Usage::btree, address_, header_size(), header);
+    if (status != Status::ok) {
+        file.space.release(address_, header_size(), true);
+        return status;
+    }
+    Writer writer(header->image());
+    writer.u32(kHeader);
+    writer.u8(0);
+    writer.u8(element_.client());
+    writer.u8(element_.size());
+    writer.u8(page_bits);
+    file.shape().write_size(writer, elements);
+    file.shape().write_addr(writer, kUndefinedAddress);
+    MetadataCache::mark_dirty(*header, 0, Phase::index);
+    address = address_;
+    return Status::ok;
+}
+
+Status FixedArray::open(FileState& file, std::uint64_t address, std::uint8_t size_width) noexcept {
+    file_ = &file;
+    address_ = address;
+    element_ = {file.shape(), size_width};
+    if (!file.contains(address, header_size())) {
+        return file.context.fail(Module::index, __LINE__, Status::corrupt_file, 0, address);
+    }
+    Pinned header;
+    H5MOTE_TRY(file.cache.protect(Usage::btree, address, header_size(), header));
+    Reader reader(header->image());
+    const bool signature = reader.u32() == kHeader && reader.u8() == 0 && reader.u8() == element_.client() &&
+                           reader.u8() == element_.size();
+    page_bits_ = reader.u8();
+    elements_ = file.shape().read_size(reader);
+    // An array is smaller than the file it is in, which keeps the sums below from overflowing.
+    const bool sound = signature && page_bits_ > 0 && page_bits_ < 32 && elements_ < (std::uint64_t{1} << 48);
+    return sound ? Status::ok : file.context.fail(Module::index, __LINE__, Status::corrupt_file, 0, address);
+}
+
+void FixedArray::fill_undefined(CacheEntry& block, std::size_t from, std::uint64_t elements) noexcept {
+    for (std::byte* at = block.at(from); elements > 0; --elements, at += element_.size()) {
+        element_.store(at, ChunkLocation{});
+    }
+}
+
+Status FixedArray::make_data_block(CacheEntry& header, Pinned& data) noexcept {
+    std::uint64_t address = 0;
+    std::size_t size = 0;
+    if (!to_size(data_block_size(), size)) {
+        return file_->context.fail(Module::index, __LINE__, Status::over_budget, 0, data_block_size());
+    }
+    H5MOTE_TRY(file_->space.allocate(Usage::btree, data_block_space(), address));
+    const Status status = file_->cache.create(Usage::btree, address, size, data);
+    if (status != Status::ok) {
+        file_->space.release(address, data_block_space(), true);
+        return status;
+    }
+    Writer writer(data->image());
+    writer.u32(kDataBlock);
+    writer.u8(0);
+    writer.u8(element_.client());
+    element_.shape.write_addr(writer, address_);
+    if (pages() == 0) {
+        fill_undefined(*data, writer.written(), elements_);
+    }
+    MetadataCache::mark_dirty(*data, 0, Phase::index);
+    const std::size_t pointer = header_size() - kChecksum - element_.shape.sizeof_addr;
+    store_uint(header.at(pointer), address, element_.shape.sizeof_addr);
+    MetadataCache::mark_dirty(header, pointer, Phase::index);
+    return Status::ok;
+}
+
+Status FixedArray::locate(std::uint64_t index, bool create, Pinned& block, std::size_t& offset) noexcept {
+    if (index >= elements_) {
+        return file_->context.fail(Module::index, __LINE__, Status::corrupt_file, 0, index);
+    }
+    Pinned header;
+    H5MOTE_TRY(file_->cache.protect(Usage::btree, address_, header_size(), header));
+    const std::uint64_t address =
+        element_.shape.load_addr(header->at(header_size() - kChecksum - element_.shape.sizeof_addr));
+    Pinned data;
+    if (address != kUndefinedAddress) {
+        std::size_t size = 0;
+        if (!file_->contains(address, data_block_space()) || !to_size(data_block_size(), size)) {
+            return file_->context.fail(Module::index, __LINE__, Status::corrupt_file, 0, address);
+        }
+        H5MOTE_TRY(file_->cache.protect(Usage::btree, address, size, data));
+        if (load_le<std::uint32_t>(data->at(0)) != kDataBlock) {
+            return file_->context.fail(Module::index, __LINE__, Status::corrupt_file, 0, address);
+        }
+    } else if (create) {
+        H5MOTE_TRY(make_data_block(*header, data));
+    } else {
+        return Status::ok;
+    }
+    if (pages() != 0) {
+        return locate_page(*data, index, create, block, offset);
+    }
+    offset = prefix_size() + static_cast<std::size_t>(index) * element_.size();
+    block = static_cast<Pinned&&>(data);
+    return Status::ok;
+}
+
+Status FixedArray::locate_page(CacheEntry& data, std::uint64_t index, bool create, Pinned& block,
+                               std::size_t& offset) noexcept {
+    const std::uint64_t page = index >> page_bits_;
+    const std::uint64_t in_page = std::uint64_t{1} << page_bits_;
+    const std::uint64_t page_space = in_page * element_.size() + kChecksum;
+    // The last page is as long as what is left.
+    const std::uint64_t elements = page + 1 == pages() ? elements_ - page * in_page : in_page;
+    const std::size_t size = static_cast<std::size_t>(elements * element_.size() + kChecksum);
+    const std::uint64_t address = data.address() + data.size() + page * page_space;
+    const std::size_t byte = prefix_size() + static_cast<std::size_t>(page / 8);
+    const std::byte mask{static_cast<unsigned char>(0x80U >> (page % 8))};
+    offset = static_cast<std::size_t>(index & (in_page - 1)) * element_.size();
+    if ((*data.at(byte) & mask) != std::byte{0}) {
+        return file_->cache.protect(Usage::btree, address, size, block);
+    }
+    if (create) {
+        H5MOTE_TRY(file_->cache.create(Usage::btree, address, size, block));
+        fill_undefined(*block, 0, elements);
+        MetadataCache::mark_dirty(*block, 0, Phase::index);
+        *data.at(byte) |= mask;
+        MetadataCache::mark_dirty(data, byte, Phase::index);
+    }
+    return Status::ok;
+}
+
+Status FixedArray::find(std::uint64_t index, ChunkLocation& location) noexcept {
+    Pinned block;
+    std::size_t offset = 0;
+    location = ChunkLocation{};
+    H5MOTE_TRY(locate(index, false, block, offset));
+    if (block) {
+        location = element_.load(block->at(offset));
+    }
+    return Status::ok;
+}
+
+Status FixedArray::set(std::uint64_t index, const ChunkLocation& location) noexcept {
+    Pinned block;
+    std::size_t offset = 0;
+    H5MOTE_TRY(locate(index, true, block, offset));
+    element_.store(block->at(offset), location);
+    MetadataCache::mark_dirty(*block, offset, Phase::index);
+    return Status::ok;
+}
+
+}  // namespace h5mote

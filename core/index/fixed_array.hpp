@@ -1,0 +1,46 @@
+// H5FA - the fixed array: the chunk index of a chunked dataset that cannot grow. Specification VII.D.
+//
+//   header      FAHD | 0 | client | element size | page bits | number of elements | data block address | checksum
+//   data block  FADB | 0 | client | header address | [bits of the pages] | elements (without pages) | checksum | pages
+//   page        elements | checksum
+#pragma once
+
+#include "chunk_element.hpp"
+#include "file_state.hpp"
+
+namespace h5mote {
+
+class FixedArray {
+public:
+    /// Creates the header, which nothing points to yet; the data block comes with the first element.
+    Status create(FileState& file, std::uint64_t elements, std::uint8_t page_bits, std::uint8_t size_width,
+                  std::uint64_t& address) noexcept;
+    Status open(FileState& file, std::uint64_t address, std::uint8_t size_width) noexcept;
+    Status find(std::uint64_t index, ChunkLocation& location) noexcept;
+    Status set(std::uint64_t index, const ChunkLocation& location) noexcept;
+
+private:
+    Status locate(std::uint64_t index, bool create, Pinned& block, std::size_t& offset) noexcept;
+    Status locate_page(CacheEntry& data, std::uint64_t index, bool create, Pinned& block, std::size_t& offset) noexcept;
+    Status make_data_block(CacheEntry& header, Pinned& data) noexcept;
+    void fill_undefined(CacheEntry& block, std::size_t from, std::uint64_t elements) noexcept;
+
+    std::uint64_t pages() const noexcept {
+        const std::uint64_t page = std::uint64_t{1} << page_bits_;
+        return elements_ > page ? (elements_ + page - 1) >> page_bits_ : 0;
+    }
+    std::size_t header_size() const noexcept {
+        return 8U + element_.shape.sizeof_size + element_.shape.sizeof_addr + 4U;
+    }
+    std::size_t prefix_size() const noexcept { return 6U + element_.shape.sizeof_addr; }
+    std::uint64_t data_block_size() const noexcept;   // of the block itself
+    std::uint64_t data_block_space() const noexcept;  // with its pages
+
+    FileState* file_ = nullptr;
+    std::uint64_t address_ = kUndefinedAddress;
+    std::uint64_t elements_ = 0;
+    ChunkElementFormat element_;
+    std::uint8_t page_bits_ = 0;
+};
+
+}  // namespace h5mote

@@ -1,0 +1,120 @@
+// Handles of files: where an application comes in.
+
+#include "file_state.hpp"
+#include "links.hpp"
+
+#include <h5mote/file.hpp>
+
+namespace h5mote {
+namespace {
+
+// A storage that was never written, or only as far as the first sync of a creation: the superblock's bytes are all zero
+// or all erased.
+Status is_blank(Driver& driver, bool& blank) noexcept {
+    std::uint64_t size = 0;
+    H5MOTE_TRY(driver.end_of_file(size));
+    std::byte bytes[Superblock::kMaxSize];
+    const std::size_t count = size < sizeof bytes ? static_cast<std::size_t>(size) : sizeof bytes;
+    H5MOTE_TRY(driver.read(Usage::superblock, 0, {bytes, count}));
+    const std::byte erased{driver.capabilities().erased_value};
+    bool zeros = true;
+    bool never = true;
+    for (std::size_t i = 0; i < count; ++i) {
+        zeros = zeros && bytes[i] == std::byte{0};
+        never = never && bytes[i] == erased;
+    }
+    blank = zeros || never;
+    return Status::ok;
+}
+
+Status make_root(FileState& file, const FileCreate& create) noexcept {
+    std::uint64_t root = 0;
+    H5MOTE_TRY(create_header(file, GroupContent(create.track_link_order), root));
+    file.set_root(root);
+    return file.commit();
+}
+
+Status check_root(FileState& file) noexcept {
+    ObjectType type = ObjectType::group;
+    H5MOTE_TRY(object_type(file, file.root(), type));
+    return type == ObjectType::group ? Status::ok
+                                     : file.context.fail(Module::file, __LINE__, Status::corrupt_file, 0, file.root());
+}
+
+}  // namespace
+
+Result<File> File::create(Library& library, Driver& driver, const FileAccess& access,
+                          const FileCreate& create) noexcept {
+    FileState* state = library.create<FileState>(MemoryKind::file, library, driver);
+    if (state == nullptr) {
+        return Status::out_of_memory;
+    }
+    Status status = state->create(access, create);
+    if (status == Status::ok) {
+        status = make_root(*state, create);
+    }
+    if (status != Status::ok) {
+        state->abandon();
+        FileState::release(state);
+        return status;
+    }
+    return File(*state);
+}
+
+Result<File> File::open(Library& library, Driver& driver, const FileAccess& access) noexcept {
+    std::uint64_t size = 0;
+    H5MOTE_TRY(driver.end_of_file(size));
+    if (size == 0) {
+        return library.fail(Module::file, __LINE__, Status::not_found);
+    }
+    FileState* state = library.create<FileState>(MemoryKind::file, library, driver);
+    if (state == nullptr) {
+        return Status::out_of_memory;
+    }
+    Status status = state->open(access);
+    if (status == Status::ok) {
+        status = check_root(*state);
+    }
+    if (status != Status::ok) {
+        state->abandon();
+        FileState::release(state);
+        return status;
+    }
+    return File(*state);
+}
+
+Result<File> File::open_or_create(Library& library, Driver& driver, const FileAccess& access,
+                                  const FileCreate& create) noexcept {
+    bool blank = false;
+    H5MOTE_TRY(is_blank(driver, blank));
+    return blank ? File::create(library, driver, access, create) : open(library, driver, access);
+}
+
+File& File::operator=(File&& other) noexcept {
+    if (this != &other) {
+        FileState::release(file_);
+        file_ = other.file_;
+        other.file_ = nullptr;
+    }
+    return *this;
+}
+
+File::~File() { FileState::release(file_); }
+
+Group File::root() noexcept { return valid() ? Group(*file_, file_->root()) : Group(); }
+
+Status File::flush() noexcept { return file_ == nullptr ? Status::invalid_handle : file_->commit(); }
+
+Status File::close() noexcept {
+    if (file_ == nullptr) {
+        return Status::invalid_handle;
+    }
+    const Status status = file_->close();
+    FileState::release(file_);
+    file_ = nullptr;
+    return status;
+}
+
+bool File::valid() const noexcept { return file_ != nullptr && file_->is_open(); }
+
+}  // namespace h5mote
