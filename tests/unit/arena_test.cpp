@@ -50,7 +50,7 @@ TEST(Arena, OverAnArrayAndOverOddBuffers) {
     EXPECT_EQ(odd.capacity(), 56U);
     EXPECT_EQ(odd.allocate(56, 8), static_cast<void*>(memory + 8));
     EXPECT_TRUE(odd.check());
-    for (const std::size_t size : {std::size_t{0}, std::size_t{7}}) {
+    for (std::size_t size = 0; size < kArenaGranule; size += kArenaGranule - 1) {
         Arena none{Bytes(memory, size)};
         EXPECT_EQ(none.capacity(), 0U);
         EXPECT_TRUE(none.allocate(1) == nullptr);

@@ -32,6 +32,12 @@ long backward(L& list) noexcept {
     return digits;
 }
 
+struct Four {
+    Item one{1}, two{2}, three{3}, four{4};
+    List<Item> list;
+    List<Item, Other> second;
+};
+
 TEST(List, Empty) {
     List<Item> list;
     EXPECT_TRUE(list.empty());
@@ -40,8 +46,8 @@ TEST(List, Empty) {
 }
 
 TEST(List, OrderOfInsertions) {
-    List<Item> list;
-    Item one{1}, two{2}, three{3}, four{4};
+    Four rig;
+    auto& [one, two, three, four, list, second] = rig;
     list.push_back(two);
     list.push_front(one);
     list.insert_before(four, nullptr);
@@ -56,8 +62,8 @@ TEST(List, OrderOfInsertions) {
 }
 
 TEST(List, RemoveAnywhereAndInsertAgain) {
-    List<Item> list;
-    Item one{1}, two{2}, three{3};
+    Four rig;
+    auto& [one, two, three, four, list, second] = rig;
     EXPECT_FALSE(one.in_first());
     list.push_back(one);
     list.push_back(two);
@@ -78,9 +84,8 @@ TEST(List, RemoveAnywhereAndInsertAgain) {
 }
 
 TEST(List, OneElementInTwoLists) {
-    List<Item> first;
-    List<Item, Other> second;
-    Item one{1}, two{2};
+    Four rig;
+    auto& [one, two, three, four, first, second] = rig;
     first.push_back(one);
     first.push_back(two);
     second.push_front(one);

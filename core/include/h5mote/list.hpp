@@ -54,6 +54,11 @@ public:
 private:
     static T* element(Node* node) noexcept { return static_cast<T*>(node); }
     T* step(Node* node) noexcept { return node == &head_ ? nullptr : element(node); }
+// GCC takes links between two variables of one function for pointers that dangle.
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdangling-pointer"
+#endif
     static void insert(T& item, Node* before) noexcept {
         Node& node = item;
         node.next_ = before;
@@ -61,6 +66,9 @@ private:
         before->previous_->next_ = &node;
         before->previous_ = &node;
     }
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12
+#pragma GCC diagnostic pop
+#endif
 
     Node head_;
 };
