@@ -1,0 +1,53 @@
+// How much memory a firmware reserves for h5mote, told when compiling.
+#pragma once
+
+#include <h5mote/arena.hpp>
+#include <h5mote/config.hpp>
+#include <h5mote/file_access.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace h5mote {
+
+/// What a program does at most at one time, with one open file.
+struct Limits {
+    FileAccess access;                 ///< as passed to File::open_or_create
+    std::uint32_t open_datasets = 1;
+    std::uint32_t max_rank = 1;        ///< of an open dataset
+    std::uint32_t filters = 0;         ///< of each open dataset, at most
+    /// Bytes of work memory for filters, of the largest filtered chunk of n bytes: shuffle and deflate 3168 + 2 n to write
+    /// (2176 + n to only read). 0 without filters. 512, or one element if larger, for conversion and fill values in place.
+    std::size_t filter_work = 0;
+    std::uint32_t chunk_buffers = 1;   ///< chunks that fit in access.chunk_cache at once
+    /// Partial reads and writes (not append) need memory for their iterators while they run.
+    bool partial_io = false;
+};
+
+/// Upper bounds for the objects of the library, checked when it is compiled.
+namespace footprint {
+inline constexpr bool kWide = sizeof(void*) > 4;
+inline constexpr std::size_t kFile = (kWide ? 416 : 320) + 24 * std::size_t{H5MOTE_FREE_EXTENTS};
+inline constexpr std::size_t kDataset = kWide ? 400 : 320;
+inline constexpr std::size_t kFilterEntry = 56;
+inline constexpr std::size_t kChunkSlot = kWide ? 72 : 56;
+inline constexpr std::size_t kTransfer = 768 + 44 * std::size_t{H5MOTE_MAX_RANK};
+inline constexpr std::size_t kBucket = sizeof(void*);
+}  // namespace footprint
+
+/// Bytes of an Arena with which everything within `limits` succeeds, short of fragmentation. Conversion between datatypes and
+/// soft links take more while they are used.
+constexpr std::size_t required_memory(const Limits& limits) noexcept {
+    const std::size_t dataset = footprint::kDataset + limits.max_rank * 3 * 8 + limits.filters * footprint::kFilterEntry;
+    // Every cached block may be rounded up to the arena's granule; a block has at least 48 bytes.
+    const std::size_t rounding = (limits.access.metadata_cache / 48 + 1) * (kArenaGranule - 1);
+    return arena_block_size(footprint::kFile) +
+           arena_block_size(limits.access.metadata_cache + rounding +
+                            (limits.access.metadata_cache / 64 + 4) * footprint::kBucket) +
+           limits.open_datasets * arena_block_size(dataset) + arena_block_size(limits.access.chunk_cache) +
+           limits.chunk_buffers * arena_block_size(footprint::kChunkSlot) + arena_block_size(limits.filter_work) +
+           (limits.filters == 0 ? 0 : arena_block_size(limits.filters * footprint::kFilterEntry)) +
+           (limits.partial_io ? arena_block_size(footprint::kTransfer) : 0);
+}
+
+}  // namespace h5mote
