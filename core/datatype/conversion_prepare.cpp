@@ -71,10 +71,11 @@ private:
                                     static_cast<std::uint32_t>(from.type_class()));
     }
     void emit(ConversionKind kind, DatatypeView from, DatatypeView to, Place place, std::uint32_t extra = 0);
-    void emit_copy(Place place, std::uint32_t size);
-    Status numbers(DatatypeView from, DatatypeView to, Place place);
+    [[gnu::noinline]] void emit_copy(Place place, std::uint32_t size);
+    // Not inlined: what does not nest stays off the stack of what does.
+    [[gnu::noinline]] Status numbers(DatatypeView from, DatatypeView to, Place place);
+    [[gnu::noinline]] Status enumeration(DatatypeView from, DatatypeView to, Place place);
     Status shapes(const MemberShape& from, const MemberShape& to, Place place);
-    Status enumeration(DatatypeView from, DatatypeView to, Place place);
     Status compound(DatatypeView from, DatatypeView to, Place place);
 
     Context& context_;

@@ -14,7 +14,8 @@ bool same_bytes(ConstBytes a, ConstBytes b) {
 // Everything but the version: bit field, size, properties.
 bool same_fields(DatatypeView a, DatatypeView b) { return same_bytes(a.bytes().subspan(1), b.bytes().subspan(1)); }
 
-bool same_enumeration(DatatypeView a, DatatypeView b) {
+// Not inlined: what does not nest stays off the stack of what does.
+[[gnu::noinline]] bool same_enumeration(DatatypeView a, DatatypeView b) {
     EnumMembers walk_a(a);
     EnumMembers walk_b(b);
     EnumMember of_a;

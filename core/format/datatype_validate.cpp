@@ -57,7 +57,7 @@ private:
     bool array(const Head& head, unsigned depth);
     bool enumeration(const Head& head);
     bool compound(const Head& head, unsigned depth);
-    bool extents(unsigned count, std::uint32_t limit, std::uint32_t& elements);
+    bool extents(unsigned count, std::uint32_t& elements);
     bool name(bool padded);
     bool next_is(TypeClass type_class) const {
         return reader_.remaining() > 0 &&
@@ -167,10 +167,10 @@ bool Validator::floating(const Head& head) {
            (sign < mantissa || sign >= mantissa_end);
 }
 
-// The next `count` dimensions: multiplies `elements` by them, false when one is 0 or the product exceeds `limit`.
-bool Validator::extents(unsigned count, std::uint32_t limit, std::uint32_t& elements) {
+// The next `count` dimensions: multiplies `elements` by them, false when one is 0 or the product exceeds 32 bits.
+bool Validator::extents(unsigned count, std::uint32_t& elements) {
     for (; count > 0; --count) {
-        if (!checked_multiply(elements, reader_.u32(), elements) || elements == 0 || elements > limit) {
+        if (!checked_multiply(elements, reader_.u32(), elements) || elements == 0) {
             return false;
         }
     }
@@ -182,7 +182,7 @@ bool Validator::array(const Head& head, unsigned depth) {
     const bool old = is_padded(head);
     std::uint32_t elements = 1;
     reader_.skip(old ? 3 : 0);
-    if (rank == 0 || rank > kMaxArrayRank || !extents(rank, head.size, elements)) {
+    if (rank == 0 || rank > kMaxArrayRank || !extents(rank, elements)) {
         return false;
     }
     reader_.skip(old ? 4 * static_cast<std::size_t>(rank) : 0);
@@ -245,7 +245,7 @@ bool Validator::compound(const Head& head, unsigned depth) {
         if (!kNewestOnly && head.version == 1) {
             const unsigned rank = reader_.u8();
             reader_.skip(11);
-            if (rank > kMaxMemberRank || !extents(rank, head.size, elements)) {
+            if (rank > kMaxMemberRank || !extents(rank, elements)) {
                 return false;
             }
             reader_.skip(4 * static_cast<std::size_t>(kMaxMemberRank - rank));
