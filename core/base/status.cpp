@@ -4,9 +4,11 @@
 
 namespace h5mote {
 
-Status ErrorTrail::add(std::uint32_t where) noexcept { return add(where, 0); }
+Status ErrorTrail::add(std::uint32_t where) noexcept { return add_small(where, 0, 0); }
 
-Status ErrorTrail::add(std::uint32_t where, std::uint32_t detail) noexcept { return add(where, detail, 0); }
+Status ErrorTrail::add_small(std::uint32_t where, std::uint32_t detail, std::uint32_t value) noexcept {
+    return add(where, detail, value);
+}
 
 Status ErrorTrail::add(std::uint32_t where, std::uint32_t detail, std::uint64_t value) noexcept {
     entries_[next_] = {where, detail, value};

@@ -61,11 +61,12 @@ public:
     /// The filter of that number among those given to the constructor, or nullptr.
     const Filter* find_filter(FilterId id) const noexcept;
 
-    Status fail(Module module, unsigned line, Status status, std::uint32_t detail = 0,
-                std::uint64_t value = 0) noexcept {
+    [[gnu::always_inline]] Status fail(Module module, unsigned line, Status status, std::uint32_t detail = 0,
+                                       std::uint64_t value = 0) noexcept {
         return trail_.fail(module, line, status, detail, value);
     }
-    Status unsupported(Module module, unsigned line, Feature feature, std::uint32_t detail = 0) noexcept {
+    [[gnu::always_inline]] Status unsupported(Module module, unsigned line, Feature feature,
+                                              std::uint32_t detail = 0) noexcept {
         return trail_.fail(module, line, Status::unsupported, detail, static_cast<std::uint64_t>(feature));
     }
     ErrorTrail& trail() noexcept { return trail_; }

@@ -109,13 +109,17 @@ public:
     void clear() noexcept { size_ = 0; }
 
     /// Keeps a record and returns its status, so that `return trail.fail(...)` reads as one statement.
-    Status fail(Module module, unsigned line, Status status, std::uint32_t detail = 0,
-                std::uint64_t value = 0) noexcept {
-        // Hundreds of call sites pass constants: what is known when compiling travels in one word, zeros not at all.
+    [[gnu::always_inline]] Status fail(Module module, unsigned line, Status status, std::uint32_t detail = 0,
+                                       std::uint64_t value = 0) noexcept {
+        // Hundreds of call sites: what is known when compiling travels in one word, and no argument on the stack
+        // unless the value needs 64 bits.
         const std::uint32_t where = static_cast<std::uint32_t>(status) | static_cast<std::uint32_t>(module) << 8 |
                                     static_cast<std::uint32_t>(line) << 16;
-        if (__builtin_constant_p(value) && value == 0) {
-            return __builtin_constant_p(detail) && detail == 0 ? add(where) : add(where, detail);
+        if (__builtin_constant_p(value <= 0xffffffffU) && value <= 0xffffffffU) {
+            const auto small = static_cast<std::uint32_t>(value);
+            return __builtin_constant_p(detail) && detail == 0 && __builtin_constant_p(small) && small == 0
+                       ? add(where)
+                       : add_small(where, detail, small);
         }
         return add(where, detail, value);
     }
@@ -128,7 +132,7 @@ private:
     };
 
     Status add(std::uint32_t where) noexcept;
-    Status add(std::uint32_t where, std::uint32_t detail) noexcept;
+    Status add_small(std::uint32_t where, std::uint32_t detail, std::uint32_t value) noexcept;
     Status add(std::uint32_t where, std::uint32_t detail, std::uint64_t value) noexcept;
 
     Entry entries_[H5MOTE_ERROR_TRAIL];
@@ -138,8 +142,8 @@ private:
     std::size_t size() const noexcept { return 0; }
     ErrorRecord newest(std::size_t /*i*/ = 0) const noexcept { return {}; }
     void clear() noexcept {}
-    Status fail(Module /*module*/, unsigned /*line*/, Status status, std::uint32_t /*detail*/ = 0,
-                std::uint64_t /*value*/ = 0) noexcept {
+    [[gnu::always_inline]] Status fail(Module /*module*/, unsigned /*line*/, Status status,
+                                       std::uint32_t /*detail*/ = 0, std::uint64_t /*value*/ = 0) noexcept {
         return status;
     }
 #endif
