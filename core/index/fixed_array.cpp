@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::uint32_t kHeader = 0x44484146U;     // "FAHD"
 constexpr std::uint32_t kDataBlock = 0x42444146U;  // "FADB"
-constexpr std::uint64_t kChecksum = 4;
+constexpr std::size_t kChecksum = 4;
 
 }  // namespace
 
