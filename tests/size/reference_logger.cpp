@@ -1,0 +1,162 @@
+// What firmware of the profile `logger` costs: everything that the profile is for, in one program. It opens or creates a
+// file, makes groups, attributes and two datasets, appends one and many records, flushes, closes, and does it again to
+// continue. Built three ways; the figures are differences of images:
+//   (nothing)                    the library
+//   H5MOTE_REFERENCE_DEFLATE     with filters shuffle and deflate
+//   H5MOTE_REFERENCE_FLETCHER32  with filters shuffle and fletcher32
+//   H5MOTE_REFERENCE_EMPTY       the same without calls of the library
+//
+// reference_logger [FILE]: saves the file that it made.
+#include "measure.hpp"
+#include "reference.hpp"
+
+#include <h5mote/filters/deflate.hpp>
+#include <h5mote/filters/fletcher32.hpp>
+#include <h5mote/filters/shuffle.hpp>
+#include <h5mote/port/stack.hpp>
+#include <h5mote/vfd/memory.hpp>
+
+namespace {
+
+// The program's own buffers, in all images.
+alignas(8) std::byte memory[12 * 1024];
+std::byte storage[24 * 1024];
+
+#ifdef H5MOTE_REFERENCE_EMPTY
+
+bool run(std::uint32_t begin, std::uint32_t end) {
+    // Touches what the others use, and prepares every record as they do.
+    reference::Sample volatile sink = {};
+    for (std::uint32_t i = begin; i < end; ++i) {
+        const reference::Sample sample = reference::row(i);
+        sink.t_ms = sample.t_ms + static_cast<std::uint32_t>(sample.accel[2]);
+        sink.temp_c = sample.temp_c;
+    }
+    return memory[0] == storage[0];
+}
+
+h5mote::ConstBytes contents() { return {storage, 0}; }
+
+#else
+
+using h5mote::Status;
+
+struct Health {
+    std::uint32_t free_bytes;
+    std::uint32_t rows;
+};
+H5MOTE_COMPOUND(Health, free_bytes, rows)
+
+#if defined(H5MOTE_REFERENCE_DEFLATE)
+const h5mote::Filter* const filters[] = {&h5mote::shuffle_filter, &h5mote::deflate_filter};
+#elif defined(H5MOTE_REFERENCE_FLETCHER32)
+const h5mote::Filter* const filters[] = {&h5mote::shuffle_filter, &h5mote::fletcher32_filter};
+#endif
+
+h5mote::Arena arena{memory};
+h5mote::NullPort port;
+#if defined(H5MOTE_REFERENCE_DEFLATE) || defined(H5MOTE_REFERENCE_FLETCHER32)
+h5mote::Library library{arena, port, filters};
+#else
+h5mote::Library library{arena, port};
+#endif
+h5mote::MemoryDriver driver{storage};
+
+constexpr h5mote::FileAccess kAccess = [] {
+    h5mote::FileAccess access;
+    access.metadata_cache = 2048;
+    access.chunk_cache = reference::kChunkBytes + 32 * sizeof(Health);
+    return access;
+}();
+
+constexpr h5mote::DatasetCreate kImu = [] {
+    h5mote::DatasetCreate create;
+    create.chunk = {reference::kChunkRows};
+#if defined(H5MOTE_REFERENCE_DEFLATE)
+    create.filters = {h5mote::filters::shuffle, h5mote::filters::deflate};
+#elif defined(H5MOTE_REFERENCE_FLETCHER32)
+    create.filters = {h5mote::filters::shuffle, h5mote::filters::fletcher32};
+#endif
+    return create;
+}();
+
+constexpr h5mote::DatasetCreate kHealth = [] {
+    h5mote::DatasetCreate create;
+    create.chunk = {32};
+    return create;
+}();
+
+Status describe(h5mote::Group& group, h5mote::Dataset& imu) {
+    H5MOTE_TRY(imu.write_attribute("units", "ms, raw, degC"));
+    H5MOTE_TRY(imu.write_attribute("rate_hz", std::uint32_t{250}));
+    return group.write_attribute("device", "reference");
+}
+
+Status log_rows(std::uint32_t begin, std::uint32_t end) {
+    auto file = h5mote::File::open_or_create(library, driver, kAccess, reference::file_create(4));
+    H5MOTE_TRY(file.status());
+    auto group = file->root().open_or_create_group("flight");
+    H5MOTE_TRY(group.status());
+    auto imu = group->open_or_create_dataset<reference::Sample>("imu", kImu);
+    H5MOTE_TRY(imu.status());
+    auto health = group->open_or_create_dataset<Health>("health", kHealth);
+    H5MOTE_TRY(health.status());
+    if (imu->size() == 0) {
+        H5MOTE_TRY(describe(*group, *imu));
+    } else if (imu->size() != begin) {
+        return Status::corrupt_file;
+    }
+    for (std::uint32_t i = begin; i < end;) {
+        // Single records, and a batch of four each second.
+        reference::Sample batch[4];
+        for (std::uint32_t k = 0; k < 4; ++k) {
+            batch[k] = reference::row(i + k);
+        }
+        if ((i & 4U) != 0) {
+            H5MOTE_TRY(imu->append({batch, 4}));
+        } else {
+            for (const reference::Sample& sample : batch) {
+                H5MOTE_TRY(imu->append(sample));
+            }
+        }
+        i += 4;
+        if (i % 100 == 0) {
+            H5MOTE_TRY(health->append(Health{i, i}));
+            H5MOTE_TRY(file->flush());
+        }
+    }
+    return file->close();
+}
+
+bool run(std::uint32_t begin, std::uint32_t end) {
+    const Status status = log_rows(begin, end);
+    if (status != Status::ok) {
+        measure::print("status", static_cast<std::uint32_t>(status));
+    }
+    return status == Status::ok;
+}
+
+h5mote::ConstBytes contents() { return driver.contents(); }
+
+#endif
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    h5mote::paint_stack();
+    const void* const here = h5mote::stack_pointer();
+    bool good = run(0, reference::kRows / 2);
+    good = good && run(reference::kRows / 2, reference::kRows);
+    measure::print("stack", static_cast<std::uint32_t>(h5mote::painted_stack_used(here)));
+#ifdef H5MOTE_REFERENCE_EMPTY
+    measure::print("arena", 0);
+    measure::print("left", 0);
+#else
+    measure::print("arena", static_cast<std::uint32_t>(arena.usage().peak));
+    measure::print("left", static_cast<std::uint32_t>(arena.usage().now));
+#endif
+    if (argc > 1) {
+        good = measure::save(argv[1], contents()) && good;
+    }
+    return good ? 0 : 1;
+}
