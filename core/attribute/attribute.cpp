@@ -1,6 +1,7 @@
 #include "attribute.hpp"
 
 #include "checked.hpp"
+#include "extent.hpp"
 #include "prepare.hpp"
 #include "text.hpp"
 
@@ -32,7 +33,7 @@ Status next_attribute(MessageIterator& message, AttributeMessage& attribute) noe
 class AttributeContent final : public MessageContent {
 public:
     AttributeMessage message;
-    const Dataspace* space = nullptr;
+    Extent space;
     FileShape shape;
     const Conversion* conversion = nullptr;
     std::uint32_t memory_size = 0;  // of one element
@@ -55,15 +56,7 @@ public:
     }
 
 private:
-    void write_space(Writer& writer) const noexcept {
-        const std::size_t rank = space->rank();
-        bool fixed = true;
-        for (std::size_t i = 0; i < rank; ++i) {
-            fixed = fixed && space->dims()[i] == space->max_dims()[i];
-        }
-        encode_dataspace(writer, shape, static_cast<DataspaceMessage::Type>(space->space_class()),
-                         static_cast<unsigned>(rank), space->dims().data(), fixed ? nullptr : space->max_dims().data());
-    }
+    void write_space(Writer& writer) const noexcept { encode_dataspace(writer, shape, space); }
 };
 
 class AttributeInfoContent final : public MessageContent {
@@ -106,10 +99,10 @@ Status next_order(FileState& file, std::uint64_t header, std::uint16_t& order) n
     return Status::ok;
 }
 
-bool same_space(const DataspaceMessage& stored, const Dataspace& space) noexcept {
-    bool same = static_cast<DataspaceClass>(stored.type) == space.space_class() && stored.rank == space.rank();
+bool same_space(const DataspaceMessage& stored, const Extent& space) noexcept {
+    bool same = stored.type == space.type && stored.rank == space.rank;
     for (unsigned i = 0; same && i < stored.rank; ++i) {
-        same = stored.dim(i) == space.dims()[i];
+        same = stored.dim(i) == space.dims[i];
     }
     return same;
 }
@@ -125,7 +118,7 @@ Status write_value(FileState& file, std::uint64_t header, AttributeContent& cont
             std::size_t bytes = 0;
             H5MOTE_TRY(attribute_data_size(file, existing, shape, elements, bytes));
             if (!identical_layout(DatatypeView(existing.type), DatatypeView(content.message.type)) ||
-                !same_space(shape, *content.space)) {
+                !same_space(shape, content.space)) {
                 return file.context.fail(Module::attribute, __LINE__, Status::type_mismatch);
             }
             const std::size_t at = static_cast<std::size_t>(existing.data.data() - message.block()->at(0));
@@ -157,7 +150,7 @@ Status find_attribute(MessageIterator& message, std::string_view name, Attribute
 Status attribute_data_size(FileState& file, const AttributeMessage& attribute, DataspaceMessage& shape,
                            std::uint64_t& elements, std::size_t& bytes) noexcept {
     DatatypeView type;
-    H5MOTE_TRY(view_datatype(file.context, attribute.type, type));
+    H5MOTE_TRY(parse_datatype(file.context, attribute.type, type));
     H5MOTE_TRY(shape.decode(file.context, file.shape(), attribute.space));
     elements = shape.type == DataspaceMessage::Type::null ? 0 : 1;
     bool sound = true;
@@ -170,40 +163,36 @@ Status attribute_data_size(FileState& file, const AttributeMessage& attribute, D
     return sound ? Status::ok : file.context.fail(Module::attribute, __LINE__, Status::corrupt_file);
 }
 
-const Dataspace& Object::scalar_space() noexcept {
-    static constexpr Dataspace kScalar;
-    return kScalar;
-}
-
 Status Object::write_attribute_as(std::string_view name, DatatypeView memory_type, DatatypeView file_type,
-                                  const Dataspace& space, ConstBytes data) noexcept {
+                                  const Dataspace* space, ConstBytes data) noexcept {
     H5MOTE_TRY(check());
     H5MOTE_TRY(file_->check_writable());
-    std::uint64_t count = 0;
-    const bool sound = !name.empty() && name.size() < 0xffff && space.valid() && !file_type.empty() &&
-                       space.element_count(count) == Status::ok && memory_type.size() != 0 &&
-                       count == data.size() / memory_type.size() && data.size() % memory_type.size() == 0;
-    if (!sound) {
+    AttributeContent content;
+    std::uint64_t bytes = 0;
+    bool sound = !name.empty() && name.size() < 0xffff && memory_type.size() != 0 && file_type.size() != 0;
+    if (space != nullptr) {
+        content.space = extent_of(*space);
+        sound = sound && space->valid();
+    }
+    if (!sound || !content.space.data_size(memory_type.size(), bytes) || bytes != data.size()) {
         return file_->context.fail(Module::attribute, __LINE__, Status::invalid_argument, 0, data.size());
     }
     Conversion conversion;
     H5MOTE_TRY(prepare_conversion(file_->context, conversion, memory_type, file_type));
-    AttributeContent content;
     content.message.name = bytes_of(name);
     content.message.type = file_type.bytes();
     content.message.data = data;
-    content.space = &space;
     content.shape = file_->shape();
     content.conversion = &conversion;
     content.memory_size = memory_type.size();
     content.file_size = file_type.size();
-    content.count = static_cast<std::size_t>(count);
+    content.count = data.size() / memory_type.size();
     return write_value(*file_, address_, content);
 }
 
 Status Object::write_attribute(std::string_view name, DatatypeView type, const Dataspace& space,
                                ConstBytes data) noexcept {
-    return write_attribute_as(name, type, type, space, data);
+    return write_attribute_as(name, type, type, &space, data);
 }
 
 Status Object::write_attribute(std::string_view name, std::string_view text) noexcept {
@@ -216,7 +205,7 @@ Status Object::write_attribute(std::string_view name, std::string_view text) noe
     // A null-padded string type is eight bytes; its size is known only now.
     EncodedType<8> type = make_string(1, StringPadding::null_padded, ascii ? CharacterSet::ascii : CharacterSet::utf8);
     store_le<std::uint32_t>(type.bytes + 4, static_cast<std::uint32_t>(stored.size()));
-    return write_attribute(name, type.view(), scalar_space(), bytes_of(stored));
+    return write_attribute_as(name, type, type, nullptr, bytes_of(stored));
 }
 
 Status Object::read_attribute(std::string_view name, DatatypeView type, Bytes to) const noexcept {
@@ -298,7 +287,7 @@ Status Object::attribute_type(std::string_view name, Bytes buffer, DatatypeView&
     AttributeMessage attribute;
     H5MOTE_TRY(find_attribute(message, name, attribute));
     DatatypeView stored;
-    H5MOTE_TRY(view_datatype(file_->context, attribute.type, stored));
+    H5MOTE_TRY(parse_datatype(file_->context, attribute.type, stored));
     const std::size_t length = stored.encoded_length();
     if (length > buffer.size()) {
         return file_->context.fail(Module::attribute, __LINE__, Status::over_budget, 0, length);

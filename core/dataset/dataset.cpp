@@ -86,7 +86,7 @@ Status Dataset::datatype(Bytes buffer, DatatypeView& type) const noexcept {
     MessageIterator message(*file_, address_);
     H5MOTE_TRY(message.next(MessageType::datatype));
     DatatypeView stored;
-    H5MOTE_TRY(view_datatype(file_->context, message.body(), stored));
+    H5MOTE_TRY(parse_datatype(file_->context, message.body(), stored));
     if (stored.encoded_length() > buffer.size()) {
         return file_->context.fail(Module::dataset, __LINE__, Status::over_budget, 0, stored.encoded_length());
     }
@@ -101,12 +101,13 @@ Status Dataset::set_extent(Span<const std::uint64_t> dims) noexcept {
     return state_of(cursor_).set_extent(dims);
 }
 
-Status Dataset::set_memory_type(DatatypeView type) noexcept {
+Status Dataset::set_memory_type(DatatypeView type, Status opened) noexcept {
+    H5MOTE_TRY(opened);
     H5MOTE_TRY(check());
     MessageIterator message(*file_, address_);
     H5MOTE_TRY(message.next(MessageType::datatype));
     DatatypeView stored;
-    H5MOTE_TRY(view_datatype(file_->context, message.body(), stored));
+    H5MOTE_TRY(parse_datatype(file_->context, message.body(), stored));
     Conversion* conversion = nullptr;
     if (!identical_layout(type, stored)) {
         conversion = file_->context.create<Conversion>(MemoryKind::type);

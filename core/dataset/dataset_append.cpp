@@ -1,5 +1,6 @@
 // Appending to a one-dimensional dataset, and growing any.
 
+#include "checked.hpp"
 #include "conversion.hpp"
 #include "dataset_state.hpp"
 
@@ -24,9 +25,9 @@ void DatasetState::settle_cursor() noexcept {
 // Makes the cursor point to where the next record goes: into the last chunk, or a new one when that is full.
 Status DatasetState::open_tail() noexcept {
     settle_cursor();
-    const std::uint64_t rows = dims()[0];
-    const std::uint64_t index = rows / chunk_dims()[0];
-    const std::uint32_t offset = static_cast<std::uint32_t>(rows % chunk_dims()[0]) * element_size_;
+    std::uint32_t offset = 0;
+    const std::uint64_t index = divide(dims()[0], chunk_rows(), offset);
+    offset *= element_size_;
     ChunkSlot* slot = nullptr;
     // Nothing in the chunk is worth reading when it starts with the new record.
     H5MOTE_TRY(chunk(index, offset == 0, slot));
@@ -87,12 +88,12 @@ Status DatasetState::append(const std::byte* records, std::size_t record_size, s
 Status DatasetState::append_in_place(const std::byte* records, std::size_t record_size, std::size_t count,
                                      const Conversion* conversion) noexcept {
     while (count > 0) {
-        const std::uint64_t index = dims()[0] / chunk_dims()[0];
-        const std::uint64_t row = dims()[0] % chunk_dims()[0];
+        std::uint32_t row = 0;
+        const std::uint64_t index = divide(dims()[0], chunk_rows(), row);
         std::uint64_t address = 0;
         H5MOTE_TRY(chunk_in_place(index, true, address));
-        const std::uint64_t room = chunk_dims()[0] - row;
-        std::size_t now = count < room ? count : static_cast<std::size_t>(room);
+        const std::size_t room = chunk_rows() - row;
+        std::size_t now = count < room ? count : room;
         ConstBytes bytes{records, now * element_size_};
         if (conversion != nullptr) {
             now = 1;
@@ -105,7 +106,7 @@ Status DatasetState::append_in_place(const std::byte* records, std::size_t recor
             bytes = {converted, element_size_};
         }
         file_->unsynced = true;
-        H5MOTE_TRY(file_->driver.write(Usage::raw_data, address + row * element_size_, bytes));
+        H5MOTE_TRY(file_->driver.write(Usage::raw_data, address + std::uint64_t{row} * element_size_, bytes));
         dims()[0] += now;
         dims_changed_ = true;
         records += now * record_size;
@@ -123,11 +124,15 @@ Status DatasetState::set_extent(Span<const std::uint64_t> wanted) noexcept {
     if (!sound) {
         return file_->context.fail(Module::dataset, __LINE__, Status::invalid_argument, rank_);
     }
-    if (rank_ == 1 && fits_cache() && dims()[0] % chunk_dims()[0] != 0 && wanted[0] != dims()[0]) {
+    std::uint32_t row = 0;
+    if (rank_ == 1) {
+        (void)divide(dims()[0], chunk_rows(), row);
+    }
+    if (row != 0 && fits_cache() && wanted[0] != dims()[0]) {
         // An append that a power cut ended may have left bytes beyond the last row.
         H5MOTE_TRY(open_tail());
         const std::uint32_t offset = static_cast<std::uint32_t>(at - tail_->data());
-        H5MOTE_TRY(fill(at, static_cast<std::uint64_t>(end - at) / element_size_));
+        H5MOTE_TRY(fill(at, static_cast<std::size_t>(end - at) / element_size_));
         tail_->touch(offset, tail_->size);
         evicted(*tail_);
     }

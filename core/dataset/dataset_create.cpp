@@ -2,6 +2,7 @@
 
 #include "checked.hpp"
 #include "dataset_state.hpp"
+#include "extent.hpp"
 #include "links.hpp"
 #include "text.hpp"
 
@@ -13,7 +14,7 @@ namespace {
 // Everything that the header of a new dataset says, gathered and checked before anything is allocated.
 class NewDataset final : public HeaderContent {
 public:
-    NewDataset(FileState& file, DatatypeView type, const Dataspace& space, const DatasetCreate& create) noexcept
+    NewDataset(FileState& file, DatatypeView type, const Extent& space, const DatasetCreate& create) noexcept
         : file_(file), type_(type), space_(space), create_(create) {}
     NewDataset(const NewDataset&) = delete;
     NewDataset& operator=(const NewDataset&) = delete;
@@ -36,7 +37,7 @@ private:
 
     FileState& file_;
     DatatypeView type_;
-    const Dataspace& space_;
+    const Extent space_;
     const DatasetCreate& create_;
     FilterEntry* filters_ = nullptr;
     LayoutMessage layout_;
@@ -46,9 +47,7 @@ private:
 };
 
 Status NewDataset::plan() noexcept {
-    std::uint64_t count = 0;
-    if (!space_.valid() || type_.size() == 0 || space_.element_count(count) != Status::ok ||
-        !checked_multiply<std::uint64_t>(count, type_.size(), bytes_)) {
+    if (type_.size() == 0 || !space_.data_size(type_.size(), bytes_)) {
         return invalid(__LINE__);
     }
     if (!create_.fill.empty() && create_.fill.size() != type_.size()) {
@@ -74,22 +73,28 @@ Status NewDataset::plan_whole() noexcept {
 }
 
 Status NewDataset::plan_chunks() noexcept {
-    const std::size_t rank = space_.rank();
+    const unsigned rank = space_.rank;
     if (rank == 0 || create_.chunk.rank() != rank || create_.filters.size() > H5MOTE_MAX_FILTERS) {
         return invalid(__LINE__, create_.chunk.rank());
     }
+    unsigned unlimited = 0;
     std::uint64_t bytes = type_.size();
     shape_.chunks = 1;
-    for (std::size_t i = 0; i < rank; ++i) {
+    bool sound = true;
+    for (unsigned i = 0; sound && i < rank; ++i) {
         const std::uint32_t chunk = create_.chunk.data()[i];
-        const std::uint64_t most = space_.max_dims()[i];
-        if (chunk == 0 || (most == space_.dims()[i] && chunk > most && most != 0) ||
-            !checked_multiply<std::uint64_t>(bytes, chunk, bytes) || bytes > 0xffffffffU ||
-            (most != kUnlimited &&
-             !checked_multiply(shape_.chunks, most / chunk + (most % chunk != 0 ? 1 : 0), shape_.chunks))) {
-            return invalid(__LINE__, chunk);
-        }
+        const std::uint64_t most = space_.max_dims[i];
         chunk_dims_[i] = chunk;
+        sound = chunk != 0 && (most != space_.dims[i] || chunk <= most || most == 0) &&
+                checked_multiply<std::uint64_t>(bytes, chunk, bytes) && bytes <= 0xffffffffU;
+        if (most == kUnlimited) {
+            ++unlimited;
+        } else {
+            sound = sound && checked_multiply(shape_.chunks, divide_up(most, chunk), shape_.chunks);
+        }
+    }
+    if (!sound) {
+        return invalid(__LINE__, bytes);
     }
     chunk_dims_[rank] = type_.size();
     shape_.chunk_bytes = static_cast<std::uint32_t>(bytes);
@@ -97,22 +102,23 @@ Status NewDataset::plan_chunks() noexcept {
     if (shape_.filtered && bytes > file_.chunks.budget()) {
         return file_.context.fail(Module::dataset, __LINE__, Status::over_budget, 0, bytes);
     }
-    if (space_.unlimited_count() > 1 || (space_.unlimited_count() == 0 && H5MOTE_FIXED_CHUNKS == 0)) {
+    if (unlimited > 1 || (unlimited == 0 && H5MOTE_FIXED_CHUNKS == 0)) {
         return file_.context.unsupported(Module::dataset, __LINE__, Feature::chunk_index);
     }
     layout_.layout_class = LayoutMessage::Class::chunked;
     layout_.dimensionality = static_cast<std::uint8_t>(rank + 1);
-    layout_.index = space_.unlimited_count() == 1 ? ChunkIndex::extensible_array : ChunkIndex::fixed_array;
+    layout_.index = unlimited == 1 ? ChunkIndex::extensible_array : ChunkIndex::fixed_array;
     // An array needs no more elements than chunks that the file can address.
     const unsigned reach = file_.shape().sizeof_addr * 8U - floor_log2(bytes);
     layout_.array.max_bits = static_cast<std::uint8_t>(shape_.filtered || reach > 32 ? 32 : reach < 8 ? 8 : reach);
-    if (layout_.index == ChunkIndex::fixed_array) {
+    if (H5MOTE_FIXED_CHUNKS != 0 && unlimited == 0) {
         layout_.array.page_bits = 10;  // libhdf5's
     }
     return shape_.filtered ? plan_filters() : Status::ok;
 }
 
 Status NewDataset::plan_filters() noexcept {
+#if H5MOTE_FILTERS
     filters_ = static_cast<FilterEntry*>(file_.context.allocate(MemoryKind::other, filters_size()));
     if (filters_ == nullptr) {
         return Status::out_of_memory;
@@ -131,6 +137,9 @@ Status NewDataset::plan_filters() noexcept {
     return status == Status::ok
                ? Status::ok
                : file_.context.fail(Module::filter, __LINE__, status, static_cast<std::uint32_t>(failed));
+#else
+    return file_.context.unsupported(Module::filter, __LINE__, Feature::filter);
+#endif
 }
 
 // The dataspace comes last, so that growth rewrites only the dimension, its maximum and the checksum.
@@ -175,9 +184,7 @@ void NewDataset::write(HeaderWriter& header) const noexcept {
     header.reserve_continuation();
 
     header.begin(MessageType::dataspace);
-    encode_dataspace(header.out, header.shape, static_cast<DataspaceMessage::Type>(space_.space_class()),
-                     static_cast<unsigned>(space_.rank()), space_.dims().data(),
-                     space_.extensible() ? space_.max_dims().data() : nullptr);
+    encode_dataspace(header.out, header.shape, space_);
     header.end();
 }
 
@@ -214,12 +221,19 @@ Status create(FileState& file, std::uint64_t group, std::string_view path, NewDa
 
 }  // namespace
 
-Result<Dataset> Group::create_dataset(std::string_view path, DatatypeView type, const Dataspace& space,
-                                      const DatasetCreate& properties) noexcept {
+Result<Dataset> Group::make_dataset(std::string_view path, DatatypeView type, const Dataspace* space,
+                                    const DatasetCreate& properties) noexcept {
+    static constexpr std::uint64_t kRows = 0;
+    static constexpr std::uint64_t kNoLimit = kUnlimited;
     std::uint64_t address = 0;
     H5MOTE_TRY(check());
+    if (space != nullptr && !space->valid()) {
+        return file_->context.fail(Module::dataset, __LINE__, Status::invalid_argument);
+    }
     {
-        NewDataset content(*file_, type, space, properties);
+        const Extent extent =
+            space != nullptr ? extent_of(*space) : Extent{DataspaceMessage::Type::simple, 1, &kRows, &kNoLimit};
+        NewDataset content(*file_, type, extent, properties);
         H5MOTE_TRY(create(*file_, address_, path, content, address));
     }
     DatasetState* state = nullptr;
@@ -227,9 +241,7 @@ Result<Dataset> Group::create_dataset(std::string_view path, DatatypeView type, 
     state->set_reserve(properties.reserve);
     Dataset dataset(*file_, address, *state);
     if (properties.allocation == AllocationTime::early) {
-        H5MOTE_TRY(state->layout_class() == LayoutMessage::Class::chunked      ? state->allocate_all_chunks()
-                   : state->layout_class() == LayoutMessage::Class::contiguous ? state->allocate_contiguous()
-                                                                               : Status::ok);
+        H5MOTE_TRY(state->allocate_all());
     }
     return dataset;
 }
@@ -243,13 +255,11 @@ Result<Dataset> Group::open_dataset(std::string_view path) noexcept {
     return Dataset(*file_, object, *state);
 }
 
-Result<Dataset> Group::open_or_create_dataset(std::string_view path, DatatypeView type, const Dataspace& space,
-                                              const DatasetCreate& properties) noexcept {
+Result<Dataset> Group::open_or_make_dataset(std::string_view path, DatatypeView type, const Dataspace* space,
+                                            const DatasetCreate& properties) noexcept {
     Result<Dataset> opened = open_dataset(path);
-    if (opened.status() == Status::not_found) {
-        return create_dataset(path, type, space, properties);
-    }
-    return opened;
+    return opened.status() == Status::not_found ? make_dataset(path, type, space, properties)
+                                                : static_cast<Result<Dataset>&&>(opened);
 }
 
 }  // namespace h5mote

@@ -103,7 +103,7 @@ Status DatasetState::load() noexcept {
                 }
                 break;
             case MessageType::datatype:
-                H5MOTE_TRY(view_datatype(file_->context, message.body(), type));
+                H5MOTE_TRY(parse_datatype(file_->context, message.body(), type));
                 element_size_ = type.size();
                 break;
             case MessageType::fill_value:
@@ -128,6 +128,7 @@ Status DatasetState::load() noexcept {
 }
 
 Status DatasetState::load_filters(MessageIterator& message) noexcept {
+#if H5MOTE_FILTERS
     PipelineReader reader(message.body());
     unsigned count = 0;
     H5MOTE_TRY(reader.count(file_->context, count));
@@ -137,6 +138,10 @@ Status DatasetState::load_filters(MessageIterator& message) noexcept {
         entry->filter = file_->context.find_filter(entry->spec.id);
     }
     return Status::ok;
+#else
+    return file_->context.unsupported(Module::filter, __LINE__, Feature::filter,
+                                      static_cast<std::uint32_t>(message.type()));
+#endif
 }
 
 Status DatasetState::load_layout(MessageIterator& message) noexcept {
@@ -178,9 +183,9 @@ Status DatasetState::open_chunks(const LayoutMessage& layout) noexcept {
         if (max_dims()[i] == kUnlimited) {
             ++unlimited;
         } else {
-            sound =
-                sound && checked_multiply(shape.chunks, max_dims()[i] / chunk + (max_dims()[i] % chunk != 0 ? 1 : 0),
-                                          shape.chunks);
+            sound = sound && chunk <= 0xffffffffU &&
+                    checked_multiply(shape.chunks, divide_up(max_dims()[i], static_cast<std::uint32_t>(chunk)),
+                                     shape.chunks);
         }
     }
     // An extensible array counts along the one dimension that is unlimited.

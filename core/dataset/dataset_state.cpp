@@ -1,6 +1,7 @@
 // Chunks of an open dataset: in memory, in the file, and on the way between the two.
 
 #include "dataset_state.hpp"
+#include "checked.hpp"
 
 #include <cstring>
 
@@ -8,8 +9,8 @@ namespace h5mote {
 
 // ---- between memory and file ------------------------------------------------------------------------------------
 
-Status DatasetState::fill(std::byte* to, std::uint64_t count) noexcept {
-    const std::size_t bytes = static_cast<std::size_t>(count * element_size_);
+Status DatasetState::fill(std::byte* to, std::size_t count) noexcept {
+    const std::size_t bytes = count * element_size_;
     if (zero_fill_) {
         std::memset(to, 0, bytes);
         return Status::ok;
@@ -36,21 +37,31 @@ Status DatasetState::read_chunk(ChunkSlot& slot, const ChunkLocation& location) 
     slot.address = location.address;
     slot.stored_size = static_cast<std::uint32_t>(bytes);
     const Bytes chunk{slot.data(), slot.size};
-    if (!filtered()) {
-        return file.driver.read(Usage::raw_data, location.address, chunk);
+#if H5MOTE_FILTERS
+    if (filtered()) {
+        return read_filtered(location, chunk);
     }
+#endif
+    return file.driver.read(Usage::raw_data, location.address, chunk);
+}
+
+#if H5MOTE_FILTERS
+Status DatasetState::read_filtered(const ChunkLocation& location, Bytes chunk) noexcept {
+    FileState& file = *file_;
+    const std::uint64_t bytes = location.size;
     if (bytes > 0xffffffffU) {
         return file.context.fail(Module::dataset, __LINE__, Status::corrupt_file, 0, location.address);
     }
     const FilterPipeline filters = pipeline();
-    const std::size_t need = filters.decode_need(slot.size, slot.stored_size, location.mask);
+    const std::size_t stored_size = static_cast<std::size_t>(bytes);
+    const std::size_t need = filters.decode_need(chunk.size(), stored_size, location.mask);
     const Bytes work{file.filter_scratch(need), need};
     if (work.data() == nullptr && need != 0) {
         return Status::out_of_memory;
     }
     Bytes place;
     FilterId failed = FilterId::none;
-    Status status = filters.stored_place(slot.stored_size, location.mask, chunk, work, place);
+    Status status = filters.stored_place(stored_size, location.mask, chunk, work, place);
     if (status == Status::ok) {
         H5MOTE_TRY(file.driver.read(Usage::raw_data, location.address, place));
         status = filters.decode(place, location.mask, chunk, work, failed);
@@ -63,16 +74,18 @@ Status DatasetState::read_chunk(ChunkSlot& slot, const ChunkLocation& location) 
                                                     static_cast<std::uint32_t>(failed), location.address);
 }
 
+#endif
+
 // Space for chunk `index`, and in advance for as many more as the dataset has already, within limits. `zeros`: it reads
 // as fill values without being written.
 Status DatasetState::allocate_chunks(std::uint64_t index, ChunkLocation& location, bool& zeros) noexcept {
     std::uint32_t count = 1;
     if (zero_fill_ && table_.can_reserve() && rank_ == 1) {
         const std::uint32_t reach = table_.reach(index);
-        std::uint64_t limit = reserve_ / chunk_bytes_;
-        limit = index < limit ? index : limit;
+        std::uint32_t limit = reserve_ / chunk_bytes_;
+        limit = index < limit ? static_cast<std::uint32_t>(index) : limit;
         limit = reach < limit ? reach : limit;
-        count = limit > 1 ? static_cast<std::uint32_t>(limit) : 1;
+        count = limit > 1 ? limit : 1;
     }
     bool fresh = false;
     Status status =
@@ -121,9 +134,11 @@ Status DatasetState::write_back(ChunkSlot& slot) noexcept {
     if (&slot == tail_) {
         settle_cursor();
     }
+#if H5MOTE_FILTERS
     if (filtered()) {
         return write_filtered(slot);
     }
+#endif
     if (slot.address == kUndefinedAddress) {
         ChunkLocation location;
         bool zeros = false;
@@ -140,6 +155,7 @@ Status DatasetState::write_back(ChunkSlot& slot) noexcept {
     return Status::ok;
 }
 
+#if H5MOTE_FILTERS
 // The new form of a chunk stands beside the old one until the index entry is switched.
 Status DatasetState::write_filtered(ChunkSlot& slot) noexcept {
     FileState& file = *file_;
@@ -178,6 +194,8 @@ Status DatasetState::write_filtered(ChunkSlot& slot) noexcept {
     slot.clean();
     return Status::ok;
 }
+
+#endif
 
 void DatasetState::evicted(ChunkSlot& slot) noexcept {
     if (&slot == tail_) {
@@ -242,6 +260,61 @@ Status DatasetState::allocate_contiguous() noexcept {
     return Status::ok;
 }
 
+// The linear index of chunk `scaled`: row-major over the maximum sizes, the unlimited dimension slowest wherever it
+// stands.
+std::uint64_t DatasetState::chunk_index(const std::uint64_t* scaled) noexcept {
+    std::uint64_t index = 0;
+    std::uint64_t slowest = 0;
+    std::uint64_t below = 1;
+    for (unsigned i = 0; i < rank_; ++i) {
+        if (max_dims()[i] == kUnlimited) {
+            slowest = scaled[i];
+        } else {
+            const std::uint64_t chunks = divide_up(max_dims()[i], static_cast<std::uint32_t>(chunk_dims()[i]));
+            index = index * chunks + scaled[i];
+            below *= chunks;
+        }
+    }
+    return slowest * below + index;
+}
+
+Status DatasetState::allocate_all() noexcept {
+    if (layout_class_ != LayoutMessage::Class::chunked) {
+        return layout_class_ == LayoutMessage::Class::contiguous ? allocate_contiguous() : Status::ok;
+    }
+    // Counts through the chunks of the extent.
+    const std::size_t size = rank_ * sizeof(std::uint64_t);
+    auto* scaled = static_cast<std::uint64_t*>(file_->context.allocate(MemoryKind::other, size));
+    if (scaled == nullptr) {
+        return Status::out_of_memory;
+    }
+    std::memset(scaled, 0, size);
+    Status status = Status::ok;
+    unsigned empty = 0;
+    for (unsigned i = 0; i < rank_; ++i) {
+        empty += dims()[i] == 0 ? 1 : 0;
+    }
+    for (unsigned i = 0; empty == 0 && i < rank_ && status == Status::ok;) {
+        status = allocate_chunk(chunk_index(scaled));
+        for (i = 0; i < rank_ && ++scaled[i] * chunk_dims()[i] >= dims()[i]; ++i) {
+            scaled[i] = 0;
+        }
+    }
+    file_->context.release(MemoryKind::other, scaled, size);
+    return status;
+}
+
+Status DatasetState::allocate_chunk(std::uint64_t index) noexcept {
+    if (!fits_cache()) {
+        std::uint64_t address = 0;
+        return chunk_in_place(index, true, address);
+    }
+    ChunkSlot* slot = nullptr;
+    H5MOTE_TRY(chunk(index, true, slot));
+    slot->touch(0, slot->size);
+    return Status::ok;
+}
+
 // ---- the file's demands ------------------------------------------------------------------------------------------
 
 Status DatasetState::store_dims() noexcept {
@@ -273,7 +346,7 @@ Status DatasetState::give_back() noexcept {
     if (layout_class_ != LayoutMessage::Class::chunked || rank_ != 1 || filtered() || !table_.can_reserve()) {
         return Status::ok;
     }
-    std::uint64_t index = (dims()[0] + chunk_dims()[0] - 1) / chunk_dims()[0];
+    std::uint64_t index = divide_up(dims()[0], chunk_rows());
     for (;;) {
         const std::uint32_t reach = table_.reach(index);
         std::uint32_t count = 0;

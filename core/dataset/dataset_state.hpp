@@ -54,11 +54,13 @@ public:
     Status chunk_in_place(std::uint64_t index, bool create, std::uint64_t& address) noexcept;
     bool fits_cache() const noexcept { return chunk_bytes_ <= file_->chunks.budget(); }
     /// Fills `count` elements of the file's datatype with the fill value.
-    Status fill(std::byte* to, std::uint64_t count) noexcept;
+    Status fill(std::byte* to, std::size_t count) noexcept;
     /// Gives a contiguous dataset that has none its file space, filled.
     Status allocate_contiguous() noexcept;
-    /// Gives every chunk of the current extent its file space, filled (allocation time early).
-    Status allocate_all_chunks() noexcept;
+    /// Gives every element of the current extent its file space, filled (allocation time early).
+    Status allocate_all() noexcept;
+    /// Number of the chunk at those chunk coordinates in the index.
+    std::uint64_t chunk_index(const std::uint64_t* scaled) noexcept;
     void set_reserve(std::uint32_t bytes) noexcept { reserve_ = bytes; }
 
     Status flush_raw() noexcept override;
@@ -92,6 +94,10 @@ private:
     Status append_in_place(const std::byte* records, std::size_t record_size, std::size_t count,
                            const Conversion* conversion) noexcept;
     Status allocate_chunks(std::uint64_t index, ChunkLocation& location, bool& zeros) noexcept;
+    /// Rows of a chunk of a one-dimensional dataset.
+    std::uint32_t chunk_rows() noexcept { return static_cast<std::uint32_t>(chunk_dims()[0]); }
+    Status allocate_chunk(std::uint64_t index) noexcept;
+    Status read_filtered(const ChunkLocation& location, Bytes chunk) noexcept;
     Status read_chunk(ChunkSlot& slot, const ChunkLocation& location) noexcept;
     Status write_filtered(ChunkSlot& slot) noexcept;
     Status fill_file(std::uint64_t address, std::uint64_t bytes) noexcept;

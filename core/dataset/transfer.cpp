@@ -67,7 +67,7 @@ Status Transfer::prepare(DatatypeView type) noexcept {
     MessageIterator message(file_, dataset_.address());
     H5MOTE_TRY(message.next(MessageType::datatype));
     DatatypeView stored;
-    H5MOTE_TRY(view_datatype(file_.context, message.body(), stored));
+    H5MOTE_TRY(parse_datatype(file_.context, message.body(), stored));
     memory_size_ = type.size();
     element_size_ = stored.size();
     return write_ ? prepare_conversion(file_.context, conversion_, type, stored)
@@ -210,8 +210,7 @@ Status Transfer::chunked() noexcept {
     H5MOTE_TRY(runs.reset(selection_, space_, chunk_dims));
     const bool in_memory = dataset_.fits_cache();
     while (runs.next_chunk()) {
-        std::uint64_t index = 0;
-        H5MOTE_TRY(chunk_linear_index(space_, chunk_dims, runs.scaled(), index));
+        const std::uint64_t index = dataset_.chunk_index(runs.scaled().data());
         ChunkSlot* slot = nullptr;
         std::uint64_t address = kUndefinedAddress;
         H5MOTE_TRY(in_memory ? dataset_.chunk(index, write_ && runs.covers_chunk(), slot)
@@ -274,38 +273,6 @@ Status Dataset::read(const Selection& selection, DatatypeView type, const Datasp
                      const Selection& memory_selection, Bytes data) noexcept {
     H5MOTE_TRY(check());
     return transfer(state_of(cursor_), false, selection, type, &memory, memory_selection, data);
-}
-
-Status DatasetState::allocate_all_chunks() noexcept {
-    // Rarely done, and at creation only: the transfer's machinery enumerates the chunks.
-    struct Walk {
-        Dataspace space;
-        ChunkedRuns runs;
-    };
-    Walk* walk = file_->context.create<Walk>(MemoryKind::other);
-    if (walk == nullptr) {
-        return Status::out_of_memory;
-    }
-    const Span<const std::uint64_t> chunk(chunk_dims(), rank_);
-    walk->space =
-        Dataspace::simple(Span<const std::uint64_t>(dims(), rank_), Span<const std::uint64_t>(max_dims(), rank_));
-    Status status = walk->runs.reset(Selection::all(), walk->space, chunk);
-    while (status == Status::ok && walk->runs.next_chunk()) {
-        std::uint64_t index = 0;
-        status = chunk_linear_index(walk->space, chunk, walk->runs.scaled(), index);
-        if (status == Status::ok && fits_cache()) {
-            ChunkSlot* slot = nullptr;
-            status = this->chunk(index, true, slot);
-            if (status == Status::ok) {
-                slot->touch(0, slot->size);
-            }
-        } else if (status == Status::ok) {
-            std::uint64_t address = 0;
-            status = chunk_in_place(index, true, address);
-        }
-    }
-    file_->context.destroy(MemoryKind::other, walk);
-    return status;
 }
 
 }  // namespace h5mote

@@ -47,17 +47,17 @@ Status DataspaceMessage::decode(Context& context, FileShape file_shape, ConstByt
     return sound ? Status::ok : damaged(context, __LINE__, MessageType::dataspace);
 }
 
-void encode_dataspace(Writer& writer, FileShape shape, DataspaceMessage::Type type, unsigned rank,
-                      const std::uint64_t* dims, const std::uint64_t* max_dims) noexcept {
+void encode_dataspace(Writer& writer, FileShape shape, const Extent& extent) noexcept {
+    const unsigned kinds = extent.extensible() ? 2 : 1;
     writer.u8(2);
-    writer.u8(rank);
-    writer.u8(max_dims != nullptr && rank > 0 ? 1 : 0);
-    writer.u8(static_cast<std::uint8_t>(type));
-    for (unsigned i = 0; i < rank; ++i) {
-        shape.write_size(writer, dims[i]);
-    }
-    for (unsigned i = 0; max_dims != nullptr && i < rank; ++i) {
-        shape.write_size(writer, max_dims[i]);
+    writer.u8(extent.rank);
+    writer.u8(kinds - 1);
+    writer.u8(static_cast<std::uint8_t>(extent.type));
+    for (unsigned kind = 0; kind < kinds; ++kind) {
+        const std::uint64_t* sizes = kind == 0 ? extent.dims : extent.max_dims;
+        for (unsigned i = 0; i < extent.rank; ++i) {
+            shape.write_size(writer, sizes[i]);
+        }
     }
 }
 

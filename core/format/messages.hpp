@@ -51,9 +51,34 @@ struct DataspaceMessage {
     Status decode(Context& context, FileShape file_shape, ConstBytes body) noexcept;
 };
 
-/// Writes a version 2 dataspace message. `max_dims` may be nullptr (fixed extent).
-void encode_dataspace(Writer& writer, FileShape shape, DataspaceMessage::Type type, unsigned rank,
-                      const std::uint64_t* dims, const std::uint64_t* max_dims) noexcept;
+/// An extent as the object model hands it down: borrowed sizes. A scalar by default.
+struct Extent {
+    DataspaceMessage::Type type = DataspaceMessage::Type::scalar;
+    std::uint8_t rank = 0;
+    const std::uint64_t* dims = nullptr;
+    const std::uint64_t* max_dims = nullptr;
+
+    /// Whether any dimension may grow.
+    bool extensible() const noexcept {
+        bool any = false;
+        for (unsigned i = 0; i < rank; ++i) {
+            any = any || dims[i] != max_dims[i];
+        }
+        return any;
+    }
+    /// Bytes of all elements of `element_size` bytes; false when 64 bits do not hold them.
+    bool data_size(std::uint32_t element_size, std::uint64_t& bytes) const noexcept {
+        bytes = type == DataspaceMessage::Type::null ? 0 : element_size;
+        bool fits = true;
+        for (unsigned i = 0; i < rank; ++i) {
+            fits = !__builtin_mul_overflow(bytes, dims[i], &bytes) && fits;
+        }
+        return fits;
+    }
+};
+
+/// Writes a version 2 dataspace message, with the maximum sizes only if they differ.
+void encode_dataspace(Writer& writer, FileShape shape, const Extent& extent) noexcept;
 
 /// version 3 | flags: bits 0-1 allocation time, 2-3 write time, 4 undefined, 5 value present | [size 4 | value]
 struct FillValueMessage {

@@ -21,11 +21,6 @@ Status copy_text(FileState& file, ConstBytes from, Span<char> to, std::size_t& l
 
 }  // namespace
 
-const Dataspace& Group::log_space() noexcept {
-    static constexpr Dataspace kLog = Dataspace::unlimited();
-    return kLog;
-}
-
 Result<Group> Group::create_group(std::string_view path, const GroupCreate& create) noexcept {
     std::uint64_t parent = 0;
     std::string_view name;

@@ -20,7 +20,7 @@ std::string_view take_part(std::string_view& path) noexcept {
         while (length < path.size() && path[length] != '/') {
             ++length;
         }
-        const std::string_view part = path.substr(0, length);
+        const std::string_view part = std::string_view(path.data(), length);
         path.remove_prefix(length);
         if (part != std::string_view(".", 1)) {
             return part;
@@ -204,11 +204,11 @@ Status resolve_parent(FileState& file, std::uint64_t group, std::string_view pat
     while (begin > 0 && path[begin - 1] != '/') {
         --begin;
     }
-    name = path.substr(begin, end - begin);
+    name = {path.data() + begin, end - begin};
     if (name.empty() || name == std::string_view(".", 1) || name.size() > 0xffff) {
         return file.context.fail(Module::group, __LINE__, Status::invalid_argument);
     }
-    H5MOTE_TRY(resolve(file, group, path.substr(0, begin), parent));
+    H5MOTE_TRY(resolve(file, group, {path.data(), begin}, parent));
     ObjectType type;
     H5MOTE_TRY(object_type(file, parent, type));
     return type == ObjectType::group ? Status::ok : file.context.fail(Module::group, __LINE__, Status::not_found);

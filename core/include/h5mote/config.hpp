@@ -41,6 +41,16 @@
 #define H5MOTE_MAX_RANK 32
 #endif
 
+// Datasets with filters (the pipeline; the filters themselves cost only what a program passes to its Library). 0 or 1.
+// Off: such a dataset is `unsupported`, to create and to open.
+#ifndef H5MOTE_FILTERS
+#ifdef H5MOTE_PROFILE_LOGGER
+#define H5MOTE_FILTERS 0
+#else
+#define H5MOTE_FILTERS 1
+#endif
+#endif
+
 // Most filters of one pipeline. 1 to 32 (the format's own limit).
 #ifndef H5MOTE_MAX_FILTERS
 #ifdef H5MOTE_PROFILE_LOGGER
@@ -82,7 +92,11 @@
 
 // Chunk indexes of datasets that cannot grow (fixed array, single chunk, implicit). 0 or 1.
 #ifndef H5MOTE_FIXED_CHUNKS
+#ifdef H5MOTE_PROFILE_LOGGER
+#define H5MOTE_FIXED_CHUNKS 0
+#else
 #define H5MOTE_FIXED_CHUNKS 1
+#endif
 #endif
 
 // Conversion between datatypes in memory and in the file. 0 or 1. Off: both must be the same, else `unsupported`.

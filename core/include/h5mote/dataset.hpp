@@ -127,7 +127,8 @@ public:
 
     /// Fixes the datatype of records in memory for append_records(). type_mismatch, unsupported (no conversion compiled
     /// in).
-    Status set_memory_type(DatatypeView type) noexcept;
+    /// With `opened` not ok nothing is done but to return that.
+    Status set_memory_type(DatatypeView type, Status opened = Status::ok) noexcept;
 
     /// Ends the handle. The last one of a dataset writes what is buffered into the file, which can fail; durable with
     /// the file's next flush.

@@ -40,14 +40,24 @@ public:
     /// unlimited dimension; (filter): a mandatory one that the program lacks. over_budget: a filtered chunk larger than
     /// the chunk cache.
     Result<Dataset> create_dataset(std::string_view path, DatatypeView type, const Dataspace& space,
-                                   const DatasetCreate& create = {}) noexcept;
+                                   const DatasetCreate& create = {}) noexcept {
+        return make_dataset(path, type, &space, create);
+    }
     Result<Dataset> open_dataset(std::string_view path) noexcept;
+    Result<Dataset> open_or_create_dataset(std::string_view path, DatatypeView type, const Dataspace& space,
+                                           const DatasetCreate& create = {}) noexcept {
+        return open_or_make_dataset(path, type, &space, create);
+    }
 
-    /// A dataset of C++ records, by default with one unlimited dimension: a log.
+    /// A dataset of C++ records, without a dataspace one of one unlimited dimension: a log.
+    template <typename T>
+    Result<TypedDataset<T>> create_dataset(std::string_view path, const DatasetCreate& create) noexcept {
+        return typed<T>(make_dataset(path, file_type_of<T>(), nullptr, create));
+    }
     template <typename T>
     Result<TypedDataset<T>> create_dataset(std::string_view path, const DatasetCreate& create,
-                                           const Dataspace& space = log_space()) noexcept {
-        return typed<T>(create_dataset(path, file_type_of<T>(), space, create));
+                                           const Dataspace& space) noexcept {
+        return typed<T>(make_dataset(path, file_type_of<T>(), &space, create));
     }
     /// type_mismatch when the records of the file cannot be converted to T.
     template <typename T>
@@ -55,12 +65,14 @@ public:
         return typed<T>(open_dataset(path));
     }
     template <typename T>
-    Result<TypedDataset<T>> open_or_create_dataset(std::string_view path, const DatasetCreate& create,
-                                                   const Dataspace& space = log_space()) noexcept {
-        return typed<T>(open_or_create_dataset(path, file_type_of<T>(), space, create));
+    Result<TypedDataset<T>> open_or_create_dataset(std::string_view path, const DatasetCreate& create) noexcept {
+        return typed<T>(open_or_make_dataset(path, file_type_of<T>(), nullptr, create));
     }
-    Result<Dataset> open_or_create_dataset(std::string_view path, DatatypeView type, const Dataspace& space,
-                                           const DatasetCreate& create = {}) noexcept;
+    template <typename T>
+    Result<TypedDataset<T>> open_or_create_dataset(std::string_view path, const DatasetCreate& create,
+                                                   const Dataspace& space) noexcept {
+        return typed<T>(open_or_make_dataset(path, file_type_of<T>(), &space, create));
+    }
 
     /// One more name for an object of the same file. invalid_argument: another file's.
     Status create_hard_link(std::string_view path, const Object& target) noexcept;
@@ -77,15 +89,14 @@ private:
     friend class File;
     Group(FileState& file, std::uint64_t address) noexcept : Object(file, address) {}
 
-    static const Dataspace& log_space() noexcept;
+    // Without a dataspace: one unlimited dimension.
+    Result<Dataset> make_dataset(std::string_view path, DatatypeView type, const Dataspace* space,
+                                 const DatasetCreate& create) noexcept;
+    Result<Dataset> open_or_make_dataset(std::string_view path, DatatypeView type, const Dataspace* space,
+                                         const DatasetCreate& create) noexcept;
     template <typename T>
-    static Result<TypedDataset<T>> typed(Result<Dataset> opened) noexcept {
-        if (!opened) {
-            return opened.status();
-        }
-        if (const Status status = opened->set_memory_type(datatype_of<T>()); status != Status::ok) {
-            return status;
-        }
+    static Result<TypedDataset<T>> typed(Result<Dataset>&& opened) noexcept {
+        H5MOTE_TRY(opened->set_memory_type(datatype_of<T>(), opened.status()));
         return TypedDataset<T>(static_cast<Dataset&&>(*opened));
     }
 };

@@ -46,7 +46,7 @@ public:
     /// The same for one value of a C++ type.
     template <typename T>
     Status write_attribute(std::string_view name, const T& value) noexcept {
-        return write_attribute_as(name, datatype_of<T>(), file_type_of<T>(), scalar_space(),
+        return write_attribute_as(name, datatype_of<T>(), file_type_of<T>(), nullptr,
                                   as_bytes(Span<const T>(&value, 1)));
     }
     /// A scalar fixed-length string, null-padded, exactly as long as the text (1 for an empty one); UTF-8 when it is
@@ -91,9 +91,8 @@ protected:
     std::uint64_t address_ = 0;
 
 private:
-    static const Dataspace& scalar_space() noexcept;
     Status write_attribute_as(std::string_view name, DatatypeView memory_type, DatatypeView file_type,
-                              const Dataspace& space, ConstBytes data) noexcept;
+                              const Dataspace* space, ConstBytes data) noexcept;
 };
 
 }  // namespace h5mote
