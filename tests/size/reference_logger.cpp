@@ -1,6 +1,6 @@
-// What firmware of the profile `logger` costs: everything that the profile is for, in one program. It opens or creates a
-// file, makes groups, attributes and two datasets, appends one and many records, flushes, closes, and does it again to
-// continue. Built three ways; the figures are differences of images:
+// What firmware of the profile `logger` costs: everything that the profile is for, in one program. It opens or creates
+// a file, makes groups, attributes and two datasets, appends one and many records, flushes, closes, and does it again
+// to continue. Built three ways; the figures are differences of images:
 //   (nothing)                    the library
 //   H5MOTE_REFERENCE_DEFLATE     with filters shuffle and deflate
 //   H5MOTE_REFERENCE_FLETCHER32  with filters shuffle and fletcher32
@@ -24,15 +24,13 @@ std::byte storage[24 * 1024];
 
 #ifdef H5MOTE_REFERENCE_EMPTY
 
+// Prepares every record as the others do, and keeps the buffers.
 bool run(std::uint32_t begin, std::uint32_t end) {
-    // Touches what the others use, and prepares every record as they do.
-    reference::Sample volatile sink = {};
     for (std::uint32_t i = begin; i < end; ++i) {
         const reference::Sample sample = reference::row(i);
-        sink.t_ms = sample.t_ms + static_cast<std::uint32_t>(sample.accel[2]);
-        sink.temp_c = sample.temp_c;
+        __asm__ volatile("" : : "r"(&sample), "r"(memory), "r"(storage) : "memory");
     }
-    return memory[0] == storage[0];
+    return true;
 }
 
 h5mote::ConstBytes contents() { return {storage, 0}; }

@@ -1,7 +1,7 @@
 // RAM, stack and instructions of the reference workload (reference.hpp) in the profile `logger`.
 //
-//   reference_workload rows [FILE]   prints peaks of arena and stack: create, append, flush, close, open, continue, close
-//   reference_workload append1       1000 single-row appends between the markers of toolchains/count-insns
+//   reference_workload rows [FILE]   prints peaks of arena and stack: create, append, flush, close, open, continue,
+//   close reference_workload append1       1000 single-row appends between the markers of toolchains/count-insns
 //   reference_workload append64      the same rows, 64 at a time
 #include "measure.hpp"
 #include "reference.hpp"

@@ -1,0 +1,145 @@
+#!/usr/bin/env python3
+"""measure_size: runs the measuring images of one core on its emulated board and writes their figures.
+
+Images in --images: see CMakeLists.txt beside this file. Every file that an image saves is read back with h5py, if that
+is there. Figures (`toolchains/figures` collects them):
+
+  code.* data.* bss.*   difference of two images; bss without the program's own buffers
+  ram.logger.*          peak of the arena in the reference workload, and the static objects (library, arena, driver),
+                        without the one chunk buffer
+  stack.*               deepest stack below main(), painted; logger: the reference workload from creating the file to
+                        closing it a second time; firmware: reference_logger; deflate: that with shuffle and deflate
+  insns.append*         guest instructions a row, 1000 rows, all that append() does: also the writes of full chunks
+"""
+
+import argparse
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+TOOLS = ROOT / "toolchains"
+ROWS = 1000
+
+
+class Failure(Exception):
+    pass
+
+
+def run(*command):
+    done = subprocess.run([str(part) for part in command], capture_output=True, text=True)
+    if done.returncode != 0:
+        raise Failure(f"{' '.join(map(str, command))}: exit {done.returncode}\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+class Measurement:
+    def __init__(self, options):
+        self.options = options
+        self.lines = []
+
+    def image(self, name):
+        return self.options.images / f"{name}.elf"
+
+    def figure(self, name, value, unit, budget=""):
+        self.lines.append(f"{name}.{self.options.core}\t{value}\t{unit}\t{budget}")
+
+    def board(self, image, *arguments):
+        """Runs an image; what it printed as {name: number}."""
+        output = run(TOOLS / "run-board", self.options.board, self.image(image), *arguments)
+        numbers = dict(re.findall(r"^(\w+) (\d+)$", output, re.M))
+        return {name: int(number) for name, number in numbers.items()}
+
+    def code(self, name, image, without, budget=""):
+        """code, data and bss of the difference, as (name, bytes) by the kind of memory."""
+        text = run(TOOLS / "code-size", self.image(image), "--without", self.image(without))
+        code, data, bss = map(int, re.fullmatch(r"code (-?\d+) data (-?\d+) bss (-?\d+)", text.strip()).groups())
+        self.figure(f"code.{name}", code, "bytes", budget)
+        return data, bss
+
+    def budget(self, value):
+        """Budgets are for the Cortex-M4."""
+        return value if self.options.core == "cortex-m4" else ""
+
+    def logger(self, folder):
+        data, bss = self.code("logger", "reference_logger", "reference_empty", self.budget(16384))
+        self.figure("data.logger", data, "bytes")
+        self.figure("bss.logger", bss, "bytes")
+        self.code("deflate", "reference_deflate", "reference_logger")
+        self.code("filters", "reference_fletcher32", "reference_logger")
+        for image in ("reference_logger", "reference_deflate", "reference_fletcher32"):
+            saved = folder / f"{image}.{self.options.core}.h5"
+            printed = self.board(image, saved)
+            if printed["left"] != 0:
+                raise Failure(f"{image}: {printed['left']} bytes were not released")
+            check_rows(saved, "/flight/imu")
+            name = {"reference_logger": "firmware", "reference_deflate": "deflate"}.get(image)
+            if name:
+                self.figure(f"stack.{name}", printed["stack"], "bytes")
+
+    def workload(self, folder):
+        saved = folder / f"reference.{self.options.core}.h5"
+        printed = self.board("reference_workload", "rows", saved)
+        if printed["left"] != 0:
+            raise Failure(f"reference_workload: {printed['left']} bytes were not released")
+        check_rows(saved, "/imu")
+        ram = printed["arena"] + printed["objects"] - printed["chunk"]
+        self.figure("ram.logger", ram, "bytes", self.budget(4096))
+        self.figure("stack.logger", printed["stack"], "bytes", self.budget(1024))
+        for what, budget in (("append1", 150), ("append64", "")):
+            count = run(TOOLS / "count-insns", self.options.board, self.image("reference_workload"), what, saved)
+            check_rows(saved, "/imu")
+            self.figure(f"insns.{what}", f"{int(count) / ROWS:.1f}", "instructions/row", self.budget(budget))
+
+    def whole(self, folder):
+        self.code("full", "reference_full", "reference_full_empty", self.budget(131072))
+        self.code("reader", "reference_reader", "reference_full_empty", self.budget(49152))
+        saved = folder / f"full.{self.options.core}.h5"
+        printed = self.board("reference_full", saved)
+        self.figure("stack.full", printed["stack"], "bytes", self.budget(2048))
+        printed = self.board("reference_reader", saved)
+        self.figure("stack.reader", printed["stack"], "bytes", self.budget(2048))
+
+
+def check_rows(path, dataset):
+    """Every value of the reference rows, as another HDF5 library reads them."""
+    try:
+        import h5py
+    except ImportError:
+        return
+    with h5py.File(path, "r") as file:
+        rows = file[dataset][...]
+    if len(rows) != ROWS:
+        raise Failure(f"{path}: {len(rows)} rows")
+    for i, (t_ms, accel, temp_c) in enumerate(rows):
+        if t_ms != 4 * i or list(accel) != [i, -i, i & 15] or temp_c != 20 + 0.5 * (i & 31):
+            raise Failure(f"{path}: row {i} is {rows[i]}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--core", required=True)
+    parser.add_argument("--board", required=True)
+    parser.add_argument("--images", type=pathlib.Path, required=True)
+    parser.add_argument("--report", type=pathlib.Path, required=True, help="folder of the *.tsv files")
+    parser.add_argument("--whole", action="store_true", help="also the images of the profiles full and reader")
+    options = parser.parse_args()
+    measurement = Measurement(options)
+    try:
+        measurement.logger(options.images)
+        measurement.workload(options.images)
+        if options.whole:
+            measurement.whole(options.images)
+    except (Failure, KeyError, OSError) as error:
+        print(f"measure_size: {error}", file=sys.stderr)
+        return 1
+    text = "\n".join(measurement.lines) + "\n"
+    options.report.mkdir(parents=True, exist_ok=True)
+    (options.report / f"size.{options.core}.tsv").write_text(text)
+    print(text, end="")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,58 @@
+# Images whose differences are the figures of one core (measure_size.py).
+find_program(H5MOTE_PYTHON NAMES python3 PATHS /usr/bin NO_DEFAULT_PATH NO_CMAKE_FIND_ROOT_PATH)
+
+set(board_cortex-m0 lm3s6965evb-m0) # the microbit has too little RAM for the file
+set(board_cortex-m3 mps2-an385)
+set(board_cortex-m4 mps2-an386)
+set(board_cortex-m7 mps2-an500)
+set(board_cortex-m33 mps2-an505)
+set(board ${board_${H5MOTE_CORE}})
+if(NOT board OR NOT H5MOTE_PYTHON)
+    return()
+endif()
+
+# h5mote_variant(NAME definitions...): the library once more with other options, as one archive.
+get_property(h5mote_folders GLOBAL PROPERTY H5MOTE_FOLDERS)
+file(GLOB h5mote_sources CONFIGURE_DEPENDS
+    ${PROJECT_SOURCE_DIR}/core/*/*.cpp
+    ${PROJECT_SOURCE_DIR}/filters/*/*.cpp
+    ${PROJECT_SOURCE_DIR}/vfd/memory/*.cpp
+    ${PROJECT_SOURCE_DIR}/port/bare/*.cpp
+)
+function(h5mote_variant name)
+    add_library(h5mote_${name} STATIC ${h5mote_sources})
+    target_include_directories(h5mote_${name} PUBLIC ${PROJECT_SOURCE_DIR}/core/include PRIVATE ${h5mote_folders})
+    target_compile_definitions(h5mote_${name} PUBLIC ${ARGN})
+    target_compile_features(h5mote_${name} PUBLIC cxx_std_17)
+    target_compile_options(h5mote_${name} PRIVATE ${H5MOTE_COMPILE_OPTIONS})
+endfunction()
+h5mote_variant(variant_logger H5MOTE_PROFILE_LOGGER=1)
+h5mote_variant(variant_logger_filters H5MOTE_PROFILE_LOGGER=1 H5MOTE_FILTERS=1)
+
+# h5mote_image(NAME source library definitions...)
+set(images "")
+function(h5mote_image name source library)
+    h5mote_board_executable(${name} BOARD ${board} SOURCES ${source}.cpp LINKS ${library} STACK 4096)
+    target_compile_definitions(${name} PRIVATE ${ARGN})
+endfunction()
+h5mote_image(reference_logger reference_logger h5mote_variant_logger)
+h5mote_image(reference_empty reference_logger h5mote_variant_logger H5MOTE_REFERENCE_EMPTY=1)
+h5mote_image(reference_deflate reference_logger h5mote_variant_logger_filters H5MOTE_REFERENCE_DEFLATE=1)
+h5mote_image(reference_fletcher32 reference_logger h5mote_variant_logger_filters H5MOTE_REFERENCE_FLETCHER32=1)
+h5mote_image(reference_workload reference_workload h5mote_variant_logger)
+
+set(whole "")
+if(H5MOTE_CORE STREQUAL "cortex-m4")
+    h5mote_variant(variant_full H5MOTE_PROFILE_FULL=1)
+    h5mote_variant(variant_reader H5MOTE_PROFILE_READER=1)
+    h5mote_image(reference_full reference_full h5mote_variant_full)
+    h5mote_image(reference_reader reference_full h5mote_variant_reader)
+    h5mote_image(reference_full_empty reference_full h5mote_variant_full H5MOTE_REFERENCE_EMPTY=1)
+    set(whole --whole)
+endif()
+
+add_test(NAME size_${H5MOTE_CORE}
+    COMMAND ${H5MOTE_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/measure_size.py --core ${H5MOTE_CORE} --board ${board}
+            --images ${CMAKE_CURRENT_BINARY_DIR} --report ${H5MOTE_FIGURES_FOLDER} ${whole}
+)
+set_tests_properties(size_${H5MOTE_CORE} PROPERTIES LABELS "size;board" TIMEOUT 120)

@@ -1,0 +1,340 @@
+// What the whole library costs: a program that calls every public function of the core, with all filters and both
+// memory drivers. Built with the profiles `full` and `reader` (then without what writes), and with
+// H5MOTE_REFERENCE_EMPTY without the library.
+//
+//   reference_full FILE   full: makes a file in memory, reads all of it back, saves it as FILE
+//                         reader: reads that file
+// Prints the peaks of arena and stack.
+#include "measure.hpp"
+
+#include <h5mote/port/stack.hpp>
+
+#ifndef H5MOTE_REFERENCE_EMPTY
+#include "reference.hpp"
+
+#include <h5mote/filters/deflate.hpp>
+#include <h5mote/filters/fletcher32.hpp>
+#include <h5mote/filters/shuffle.hpp>
+#include <h5mote/vfd/memory.hpp>
+#endif
+
+namespace {
+
+alignas(8) std::byte memory[48 * 1024];
+std::byte storage[64 * 1024];
+
+#ifdef H5MOTE_REFERENCE_EMPTY
+
+bool run(const char* path) {
+    const std::size_t length = measure::load(path, storage);
+    return memory[0] == storage[0] && measure::save(path, {storage, length});
+}
+
+#else
+
+using h5mote::Bytes;
+using h5mote::ConstBytes;
+using h5mote::Dataset;
+using h5mote::Dataspace;
+using h5mote::File;
+using h5mote::Group;
+using h5mote::Selection;
+using h5mote::Span;
+using h5mote::Status;
+using reference::Sample;
+
+// The same records as another program sees them: other sizes, another order of members, one left out.
+struct Wide {
+    double temp_c;
+    std::int64_t t_ms;
+};
+H5MOTE_COMPOUND(Wide, temp_c, t_ms)
+
+enum class Mode : std::int8_t { idle = 0, armed = 1, flying = 2 };
+H5MOTE_ENUM(Mode, idle, armed, flying)
+
+constexpr std::uint32_t kRows = 100;
+
+const h5mote::Filter* const filters[] = {&h5mote::shuffle_filter, &h5mote::deflate_filter, &h5mote::fletcher32_filter};
+h5mote::Arena arena{memory};
+h5mote::NullPort port;
+h5mote::Library library{arena, port, filters};
+std::int32_t grid[8 * 10];
+std::int16_t narrow[8 * 10];
+Sample samples[kRows];
+Wide wide[kRows];
+char text[64];
+std::byte type_bytes[256];
+
+#define EXPECT(condition)                                                           \
+    do {                                                                            \
+        if (!(condition)) {                                                         \
+            measure::print("expectation in line", static_cast<unsigned>(__LINE__)); \
+            return Status::corrupt_file;                                            \
+        }                                                                           \
+    } while (0)
+
+#define TRY(expression)                                                        \
+    do {                                                                       \
+        const Status status = (expression);                                    \
+        if (status != Status::ok) {                                            \
+            measure::print("failed in line", static_cast<unsigned>(__LINE__)); \
+            return status;                                                     \
+        }                                                                      \
+    } while (0)
+
+Bytes bytes_of(std::int32_t (&values)[80]) { return {reinterpret_cast<std::byte*>(values), sizeof values}; }
+Bytes bytes_of(std::int16_t (&values)[80]) { return {reinterpret_cast<std::byte*>(values), sizeof values}; }
+
+#if H5MOTE_WRITE
+Status write_log(Group& group) {
+    h5mote::DatasetCreate layout;
+    layout.chunk = {16};
+    layout.filters = {h5mote::filters::shuffle, h5mote::filters::deflate, h5mote::filters::fletcher32};
+    auto packed = group.create_dataset<Sample>("packed", layout);
+    TRY(packed.status());
+    layout.filters = {};
+    auto log = group.open_or_create_dataset<Sample>("log", layout);
+    TRY(log.status());
+    for (std::uint32_t i = 0; i < kRows; ++i) {
+        samples[i] = reference::row(i);
+        TRY(log->append(samples[i]));
+    }
+    TRY(packed->append({samples, kRows}));
+    // Records of another shape than the file's: appended through a conversion.
+    auto convert = group.open_dataset("log");
+    TRY(convert.status());
+    TRY(convert->set_memory_type(h5mote::datatype_of<Wide>()));
+    const Wide record{1.5, 2};
+    TRY(convert->append_records(&record, 1));
+    TRY(log->write(Selection::hyperslab({kRows}, {1}), Span<const Sample>(samples, 1)));
+    return packed->close();
+}
+
+Status write_grids(Group& group) {
+    for (int i = 0; i < 80; ++i) {
+        grid[i] = 1000 - 25 * i;
+    }
+    static constexpr std::int32_t kFill = -1;
+    constexpr auto kBig = h5mote::make_integer(4, true, h5mote::ByteOrder::big);
+    static constexpr auto kType = kBig;
+    const auto memory_type = h5mote::datatype_of<std::int32_t>();
+    h5mote::DatasetCreate create;
+    create.layout = h5mote::Layout::compact;
+    auto compact = group.create_dataset("compact", kType, Dataspace::simple({8, 10}), create);
+    TRY(compact.status());
+    TRY(compact->write(Selection::all(), memory_type, bytes_of(grid)));
+    create.layout = h5mote::Layout::contiguous;
+    auto contiguous =
+        group.create_dataset("contiguous", h5mote::file_type_of<std::int16_t>(), Dataspace::simple({8, 10}), create);
+    TRY(contiguous.status());
+    TRY(contiguous->write(Selection::all(), memory_type, bytes_of(grid)));
+    h5mote::DatasetCreate chunked;
+    chunked.chunk = {3, 4};
+    chunked.fill = {reinterpret_cast<const std::byte*>(&kFill), sizeof kFill};
+    auto fixed =
+        group.create_dataset("fixed", h5mote::file_type_of<std::int32_t>(), Dataspace::simple({8, 10}), chunked);
+    TRY(fixed.status());
+    TRY(fixed->write(Selection::hyperslab({1, 1}, {3, 3}, {2, 3}, {1, 2}), memory_type, Dataspace::simple({8, 10}),
+                     Selection::hyperslab({0, 0}, {3, 6}), bytes_of(grid)));
+    auto growing = group.create_dataset("growing", h5mote::file_type_of<std::int32_t>(),
+                                        Dataspace::simple({4, 10}, {h5mote::kUnlimited, 10}), chunked);
+    TRY(growing.status());
+    TRY(growing->set_extent({8, 10}));
+    return growing->write(Selection::all(), memory_type, bytes_of(grid));
+}
+
+Status write_attributes(h5mote::Object& object) {
+    TRY(object.write_attribute("text", "degrees Celsius"));
+    TRY(object.write_attribute("number", 2.5));
+    TRY(object.write_attribute("mode", Mode::flying));
+    static constexpr std::int16_t kArray[] = {1, 2, 3};
+    TRY(object.write_attribute("array", h5mote::file_type_of<std::int16_t>(), Dataspace::simple({3}),
+                               {reinterpret_cast<const std::byte*>(kArray), sizeof kArray}));
+    TRY(object.write_attribute("extra", std::uint8_t{1}));
+    return object.remove_attribute("extra");
+}
+
+Status write_everything(h5mote::Driver& driver) {
+    auto created = File::create(library, driver);
+    TRY(created.status());
+    TRY(created->close());
+    auto file = File::open_or_create(library, driver);
+    TRY(file.status());
+    h5mote::GroupCreate tracked;
+    tracked.track_link_order = true;
+    Group root = file->root();
+    auto group = root.create_group("group", tracked);
+    TRY(group.status());
+    auto same = root.open_or_create_group("group");
+    TRY(same.status());
+    EXPECT(same->address() == group->address());
+    TRY(write_log(*group));
+    TRY(write_grids(*group));
+    TRY(write_attributes(*group));
+    TRY(root.create_hard_link("again", *group));
+    TRY(root.create_soft_link("soft", "/group/log"));
+    TRY(file->flush());
+    return file->close();
+}
+#endif
+
+Status read_names(Group& group) {
+    std::uint32_t count = 0;
+    TRY(group.link_count(count));
+    h5mote::LinkInfo info;
+    char target[32];
+    for (std::uint32_t i = 0; i < count; ++i) {
+        TRY(group.link(i, info, text, target));
+    }
+    TRY(group.attribute_count(count));
+    std::size_t length = 0;
+    for (std::uint32_t i = 0; i < count; ++i) {
+        TRY(group.attribute_name(i, text, length));
+    }
+    return Status::ok;
+}
+
+Status read_attributes(const h5mote::Object& object) {
+    double number = 0;
+    Mode mode = Mode::idle;
+    std::int64_t array[3] = {};
+    std::size_t length = 0;
+    h5mote::AttributeInfo info;
+    h5mote::DatatypeView type;
+    EXPECT(object.has_attribute("number"));
+    TRY(object.read_attribute("number", number));
+    TRY(object.read_attribute("mode", mode));
+    TRY(object.read_attribute("text", text, length));
+    TRY(object.read_attribute("array", h5mote::datatype_of<std::int64_t>(),
+                              {reinterpret_cast<std::byte*>(array), sizeof array}));
+    TRY(object.attribute_info("array", info));
+    TRY(object.attribute_type("array", type_bytes, type));
+    EXPECT(number == 2.5 && mode == Mode::flying && length == 15 && array[2] == 3);
+    EXPECT(info.space == Dataspace::simple({3}) && h5mote::equal(type, h5mote::file_type_of<std::int16_t>()));
+    return Status::ok;
+}
+
+Status read_log(Group& group, const char* path) {
+    auto log = group.open_dataset<Sample>(path);
+    TRY(log.status());
+    TRY(log->read(Selection::hyperslab({0}, {kRows}), Span<Sample>(samples, kRows)));
+    TRY(log->read(Selection::hyperslab({1}, {kRows / 4}, {4}), h5mote::datatype_of<Wide>(),
+                  {reinterpret_cast<std::byte*>(wide), kRows / 4 * sizeof(Wide)}));
+    for (std::uint32_t i = 0; i < kRows; ++i) {
+        const Sample expected = reference::row(i);
+        EXPECT(samples[i].t_ms == expected.t_ms && samples[i].temp_c == expected.temp_c);
+        EXPECT(i >= kRows / 4 || wide[i].t_ms == 4 * (1 + 4 * static_cast<std::int64_t>(i)));
+    }
+    h5mote::DatatypeView type;
+    Dataspace space;
+    std::uint64_t count = 0;
+    TRY(log->datatype(type_bytes, type));
+    TRY(log->dataspace(space));
+    TRY(space.element_count(count));
+    TRY(Selection::all().validate(space));
+    TRY(Selection::hyperslab({2}, {3}).element_count(space, count));
+    EXPECT(count == 3 && log->size() >= kRows && log->element_size() == sizeof(Sample));
+    return log->close();
+}
+
+Status read_grid(Group& group, const char* path, bool whole) {
+    auto dataset = group.open_dataset(path);
+    TRY(dataset.status());
+    TRY(dataset->read(Selection::all(), h5mote::datatype_of<std::int16_t>(), bytes_of(narrow)));
+    for (int i = 0; whole && i < 80; ++i) {
+        EXPECT(narrow[i] == 1000 - 25 * i);
+    }
+    EXPECT(whole || (narrow[0] == -1 && narrow[11] == 1000 && narrow[12] == 975));
+    return dataset->read(Selection::hyperslab({0, 0}, {4, 5}, {2, 2}), h5mote::datatype_of<std::int32_t>(),
+                         Dataspace::simple({8, 10}), Selection::hyperslab({1, 1}, {4, 5}), bytes_of(grid));
+}
+
+// The accessors of a datatype.
+Status inspect(h5mote::DatatypeView type) {
+    h5mote::CompoundMember member;
+    h5mote::EnumMember name;
+    EXPECT(type.type_class() == h5mote::TypeClass::compound && type.member_count() == 3);
+    EXPECT(type.find_member("accel", member) && member.size() == 6 && member.type.rank() == 1);
+    EXPECT(member.type.dimension(0) == 3 && member.type.base().is_signed() &&
+           member.type.dimension_bytes().size() == 4);
+    EXPECT(type.member(2, member) && member.type.float_fields().exponent_size == 8 && member.type.bit_offset() == 0);
+    EXPECT(member.type.order() == h5mote::ByteOrder::little && member.type.precision() == 32);
+    const auto mode = h5mote::datatype_of<Mode>();
+    const auto value = static_cast<std::byte>(1);
+    EXPECT(mode.find_enum_value(&value, name) && mode.find_enum_name("armed", name) && mode.enum_member(1, name));
+    EXPECT(type.tag().empty() && !type.is_variable_string() && type.padding() == h5mote::StringPadding{});
+    EXPECT(type.character_set() == h5mote::CharacterSet::ascii && type.reference_type() == h5mote::ReferenceType{});
+    EXPECT(h5mote::identical_layout(type, h5mote::datatype_of<Sample>()));
+    return Status::ok;
+}
+
+Status read_everything(h5mote::Driver& driver) {
+    h5mote::FileAccess access;
+    access.read_only = true;
+    auto file = File::open(library, driver, access);
+    TRY(file.status());
+    Group root = file->root();
+    auto group = root.open_group("again");
+    TRY(group.status());
+    EXPECT(file->valid() && root.exists("soft") && !root.exists("none"));
+    TRY(read_names(root));
+    TRY(read_names(*group));
+    TRY(read_attributes(*group));
+    TRY(read_log(root, "soft"));
+    TRY(read_log(*group, "packed"));
+    TRY(read_grid(*group, "compact", true));
+    TRY(read_grid(*group, "contiguous", true));
+    TRY(read_grid(*group, "fixed", false));
+    TRY(read_grid(*group, "growing", true));
+    TRY(inspect(h5mote::file_type_of<Sample>()));
+    library.garbage_collect();
+    return file->close();
+}
+
+bool report(Status status) {
+    if (status != Status::ok) {
+        measure::print(h5mote::to_string(status));
+        for (std::size_t i = 0; i < library.trail().size(); ++i) {
+            const h5mote::ErrorRecord record = library.trail().newest(i);
+            measure::print(" ");
+            measure::print(h5mote::to_string(record.module));
+            measure::print(" line", record.line);
+            measure::print(h5mote::to_string(static_cast<h5mote::Feature>(record.value)));
+        }
+        library.trail().clear();
+    }
+    return status == Status::ok;
+}
+
+bool run(const char* path) {
+    Status status = Status::ok;
+#if H5MOTE_WRITE
+    h5mote::GrowingMemoryDriver driver{arena};
+    status = driver.assign({storage, 0});
+    status = status == Status::ok ? write_everything(driver) : status;
+#else
+    const std::size_t length = measure::load(path, storage);
+    h5mote::MemoryDriver driver = h5mote::MemoryDriver::reading({storage, length});
+#endif
+    status = status == Status::ok ? read_everything(driver) : status;
+    const h5mote::MemoryReport usage = library.memory_report();
+    measure::print("arena", static_cast<std::uint32_t>(usage.total.peak));
+#if H5MOTE_WRITE
+    return report(status) && measure::save(path, driver.contents());
+#else
+    return report(status);
+#endif
+}
+
+#endif
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    h5mote::paint_stack();
+    const void* const here = h5mote::stack_pointer();
+    const bool good = argc > 1 && run(argv[1]);
+    measure::print("stack", static_cast<std::uint32_t>(h5mote::painted_stack_used(here)));
+    return good ? 0 : 1;
+}
