@@ -73,7 +73,7 @@ private:
 };
 
 // Takes the next creation order of a header that tracks it.
-Status next_order(FileState& file, std::uint64_t header, std::uint16_t& order) noexcept {
+Status next_order(FileState& file, Address header, std::uint16_t& order) noexcept {
     order = 0;
     MessageIterator message(file, header);
     const Status status = message.next(MessageType::attribute_info);
@@ -107,7 +107,7 @@ bool same_space(const DataspaceMessage& stored, const Extent& space) noexcept {
     return same;
 }
 
-Status write_value(FileState& file, std::uint64_t header, AttributeContent& content) noexcept {
+Status write_value(FileState& file, Address header, AttributeContent& content) noexcept {
     {
         MessageIterator message(file, header);
         AttributeMessage existing;

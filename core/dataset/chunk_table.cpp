@@ -43,7 +43,7 @@ void ChunkTable::discard_fresh(FileState& file, const LayoutMessage& layout, con
     discard_fresh_block(file, layout.address);
 }
 
-Status ChunkTable::find(std::uint64_t index, ChunkLocation& location) noexcept {
+Status ChunkTable::find(Address index, ChunkLocation& location) noexcept {
 #if H5MOTE_FIXED_CHUNKS
     if (kind_ == ChunkIndex::fixed_array) {
         return fixed_.find(index, location);
@@ -59,7 +59,7 @@ Status ChunkTable::find(std::uint64_t index, ChunkLocation& location) noexcept {
     return extensible_.find(index, location);
 }
 
-Status ChunkTable::set(std::uint64_t index, const ChunkLocation& location, std::uint64_t stride,
+Status ChunkTable::set(Address index, const ChunkLocation& location, Address stride,
                        std::uint32_t count) noexcept {
 #if H5MOTE_FIXED_CHUNKS
     if (kind_ == ChunkIndex::fixed_array) {
@@ -76,7 +76,7 @@ Status ChunkTable::set(std::uint64_t index, const ChunkLocation& location, std::
     return extensible_.set(index, location, stride, count);
 }
 
-std::uint32_t ChunkTable::reach(std::uint64_t index) const noexcept {
+std::uint32_t ChunkTable::reach(Address index) const noexcept {
     return can_reserve() ? extensible_.reach(index) : 1;
 }
 

@@ -8,7 +8,7 @@ namespace h5mote {
 
 /// What a chunk index needs to know of its dataset.
 struct ChunkTableShape {
-    std::uint64_t dataset = 0;      ///< address of the object header
+    Address dataset = 0;      ///< address of the object header
     std::uint64_t chunks = 0;       ///< number of chunks of a dataset that cannot grow
     std::uint32_t chunk_bytes = 0;  ///< before any filter
     bool filtered = false;
@@ -24,11 +24,11 @@ public:
     static void discard_fresh(FileState& file, const LayoutMessage& layout, const ChunkTableShape& shape) noexcept;
 
     /// Where chunk `index` stands; undefined when it does not exist.
-    Status find(std::uint64_t index, ChunkLocation& location) noexcept;
+    Status find(Address index, ChunkLocation& location) noexcept;
     /// Enters `count` chunks, at most reach(index), whose addresses are `stride` bytes apart.
-    Status set(std::uint64_t index, const ChunkLocation& location, std::uint64_t stride, std::uint32_t count) noexcept;
+    Status set(Address index, const ChunkLocation& location, Address stride, std::uint32_t count) noexcept;
     /// How many chunks from `index` on one set() can enter.
-    std::uint32_t reach(std::uint64_t index) const noexcept;
+    std::uint32_t reach(Address index) const noexcept;
     /// Whether chunks can be given space before they are used.
     bool can_reserve() const noexcept { return kind_ == ChunkIndex::extensible_array; }
 

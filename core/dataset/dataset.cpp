@@ -13,7 +13,7 @@ DatasetState& state_of(AppendCursor* cursor) noexcept { return static_cast<Datas
 
 }  // namespace
 
-Dataset::Dataset(FileState& file, std::uint64_t address, AppendCursor& state) noexcept
+Dataset::Dataset(FileState& file, Address address, AppendCursor& state) noexcept
     : Object(file, address), cursor_(&state), fast_(&state), record_size_(state_of(&state).element_size()) {}
 
 Dataset::Dataset(Dataset&& other) noexcept

@@ -26,7 +26,7 @@ void DatasetState::settle_cursor() noexcept {
 Status DatasetState::open_tail() noexcept {
     settle_cursor();
     std::uint32_t offset = 0;
-    const std::uint64_t index = divide(dims()[0], chunk_rows(), offset);
+    const Address index = narrow(divide(dims()[0], chunk_rows(), offset));
     offset *= element_size_;
     ChunkSlot* slot = nullptr;
     // Nothing in the chunk is worth reading when it starts with the new record.
@@ -39,7 +39,9 @@ Status DatasetState::open_tail() noexcept {
         bool zeros = false;
         const Status status = allocate_chunks(index, location, zeros);
         if (status != Status::ok) {
-            file_->chunks.drop(*slot);
+            if (!slot->dirty()) {
+                file_->chunks.drop(*slot);
+            }
             return status;
         }
         slot->address = location.address;
@@ -89,8 +91,8 @@ Status DatasetState::append_in_place(const std::byte* records, std::size_t recor
                                      const Conversion* conversion) noexcept {
     while (count > 0) {
         std::uint32_t row = 0;
-        const std::uint64_t index = divide(dims()[0], chunk_rows(), row);
-        std::uint64_t address = 0;
+        const Address index = narrow(divide(dims()[0], chunk_rows(), row));
+        Address address = 0;
         H5MOTE_TRY(chunk_in_place(index, true, address));
         const std::size_t room = chunk_rows() - row;
         std::size_t now = count < room ? count : room;

@@ -22,7 +22,7 @@ public:
 
     Status plan() noexcept;
     /// Makes chunk index and header; nothing points to them yet.
-    Status make(std::uint64_t& address) noexcept;
+    Status make(Address& address) noexcept;
 
     void write(HeaderWriter& header) const noexcept override;
 
@@ -62,7 +62,7 @@ Status NewDataset::plan_whole() noexcept {
     if (space_.extensible() || create_.filters.size() != 0 || create_.chunk.rank() != 0) {
         return invalid(__LINE__);
     }
-    layout_.size = bytes_;
+    layout_.size = narrow(bytes_);
     if (create_.layout != Layout::compact) {
         return Status::ok;
     }
@@ -163,7 +163,7 @@ void NewDataset::write(HeaderWriter& header) const noexcept {
     header.begin(MessageType::layout);
     layout_.encode(header.out, header.shape, chunk_dims_);
     if (layout_.layout_class == LayoutMessage::Class::compact) {
-        for (std::uint64_t done = 0; done < bytes_; done += type_.size()) {
+        for (Address done = 0; done < bytes_; done += type_.size()) {
             if (create_.fill.empty()) {
                 header.out.fill(std::byte{0}, type_.size());
             } else {
@@ -188,7 +188,7 @@ void NewDataset::write(HeaderWriter& header) const noexcept {
     header.end();
 }
 
-Status NewDataset::make(std::uint64_t& address) noexcept {
+Status NewDataset::make(Address& address) noexcept {
     if (layout_.layout_class == LayoutMessage::Class::chunked) {
         ChunkTable table;
         H5MOTE_TRY(table.create(file_, layout_, shape_));
@@ -200,11 +200,11 @@ Status NewDataset::make(std::uint64_t& address) noexcept {
     return status;
 }
 
-Status create(FileState& file, std::uint64_t group, std::string_view path, NewDataset& content,
-              std::uint64_t& address) noexcept {
+Status create(FileState& file, Address group, std::string_view path, NewDataset& content,
+              Address& address) noexcept {
     H5MOTE_TRY(file.check_writable());
     LinkMessage link;
-    std::uint64_t parent = 0;
+    Address parent = 0;
     std::string_view name;
     H5MOTE_TRY(prepare_link(file, group, path, parent, name));
     H5MOTE_TRY(content.plan());
@@ -225,7 +225,7 @@ Result<Dataset> Group::make_dataset(std::string_view path, DatatypeView type, co
                                     const DatasetCreate& properties) noexcept {
     static constexpr std::uint64_t kRows = 0;
     static constexpr std::uint64_t kNoLimit = kUnlimited;
-    std::uint64_t address = 0;
+    Address address = 0;
     H5MOTE_TRY(check());
     if (space != nullptr && !space->valid()) {
         return file_->context.fail(Module::dataset, __LINE__, Status::invalid_argument);
@@ -247,7 +247,7 @@ Result<Dataset> Group::make_dataset(std::string_view path, DatatypeView type, co
 }
 
 Result<Dataset> Group::open_dataset(std::string_view path) noexcept {
-    std::uint64_t object = 0;
+    Address object = 0;
     H5MOTE_TRY(check());
     H5MOTE_TRY(resolve(*file_, address_, path, object));
     DatasetState* state = nullptr;

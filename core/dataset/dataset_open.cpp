@@ -15,7 +15,7 @@ struct DatasetState::Survey {
 };
 
 // The first walk: how much memory the state takes, and whether there is anything that this library does not know.
-Status DatasetState::survey(FileState& file, std::uint64_t address, Survey& found) noexcept {
+Status DatasetState::survey(FileState& file, Address address, Survey& found) noexcept {
     MessageIterator message(file, address);
     Status status;
     while ((status = message.next()) == Status::ok) {
@@ -60,7 +60,7 @@ Status DatasetState::survey(FileState& file, std::uint64_t address, Survey& foun
                : file.context.fail(Module::dataset, __LINE__, Status::corrupt_file, 0, address);
 }
 
-Status DatasetState::open(FileState& file, std::uint64_t address, DatasetState*& state) noexcept {
+Status DatasetState::open(FileState& file, Address address, DatasetState*& state) noexcept {
     if (FlushClient* client = file.find_client(address)) {
         state = static_cast<DatasetState*>(client);
         state->retain();
@@ -157,7 +157,7 @@ Status DatasetState::load_layout(MessageIterator& message) noexcept {
         sound = sound && checked_multiply(bytes, dims()[i], bytes);
     }
     if (layout_class_ == LayoutMessage::Class::compact) {
-        data_size_ = layout.compact.size();
+        data_size_ = narrow(layout.compact.size());
         sound = sound && data_size_ >= bytes;
     } else {
         data_address_ = layout.address;

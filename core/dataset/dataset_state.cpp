@@ -30,7 +30,7 @@ Status DatasetState::fill(std::byte* to, std::size_t count) noexcept {
 
 Status DatasetState::read_chunk(ChunkSlot& slot, const ChunkLocation& location) noexcept {
     FileState& file = *file_;
-    const std::uint64_t bytes = filtered() ? location.size : slot.size;
+    const Address bytes = filtered() ? location.size : slot.size;
     if (!file.contains(location.address, bytes)) {
         return file.context.fail(Module::dataset, __LINE__, Status::corrupt_file, 0, location.address);
     }
@@ -48,7 +48,7 @@ Status DatasetState::read_chunk(ChunkSlot& slot, const ChunkLocation& location) 
 #if H5MOTE_FILTERS
 Status DatasetState::read_filtered(const ChunkLocation& location, Bytes chunk) noexcept {
     FileState& file = *file_;
-    const std::uint64_t bytes = location.size;
+    const Address bytes = location.size;
     if (bytes > 0xffffffffU) {
         return file.context.fail(Module::dataset, __LINE__, Status::corrupt_file, 0, location.address);
     }
@@ -78,7 +78,7 @@ Status DatasetState::read_filtered(const ChunkLocation& location, Bytes chunk) n
 
 // Space for chunk `index`, and in advance for as many more as the dataset has already, within limits. `zeros`: it reads
 // as fill values without being written.
-Status DatasetState::allocate_chunks(std::uint64_t index, ChunkLocation& location, bool& zeros) noexcept {
+Status DatasetState::allocate_chunks(Address index, ChunkLocation& location, bool& zeros) noexcept {
     std::uint32_t count = 1;
     if (zero_fill_ && table_.can_reserve() && rank_ == 1) {
         const std::uint32_t reach = table_.reach(index);
@@ -108,7 +108,7 @@ Status DatasetState::allocate_chunks(std::uint64_t index, ChunkLocation& locatio
     return status;
 }
 
-Status DatasetState::chunk(std::uint64_t index, bool overwrite, ChunkSlot*& slot) noexcept {
+Status DatasetState::chunk(Address index, bool overwrite, ChunkSlot*& slot) noexcept {
     slot = file_->chunks.find(*this, index);
     if (slot != nullptr) {
         return Status::ok;
@@ -205,7 +205,7 @@ void DatasetState::evicted(ChunkSlot& slot) noexcept {
     }
 }
 
-Status DatasetState::fill_file(std::uint64_t address, std::uint64_t bytes) noexcept {
+Status DatasetState::fill_file(Address address, Address bytes) noexcept {
     // A run of elements at a time, in memory borrowed from the filters.
     std::size_t piece = element_size_ < 512 ? 512 - 512 % element_size_ : element_size_;
     std::byte* buffer = file_->filter_scratch(piece);
@@ -214,14 +214,14 @@ Status DatasetState::fill_file(std::uint64_t address, std::uint64_t bytes) noexc
     }
     H5MOTE_TRY(fill(buffer, piece / element_size_));
     file_->unsynced = true;
-    for (std::uint64_t done = 0; done < bytes; done += piece) {
+    for (Address done = 0; done < bytes; done += piece) {
         piece = bytes - done < piece ? static_cast<std::size_t>(bytes - done) : piece;
         H5MOTE_TRY(file_->driver.write(Usage::raw_data, address + done, {buffer, piece}));
     }
     return Status::ok;
 }
 
-Status DatasetState::chunk_in_place(std::uint64_t index, bool create, std::uint64_t& address) noexcept {
+Status DatasetState::chunk_in_place(Address index, bool create, Address& address) noexcept {
     ChunkLocation location;
     H5MOTE_TRY(table_.find(index, location));
     if (location.address == kUndefinedAddress && create) {
@@ -242,7 +242,7 @@ Status DatasetState::allocate_contiguous() noexcept {
     if (data_address_ != kUndefinedAddress || data_size_ == 0) {
         return Status::ok;
     }
-    std::uint64_t address = 0;
+    Address address = 0;
     bool zeros = false;
     H5MOTE_TRY(file_->space.allocate(Usage::raw_data, data_size_, address, &zeros));
     MessageIterator message(*file_, address_);
@@ -262,7 +262,7 @@ Status DatasetState::allocate_contiguous() noexcept {
 
 // The linear index of chunk `scaled`: row-major over the maximum sizes, the unlimited dimension slowest wherever it
 // stands.
-std::uint64_t DatasetState::chunk_index(const std::uint64_t* scaled) noexcept {
+Address DatasetState::chunk_index(const std::uint64_t* scaled) noexcept {
     std::uint64_t index = 0;
     std::uint64_t slowest = 0;
     std::uint64_t below = 1;
@@ -275,7 +275,7 @@ std::uint64_t DatasetState::chunk_index(const std::uint64_t* scaled) noexcept {
             below *= chunks;
         }
     }
-    return slowest * below + index;
+    return narrow(slowest * below + index);
 }
 
 Status DatasetState::allocate_all() noexcept {
@@ -304,9 +304,9 @@ Status DatasetState::allocate_all() noexcept {
     return status;
 }
 
-Status DatasetState::allocate_chunk(std::uint64_t index) noexcept {
+Status DatasetState::allocate_chunk(Address index) noexcept {
     if (!fits_cache()) {
-        std::uint64_t address = 0;
+        Address address = 0;
         return chunk_in_place(index, true, address);
     }
     ChunkSlot* slot = nullptr;
@@ -346,7 +346,7 @@ Status DatasetState::give_back() noexcept {
     if (layout_class_ != LayoutMessage::Class::chunked || rank_ != 1 || filtered() || !table_.can_reserve()) {
         return Status::ok;
     }
-    std::uint64_t index = divide_up(dims()[0], chunk_rows());
+    Address index = narrow(divide_up(dims()[0], chunk_rows()));
     for (;;) {
         const std::uint32_t reach = table_.reach(index);
         std::uint32_t count = 0;

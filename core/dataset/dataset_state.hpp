@@ -17,7 +17,7 @@ namespace h5mote {
 class DatasetState final : public AppendCursor, public FlushClient, public ChunkOwner {
 public:
     /// The dataset whose header is at `address`; shared with handles that are open already.
-    static Status open(FileState& file, std::uint64_t address, DatasetState*& state) noexcept;
+    static Status open(FileState& file, Address address, DatasetState*& state) noexcept;
     void retain() noexcept { ++references_; }
     /// Drops one reference; the last one writes what is buffered into the file (not durable yet) and goes.
     static Status release(DatasetState* state) noexcept;
@@ -33,8 +33,8 @@ public:
     std::uint32_t element_size() const noexcept { return element_size_; }
     std::uint32_t chunk_bytes() const noexcept { return chunk_bytes_; }
     /// Address and bytes of contiguous data; the address of compact data is not one of the file.
-    std::uint64_t data_address() const noexcept { return data_address_; }
-    std::uint64_t data_size() const noexcept { return data_size_; }
+    Address data_address() const noexcept { return data_address_; }
+    Address data_size() const noexcept { return data_size_; }
     bool filtered() const noexcept { return filter_count_ != 0; }
     ChunkTable& table() noexcept { return table_; }
 
@@ -49,9 +49,9 @@ public:
     Status set_extent(Span<const std::uint64_t> dims) noexcept;
 
     /// The chunk of that linear index in memory, read or filled. over_budget: too large for the cache.
-    Status chunk(std::uint64_t index, bool overwrite, ChunkSlot*& slot) noexcept;
+    Status chunk(Address index, bool overwrite, ChunkSlot*& slot) noexcept;
     /// Where an unfiltered chunk stands that is accessed in place; allocated and filled first if `create`.
-    Status chunk_in_place(std::uint64_t index, bool create, std::uint64_t& address) noexcept;
+    Status chunk_in_place(Address index, bool create, Address& address) noexcept;
     bool fits_cache() const noexcept { return chunk_bytes_ <= file_->chunks.budget(); }
     /// Fills `count` elements of the file's datatype with the fill value.
     Status fill(std::byte* to, std::size_t count) noexcept;
@@ -60,18 +60,18 @@ public:
     /// Gives every element of the current extent its file space, filled (allocation time early).
     Status allocate_all() noexcept;
     /// Number of the chunk at those chunk coordinates in the index.
-    std::uint64_t chunk_index(const std::uint64_t* scaled) noexcept;
+    Address chunk_index(const std::uint64_t* scaled) noexcept;
     void set_reserve(std::uint32_t bytes) noexcept { reserve_ = bytes; }
 
     Status flush_raw() noexcept override;
     Status give_back() noexcept override;
     void detach() noexcept override;
-    std::uint64_t address() const noexcept override { return address_; }
+    Address address() const noexcept override { return address_; }
     Status write_back(ChunkSlot& slot) noexcept override;
     void evicted(ChunkSlot& slot) noexcept override;
 
 private:
-    explicit DatasetState(FileState& file, std::uint64_t address, unsigned rank) noexcept
+    explicit DatasetState(FileState& file, Address address, unsigned rank) noexcept
         : file_(&file), address_(address), rank_(static_cast<std::uint8_t>(rank)) {}
 
     // What the header says, gathered in one walk over its messages.
@@ -79,7 +79,7 @@ private:
     static std::size_t footprint(unsigned rank, std::size_t filters) noexcept {
         return sizeof(DatasetState) + rank * 3 * sizeof(std::uint64_t) + filters * sizeof(FilterEntry);
     }
-    static Status survey(FileState& file, std::uint64_t address, Survey& found) noexcept;
+    static Status survey(FileState& file, Address address, Survey& found) noexcept;
     Status load() noexcept;
     Status load_message(MessageIterator& message, DatatypeView& type) noexcept;
     Status load_layout(MessageIterator& message) noexcept;
@@ -93,26 +93,26 @@ private:
     Status open_tail() noexcept;
     Status append_in_place(const std::byte* records, std::size_t record_size, std::size_t count,
                            const Conversion* conversion) noexcept;
-    Status allocate_chunks(std::uint64_t index, ChunkLocation& location, bool& zeros) noexcept;
+    Status allocate_chunks(Address index, ChunkLocation& location, bool& zeros) noexcept;
     /// Rows of a chunk of a one-dimensional dataset.
     std::uint32_t chunk_rows() noexcept { return static_cast<std::uint32_t>(chunk_dims()[0]); }
-    Status allocate_chunk(std::uint64_t index) noexcept;
+    Status allocate_chunk(Address index) noexcept;
     Status read_filtered(const ChunkLocation& location, Bytes chunk) noexcept;
     Status read_chunk(ChunkSlot& slot, const ChunkLocation& location) noexcept;
     Status write_filtered(ChunkSlot& slot) noexcept;
-    Status fill_file(std::uint64_t address, std::uint64_t bytes) noexcept;
+    Status fill_file(Address address, Address bytes) noexcept;
     Status store_dims() noexcept;
 
     FileState* file_;
-    std::uint64_t address_;
+    Address address_;
     ChunkSlot* tail_ = nullptr;    // slot of the chunk that the cursor points into
     std::uint32_t tail_from_ = 0;  // offset in it up to which the dirty range is known
     std::uint32_t references_ = 1;
     std::uint32_t element_size_ = 0;
     std::uint32_t chunk_bytes_ = 0;
     std::uint32_t reserve_ = 65536;
-    std::uint64_t data_address_ = kUndefinedAddress;
-    std::uint64_t data_size_ = 0;
+    Address data_address_ = kUndefinedAddress;
+    Address data_size_ = 0;
     std::uint8_t rank_;
     std::uint8_t filter_count_ = 0;
     LayoutMessage::Class layout_class_ = LayoutMessage::Class::contiguous;

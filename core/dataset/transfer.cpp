@@ -210,9 +210,9 @@ Status Transfer::chunked() noexcept {
     H5MOTE_TRY(runs.reset(selection_, space_, chunk_dims));
     const bool in_memory = dataset_.fits_cache();
     while (runs.next_chunk()) {
-        const std::uint64_t index = dataset_.chunk_index(runs.scaled().data());
+        const Address index = dataset_.chunk_index(runs.scaled().data());
         ChunkSlot* slot = nullptr;
-        std::uint64_t address = kUndefinedAddress;
+        Address address = kUndefinedAddress;
         H5MOTE_TRY(in_memory ? dataset_.chunk(index, write_ && runs.covers_chunk(), slot)
                              : dataset_.chunk_in_place(index, write_, address));
         SelectionRun run;

@@ -34,7 +34,7 @@ Status FileState::create(const FileAccess& access, const FileCreate& create) noe
     superblock_.version = create.superblock_version;
     superblock_.shape = {create.sizeof_addr, 8};
     Status status = driver.truncate(0);
-    std::uint64_t address = 0;
+    Address address = 0;
     space.open(0, superblock_.shape.max_addr());
     if (status == Status::ok) {
         status = space.allocate(Usage::superblock, superblock_.size(), address);
@@ -55,6 +55,9 @@ Status FileState::open(const FileAccess& access) noexcept {
     if (superblock_.end_of_file > size || superblock_.root >= superblock_.end_of_file) {
         return context.fail(Module::file, __LINE__, Status::corrupt_file, 0, superblock_.end_of_file);
     }
+    if (superblock_.end_of_file >= kUndefinedAddress - 1) {
+        return context.unsupported(Module::file, __LINE__, Feature::sizeof_offsets);
+    }
     if (superblock_.flags != 0 && !access.read_only) {
         return context.unsupported(Module::file, __LINE__, Feature::file_locked_for_writing, superblock_.flags);
     }
@@ -67,7 +70,7 @@ Status FileState::open(const FileAccess& access) noexcept {
     return Status::ok;
 }
 
-bool FileState::contains(std::uint64_t address, std::uint64_t size) const noexcept {
+bool FileState::contains(Address address, Address size) const noexcept {
     return within(address, size, space.end());
 }
 
@@ -188,7 +191,7 @@ void FileState::release(FileState* file) noexcept {
     file->context.destroy(MemoryKind::file, file);
 }
 
-FlushClient* FileState::find_client(std::uint64_t address) noexcept {
+FlushClient* FileState::find_client(Address address) noexcept {
     FlushClient* client = clients.front();
     while (client != nullptr && client->address() != address) {
         client = clients.next(*client);

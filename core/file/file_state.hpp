@@ -20,7 +20,7 @@ public:
     /// The file is closed; drops every buffer without writing.
     virtual void detach() noexcept = 0;
     /// Address of the object's header, by which an object that is opened twice is found.
-    virtual std::uint64_t address() const noexcept = 0;
+    virtual Address address() const noexcept = 0;
 
 protected:
     ~FlushClient() = default;
@@ -59,13 +59,13 @@ public:
     /// ok, invalid_handle when closed, read_only.
     Status check_writable() noexcept;
     FileShape shape() const noexcept { return superblock_.shape; }
-    std::uint64_t root() const noexcept { return superblock_.root; }
-    void set_root(std::uint64_t address) noexcept { superblock_.root = address; }
+    Address root() const noexcept { return superblock_.root; }
+    void set_root(Address address) noexcept { superblock_.root = address; }
     /// Whether [address, address + size) lies in the allocated part of the file.
-    bool contains(std::uint64_t address, std::uint64_t size) const noexcept;
+    bool contains(Address address, Address size) const noexcept;
 
     /// The open object at `address`, or nullptr.
-    FlushClient* find_client(std::uint64_t address) noexcept;
+    FlushClient* find_client(Address address) noexcept;
     /// Scratch for filters, `size` bytes aligned to 8, shared by all datasets of the file; nullptr when there is no
     /// memory.
     std::byte* filter_scratch(std::size_t size) noexcept;
@@ -85,7 +85,7 @@ private:
     Status barrier() noexcept;
 
     Superblock superblock_;  // end_of_file: as on the storage
-    std::uint64_t stored_root_ = kUndefinedAddress;
+    Address stored_root_ = kUndefinedAddress;
     std::uint32_t references_ = 1;
     bool open_ = false;
     bool writable_ = false;

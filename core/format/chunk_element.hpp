@@ -9,8 +9,8 @@
 namespace h5mote {
 
 struct ChunkLocation {
-    std::uint64_t address = kUndefinedAddress;  ///< undefined: the chunk does not exist
-    std::uint64_t size = 0;                     ///< bytes in the file; filtered chunks only
+    Address address = kUndefinedAddress;  ///< undefined: the chunk does not exist
+    Address size = 0;                     ///< bytes in the file; filtered chunks only
     std::uint32_t mask = 0;                     ///< bit i: filter i was skipped
 };
 
@@ -26,20 +26,20 @@ struct ChunkElementFormat {
         ChunkLocation location;
         location.address = shape.load_addr(from);
         if (size_width != 0) {
-            location.size = load_uint(from + shape.sizeof_addr, size_width);
+            location.size = narrow(load_uint(from + shape.sizeof_addr, size_width));
             location.mask = load_le<std::uint32_t>(from + shape.sizeof_addr + size_width);
         }
         return location;
     }
     void store(std::byte* to, const ChunkLocation& location) const noexcept {
-        store_uint(to, location.address, shape.sizeof_addr);
+        shape.store_addr(to, location.address);
         if (size_width != 0) {
             store_uint(to + shape.sizeof_addr, location.size, size_width);
             store_le<std::uint32_t>(to + shape.sizeof_addr + size_width, location.mask);
         }
     }
     /// Bytes for the size of a filtered chunk, from the unfiltered chunk's: room for one that grew.
-    static std::uint8_t width_for(std::uint64_t chunk_bytes) noexcept {
+    static std::uint8_t width_for(Address chunk_bytes) noexcept {
         const unsigned width = 1 + (floor_log2(chunk_bytes) + 8) / 8;
         return static_cast<std::uint8_t>(width > 8 ? 8 : width);
     }

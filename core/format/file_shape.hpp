@@ -3,37 +3,42 @@
 
 #include "cursor.hpp"
 
+#include <h5mote/address.hpp>
+
 #include <cstdint>
 
 namespace h5mote {
-
-/// Address that points nowhere: all bits set, whatever the width in the file.
-inline constexpr std::uint64_t kUndefinedAddress = ~std::uint64_t{0};
 
 /// Widths of addresses ("offsets") and sizes ("lengths") in bytes: 2, 4 or 8 each. Specification II.A.
 struct FileShape {
     std::uint8_t sizeof_addr = 8;
     std::uint8_t sizeof_size = 8;
 
-    std::uint64_t load_addr(const std::byte* from) const noexcept {
-        return widen(load_uint(from, sizeof_addr), sizeof_addr);
+    Address load_addr(const std::byte* from) const noexcept {
+        const std::uint64_t value = load_size(from, sizeof_addr);
+        return value == kAllOnes ? kUndefinedAddress : narrow(value);
     }
-    std::uint64_t read_addr(Reader& reader) const noexcept { return widen(reader.uint(sizeof_addr), sizeof_addr); }
-    /// A size in which all ones mean "unlimited" or "undefined".
-    std::uint64_t load_size(const std::byte* from) const noexcept {
-        return widen(load_uint(from, sizeof_size), sizeof_size);
+    Address read_addr(Reader& reader) const noexcept {
+        const ConstBytes field = reader.bytes(sizeof_addr);
+        return field.empty() ? 0 : load_addr(field.data());
     }
-    std::uint64_t read_size(Reader& reader) const noexcept { return reader.uint(sizeof_size); }
-    void write_addr(Writer& writer, std::uint64_t address) const noexcept { writer.uint(address, sizeof_addr); }
+    /// A size in which all ones mean "unlimited".
+    std::uint64_t load_size(const std::byte* from) const noexcept { return load_size(from, sizeof_size); }
+    Address read_size(Reader& reader) const noexcept { return narrow(reader.uint(sizeof_size)); }
+    void store_addr(std::byte* to, Address address) const noexcept { store_uint(to, widen(address), sizeof_addr); }
+    void write_addr(Writer& writer, Address address) const noexcept { writer.uint(widen(address), sizeof_addr); }
     void write_size(Writer& writer, std::uint64_t size) const noexcept { writer.uint(size, sizeof_size); }
 
     /// Largest address that can be expressed; all ones is taken.
-    std::uint64_t max_addr() const noexcept { return (kUndefinedAddress >> (64 - 8 * sizeof_addr)) - 1; }
+    Address max_addr() const noexcept { return narrow((kAllOnes >> (64 - 8 * sizeof_addr)) - 1); }
 
 private:
-    static std::uint64_t widen(std::uint64_t value, unsigned width) noexcept {
-        const std::uint64_t ones = kUndefinedAddress >> (64 - 8 * width);
-        return value == ones ? kUndefinedAddress : value;
+    static constexpr std::uint64_t kAllOnes = ~std::uint64_t{0};
+
+    static std::uint64_t widen(Address address) noexcept { return address == kUndefinedAddress ? kAllOnes : address; }
+    static std::uint64_t load_size(const std::byte* from, unsigned width) noexcept {
+        const std::uint64_t value = load_uint(from, width);
+        return value == kAllOnes >> (64 - 8 * width) ? kAllOnes : value;
     }
 };
 

@@ -121,15 +121,15 @@ struct LayoutMessage {
 
     Class layout_class = Class::contiguous;
     ConstBytes compact;                         ///< the data of a compact dataset, in the header
-    std::uint64_t address = kUndefinedAddress;  ///< data, or chunk index
-    std::uint64_t size = 0;                     ///< bytes of contiguous data
+    Address address = kUndefinedAddress;  ///< data, or chunk index
+    Address size = 0;                     ///< bytes of contiguous data
     std::uint8_t flags = 0;
     std::uint8_t dimensionality = 0;  ///< rank + 1; the last size is that of an element in bytes
     std::uint8_t dim_width = 0;
     const std::byte* chunk_dims = nullptr;
     ChunkIndex index = ChunkIndex::none;
     ExtensibleArrayParameters array;  ///< extensible array; page_bits also of a fixed array
-    std::uint64_t single_size = 0;    ///< bytes of a filtered single chunk in the file
+    Address single_size = 0;    ///< bytes of a filtered single chunk in the file
     std::uint32_t single_mask = 0;
 
     std::uint64_t chunk_dim(unsigned i) const noexcept { return load_uint(chunk_dims + i * dim_width, dim_width); }
@@ -165,7 +165,7 @@ struct LinkMessage {
     bool has_order = false;
     std::uint64_t order = 0;
     ConstBytes name;
-    std::uint64_t address = kUndefinedAddress;  ///< hard
+    Address address = kUndefinedAddress;  ///< hard
     ConstBytes target;                          ///< soft: the path; others: their data
 
     Status decode(Context& context, FileShape shape, ConstBytes body) noexcept;

@@ -20,10 +20,10 @@ struct HeaderPrefix {
 
     std::uint8_t flags = 0;
     std::uint8_t size = 0;            ///< bytes before the first message
-    std::uint64_t messages_size = 0;  ///< bytes of messages and gap
+    Address messages_size = 0;  ///< bytes of messages and gap
 
     /// Bytes of the whole first block.
-    std::uint64_t block_size() const noexcept { return size + messages_size + kHeaderChecksumSize; }
+    Address block_size() const noexcept { return size + messages_size + kHeaderChecksumSize; }
     /// Reads a prefix from the first bytes of a header (kMaxHeaderPrefix, or what the file has).
     Status decode(Context& context, ConstBytes bytes) noexcept;
 };

@@ -46,7 +46,7 @@ Status Superblock::decode(Context& context, ConstBytes bytes) noexcept {
     if (bytes.size() < size()) {
         return context.fail(Module::format, __LINE__, Status::corrupt_file);
     }
-    const std::uint64_t base = shape.read_addr(reader);
+    const Address base = shape.read_addr(reader);
     extension = shape.read_addr(reader);
     end_of_file = shape.read_addr(reader);
     root = shape.read_addr(reader);

@@ -21,9 +21,9 @@ struct Superblock {
     FileShape shape;
     std::uint8_t version = 2;
     std::uint8_t flags = 0;
-    std::uint64_t extension = kUndefinedAddress;
-    std::uint64_t end_of_file = 0;
-    std::uint64_t root = kUndefinedAddress;
+    Address extension = kUndefinedAddress;
+    Address end_of_file = 0;
+    Address root = kUndefinedAddress;
 
     std::size_t size() const noexcept { return 12U + 4U * shape.sizeof_addr + 4U; }
     /// Writes size() bytes to `to`, which has room for kMaxSize.

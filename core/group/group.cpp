@@ -22,7 +22,7 @@ Status copy_text(FileState& file, ConstBytes from, Span<char> to, std::size_t& l
 }  // namespace
 
 Result<Group> Group::create_group(std::string_view path, const GroupCreate& create) noexcept {
-    std::uint64_t parent = 0;
+    Address parent = 0;
     std::string_view name;
     Status status = check();
     if (status == Status::ok) {
@@ -45,7 +45,7 @@ Result<Group> Group::create_group(std::string_view path, const GroupCreate& crea
 }
 
 Result<Group> Group::open_group(std::string_view path) noexcept {
-    std::uint64_t object = 0;
+    Address object = 0;
     ObjectType type = ObjectType::group;
     Status status = check();
     if (status == Status::ok) {
@@ -74,7 +74,7 @@ Status Group::create_hard_link(std::string_view path, const Object& target) noex
         return file_->context.fail(Module::group, __LINE__, Status::invalid_argument);
     }
     LinkMessage link;
-    std::uint64_t parent = 0;
+    Address parent = 0;
     std::string_view name;
     H5MOTE_TRY(prepare_link(*file_, address_, path, parent, name));
     std::uint32_t count = 0;
@@ -92,7 +92,7 @@ Status Group::create_hard_link(std::string_view path, const Object& target) noex
 Status Group::create_soft_link(std::string_view path, std::string_view target) noexcept {
     H5MOTE_TRY(check());
     LinkMessage link;
-    std::uint64_t parent = 0;
+    Address parent = 0;
     std::string_view name;
     H5MOTE_TRY(prepare_link(*file_, address_, path, parent, name));
     if (target.empty() || target.size() > 0xffff) {
@@ -105,7 +105,7 @@ Status Group::create_soft_link(std::string_view path, std::string_view target) n
 }
 
 bool Group::exists(std::string_view path) noexcept {
-    std::uint64_t object = 0;
+    Address object = 0;
     return check() == Status::ok && resolve(*file_, address_, path, object) == Status::ok;
 }
 

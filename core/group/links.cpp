@@ -75,7 +75,7 @@ void GroupContent::write(HeaderWriter& header) const noexcept {
     header.reserve_continuation();
 }
 
-Status object_type(FileState& file, std::uint64_t header, ObjectType& type) noexcept {
+Status object_type(FileState& file, Address header, ObjectType& type) noexcept {
     MessageIterator message(file, header);
     bool datatype = false;
     Status status;
@@ -142,7 +142,7 @@ private:
 
 }  // namespace
 
-Status insert_link(FileState& file, std::uint64_t group, LinkMessage& link) noexcept {
+Status insert_link(FileState& file, Address group, LinkMessage& link) noexcept {
     LinkInfoMessage info;
     {
         MessageIterator message(file, group);
@@ -156,21 +156,19 @@ Status insert_link(FileState& file, std::uint64_t group, LinkMessage& link) noex
         MessageIterator message(file, group);
         H5MOTE_TRY(message.next(MessageType::link_info));
         H5MOTE_TRY(info.decode(file.context, file.shape(), message.body()));
+        link.has_order = (info.flags & LinkInfoMessage::kTracked) != 0;
+        link.order = info.max_order;
+        if (link.has_order) {
+            // Before the link, after which nothing may fail. A number that is left out does no harm.
+            message.store(LinkInfoMessage::kOrderOffset, info.max_order + 1, 8, Phase::index);
+        }
     }
-    link.has_order = (info.flags & LinkInfoMessage::kTracked) != 0;
-    link.order = info.max_order;
-    H5MOTE_TRY(add_message(file, group, MessageType::link, 0, 0, LinkContent(link, file.shape())));
-    if (link.has_order) {
-        MessageIterator message(file, group);
-        H5MOTE_TRY(message.next(MessageType::link_info));
-        message.store(LinkInfoMessage::kOrderOffset, info.max_order + 1, 8, Phase::index);
-    }
-    return Status::ok;
+    return add_message(file, group, MessageType::link, 0, 0, LinkContent(link, file.shape()));
 }
 
-Status resolve(FileState& file, std::uint64_t group, std::string_view path, std::uint64_t& object) noexcept {
+Status resolve(FileState& file, Address group, std::string_view path, Address& object) noexcept {
     PathBuffer buffer(file.context);
-    std::uint64_t at = is_absolute(path) ? file.root() : group;
+    Address at = is_absolute(path) ? file.root() : group;
     unsigned soft_links = 0;
     for (std::string_view part = take_part(path); !part.empty(); part = take_part(path)) {
         MessageIterator message(file, at);
@@ -194,7 +192,7 @@ Status resolve(FileState& file, std::uint64_t group, std::string_view path, std:
     return Status::ok;
 }
 
-Status resolve_parent(FileState& file, std::uint64_t group, std::string_view path, std::uint64_t& parent,
+Status resolve_parent(FileState& file, Address group, std::string_view path, Address& parent,
                       std::string_view& name) noexcept {
     std::size_t end = path.size();
     while (end > 0 && path[end - 1] == '/') {
@@ -214,7 +212,7 @@ Status resolve_parent(FileState& file, std::uint64_t group, std::string_view pat
     return type == ObjectType::group ? Status::ok : file.context.fail(Module::group, __LINE__, Status::not_found);
 }
 
-Status prepare_link(FileState& file, std::uint64_t group, std::string_view path, std::uint64_t& parent,
+Status prepare_link(FileState& file, Address group, std::string_view path, Address& parent,
                     std::string_view& name) noexcept {
     H5MOTE_TRY(file.check_writable());
     H5MOTE_TRY(resolve_parent(file, group, path, parent, name));

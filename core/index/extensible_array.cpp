@@ -46,7 +46,7 @@ ExtensibleArray::Block ExtensibleArray::super_block(const Position& at) const no
 }
 
 ExtensibleArray::Block ExtensibleArray::data_block(const Position& at) const noexcept {
-    const std::uint64_t first = start_of(at.super_block) + std::uint64_t{at.data_block} * at.elements;
+    const Address first = start_of(at.super_block) + Address{at.data_block} * at.elements;
     const std::uint32_t page_count = pages(at);
     const std::uint32_t direct = page_count == 0 ? at.elements : 0;
     const std::size_t size = block_prefix_size() + std::size_t{direct} * element_.size() + kChecksum;
@@ -54,12 +54,12 @@ ExtensibleArray::Block ExtensibleArray::data_block(const Position& at) const noe
             block_prefix_size(), direct, at.elements};
 }
 
-std::uint64_t ExtensibleArray::start_of(unsigned super_block) const noexcept {
-    return ((std::uint64_t{1} << super_block) - 1) << floor_log2(parameters_.data_block_min_elements);
+Address ExtensibleArray::start_of(unsigned super_block) const noexcept {
+    return ((Address{1} << super_block) - 1) << floor_log2(parameters_.data_block_min_elements);
 }
 
 Status ExtensibleArray::create(FileState& file, const ExtensibleArrayParameters& parameters, std::uint8_t size_width,
-                               std::uint64_t& address) noexcept {
+                               Address& address) noexcept {
     file_ = &file;
     element_ = {file.shape(), size_width};
     parameters_ = parameters;
@@ -95,7 +95,7 @@ Status ExtensibleArray::create(FileState& file, const ExtensibleArrayParameters&
     return Status::ok;
 }
 
-Status ExtensibleArray::open(FileState& file, std::uint64_t address, std::uint8_t size_width) noexcept {
+Status ExtensibleArray::open(FileState& file, Address address, std::uint8_t size_width) noexcept {
     file_ = &file;
     address_ = address;
     element_ = {file.shape(), size_width};
@@ -143,7 +143,7 @@ void ExtensibleArray::fill_undefined(CacheEntry& block, std::size_t from, std::u
 Status ExtensibleArray::make(const Block& wanted, Pinned& block) noexcept {
     Pinned header;
     H5MOTE_TRY(protect_header(header));
-    std::uint64_t address = 0;
+    Address address = 0;
     H5MOTE_TRY(file_->space.allocate(Usage::btree, wanted.space, address));
     const Status status = file_->cache.create(Usage::btree, address, wanted.size, block);
     if (status != Status::ok) {
@@ -170,7 +170,7 @@ Status ExtensibleArray::make(const Block& wanted, Pinned& block) noexcept {
 
 Status ExtensibleArray::follow(CacheEntry& holder, std::size_t pointer, bool create, const Block& wanted,
                                Pinned& block) noexcept {
-    const std::uint64_t address = element_.shape.load_addr(holder.at(pointer));
+    const Address address = element_.shape.load_addr(holder.at(pointer));
     if (address != kUndefinedAddress) {
         if (!file_->contains(address, wanted.space)) {
             return damaged(__LINE__, address);
@@ -186,11 +186,11 @@ Status ExtensibleArray::follow(CacheEntry& holder, std::size_t pointer, bool cre
     return Status::ok;
 }
 
-ExtensibleArray::Position ExtensibleArray::position(std::uint64_t index) const noexcept {
+ExtensibleArray::Position ExtensibleArray::position(Address index) const noexcept {
     const unsigned min_shift = floor_log2(parameters_.data_block_min_elements);
     Position at{};
     at.super_block = floor_log2((index >> min_shift) + 1);
-    const std::uint64_t rest = index - start_of(at.super_block);
+    const Address rest = index - start_of(at.super_block);
     const unsigned shift = min_shift + length_shift(at.super_block);
     at.elements = 1U << shift;
     at.data_block = static_cast<std::uint32_t>(rest >> shift);
@@ -198,7 +198,7 @@ ExtensibleArray::Position ExtensibleArray::position(std::uint64_t index) const n
     return at;
 }
 
-std::uint32_t ExtensibleArray::reach(std::uint64_t index) const noexcept {
+std::uint32_t ExtensibleArray::reach(Address index) const noexcept {
     if (index < parameters_.index_block_elements) {
         return parameters_.index_block_elements - static_cast<std::uint32_t>(index);
     }
@@ -225,8 +225,8 @@ Status ExtensibleArray::protect_index_block(Pinned& block) noexcept {
     return load_le<std::uint32_t>(block->at(0)) == kIndexBlock ? Status::ok : damaged(__LINE__, index_block_);
 }
 
-Status ExtensibleArray::locate(std::uint64_t index, bool create, Pinned& block, std::size_t& offset) noexcept {
-    if ((index >> parameters_.max_bits) != 0) {
+Status ExtensibleArray::locate(Address index, bool create, Pinned& block, std::size_t& offset) noexcept {
+    if ((std::uint64_t{index} >> parameters_.max_bits) != 0) {
         return file_->context.fail(Module::index, __LINE__, Status::no_space, 0, index);
     }
     if (index_block_ == kUndefinedAddress && !create) {
@@ -258,7 +258,7 @@ Status ExtensibleArray::locate(std::uint64_t index, bool create, Pinned& block, 
     Pinned data;
     H5MOTE_TRY(follow(*holder, pointer, create, data_block(at), data));
     if (data && pages(at) != 0) {
-        const std::uint64_t address = data->address();
+        const Address address = data->address();
         data.reset();
         return locate_page(at, address, *holder, create, block, offset);
     }
@@ -266,13 +266,13 @@ Status ExtensibleArray::locate(std::uint64_t index, bool create, Pinned& block, 
     return Status::ok;
 }
 
-Status ExtensibleArray::locate_page(const Position& at, std::uint64_t data_block, CacheEntry& super, bool create,
+Status ExtensibleArray::locate_page(const Position& at, Address data_block, CacheEntry& super, bool create,
                                     Pinned& block, std::size_t& offset) noexcept {
     const std::uint32_t page = at.element >> parameters_.page_bits;
     const std::uint32_t bit = at.data_block * pages(at) + page;
     const std::size_t byte = block_prefix_size() + bit / 8;
     const std::byte mask{static_cast<unsigned char>(0x80U >> (bit % 8))};
-    const std::uint64_t address = data_block + block_prefix_size() + kChecksum + page * page_size();
+    const Address address = data_block + block_prefix_size() + kChecksum + page * page_size();
     offset = std::size_t{at.element & (page_elements() - 1)} * element_.size();
     if ((*super.at(byte) & mask) != std::byte{0}) {
         return file_->cache.protect(Usage::btree, address, page_size(), block);
@@ -287,7 +287,7 @@ Status ExtensibleArray::locate_page(const Position& at, std::uint64_t data_block
     return Status::ok;
 }
 
-Status ExtensibleArray::find(std::uint64_t index, ChunkLocation& location) noexcept {
+Status ExtensibleArray::find(Address index, ChunkLocation& location) noexcept {
     Pinned block;
     std::size_t offset = 0;
     location = ChunkLocation{};
@@ -298,7 +298,7 @@ Status ExtensibleArray::find(std::uint64_t index, ChunkLocation& location) noexc
     return Status::ok;
 }
 
-Status ExtensibleArray::set(std::uint64_t index, const ChunkLocation& location, std::uint64_t stride,
+Status ExtensibleArray::set(Address index, const ChunkLocation& location, Address stride,
                             std::uint32_t count) noexcept {
     Pinned block;
     std::size_t offset = 0;

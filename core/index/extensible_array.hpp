@@ -25,17 +25,17 @@ class ExtensibleArray {
 public:
     /// Creates header and index block, which nothing points to yet.
     Status create(FileState& file, const ExtensibleArrayParameters& parameters, std::uint8_t size_width,
-                  std::uint64_t& address) noexcept;
-    Status open(FileState& file, std::uint64_t address, std::uint8_t size_width) noexcept;
+                  Address& address) noexcept;
+    Status open(FileState& file, Address address, std::uint8_t size_width) noexcept;
 
     /// Where chunk `index` stands; an undefined address when it was never set.
-    Status find(std::uint64_t index, ChunkLocation& location) noexcept;
+    Status find(Address index, ChunkLocation& location) noexcept;
     /// Sets `count` elements from `index` on, at most reach(index), the addresses `stride` bytes apart. Blocks are made
     /// as needed. no_space when the array can hold no such index.
-    Status set(std::uint64_t index, const ChunkLocation& location, std::uint64_t stride, std::uint32_t count) noexcept;
-    std::uint64_t index_block_address() const noexcept { return index_block_; }
+    Status set(Address index, const ChunkLocation& location, Address stride, std::uint32_t count) noexcept;
+    Address index_block_address() const noexcept { return index_block_; }
     /// Elements from `index` to the end of its block or page, this one included: what one set() reaches.
-    std::uint32_t reach(std::uint64_t index) const noexcept;
+    std::uint32_t reach(Address index) const noexcept;
 
 private:
     // Position of an element: which super block, which data block of it, which element of that.
@@ -49,7 +49,7 @@ private:
     // A block to be found or made.
     struct Block {
         std::uint32_t signature;
-        std::uint64_t first;     // index of its first element, without those of the index block
+        Address first;     // index of its first element, without those of the index block
         std::size_t size;        // bytes of the block itself
         std::size_t space;       // bytes with the pages that follow it
         std::size_t stats;       // where the header counts blocks of this kind
@@ -59,12 +59,12 @@ private:
     };
 
     // Finds the block that holds an element and pins it. Without `create` a missing block gives an empty Pinned.
-    Status locate(std::uint64_t index, bool create, Pinned& block, std::size_t& offset) noexcept;
-    Status locate_page(const Position& at, std::uint64_t data_block, CacheEntry& super, bool create, Pinned& block,
+    Status locate(Address index, bool create, Pinned& block, std::size_t& offset) noexcept;
+    Status locate_page(const Position& at, Address data_block, CacheEntry& super, bool create, Pinned& block,
                        std::size_t& offset) noexcept;
     Status protect_index_block(Pinned& block) noexcept;
-    Position position(std::uint64_t index) const noexcept;
-    std::uint64_t start_of(unsigned super_block) const noexcept;
+    Position position(Address index) const noexcept;
+    Address start_of(unsigned super_block) const noexcept;
     std::uint32_t pages(const Position& at) const noexcept {
         return at.elements > page_elements() ? at.elements >> parameters_.page_bits : 0;
     }
@@ -77,7 +77,7 @@ private:
     Block data_block(const Position& at) const noexcept;
     void fill_undefined(CacheEntry& block, std::size_t from, std::uint32_t elements) noexcept;
     Status protect_header(Pinned& header) noexcept;
-    Status damaged(unsigned line, std::uint64_t address) noexcept {
+    Status damaged(unsigned line, Address address) noexcept {
         return file_->context.fail(Module::index, line, Status::corrupt_file, 0, address);
     }
     void add_stat(CacheEntry& header, std::size_t field, std::uint64_t amount) noexcept;
@@ -93,8 +93,8 @@ private:
     std::size_t page_size() const noexcept { return std::size_t{page_elements()} * element_.size() + 4U; }
 
     FileState* file_ = nullptr;
-    std::uint64_t address_ = kUndefinedAddress;
-    std::uint64_t index_block_ = kUndefinedAddress;
+    Address address_ = kUndefinedAddress;
+    Address index_block_ = kUndefinedAddress;
     ChunkElementFormat element_;
     ExtensibleArrayParameters parameters_;
 };

@@ -2,6 +2,8 @@
 
 #include "checked.hpp"
 
+#if H5MOTE_FIXED_CHUNKS
+
 namespace h5mote {
 namespace {
 
@@ -176,3 +178,5 @@ Status FixedArray::set(std::uint64_t index, const ChunkLocation& location) noexc
 }
 
 }  // namespace h5mote
+
+#endif

@@ -36,7 +36,7 @@ public:
           const MessageContent& content) noexcept
         : file_(file), content_(content), size_(content.size()), order_(order), type_(type), flags_(flags) {}
 
-    Status run(std::uint64_t header) noexcept {
+    Status run(Address header) noexcept {
         if (size_ > 0xffff) {
             return file_.context.fail(Module::object, __LINE__, Status::over_budget, 0, size_);
         }
@@ -57,7 +57,7 @@ private:
 
     // One walk finds: room for the message itself, a null message that can become the continuation, and, failing that,
     // a message that can be moved away to make one.
-    Status survey(std::uint64_t header) noexcept {
+    Status survey(Address header) noexcept {
         MessageIterator message(file_, header);
         Status status;
         while ((status = message.next()) == Status::ok) {
@@ -106,7 +106,7 @@ private:
                                  continuation_size() + kHeaderChecksumSize;
         std::size_t size = blocks_ >= 3 ? 512 : std::size_t{64} << blocks_;
         size = size < need ? need : size;
-        std::uint64_t address = 0;
+        Address address = 0;
         H5MOTE_TRY(file_.space.allocate(Usage::object_header, size, address));
         Pinned block;
         const Status status = file_.cache.create(Usage::object_header, address, size, block);
@@ -152,7 +152,7 @@ private:
 
 }  // namespace
 
-Status add_message(FileState& file, std::uint64_t header, MessageType type, std::uint8_t flags, std::uint16_t order,
+Status add_message(FileState& file, Address header, MessageType type, std::uint8_t flags, std::uint16_t order,
                    const MessageContent& content) noexcept {
     return Adder(file, type, flags, order, content).run(header);
 }

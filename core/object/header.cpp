@@ -19,7 +19,7 @@ Status MessageIterator::open_first() noexcept {
         if (!file_.contains(address_, kMaxHeaderPrefix / 2)) {
             return file_.context.fail(Module::object, __LINE__, Status::corrupt_file, 0, address_);
         }
-        const std::uint64_t left = file_.space.end() - address_;
+        const Address left = file_.space.end() - address_;
         std::byte bytes[kMaxHeaderPrefix];
         const std::size_t count = left < sizeof bytes ? static_cast<std::size_t>(left) : sizeof bytes;
         H5MOTE_TRY(file_.driver.read(Usage::object_header, address_, {bytes, count}));
@@ -114,7 +114,7 @@ void MessageIterator::store(std::size_t offset, std::uint64_t value, unsigned wi
     MetadataCache::mark_dirty(*block_, body_ + offset, phase);
 }
 
-Status create_header(FileState& file, const HeaderContent& content, std::uint64_t& address) noexcept {
+Status create_header(FileState& file, const HeaderContent& content, Address& address) noexcept {
     Writer counter;
     HeaderWriter measure(counter, file.shape());
     content.write(measure);
@@ -139,7 +139,7 @@ Status create_header(FileState& file, const HeaderContent& content, std::uint64_
     return Status::ok;
 }
 
-void discard_fresh_block(FileState& file, std::uint64_t address) noexcept {
+void discard_fresh_block(FileState& file, Address address) noexcept {
     Pinned block = file.cache.find(address);
     if (block) {
         const std::size_t size = block->size();
@@ -172,7 +172,7 @@ private:
 
 }  // namespace
 
-Status change_reference_count(FileState& file, std::uint64_t header, int change, std::uint32_t& count) noexcept {
+Status change_reference_count(FileState& file, Address header, int change, std::uint32_t& count) noexcept {
     MessageIterator message(file, header);
     const Status status = message.next(MessageType::reference_count);
     if (status == Status::not_found) {

@@ -15,7 +15,7 @@ public:
     /// Blocks of one header: a chain of continuations that is longer can only be a loop.
     static constexpr unsigned kMaxBlocks = 65535;
 
-    MessageIterator(FileState& file, std::uint64_t address) noexcept : file_(file), address_(address) {}
+    MessageIterator(FileState& file, Address address) noexcept : file_(file), address_(address) {}
 
     /// The next message. not_found after the last one; corrupt_file, unsupported (a message that must be understood).
     Status next() noexcept;
@@ -35,22 +35,22 @@ public:
     std::size_t header_size() const noexcept { return message_header_size(header_flags_); }
     unsigned blocks() const noexcept { return blocks_; }
     FileState& file() const noexcept { return file_; }
-    std::uint64_t address() const noexcept { return address_; }
+    Address address() const noexcept { return address_; }
 
     /// Overwrites part of the current body and marks it to be written in `phase`.
     void store(std::size_t offset, std::uint64_t value, unsigned width, Phase phase = Phase::object) noexcept;
 
 private:
     struct Extent {
-        std::uint64_t address;
-        std::uint64_t size;
+        Address address;
+        Address size;
     };
 
     Status open_first() noexcept;
     Status open_continuation() noexcept;
 
     FileState& file_;
-    std::uint64_t address_;
+    Address address_;
     Pinned block_;
     std::uint32_t at_ = 0;  // next message
     std::uint32_t end_ = 0;
@@ -75,10 +75,10 @@ protected:
 };
 
 /// Allocates and fills a new header that nothing points to yet.
-Status create_header(FileState& file, const HeaderContent& content, std::uint64_t& address) noexcept;
+Status create_header(FileState& file, const HeaderContent& content, Address& address) noexcept;
 
 /// Gives back a block that was created but never pointed to, if it is still in memory.
-void discard_fresh_block(FileState& file, std::uint64_t address) noexcept;
+void discard_fresh_block(FileState& file, Address address) noexcept;
 
 /// Writes the body of a message that is being added, to exactly the size announced.
 class MessageContent {
@@ -96,13 +96,13 @@ protected:
 
 /// Adds a message to a live or fresh header: in a null message that leaves room for a continuation, else in a new block
 /// that is complete before the header points to it. Nothing changes when an error is returned. Marks Phase::object.
-Status add_message(FileState& file, std::uint64_t header, MessageType type, std::uint8_t flags, std::uint16_t order,
+Status add_message(FileState& file, Address header, MessageType type, std::uint8_t flags, std::uint16_t order,
                    const MessageContent& content) noexcept;
 
 /// Turns the iterator's current message into a null message.
 void remove_message(MessageIterator& message, Phase phase = Phase::object) noexcept;
 
 /// Adds `change` to the number of hard links to an object; one more is recorded before the link exists.
-Status change_reference_count(FileState& file, std::uint64_t header, int change, std::uint32_t& count) noexcept;
+Status change_reference_count(FileState& file, Address header, int change, std::uint32_t& count) noexcept;
 
 }  // namespace h5mote

@@ -4,7 +4,7 @@
 
 namespace h5mote {
 
-Object::Object(FileState& file, std::uint64_t address) noexcept : file_(&file), address_(address) { file.retain(); }
+Object::Object(FileState& file, Address address) noexcept : file_(&file), address_(address) { file.retain(); }
 
 Object& Object::operator=(Object&& other) noexcept {
     if (this != &other) {

@@ -28,7 +28,7 @@ Status is_blank(Driver& driver, bool& blank) noexcept {
 }
 
 Status make_root(FileState& file, const FileCreate& create) noexcept {
-    std::uint64_t root = 0;
+    Address root = 0;
     H5MOTE_TRY(create_header(file, GroupContent(create.track_link_order), root));
     file.set_root(root);
     return file.commit();

@@ -2,7 +2,7 @@
 
 namespace h5mote {
 
-ChunkSlot* ChunkCache::find(const ChunkOwner& owner, std::uint64_t index) noexcept {
+ChunkSlot* ChunkCache::find(const ChunkOwner& owner, Address index) noexcept {
     for (ChunkSlot* slot = lru_.front(); slot != nullptr; slot = lru_.next(*slot)) {
         if (slot->owner == &owner && slot->index == index) {
             lru_.remove(*slot);
@@ -32,7 +32,7 @@ Status ChunkCache::evict(ChunkSlot& slot) noexcept {
     return Status::ok;
 }
 
-Status ChunkCache::add(ChunkOwner& owner, std::uint64_t index, std::uint32_t size, ChunkSlot*& slot) noexcept {
+Status ChunkCache::add(ChunkOwner& owner, Address index, std::uint32_t size, ChunkSlot*& slot) noexcept {
     if (size > budget_) {
         return context_.fail(Module::storage, __LINE__, Status::over_budget, 2, size);
     }

@@ -1,6 +1,7 @@
 // H5D (chunk cache) - buffers of raw chunks within a hard budget, shared by the datasets of a file.
 #pragma once
 
+#include <h5mote/address.hpp>
 #include <h5mote/context.hpp>
 
 namespace h5mote {
@@ -23,8 +24,8 @@ protected:
 class ChunkSlot : public ListNode<> {
 public:
     ChunkOwner* owner = nullptr;
-    std::uint64_t index = 0;                    ///< linear index of the chunk in its dataset
-    std::uint64_t address = ~std::uint64_t{0};  ///< where it stands in the file; undefined: nowhere yet
+    Address index = 0;                    ///< linear index of the chunk in its dataset
+    Address address = kUndefinedAddress;  ///< where it stands in the file; undefined: nowhere yet
     std::uint32_t stored_size = 0;              ///< bytes there; differs from size when filtered
     std::uint32_t size = 0;                     ///< bytes of the unfiltered chunk
     std::uint32_t dirty_from = 0;               ///< changed bytes are [dirty_from, dirty_to)
@@ -51,11 +52,11 @@ public:
     void open(std::size_t budget) noexcept { budget_ = budget; }
 
     /// The slot of that chunk, or nullptr.
-    ChunkSlot* find(const ChunkOwner& owner, std::uint64_t index) noexcept;
+    ChunkSlot* find(const ChunkOwner& owner, Address index) noexcept;
     /// A new slot of `size` uninitialised bytes, for which others are written back and evicted if need be: complete
     /// ones first, then the least recently used. over_budget when it alone is too large; out_of_memory; errors of
     /// write_back.
-    Status add(ChunkOwner& owner, std::uint64_t index, std::uint32_t size, ChunkSlot*& slot) noexcept;
+    Status add(ChunkOwner& owner, Address index, std::uint32_t size, ChunkSlot*& slot) noexcept;
     /// Frees a slot without writing it.
     void drop(ChunkSlot& slot) noexcept;
     /// Frees every slot of an owner without writing.

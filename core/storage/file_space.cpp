@@ -7,24 +7,24 @@ namespace {
 
 // Bytes at the end of a large metadata block that must not straddle two sectors: one dimension, its maximum, the
 // checksum and the continuation message kept in reserve before them.
-constexpr std::uint64_t kTail = 64;
+constexpr Address kTail = 64;
 
 // First address at or after `address` where a block may stand.
-std::uint64_t place(Usage usage, std::uint64_t address, std::uint64_t size) noexcept {
-    constexpr std::uint64_t mask = FileSpace::kSector - 1;
+Address place(Usage usage, Address address, Address size) noexcept {
+    constexpr Address mask = FileSpace::kSector - 1;
     if (usage == Usage::raw_data) {
         return address;
     }
     if (size <= FileSpace::kSector) {
         return (address & mask) + size <= FileSpace::kSector ? address : (address | mask) + 1;
     }
-    const std::uint64_t tail = (address + size) & mask;
+    const Address tail = (address + size) & mask;
     return tail != 0 && tail < kTail ? address + (kTail - tail) : address;
 }
 
 }  // namespace
 
-void FileSpace::open(std::uint64_t end, std::uint64_t limit) noexcept {
+void FileSpace::open(Address end, Address limit) noexcept {
     end_ = end;
     limit_ = limit;
     extended_ = end;
@@ -32,11 +32,11 @@ void FileSpace::open(std::uint64_t end, std::uint64_t limit) noexcept {
     count_ = 0;
 }
 
-bool FileSpace::reuse(Usage usage, std::uint64_t size, std::uint64_t& address) noexcept {
+bool FileSpace::reuse(Usage usage, Address size, Address& address) noexcept {
     for (std::size_t i = 0; i < count_; ++i) {
         const Extent extent = extents_[i];
-        const std::uint64_t start = place(usage, extent.address, size);
-        const std::uint64_t before = start - extent.address;
+        const Address start = place(usage, extent.address, size);
+        const Address before = start - extent.address;
         if (extent.pending || !within(before, size, extent.size)) {
             continue;
         }
@@ -49,14 +49,14 @@ bool FileSpace::reuse(Usage usage, std::uint64_t size, std::uint64_t& address) n
     return false;
 }
 
-Status FileSpace::allocate(Usage usage, std::uint64_t size, std::uint64_t& address, bool* zeros) noexcept {
+Status FileSpace::allocate(Usage usage, Address size, Address& address, bool* zeros) noexcept {
     if (zeros != nullptr) {
         *zeros = false;
     }
     if (reuse(usage, size, address)) {
         return Status::ok;
     }
-    const std::uint64_t start = place(usage, end_, size);
+    const Address start = place(usage, end_, size);
     if (!within(start, size, limit_)) {
         return context_.fail(Module::storage, __LINE__, Status::no_space, 0, size);
     }
@@ -67,14 +67,14 @@ Status FileSpace::allocate(Usage usage, std::uint64_t size, std::uint64_t& addre
         H5MOTE_TRY(driver_.truncate(start + size));
         extended_ = start + size;
     }
-    const std::uint64_t gap = end_;
+    const Address gap = end_;
     end_ = start + size;
     release(gap, start - gap, true);
     address = start;
     return Status::ok;
 }
 
-void FileSpace::release(std::uint64_t address, std::uint64_t size, bool fresh) noexcept {
+void FileSpace::release(Address address, Address size, bool fresh) noexcept {
     if (size == 0) {
         return;
     }

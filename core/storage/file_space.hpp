@@ -5,6 +5,7 @@
 // given out again only after the commit that made it unreachable.
 #pragma once
 
+#include <h5mote/address.hpp>
 #include <h5mote/context.hpp>
 #include <h5mote/driver.hpp>
 
@@ -12,40 +13,40 @@ namespace h5mote {
 
 class FileSpace {
 public:
-    static constexpr std::uint64_t kSector = 512;
+    static constexpr Address kSector = 512;
 
     FileSpace(Context& context, Driver& driver) noexcept : context_(context), driver_(driver) {}
 
     /// Starts with a file of `end` bytes whose addresses stay below `limit`.
-    void open(std::uint64_t end, std::uint64_t limit) noexcept;
+    void open(Address end, Address limit) noexcept;
 
     /// `size` bytes. The driver is extended at once, so that a full device is found before anything is changed:
     /// no_space. `zeros`, if given, says whether the new bytes are known to read as zero.
-    Status allocate(Usage usage, std::uint64_t size, std::uint64_t& address, bool* zeros = nullptr) noexcept;
+    Status allocate(Usage usage, Address size, Address& address, bool* zeros = nullptr) noexcept;
     /// Gives back [address, address + size). `fresh`: no commit has made it reachable, it can be used again at once.
-    void release(std::uint64_t address, std::uint64_t size, bool fresh) noexcept;
+    void release(Address address, Address size, bool fresh) noexcept;
     /// After a commit: pending space becomes usable, and what lies at the end is cut off.
     void settle() noexcept;
 
     /// End of the allocated part of the file (H5FD "end of address").
-    std::uint64_t end() const noexcept { return end_; }
+    Address end() const noexcept { return end_; }
 
 private:
     struct Extent {
-        std::uint64_t address;
-        std::uint64_t size;
+        Address address;
+        Address size;
         bool pending;
     };
 
-    bool reuse(Usage usage, std::uint64_t size, std::uint64_t& address) noexcept;
+    bool reuse(Usage usage, Address size, Address& address) noexcept;
     void erase(std::size_t i) noexcept { extents_[i] = extents_[--count_]; }
 
     Context& context_;
     Driver& driver_;
     bool extends_with_zeros_ = false;
-    std::uint64_t end_ = 0;
-    std::uint64_t limit_ = 0;
-    std::uint64_t extended_ = 0;  // the driver has at least this many bytes
+    Address end_ = 0;
+    Address limit_ = 0;
+    Address extended_ = 0;  // the driver has at least this many bytes
     std::size_t count_ = 0;
     Extent extents_[H5MOTE_FREE_EXTENTS];
 };

@@ -16,6 +16,20 @@ std::uint32_t checksum_of(CacheEntry& entry) noexcept {
 
 }  // namespace
 
+[[gnu::noinline]] void Pinned::release() noexcept {
+    if (entry_ != nullptr) {
+        --entry_->pins_;
+    }
+}
+
+void Pinned::reset(CacheEntry* entry) noexcept {
+    if (entry != nullptr) {
+        ++entry->pins_;
+    }
+    release();
+    entry_ = entry;
+}
+
 Status MetadataCache::open(std::size_t budget) noexcept {
     budget_ = budget;
     bucket_count_ = 1U << (floor_log2(budget / 256) + 1);
@@ -39,7 +53,7 @@ void MetadataCache::close() noexcept {
     }
 }
 
-CacheEntry* MetadataCache::lookup(std::uint64_t address) noexcept {
+CacheEntry* MetadataCache::lookup(Address address) noexcept {
     CacheEntry* entry = bucket(address);
     while (entry != nullptr && entry->address_ != address) {
         entry = entry->hash_next_;
@@ -47,7 +61,7 @@ CacheEntry* MetadataCache::lookup(std::uint64_t address) noexcept {
     return entry;
 }
 
-Pinned MetadataCache::find(std::uint64_t address) noexcept {
+Pinned MetadataCache::find(Address address) noexcept {
     Pinned block;
     if (CacheEntry* entry = lookup(address)) {
         lru_.remove(*entry);
@@ -57,7 +71,7 @@ Pinned MetadataCache::find(std::uint64_t address) noexcept {
     return block;
 }
 
-Status MetadataCache::protect(Usage usage, std::uint64_t address, std::size_t size, Pinned& block) noexcept {
+Status MetadataCache::protect(Usage usage, Address address, std::size_t size, Pinned& block) noexcept {
     block = find(address);
     if (block) {
         // Two structures that disagree about the extent of a block cannot both be right.
@@ -79,7 +93,7 @@ Status MetadataCache::protect(Usage usage, std::uint64_t address, std::size_t si
     return status;
 }
 
-Status MetadataCache::create(Usage usage, std::uint64_t address, std::size_t size, Pinned& block) noexcept {
+Status MetadataCache::create(Usage usage, Address address, std::size_t size, Pinned& block) noexcept {
     CacheEntry* entry = nullptr;
     H5MOTE_TRY(add(usage, address, size, entry));
     std::memset(entry->image().data(), 0, size);
@@ -98,13 +112,13 @@ void MetadataCache::mark_dirty(CacheEntry& block, std::size_t from, Phase phase)
     }
 }
 
-void MetadataCache::discard(std::uint64_t address) noexcept {
+void MetadataCache::discard(Address address) noexcept {
     if (CacheEntry* entry = lookup(address)) {
         remove(*entry);
     }
 }
 
-CacheEntry* MetadataCache::next_dirty(Phase phase, std::uint64_t from) noexcept {
+CacheEntry* MetadataCache::next_dirty(Phase phase, Address from) noexcept {
     CacheEntry* best = nullptr;
     for (CacheEntry* entry = lru_.front(); entry != nullptr; entry = lru_.next(*entry)) {
         if (entry->dirty() && entry->phase() == phase && entry->address_ >= from &&
@@ -116,7 +130,7 @@ CacheEntry* MetadataCache::next_dirty(Phase phase, std::uint64_t from) noexcept 
 }
 
 Status MetadataCache::flush(Phase phase) noexcept {
-    std::uint64_t from = 0;
+    Address from = 0;
     while (CacheEntry* entry = next_dirty(phase, from)) {
         H5MOTE_TRY(write(*entry));
         from = entry->address_ + 1;
@@ -130,7 +144,7 @@ void MetadataCache::settle() noexcept {
     }
 }
 
-Status MetadataCache::add(Usage usage, std::uint64_t address, std::size_t size, CacheEntry*& entry) noexcept {
+Status MetadataCache::add(Usage usage, Address address, std::size_t size, CacheEntry*& entry) noexcept {
     H5MOTE_TRY(make_room(size));
     void* memory = context_.allocate(MemoryKind::metadata, footprint(size));
     if (memory == nullptr) {

@@ -12,6 +12,7 @@
 // checksum.
 #pragma once
 
+#include <h5mote/address.hpp>
 #include <h5mote/context.hpp>
 #include <h5mote/driver.hpp>
 
@@ -28,7 +29,7 @@ class CacheEntry : public ListNode<> {
 public:
     Bytes image() noexcept { return {reinterpret_cast<std::byte*>(this + 1), size_}; }
     std::byte* at(std::size_t offset) noexcept { return image().data() + offset; }
-    std::uint64_t address() const noexcept { return address_; }
+    Address address() const noexcept { return address_; }
     std::size_t size() const noexcept { return size_; }
     bool fresh() const noexcept { return fresh_; }
 
@@ -39,7 +40,7 @@ private:
     bool dirty() const noexcept { return dirty_from_ < size_; }
     Phase phase() const noexcept { return fresh_ ? Phase::fresh : phase_; }
 
-    std::uint64_t address_ = 0;
+    Address address_ = 0;
     CacheEntry* hash_next_ = nullptr;
     std::uint32_t size_ = 0;
     std::uint32_t dirty_from_ = 0;  // first changed byte; size_ when clean
@@ -57,29 +58,23 @@ public:
     Pinned& operator=(const Pinned&) = delete;
     Pinned(Pinned&& other) noexcept : entry_(other.entry_) { other.entry_ = nullptr; }
     Pinned& operator=(Pinned&& other) noexcept {
-        if (this != &other) {
-            reset();
-            entry_ = other.entry_;
-            other.entry_ = nullptr;
-        }
+        CacheEntry* const entry = other.entry_;
+        other.entry_ = nullptr;
+        release();
+        entry_ = entry;
         return *this;
     }
-    ~Pinned() { reset(); }
+    ~Pinned() { release(); }
 
-    void reset(CacheEntry* entry = nullptr) noexcept {
-        if (entry_ != nullptr) {
-            --entry_->pins_;
-        }
-        entry_ = entry;
-        if (entry != nullptr) {
-            ++entry->pins_;
-        }
-    }
+    void reset(CacheEntry* entry = nullptr) noexcept;
     CacheEntry* operator->() const noexcept { return entry_; }
     CacheEntry& operator*() const noexcept { return *entry_; }
     explicit operator bool() const noexcept { return entry_ != nullptr; }
 
 private:
+    // Out of line: there is one in every return path of everything that touches metadata.
+    void release() noexcept;
+
     CacheEntry* entry_ = nullptr;
 };
 
@@ -107,16 +102,16 @@ public:
     void close() noexcept;
 
     /// The block at `address` if it is in memory, else an empty Pinned.
-    Pinned find(std::uint64_t address) noexcept;
+    Pinned find(Address address) noexcept;
     /// The block of `size` bytes at `address`, read if need be. corrupt_file when its checksum is wrong,
     /// over_budget when it cannot be made to fit.
-    Status protect(Usage usage, std::uint64_t address, std::size_t size, Pinned& block) noexcept;
+    Status protect(Usage usage, Address address, std::size_t size, Pinned& block) noexcept;
     /// A new block of zeros at an address that nothing points to yet.
-    Status create(Usage usage, std::uint64_t address, std::size_t size, Pinned& block) noexcept;
+    Status create(Usage usage, Address address, std::size_t size, Pinned& block) noexcept;
     /// Says that bytes from `from` on were changed (and the checksum with them).
     static void mark_dirty(CacheEntry& block, std::size_t from, Phase phase) noexcept;
     /// Forgets the block at `address`, if it is there: its space was released.
-    void discard(std::uint64_t address) noexcept;
+    void discard(Address address) noexcept;
 
     /// Writes the dirty blocks of one phase in the order of their addresses.
     Status flush(Phase phase) noexcept;
@@ -132,12 +127,12 @@ public:
 
 private:
     static std::size_t footprint(std::size_t size) noexcept { return sizeof(CacheEntry) + size; }
-    CacheEntry*& bucket(std::uint64_t address) noexcept {
+    CacheEntry*& bucket(Address address) noexcept {
         return buckets_[(address ^ (address >> 5)) & (bucket_count_ - 1)];
     }
-    CacheEntry* lookup(std::uint64_t address) noexcept;
-    CacheEntry* next_dirty(Phase phase, std::uint64_t from) noexcept;
-    Status add(Usage usage, std::uint64_t address, std::size_t size, CacheEntry*& entry) noexcept;
+    CacheEntry* lookup(Address address) noexcept;
+    CacheEntry* next_dirty(Phase phase, Address from) noexcept;
+    Status add(Usage usage, Address address, std::size_t size, CacheEntry*& entry) noexcept;
     Status make_room(std::size_t size) noexcept;
     bool evict_clean(std::size_t need) noexcept;
     Status evict_fresh(std::size_t need) noexcept;

@@ -136,7 +136,7 @@ public:
 
 protected:
     friend class Group;
-    Dataset(FileState& file, std::uint64_t address, AppendCursor& state) noexcept;
+    Dataset(FileState& file, Address address, AppendCursor& state) noexcept;
 
     AppendCursor* cursor_ = nullptr;    // the shared state of the dataset
     AppendCursor* fast_ = nullptr;      // the same when records need no conversion

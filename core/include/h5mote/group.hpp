@@ -87,7 +87,7 @@ public:
 
 private:
     friend class File;
-    Group(FileState& file, std::uint64_t address) noexcept : Object(file, address) {}
+    Group(FileState& file, Address address) noexcept : Object(file, address) {}
 
     // Without a dataspace: one unlimited dimension.
     Result<Dataset> make_dataset(std::string_view path, DatatypeView type, const Dataspace* space,

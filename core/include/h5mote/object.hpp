@@ -1,6 +1,7 @@
 // H5O H5A - what groups and datasets have in common: a place in a file, and attributes.
 #pragma once
 
+#include <h5mote/address.hpp>
 #include <h5mote/compound.hpp>
 #include <h5mote/dataspace.hpp>
 #include <h5mote/datatype.hpp>
@@ -37,7 +38,7 @@ public:
     /// Whether the handle stands for an object of an open file.
     bool valid() const noexcept;
     /// Address of the object header: the object's identity within its file.
-    std::uint64_t address() const noexcept { return address_; }
+    Address address() const noexcept { return address_; }
 
     /// Creates the attribute, or gives an existing one of the same size a new value. `data`: the elements of `space`,
     /// packed, in the datatype `type`, which is stored as it is. invalid_argument: empty name, invalid space, data of
@@ -81,14 +82,14 @@ public:
     void close() noexcept;
 
 protected:
-    Object(FileState& file, std::uint64_t address) noexcept;
+    Object(FileState& file, Address address) noexcept;
 
     bool same_file(const Object& other) const noexcept { return file_ == other.file_; }
     /// invalid_handle unless the object can be used.
     Status check() const noexcept;
 
     FileState* file_ = nullptr;
-    std::uint64_t address_ = 0;
+    Address address_ = 0;
 
 private:
     Status write_attribute_as(std::string_view name, DatatypeView memory_type, DatatypeView file_type,
