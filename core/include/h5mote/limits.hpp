@@ -12,14 +12,15 @@ namespace h5mote {
 
 /// What a program does at most at one time, with one open file.
 struct Limits {
-    FileAccess access;                 ///< as passed to File::open_or_create
+    FileAccess access;  ///< as passed to File::open_or_create
     std::uint32_t open_datasets = 1;
-    std::uint32_t max_rank = 1;        ///< of an open dataset
-    std::uint32_t filters = 0;         ///< of each open dataset, at most
-    /// Bytes of work memory for filters, of the largest filtered chunk of n bytes: shuffle and deflate 3168 + 2 n to write
-    /// (2176 + n to only read). 0 without filters. 512, or one element if larger, for conversion and fill values in place.
+    std::uint32_t max_rank = 1;  ///< of an open dataset
+    std::uint32_t filters = 0;   ///< of each open dataset, at most
+    /// Bytes of work memory for filters, of the largest filtered chunk of n bytes: shuffle and deflate 3168 + 2 n to
+    /// write (2176 + n to only read). 0 without filters. 512, or one element if larger, for conversion and fill values
+    /// in place.
     std::size_t filter_work = 0;
-    std::uint32_t chunk_buffers = 1;   ///< chunks that fit in access.chunk_cache at once
+    std::uint32_t chunk_buffers = 1;  ///< chunks that fit in access.chunk_cache at once
     /// Partial reads and writes (not append) need memory for their iterators while they run.
     bool partial_io = false;
 };
@@ -35,10 +36,11 @@ inline constexpr std::size_t kTransfer = 768 + 44 * std::size_t{H5MOTE_MAX_RANK}
 inline constexpr std::size_t kBucket = sizeof(void*);
 }  // namespace footprint
 
-/// Bytes of an Arena with which everything within `limits` succeeds, short of fragmentation. Conversion between datatypes and
-/// soft links take more while they are used.
+/// Bytes of an Arena with which everything within `limits` succeeds, short of fragmentation. Conversion between
+/// datatypes and soft links take more while they are used.
 constexpr std::size_t required_memory(const Limits& limits) noexcept {
-    const std::size_t dataset = footprint::kDataset + limits.max_rank * 3 * 8 + limits.filters * footprint::kFilterEntry;
+    const std::size_t dataset =
+        footprint::kDataset + limits.max_rank * 3 * 8 + limits.filters * footprint::kFilterEntry;
     // Every cached block may be rounded up to the arena's granule; a block has at least 48 bytes.
     const std::size_t rounding = (limits.access.metadata_cache / 48 + 1) * (kArenaGranule - 1);
     return arena_block_size(footprint::kFile) +
