@@ -25,9 +25,14 @@ void DatasetState::settle_cursor() noexcept {
 // Makes the cursor point to where the next record goes: into the last chunk, or a new one when that is full.
 Status DatasetState::open_tail() noexcept {
     settle_cursor();
-    std::uint32_t offset = 0;
-    const Address index = narrow(divide(dims()[0], chunk_rows(), offset));
-    offset *= element_size_;
+    std::uint32_t row = 0;
+    const Address index = narrow(divide(dims()[0], chunk_rows(), row));
+    const std::uint32_t offset = row * element_size_;
+    // The handles' fast path looks at the cursor only: it ends where the dataset must.
+    std::uint32_t room = chunk_rows() - row;
+    if (const std::uint64_t left = max_dims()[0] - dims()[0]; left < room) {
+        room = static_cast<std::uint32_t>(left);
+    }
     ChunkSlot* slot = nullptr;
     // Nothing in the chunk is worth reading when it starts with the new record.
     H5MOTE_TRY(chunk(index, offset == 0, slot));
@@ -52,7 +57,7 @@ Status DatasetState::open_tail() noexcept {
     tail_ = slot;
     tail_from_ = offset;
     at = slot->data() + offset;
-    end = slot->data() + slot->size;
+    end = at + std::size_t{room} * element_size_;
     return Status::ok;
 }
 
