@@ -85,7 +85,13 @@ Status DatasetState::allocate_chunks(Address index, ChunkLocation& location, boo
         std::uint32_t limit = reserve_ / chunk_bytes_;
         limit = index < limit ? static_cast<std::uint32_t>(index) : limit;
         limit = reach < limit ? reach : limit;
-        count = limit > 1 ? limit : 1;
+        // What was written out of order stays where it is.
+        for (ChunkLocation next; count < limit; ++count) {
+            H5MOTE_TRY(table_.find(index + count, next));
+            if (next.address != kUndefinedAddress) {
+                break;
+            }
+        }
     }
     bool fresh = false;
     Status status =
@@ -346,23 +352,16 @@ Status DatasetState::give_back() noexcept {
     if (layout_class_ != LayoutMessage::Class::chunked || rank_ != 1 || filtered() || !table_.can_reserve()) {
         return Status::ok;
     }
-    Address index = narrow(divide_up(dims()[0], chunk_rows()));
-    for (;;) {
-        const std::uint32_t reach = table_.reach(index);
-        std::uint32_t count = 0;
-        for (; count < reach; ++count) {
-            ChunkLocation location;
-            const Status status = table_.find(index + count, location);
-            if (status != Status::ok || location.address == kUndefinedAddress) {
-                break;
-            }
-            file_->space.release(location.address, chunk_bytes_, false);
+    for (Address index = narrow(divide_up(dims()[0], chunk_rows()));; ++index) {
+        ChunkLocation location;
+        const Status status = table_.find(index, location);
+        if (status != Status::ok || location.address == kUndefinedAddress) {
+            // no_space: the array ends here.
+            return status == Status::no_space ? Status::ok : status;
         }
-        if (count == 0) {
-            return Status::ok;
-        }
-        H5MOTE_TRY(table_.set(index, ChunkLocation{}, 0, count));
-        index += count;
+        // Space is given out again only once nothing names it.
+        H5MOTE_TRY(table_.set(index, ChunkLocation{}, 0, 1));
+        file_->space.release(location.address, chunk_bytes_, false);
     }
 }
 
