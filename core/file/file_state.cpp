@@ -35,7 +35,7 @@ Status FileState::create(const FileAccess& access, const FileCreate& create) noe
     superblock_.shape = {create.sizeof_addr, 8};
     Status status = driver.truncate(0);
     Address address = 0;
-    space.open(0, superblock_.shape.max_addr());
+    space.open(0, superblock_.shape.max_addr(), 0);
     if (status == Status::ok) {
         status = space.allocate(Usage::superblock, superblock_.size(), address);
     }
@@ -66,7 +66,7 @@ Status FileState::open(const FileAccess& access) noexcept {
     }
     H5MOTE_TRY(start(access));
     stored_root_ = superblock_.root;
-    space.open(superblock_.end_of_file, superblock_.shape.max_addr());
+    space.open(superblock_.end_of_file, superblock_.shape.max_addr(), narrow(size));
     return Status::ok;
 }
 

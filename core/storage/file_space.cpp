@@ -24,10 +24,10 @@ Address place(Usage usage, Address address, Address size) noexcept {
 
 }  // namespace
 
-void FileSpace::open(Address end, Address limit) noexcept {
+void FileSpace::open(Address end, Address limit, Address stored) noexcept {
     end_ = end;
     limit_ = limit;
-    extended_ = end;
+    extended_ = stored;
     extends_with_zeros_ = driver_.capabilities().extends_with_zeros;
     count_ = 0;
 }

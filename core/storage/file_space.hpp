@@ -17,8 +17,9 @@ public:
 
     FileSpace(Context& context, Driver& driver) noexcept : context_(context), driver_(driver) {}
 
-    /// Starts with a file of `end` bytes whose addresses stay below `limit`.
-    void open(Address end, Address limit) noexcept;
+    /// Starts with a file of `end` bytes whose addresses stay below `limit`. The storage has `stored` bytes: what lies
+    /// beyond `end` was written before a power cut and is not zero.
+    void open(Address end, Address limit, Address stored) noexcept;
 
     /// `size` bytes. The driver is extended at once, so that a full device is found before anything is changed:
     /// no_space. `zeros`, if given, says whether the new bytes are known to read as zero.

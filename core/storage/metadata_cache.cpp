@@ -140,7 +140,7 @@ Status MetadataCache::flush(Phase phase) noexcept {
 
 void MetadataCache::settle() noexcept {
     for (CacheEntry* entry = lru_.front(); entry != nullptr; entry = lru_.next(*entry)) {
-        entry->fresh_ = entry->fresh_ && entry->pins_ > 0;
+        entry->fresh_ = false;
     }
 }
 

@@ -117,7 +117,7 @@ public:
     Status flush(Phase phase) noexcept;
     /// Whether there is a dirty block of that phase.
     bool has_dirty(Phase phase) noexcept { return next_dirty(phase, 0) != nullptr; }
-    /// From now on every block counts as live, but for those that an operation under way holds.
+    /// From now on every block counts as live, also what an operation under way holds: something may point to it.
     void settle() noexcept;
 
     std::size_t used() const noexcept { return used_; }
