@@ -59,6 +59,7 @@ private:
     void write_space(Writer& writer) const noexcept { encode_dataspace(writer, shape, space); }
 };
 
+#if H5MOTE_CREATION_ORDER
 class AttributeInfoContent final : public MessageContent {
 public:
     AttributeInfoContent(FileShape shape, std::uint8_t flags) noexcept : shape_(shape) {
@@ -98,6 +99,17 @@ Status next_order(FileState& file, Address header, std::uint16_t& order) noexcep
     }
     return Status::ok;
 }
+
+#else
+Status next_order(FileState& file, Address header, std::uint16_t& order) noexcept {
+    MessageIterator message(file, header);
+    order = 0;
+    H5MOTE_TRY(message.next());
+    return (message.header_flags() & HeaderPrefix::kAttributesTracked) == 0
+               ? Status::ok
+               : file.context.unsupported(Module::attribute, __LINE__, Feature::creation_order);
+}
+#endif
 
 bool same_space(const DataspaceMessage& stored, const Extent& space) noexcept {
     bool same = stored.type == space.type && stored.rank == space.rank;
@@ -150,7 +162,7 @@ Status find_attribute(MessageIterator& message, std::string_view name, Attribute
 Status attribute_data_size(FileState& file, const AttributeMessage& attribute, DataspaceMessage& shape,
                            std::uint64_t& elements, std::size_t& bytes) noexcept {
     DatatypeView type;
-    H5MOTE_TRY(parse_datatype(file.context, attribute.type, type));
+    H5MOTE_TRY(view_datatype(file.context, attribute.type, type));
     H5MOTE_TRY(shape.decode(file.context, file.shape(), attribute.space));
     elements = shape.type == DataspaceMessage::Type::null ? 0 : 1;
     bool sound = true;

@@ -99,6 +99,8 @@ const char* to_string(Feature feature) noexcept {
             return "message_version";
         case Feature::type_conversion:
             return "type_conversion";
+        case Feature::creation_order:
+            return "creation_order";
     }
     return "unknown";
 }

@@ -59,8 +59,7 @@ Status ChunkTable::find(Address index, ChunkLocation& location) noexcept {
     return extensible_.find(index, location);
 }
 
-Status ChunkTable::set(Address index, const ChunkLocation& location, Address stride,
-                       std::uint32_t count) noexcept {
+Status ChunkTable::set(Address index, const ChunkLocation& location, Address stride, std::uint32_t count) noexcept {
 #if H5MOTE_FIXED_CHUNKS
     if (kind_ == ChunkIndex::fixed_array) {
         return fixed_.set(index, location);
@@ -76,9 +75,7 @@ Status ChunkTable::set(Address index, const ChunkLocation& location, Address str
     return extensible_.set(index, location, stride, count);
 }
 
-std::uint32_t ChunkTable::reach(Address index) const noexcept {
-    return can_reserve() ? extensible_.reach(index) : 1;
-}
+std::uint32_t ChunkTable::reach(Address index) const noexcept { return can_reserve() ? extensible_.reach(index) : 1; }
 
 #if H5MOTE_FIXED_CHUNKS
 // A single chunk is named by the layout message itself: [size | mask] | address at its end.

@@ -8,7 +8,7 @@ namespace h5mote {
 
 /// What a chunk index needs to know of its dataset.
 struct ChunkTableShape {
-    Address dataset = 0;      ///< address of the object header
+    Address dataset = 0;            ///< address of the object header
     std::uint64_t chunks = 0;       ///< number of chunks of a dataset that cannot grow
     std::uint32_t chunk_bytes = 0;  ///< before any filter
     bool filtered = false;

@@ -107,7 +107,7 @@ Status Dataset::set_memory_type(DatatypeView type, Status opened) noexcept {
     MessageIterator message(*file_, address_);
     H5MOTE_TRY(message.next(MessageType::datatype));
     DatatypeView stored;
-    H5MOTE_TRY(parse_datatype(file_->context, message.body(), stored));
+    H5MOTE_TRY(view_datatype(file_->context, message.body(), stored));
     Conversion* conversion = nullptr;
     if (!identical_layout(type, stored)) {
         conversion = file_->context.create<Conversion>(MemoryKind::type);

@@ -55,9 +55,15 @@ Status NewDataset::plan() noexcept {
     }
     const bool chunked =
         create_.layout == Layout::chunked || (create_.layout == Layout::automatic && create_.chunk.rank() > 0);
+#if H5MOTE_PARTIAL_IO
     return chunked ? plan_chunks() : plan_whole();
+#else
+    return chunked && space_.rank == 1 ? plan_chunks()
+                                       : file_.context.unsupported(Module::dataset, __LINE__, Feature::layout_class);
+#endif
 }
 
+#if H5MOTE_PARTIAL_IO
 Status NewDataset::plan_whole() noexcept {
     if (space_.extensible() || create_.filters.size() != 0 || create_.chunk.rank() != 0) {
         return invalid(__LINE__);
@@ -71,6 +77,8 @@ Status NewDataset::plan_whole() noexcept {
     return bytes_ <= 0xffff - 4 ? Status::ok
                                 : file_.context.fail(Module::dataset, __LINE__, Status::over_budget, 0, bytes_);
 }
+
+#endif
 
 Status NewDataset::plan_chunks() noexcept {
     const unsigned rank = space_.rank;
@@ -162,6 +170,7 @@ void NewDataset::write(HeaderWriter& header) const noexcept {
 
     header.begin(MessageType::layout);
     layout_.encode(header.out, header.shape, chunk_dims_);
+#if H5MOTE_PARTIAL_IO
     if (layout_.layout_class == LayoutMessage::Class::compact) {
         for (Address done = 0; done < bytes_; done += type_.size()) {
             if (create_.fill.empty()) {
@@ -171,6 +180,7 @@ void NewDataset::write(HeaderWriter& header) const noexcept {
             }
         }
     }
+#endif
     header.end();
 
     if (filters_ != nullptr) {
@@ -200,8 +210,7 @@ Status NewDataset::make(Address& address) noexcept {
     return status;
 }
 
-Status create(FileState& file, Address group, std::string_view path, NewDataset& content,
-              Address& address) noexcept {
+Status create(FileState& file, Address group, std::string_view path, NewDataset& content, Address& address) noexcept {
     H5MOTE_TRY(file.check_writable());
     LinkMessage link;
     Address parent = 0;
@@ -240,9 +249,11 @@ Result<Dataset> Group::make_dataset(std::string_view path, DatatypeView type, co
     H5MOTE_TRY(DatasetState::open(*file_, address, state));
     state->set_reserve(properties.reserve);
     Dataset dataset(*file_, address, *state);
+#if H5MOTE_PARTIAL_IO
     if (properties.allocation == AllocationTime::early) {
         H5MOTE_TRY(state->allocate_all());
     }
+#endif
     return dataset;
 }
 

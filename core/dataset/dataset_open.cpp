@@ -49,7 +49,7 @@ Status DatasetState::survey(FileState& file, Address address, Survey& found) noe
     if (!found.layout) {
         return file.context.fail(Module::dataset, __LINE__, Status::not_found, 0, address);
     }
-    if (found.rank > H5MOTE_MAX_RANK) {
+    if (found.rank > (H5MOTE_PARTIAL_IO != 0 ? H5MOTE_MAX_RANK : 1)) {
         return file.context.unsupported(Module::dataset, __LINE__, Feature::dataspace_rank, found.rank);
     }
     if (found.filters > H5MOTE_MAX_FILTERS) {
@@ -103,7 +103,7 @@ Status DatasetState::load() noexcept {
                 }
                 break;
             case MessageType::datatype:
-                H5MOTE_TRY(parse_datatype(file_->context, message.body(), type));
+                H5MOTE_TRY(view_datatype(file_->context, message.body(), type));
                 element_size_ = type.size();
                 break;
             case MessageType::fill_value:
@@ -151,6 +151,7 @@ Status DatasetState::load_layout(MessageIterator& message) noexcept {
     if (layout_class_ == LayoutMessage::Class::chunked) {
         return open_chunks(layout);
     }
+#if H5MOTE_PARTIAL_IO
     std::uint64_t bytes = null_space_ ? 0 : element_size_;
     bool sound = true;
     for (unsigned i = 0; i < rank_; ++i) {
@@ -166,6 +167,10 @@ Status DatasetState::load_layout(MessageIterator& message) noexcept {
                           (data_size_ >= bytes && file_->contains(data_address_, data_size_)));
     }
     return sound ? Status::ok : file_->context.fail(Module::dataset, __LINE__, Status::corrupt_file, 0, address_);
+#else
+    return file_->context.unsupported(Module::dataset, __LINE__, Feature::layout_class,
+                                      static_cast<std::uint32_t>(layout_class_));
+#endif
 }
 
 Status DatasetState::open_chunks(const LayoutMessage& layout) noexcept {

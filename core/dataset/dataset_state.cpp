@@ -244,6 +244,7 @@ Status DatasetState::chunk_in_place(Address index, bool create, Address& address
     return Status::ok;
 }
 
+#if H5MOTE_PARTIAL_IO
 Status DatasetState::allocate_contiguous() noexcept {
     if (data_address_ != kUndefinedAddress || data_size_ == 0) {
         return Status::ok;
@@ -320,6 +321,8 @@ Status DatasetState::allocate_chunk(Address index) noexcept {
     slot->touch(0, slot->size);
     return Status::ok;
 }
+
+#endif
 
 // ---- the file's demands ------------------------------------------------------------------------------------------
 

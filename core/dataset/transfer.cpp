@@ -8,6 +8,8 @@
 
 #include <cstring>
 
+#if H5MOTE_PARTIAL_IO
+
 namespace h5mote {
 namespace {
 
@@ -67,7 +69,7 @@ Status Transfer::prepare(DatatypeView type) noexcept {
     MessageIterator message(file_, dataset_.address());
     H5MOTE_TRY(message.next(MessageType::datatype));
     DatatypeView stored;
-    H5MOTE_TRY(parse_datatype(file_.context, message.body(), stored));
+    H5MOTE_TRY(view_datatype(file_.context, message.body(), stored));
     memory_size_ = type.size();
     element_size_ = stored.size();
     return write_ ? prepare_conversion(file_.context, conversion_, type, stored)
@@ -276,3 +278,5 @@ Status Dataset::read(const Selection& selection, DatatypeView type, const Datasp
 }
 
 }  // namespace h5mote
+
+#endif

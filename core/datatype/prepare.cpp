@@ -4,6 +4,18 @@
 
 namespace h5mote {
 
+Status view_datatype(Context& context, ConstBytes body, DatatypeView& type) noexcept {
+#if H5MOTE_CONVERSION
+    return parse_datatype(context, body, type);
+#else
+    if (body.size() < 8 || DatatypeView(body).size() == 0) {
+        return context.fail(Module::datatype, __LINE__, Status::corrupt_file);
+    }
+    type = DatatypeView(body);
+    return Status::ok;
+#endif
+}
+
 Status prepare_conversion(Context& context, Conversion& conversion, DatatypeView from, DatatypeView to) noexcept {
 #if H5MOTE_CONVERSION
     return conversion.prepare(context, from, to);

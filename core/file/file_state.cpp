@@ -70,9 +70,7 @@ Status FileState::open(const FileAccess& access) noexcept {
     return Status::ok;
 }
 
-bool FileState::contains(Address address, Address size) const noexcept {
-    return within(address, size, space.end());
-}
+bool FileState::contains(Address address, Address size) const noexcept { return within(address, size, space.end()); }
 
 Status FileState::check_writable() noexcept {
     if (!open_) {

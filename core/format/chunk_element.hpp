@@ -11,7 +11,7 @@ namespace h5mote {
 struct ChunkLocation {
     Address address = kUndefinedAddress;  ///< undefined: the chunk does not exist
     Address size = 0;                     ///< bytes in the file; filtered chunks only
-    std::uint32_t mask = 0;                     ///< bit i: filter i was skipped
+    std::uint32_t mask = 0;               ///< bit i: filter i was skipped
 };
 
 struct ChunkElementFormat {

@@ -120,7 +120,7 @@ struct LayoutMessage {
     static constexpr std::uint8_t kSingleFiltered = 2;
 
     Class layout_class = Class::contiguous;
-    ConstBytes compact;                         ///< the data of a compact dataset, in the header
+    ConstBytes compact;                   ///< the data of a compact dataset, in the header
     Address address = kUndefinedAddress;  ///< data, or chunk index
     Address size = 0;                     ///< bytes of contiguous data
     std::uint8_t flags = 0;
@@ -129,7 +129,7 @@ struct LayoutMessage {
     const std::byte* chunk_dims = nullptr;
     ChunkIndex index = ChunkIndex::none;
     ExtensibleArrayParameters array;  ///< extensible array; page_bits also of a fixed array
-    Address single_size = 0;    ///< bytes of a filtered single chunk in the file
+    Address single_size = 0;          ///< bytes of a filtered single chunk in the file
     std::uint32_t single_mask = 0;
 
     std::uint64_t chunk_dim(unsigned i) const noexcept { return load_uint(chunk_dims + i * dim_width, dim_width); }
@@ -166,7 +166,7 @@ struct LinkMessage {
     std::uint64_t order = 0;
     ConstBytes name;
     Address address = kUndefinedAddress;  ///< hard
-    ConstBytes target;                          ///< soft: the path; others: their data
+    ConstBytes target;                    ///< soft: the path; others: their data
 
     Status decode(Context& context, FileShape shape, ConstBytes body) noexcept;
     void encode(Writer& writer, FileShape shape) const noexcept;

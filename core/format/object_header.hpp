@@ -19,7 +19,7 @@ struct HeaderPrefix {
     static constexpr std::uint8_t kAttributesTracked = 0x04;
 
     std::uint8_t flags = 0;
-    std::uint8_t size = 0;            ///< bytes before the first message
+    std::uint8_t size = 0;      ///< bytes before the first message
     Address messages_size = 0;  ///< bytes of messages and gap
 
     /// Bytes of the whole first block.

@@ -49,7 +49,7 @@ private:
     // A block to be found or made.
     struct Block {
         std::uint32_t signature;
-        Address first;     // index of its first element, without those of the index block
+        Address first;           // index of its first element, without those of the index block
         std::size_t size;        // bytes of the block itself
         std::size_t space;       // bytes with the pages that follow it
         std::size_t stats;       // where the header counts blocks of this kind

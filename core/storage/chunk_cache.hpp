@@ -26,9 +26,9 @@ public:
     ChunkOwner* owner = nullptr;
     Address index = 0;                    ///< linear index of the chunk in its dataset
     Address address = kUndefinedAddress;  ///< where it stands in the file; undefined: nowhere yet
-    std::uint32_t stored_size = 0;              ///< bytes there; differs from size when filtered
-    std::uint32_t size = 0;                     ///< bytes of the unfiltered chunk
-    std::uint32_t dirty_from = 0;               ///< changed bytes are [dirty_from, dirty_to)
+    std::uint32_t stored_size = 0;        ///< bytes there; differs from size when filtered
+    std::uint32_t size = 0;               ///< bytes of the unfiltered chunk
+    std::uint32_t dirty_from = 0;         ///< changed bytes are [dirty_from, dirty_to)
     std::uint32_t dirty_to = 0;
     bool complete = false;  ///< every element was written: a good candidate for eviction
 

@@ -127,9 +127,7 @@ public:
 
 private:
     static std::size_t footprint(std::size_t size) noexcept { return sizeof(CacheEntry) + size; }
-    CacheEntry*& bucket(Address address) noexcept {
-        return buckets_[(address ^ (address >> 5)) & (bucket_count_ - 1)];
-    }
+    CacheEntry*& bucket(Address address) noexcept { return buckets_[(address ^ (address >> 5)) & (bucket_count_ - 1)]; }
     CacheEntry* lookup(Address address) noexcept;
     CacheEntry* next_dirty(Phase phase, Address from) noexcept;
     Status add(Usage usage, Address address, std::size_t size, CacheEntry*& entry) noexcept;

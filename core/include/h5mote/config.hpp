@@ -90,8 +90,8 @@
 #define H5MOTE_FILTER_DEFLATE 1
 #endif
 
-// Files of 4 GiB and more. 0 or 1. Off: addresses take 32 bits in memory; a larger file is `unsupported`, growing to that
-// size is no_space. Addresses in files have any width either way.
+// Files of 4 GiB and more. 0 or 1. Off: addresses take 32 bits in memory; a larger file is `unsupported`, growing to
+// that size is no_space. Addresses in files have any width either way.
 #ifndef H5MOTE_LARGE_FILES
 #ifdef H5MOTE_PROFILE_LOGGER
 #define H5MOTE_LARGE_FILES 0
@@ -106,6 +106,27 @@
 #define H5MOTE_FIXED_CHUNKS 0
 #else
 #define H5MOTE_FIXED_CHUNKS 1
+#endif
+#endif
+
+// Reading and writing selections, and what only they reach: contiguous and compact datasets, more than one dimension. 0
+// or
+// 1. Off: datasets are logs, of one dimension in chunks, that append() fills; others are `unsupported`.
+#ifndef H5MOTE_PARTIAL_IO
+#ifdef H5MOTE_PROFILE_LOGGER
+#define H5MOTE_PARTIAL_IO 0
+#else
+#define H5MOTE_PARTIAL_IO 1
+#endif
+#endif
+
+// Keeping the order in which links and attributes are created. 0 or 1. Off: objects that keep it can be read and
+// appended to, but get no new links or attributes (`unsupported`).
+#ifndef H5MOTE_CREATION_ORDER
+#ifdef H5MOTE_PROFILE_LOGGER
+#define H5MOTE_CREATION_ORDER 0
+#else
+#define H5MOTE_CREATION_ORDER 1
 #endif
 #endif
 

@@ -61,6 +61,7 @@ enum class Feature : std::uint8_t {
     base_address,
     message_version,
     type_conversion,
+    creation_order,
 };
 
 /// Name of a feature, for messages on a host ("dense_links"). Static storage.
