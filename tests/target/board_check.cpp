@@ -64,7 +64,8 @@ bool uses_files(const char* path) {
     int file = open(path, O_RDWR | O_CREAT | O_TRUNC, 0644);
     bool good = file >= 3 && write(file, "abcdef", 6) == 6 && lseek(file, -4, SEEK_CUR) == 2 &&
                 read(file, text, 2) == 2 && std::strcmp(text, "cd") == 0 && ftruncate(file, 200) == 0 &&
-                lseek(file, 0, SEEK_CUR) == 4 && lseek(file, 0, SEEK_END) == 200 && close(file) == 0;
+                lseek(file, 0, SEEK_CUR) == 4 && lseek(file, 0, SEEK_END) == 200 && ftruncate(file, 100) == 0 &&
+                lseek(file, 0, SEEK_CUR) == 200 && lseek(file, 0, SEEK_END) == 100 && close(file) == 0;
     file = open(path, O_RDWR | O_CREAT, 0644);
     good = good && read(file, text, 6) == 6 && std::strcmp(text, "abcdef") == 0 && close(file) == 0;
     good = good && open(path, O_RDWR | O_CREAT | O_EXCL, 0644) < 0;

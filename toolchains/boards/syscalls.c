@@ -28,12 +28,13 @@ enum {
 /* Modes of SYS_OPEN: those of fopen(), binary. */
 enum { MODE_R = 1, MODE_RP = 3, MODE_W = 5, MODE_WP = 7, MODE_TEXT_R = 0, MODE_TEXT_W = 4, MODE_TEXT_A = 8 };
 
-enum { FILES = 8 };
+enum { FILES = 6, LONGEST_PATH = 248 };
 
 /* Descriptors 0 to 2 are the console, opened when first used. Semihosting has no "current position": we keep it. */
 static struct {
     int handle_plus_one; /* 0: free */
     uint32_t position;
+    const char* path; /* the caller's; only ftruncate() looks at it */
 } files[FILES];
 
 static int semihosting(int operation, const void* parameters) {
@@ -105,6 +106,7 @@ int _open(const char* path, int flags, ...) {
     }
     files[file].handle_plus_one = handle + 1;
     files[file].position = 0;
+    files[file].path = path;
     if ((flags & O_APPEND) != 0) {
         const int length = host_length(file);
         files[file].position = length < 0 ? 0 : (uint32_t)length;
@@ -217,25 +219,58 @@ int _gettimeofday(struct timeval* now, void* zone) {
 /* The host writes at once and says nothing about its disk. */
 int fsync(int file) { return valid(file) ? 0 : failed(EBADF); }
 
-/* Semihosting can make a file longer (by writing zeros), not shorter. */
+/* Semihosting can make a file longer (by writing zeros), not shorter: what stays of it is copied to PATH~, which takes
+ * its place. The path given to open() must still be there. */
+static int shorten(int file, uint32_t length) {
+    char copy_path[LONGEST_PATH + 2];
+    char bytes[64];
+    const char* const path = files[file].path;
+    const size_t path_length = strlen(path);
+    if (path_length > LONGEST_PATH) {
+        return failed(ENOSYS);
+    }
+    memcpy(copy_path, path, path_length);
+    memcpy(copy_path + path_length, "~", 2);
+    const int copy = _open(copy_path, O_RDWR | O_CREAT | O_TRUNC);
+    if (copy < 0) {
+        return failed(EIO);
+    }
+    int good = host_seek(file, 0) == 0;
+    while (good && length > 0) {
+        const size_t count = length < sizeof bytes ? length : sizeof bytes;
+        good = transfer(SYS_READ, file, bytes, count) == (int)count &&
+               transfer(SYS_WRITE, copy, bytes, count) == (int)count;
+        length -= count;
+    }
+    _close(copy);
+    if (!good || _rename(copy_path, path) != 0) {
+        _unlink(copy_path);
+        return failed(EIO);
+    }
+    const uintptr_t parameters[1] = {(uintptr_t)(files[file].handle_plus_one - 1)};
+    semihosting(SYS_CLOSE, parameters);
+    files[file].handle_plus_one = host_open(path, MODE_RP) + 1;
+    return files[file].handle_plus_one != 0 ? 0 : failed(EIO);
+}
+
 int ftruncate(int file, off_t length) {
     static const char zeros[64];
-    if (!valid(file) || file < 3) {
+    if (!valid(file) || file < 3 || length < 0) {
         return failed(EBADF);
     }
     int have = host_length(file);
     if (have < 0) {
         return failed(EIO);
     }
-    if (length < have) {
-        return failed(ENOSYS);
-    }
     const uint32_t position = files[file].position;
-    int result = host_seek(file, (uint32_t)have);
+    int result = length < have ? shorten(file, (uint32_t)length) : host_seek(file, (uint32_t)have);
     while (result == 0 && have < length) {
         const size_t count = (size_t)(length - have) < sizeof zeros ? (size_t)(length - have) : sizeof zeros;
         result = transfer(SYS_WRITE, file, zeros, count) == (int)count ? 0 : -1;
         have += (int)count;
+    }
+    if (files[file].handle_plus_one == 0) {
+        return result;
     }
     files[file].position = position;
     return host_seek(file, position) == 0 && result == 0 ? 0 : failed(EIO);
