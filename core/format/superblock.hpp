@@ -14,6 +14,7 @@ namespace h5mote {
 
 struct Superblock {
     static constexpr std::size_t kSignatureSize = 8;
+    static constexpr std::size_t kMinSize = 12 + 4 * 4 + 4;  ///< of one that we write
     static constexpr std::size_t kMaxSize = 12 + 4 * 8 + 4;
     static constexpr std::uint8_t kWriteAccess = 1;      ///< version 3: open for writing
     static constexpr std::uint8_t kSwmrWriteAccess = 4;  ///< version 3: open for single-writer/multiple-reader

@@ -9,11 +9,11 @@ namespace h5mote {
 namespace {
 
 // A storage that was never written, or only as far as the first sync of a creation: the superblock's bytes are all zero
-// or all erased.
+// or all erased. With short addresses the root group's header, which is written first, stands close behind.
 Status is_blank(Driver& driver, bool& blank) noexcept {
     std::uint64_t size = 0;
     H5MOTE_TRY(driver.end_of_file(size));
-    std::byte bytes[Superblock::kMaxSize];
+    std::byte bytes[Superblock::kMinSize];
     const std::size_t count = size < sizeof bytes ? static_cast<std::size_t>(size) : sizeof bytes;
     H5MOTE_TRY(driver.read(Usage::superblock, 0, {bytes, count}));
     const std::byte erased{driver.capabilities().erased_value};
