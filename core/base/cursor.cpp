@@ -12,7 +12,7 @@ std::uint64_t load_uint(const std::byte* from, unsigned width) noexcept {
     return value;
 }
 
-void store_uint(std::byte* to, std::uint64_t value, unsigned width) noexcept {
+void store_uint(std::byte* to, unsigned width, std::uint64_t value) noexcept {
     for (unsigned i = 0; i < width; ++i, value >>= 8) {
         to[i] = static_cast<std::byte>(value);
     }
@@ -53,6 +53,41 @@ const std::byte* Reader::take(std::size_t count) noexcept {
     const std::byte* from = at_;
     at_ += count;
     return from;
+}
+
+[[gnu::noinline]] std::uint64_t Reader::uint(unsigned width) noexcept {
+    const std::byte* from = take(width);
+    return from == nullptr ? 0 : load_uint(from, width);
+}
+
+[[gnu::noinline]] std::uint32_t Reader::u32() noexcept { return static_cast<std::uint32_t>(uint(4)); }
+
+[[gnu::noinline]] std::uint16_t Reader::u16() noexcept { return static_cast<std::uint16_t>(uint(2)); }
+
+[[gnu::noinline]] std::uint8_t Reader::u8() noexcept {
+    const std::byte* from = take(1);
+    return from == nullptr ? std::uint8_t{0} : static_cast<std::uint8_t>(*from);
+}
+
+[[gnu::noinline]] void Writer::uint(unsigned width, std::uint64_t value) noexcept {
+    if (std::byte* to = take(width)) {
+        store_uint(to, width, value);
+    }
+}
+
+[[gnu::noinline]] void Writer::small(unsigned width, std::uint32_t value) noexcept { uint(width, value); }
+
+[[gnu::noinline]] void Writer::bytes(ConstBytes from) noexcept {
+    std::byte* to = take(from.size());
+    if (to != nullptr && !from.empty()) {
+        std::memcpy(to, from.data(), from.size());
+    }
+}
+
+[[gnu::noinline]] void Writer::fill(std::byte value, std::size_t count) noexcept {
+    if (std::byte* to = take(count)) {
+        std::memset(to, static_cast<int>(value), count);
+    }
 }
 
 std::byte* Writer::take(std::size_t count) noexcept {

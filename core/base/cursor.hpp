@@ -34,7 +34,7 @@ inline void store_le(std::byte* to, T value) noexcept {
 /// The integer of `width` bytes (1 to 8) at `from`, little-endian.
 std::uint64_t load_uint(const std::byte* from, unsigned width) noexcept;
 /// Stores the low `width` bytes (1 to 8) of `value` at `to`, little-endian.
-void store_uint(std::byte* to, std::uint64_t value, unsigned width) noexcept;
+void store_uint(std::byte* to, unsigned width, std::uint64_t value) noexcept;
 
 /// Bytes needed to store `value`: 1 to 8.
 unsigned uint_width(std::uint64_t value) noexcept;
@@ -47,13 +47,11 @@ class Reader {
 public:
     explicit Reader(ConstBytes bytes) noexcept : at_(bytes.data()), end_(bytes.data() + bytes.size()) {}
 
-    std::uint64_t uint(unsigned width) noexcept {
-        const std::byte* from = take(width);
-        return from == nullptr ? 0 : load_uint(from, width);
-    }
-    std::uint8_t u8() noexcept { return static_cast<std::uint8_t>(uint(1)); }
-    std::uint16_t u16() noexcept { return static_cast<std::uint16_t>(uint(2)); }
-    std::uint32_t u32() noexcept { return static_cast<std::uint32_t>(uint(4)); }
+    // Out of line, for there are hundreds of calls.
+    std::uint64_t uint(unsigned width) noexcept;
+    std::uint32_t u32() noexcept;
+    std::uint16_t u16() noexcept;
+    std::uint8_t u8() noexcept;
     std::uint64_t u64() noexcept { return uint(8); }
     void skip(std::size_t count) noexcept { (void)take(count); }
     /// The next `count` bytes; empty when there are fewer.
@@ -82,32 +80,21 @@ public:
     /// A writer that only counts: the first of two passes, to learn how large a structure will be.
     Writer() noexcept : to_(nullptr), size_(static_cast<std::size_t>(-1)) {}
 
-    void uint(std::uint64_t value, unsigned width) noexcept {
-        if (std::byte* to = take(width)) {
-            store_uint(to, value, width);
-        }
-    }
-    void u8(std::uint64_t value) noexcept { uint(value, 1); }
-    void u16(std::uint64_t value) noexcept { uint(value, 2); }
-    void u32(std::uint64_t value) noexcept { uint(value, 4); }
-    void u64(std::uint64_t value) noexcept { uint(value, 8); }
-    void bytes(ConstBytes from) noexcept {
-        std::byte* to = take(from.size());
-        if (to != nullptr && !from.empty()) {
-            std::memcpy(to, from.data(), from.size());
-        }
-    }
-    void fill(std::byte value, std::size_t count) noexcept {
-        if (std::byte* to = take(count)) {
-            std::memset(to, static_cast<int>(value), count);
-        }
-    }
+    // Out of line, for there are hundreds of calls; the width first, so that all arguments travel in registers.
+    void uint(unsigned width, std::uint64_t value) noexcept;
+    void u8(std::uint32_t value) noexcept { small(1, value); }
+    void u16(std::size_t value) noexcept { small(2, static_cast<std::uint32_t>(value)); }
+    void u32(std::uint32_t value) noexcept { small(4, value); }
+    void u64(std::uint64_t value) noexcept { uint(8, value); }
+    void bytes(ConstBytes from) noexcept;
+    void fill(std::byte value, std::size_t count) noexcept;
     std::size_t written() const noexcept { return at_; }
     bool ok() const noexcept { return ok_; }
     /// Where byte `offset` of the structure stands; nullptr while only counting.
     std::byte* at(std::size_t offset) const noexcept { return to_ == nullptr ? nullptr : to_ + offset; }
 
 private:
+    void small(unsigned width, std::uint32_t value) noexcept;
     std::byte* take(std::size_t count) noexcept;
 
     std::byte* to_;

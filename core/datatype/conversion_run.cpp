@@ -19,7 +19,7 @@ std::uint64_t load(const std::byte* from, unsigned size, bool big) {
 
 void store(std::byte* to, std::uint64_t value, unsigned size, bool big) {
     if (!big) {
-        store_uint(to, value, size);
+        store_uint(to, size, value);
         return;
     }
     for (unsigned i = size; i-- > 0; value >>= 8) {

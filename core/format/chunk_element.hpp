@@ -34,7 +34,7 @@ struct ChunkElementFormat {
     void store(std::byte* to, const ChunkLocation& location) const noexcept {
         shape.store_addr(to, location.address);
         if (size_width != 0) {
-            store_uint(to + shape.sizeof_addr, location.size, size_width);
+            store_uint(to + shape.sizeof_addr, size_width, location.size);
             store_le<std::uint32_t>(to + shape.sizeof_addr + size_width, location.mask);
         }
     }

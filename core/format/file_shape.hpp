@@ -25,9 +25,9 @@ struct FileShape {
     /// A size in which all ones mean "unlimited".
     std::uint64_t load_size(const std::byte* from) const noexcept { return load_size(from, sizeof_size); }
     Address read_size(Reader& reader) const noexcept { return narrow(reader.uint(sizeof_size)); }
-    void store_addr(std::byte* to, Address address) const noexcept { store_uint(to, widen(address), sizeof_addr); }
-    void write_addr(Writer& writer, Address address) const noexcept { writer.uint(widen(address), sizeof_addr); }
-    void write_size(Writer& writer, std::uint64_t size) const noexcept { writer.uint(size, sizeof_size); }
+    void store_addr(std::byte* to, Address address) const noexcept { store_uint(to, sizeof_addr, widen(address)); }
+    void write_addr(Writer& writer, Address address) const noexcept { writer.uint(sizeof_addr, widen(address)); }
+    void write_size(Writer& writer, std::uint64_t size) const noexcept { writer.uint(sizeof_size, size); }
 
     /// Largest address that can be expressed; all ones is taken.
     Address max_addr() const noexcept { return narrow((kAllOnes >> (64 - 8 * sizeof_addr)) - 1); }

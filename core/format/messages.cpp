@@ -82,7 +82,7 @@ void FillValueMessage::encode(Writer& writer) const noexcept {
     writer.u8(3);
     writer.u8(allocation_time | write_time << 2 | (undefined ? 0x10U : 0U) | (value.empty() ? 0U : 0x20U));
     if (!value.empty()) {
-        writer.u32(value.size());
+        writer.u32(static_cast<std::uint32_t>(value.size()));
         writer.bytes(value);
     }
 }
@@ -162,7 +162,7 @@ void LayoutMessage::encode(Writer& writer, FileShape shape, const std::uint32_t*
     writer.u8(4);
     writer.u8(static_cast<std::uint8_t>(layout_class));
     if (layout_class == Class::compact) {
-        writer.u16(size);
+        writer.u16(static_cast<std::uint16_t>(size));
         return;
     }
     if (layout_class == Class::contiguous) {
@@ -179,7 +179,7 @@ void LayoutMessage::encode(Writer& writer, FileShape shape, const std::uint32_t*
     writer.u8(dimensionality);
     writer.u8(width);
     for (unsigned i = 0; i < dimensionality; ++i) {
-        writer.uint(dims[i], width);
+        writer.uint(width, dims[i]);
     }
     writer.u8(static_cast<std::uint8_t>(index));
     if (index == ChunkIndex::single && (flags & kSingleFiltered) != 0) {
@@ -215,7 +215,7 @@ void encode_info(Writer& writer, FileShape shape, unsigned order_width, unsigned
     writer.u8(0);
     writer.u8(flags);
     if ((flags & LinkInfoMessage::kTracked) != 0) {
-        writer.uint(max_order, order_width);
+        writer.uint(order_width, max_order);
     }
     const unsigned addresses = (flags & LinkInfoMessage::kIndexed) != 0 ? 3 : 2;
     writer.fill(std::byte{0xff}, static_cast<std::size_t>(addresses) * shape.sizeof_addr);
@@ -283,7 +283,7 @@ void LinkMessage::encode(Writer& writer, FileShape shape) const noexcept {
     if (!ascii) {
         writer.u8(1);
     }
-    writer.uint(name.size(), 1U << wide);
+    writer.uint(1U << wide, name.size());
     writer.bytes(name);
     if (type == Type::hard) {
         shape.write_addr(writer, address);
@@ -358,7 +358,7 @@ Status PipelineReader::next(Context& context, FilterSpec& spec) noexcept {
 
 void encode_pipeline(Writer& writer, std::size_t count) noexcept {
     writer.u8(2);
-    writer.u8(count);
+    writer.u8(static_cast<std::uint32_t>(count));
 }
 
 void encode_filter(Writer& writer, const FilterSpec& spec) noexcept {

@@ -34,7 +34,7 @@ void HeaderWriter::begin(MessageType type, std::uint8_t flags) noexcept {
 
 void HeaderWriter::end() noexcept {
     if (std::byte* header = out.at(start_)) {
-        store_uint(header + 1, out.written() - start_ - message_header_size(0), 2);
+        store_uint(header + 1, 2, out.written() - start_ - message_header_size(0));
     }
 }
 

@@ -89,7 +89,7 @@ Status ExtensibleArray::create(FileState& file, const ExtensibleArrayParameters&
         return status;
     }
     index_block_ = block->address();
-    store_uint(header->at(header_size() - kChecksum - addr_size()), index_block_, addr_size());
+    store_uint(header->at(header_size() - kChecksum - addr_size()), addr_size(), index_block_);
     MetadataCache::mark_dirty(*header, 0, Phase::index);
     address = address_;
     return Status::ok;
@@ -130,7 +130,7 @@ Status ExtensibleArray::protect_header(Pinned& header) noexcept {
 void ExtensibleArray::add_stat(CacheEntry& header, std::size_t field, std::uint64_t amount) noexcept {
     const unsigned width = element_.shape.sizeof_size;
     const std::size_t at = kStatsOffset + field * width;
-    store_uint(header.at(at), load_uint(header.at(at), width) + amount, width);
+    store_uint(header.at(at), width, load_uint(header.at(at), width) + amount);
     MetadataCache::mark_dirty(header, at, Phase::index);
 }
 
@@ -156,7 +156,7 @@ Status ExtensibleArray::make(const Block& wanted, Pinned& block) noexcept {
     writer.u8(element_.client());
     element_.shape.write_addr(writer, address_);
     if (wanted.signature != kIndexBlock) {
-        writer.uint(wanted.first, offset_width());
+        writer.uint(offset_width(), wanted.first);
         add_stat(*header, wanted.stats, 1);
         add_stat(*header, wanted.stats + 1, wanted.space);
     }
@@ -180,7 +180,7 @@ Status ExtensibleArray::follow(CacheEntry& holder, std::size_t pointer, bool cre
     }
     if (create) {
         H5MOTE_TRY(make(wanted, block));
-        store_uint(holder.at(pointer), block->address(), addr_size());
+        store_uint(holder.at(pointer), addr_size(), block->address());
         MetadataCache::mark_dirty(holder, pointer, Phase::index);
     }
     return Status::ok;

@@ -96,7 +96,7 @@ Status FixedArray::make_data_block(CacheEntry& header, Pinned& data) noexcept {
     }
     MetadataCache::mark_dirty(*data, 0, Phase::index);
     const std::size_t pointer = header_size() - kChecksum - element_.shape.sizeof_addr;
-    store_uint(header.at(pointer), address, element_.shape.sizeof_addr);
+    store_uint(header.at(pointer), element_.shape.sizeof_addr, address);
     MetadataCache::mark_dirty(header, pointer, Phase::index);
     return Status::ok;
 }

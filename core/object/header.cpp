@@ -110,7 +110,7 @@ Status MessageIterator::next(MessageType wanted) noexcept {
 }
 
 void MessageIterator::store(std::size_t offset, std::uint64_t value, unsigned width, Phase phase) noexcept {
-    store_uint(block_->at(body_ + offset), value, width);
+    store_uint(block_->at(body_ + offset), width, value);
     MetadataCache::mark_dirty(*block_, body_ + offset, phase);
 }
 
@@ -132,7 +132,7 @@ Status create_header(FileState& file, const HeaderContent& content, Address& add
     writer.u32(0x5244484fU);  // "OHDR"
     writer.u8(2);
     writer.u8(width / 2);  // log2 of 1, 2, 4
-    writer.uint(messages, width);
+    writer.uint(width, messages);
     HeaderWriter header(writer, file.shape());
     content.write(header);
     MetadataCache::mark_dirty(*block, 0, Phase::object);

@@ -31,7 +31,7 @@ TEST(Cursor, UintsOfEveryWidth) {
     std::byte buffer[9];
     for (unsigned width = 1; width <= 8; ++width) {
         buffer[width] = std::byte{0x77};
-        store_uint(buffer, 0xf1f2f3f4f5f6f7f8U, width);
+        store_uint(buffer, width, 0xf1f2f3f4f5f6f7f8U);
         EXPECT_EQ(buffer[width], std::byte{0x77});
         const std::uint64_t mask = ~std::uint64_t{0} >> (64 - 8 * width);
         EXPECT_EQ(load_uint(buffer, width), 0xf1f2f3f4f5f6f7f8U & mask);
