@@ -161,6 +161,8 @@ Status FileState::close() noexcept {
         }
         if (status == Status::ok) {
             status = driver.truncate(space.end());
+            // A storage that cannot shrink keeps bytes behind the recorded end: no harm.
+            status = status == Status::unsupported ? Status::ok : status;
         }
     }
     stop();
