@@ -1,0 +1,186 @@
+// Records a flight into an HDF5 file; the sensors are a recording in a CSV file. The same program for boards and hosts.
+
+#include "console.hpp"
+#include "decimal.hpp"
+#include "flight_csv.hpp"
+#include "machine.hpp"
+#include "recorder.hpp"
+
+#include <h5mote/filters/deflate.hpp>
+#include <h5mote/filters/shuffle.hpp>
+
+#include <cstring>
+
+namespace {
+
+using h5mote::Status;
+using logger::FlightCsv;
+using logger::Line;
+
+constexpr bool kCanCompress = H5MOTE_LOGGER_COMPRESS != 0;
+static_assert(H5MOTE_LOGGER_MEMORY >= h5mote::required_memory(logger::recorder_limits(kCanCompress)));
+
+// All the memory that the library gets.
+alignas(8) std::byte memory[H5MOTE_LOGGER_MEMORY];
+h5mote::Arena arena{memory};
+h5mote::NullPort port;
+#if H5MOTE_LOGGER_COMPRESS
+constexpr const h5mote::Filter* kFilters[] = {&h5mote::shuffle_filter, &h5mote::deflate_filter};
+h5mote::Library library{arena, port, kFilters};
+#else
+h5mote::Library library{arena, port};
+#endif
+logger::Recorder recorder{library};
+FlightCsv csv;
+
+struct Options {
+    const char* csv = nullptr;
+    const char* out = nullptr;
+    std::uint64_t rows = ~std::uint64_t{0};
+    std::uint64_t flush_rows = logger::kImuChunk;
+    bool compress = false;
+    bool acks = false;
+};
+Options options;
+logger::ImuRow row;
+std::uint64_t count = 0;  // rows of this run
+
+// Printing is never merged with its caller: its buffer of text must not lie below the library's calls.
+#define LOGGER_APART [[gnu::noinline]]
+
+constexpr int kUsage = 2;
+
+LOGGER_APART int usage() noexcept {
+    Line{Line::To::errors} << "usage: logger --csv FILE --out FILE [--rows N] [--flush-rows N]"
+                           << (kCanCompress ? " [--compress]" : "") << " [--acks]";
+    return kUsage;
+}
+
+bool parse(int argc, char** argv) noexcept {
+    for (int i = 1; i < argc; ++i) {
+        const char* const name = argv[i];
+        if (std::strcmp(name, "--compress") == 0) {
+            options.compress = true;
+        } else if (std::strcmp(name, "--acks") == 0) {
+            options.acks = true;
+        } else if (++i == argc) {
+            return false;
+        } else if (std::strcmp(name, "--csv") == 0) {
+            options.csv = argv[i];
+        } else if (std::strcmp(name, "--out") == 0) {
+            options.out = argv[i];
+        } else if (std::strcmp(name, "--rows") == 0) {
+            if (!logger::parse_unsigned(argv[i], options.rows)) {
+                return false;
+            }
+        } else if (std::strcmp(name, "--flush-rows") != 0 || !logger::parse_unsigned(argv[i], options.flush_rows) ||
+                   options.flush_rows == 0) {
+            return false;
+        }
+    }
+    return options.csv != nullptr && options.out != nullptr;
+}
+
+LOGGER_APART void print_record(const h5mote::ErrorRecord& record) noexcept {
+    Line line{Line::To::errors};
+    line << "  " << to_string(record.module) << ":" << record.line << " " << to_string(record.status) << " "
+         << record.detail << " ";
+    if (record.status == Status::unsupported) {
+        line << to_string(static_cast<h5mote::Feature>(record.value));
+    } else {
+        line << record.value;
+    }
+}
+
+LOGGER_APART void acknowledge() noexcept { Line{} << "flushed " << recorder.rows(); }
+
+LOGGER_APART void complain(const char* what) noexcept { Line{Line::To::errors} << options.csv << ": " << what; }
+
+LOGGER_APART void complain_about_row() noexcept {
+    Line{Line::To::errors} << options.csv << ":" << csv.line() << ": not a row";
+}
+
+LOGGER_APART void report(Status status) noexcept {
+    Line{} << "rows " << count << ", in the file " << recorder.rows();
+    Line{} << "peak RAM " << arena.usage().peak << " of " << arena.capacity() << " bytes";
+    const logger::StackUse stack = logger::stack_use();
+    if (stack.size != 0) {
+        Line{} << "stack " << stack.used << " of " << stack.size << " bytes";
+    } else {
+        Line{} << "stack not measured";
+    }
+    Line{} << "file " << recorder.file_size() << " bytes";
+    Line{} << "status " << to_string(status);
+}
+
+Status flush() noexcept {
+    H5MOTE_TRY(recorder.flush());
+    if (options.acks) {
+        acknowledge();
+    }
+    return Status::ok;
+}
+
+// Appends the rows of the CSV file.
+Status record() noexcept {
+    std::uint64_t unflushed = 0;
+    while (count < options.rows) {
+        const FlightCsv::Outcome outcome = csv.next(row);
+        if (outcome == FlightCsv::Outcome::end) {
+            break;
+        }
+        if (outcome == FlightCsv::Outcome::malformed) {
+            complain_about_row();
+            return Status::invalid_argument;
+        }
+        if (outcome == FlightCsv::Outcome::io_error) {
+            complain("cannot read");
+            return Status::io_error;
+        }
+        h5mote_count_begin();
+        Status status = recorder.add(row);
+        if (status == Status::ok) {
+            ++count;
+            if (++unflushed == options.flush_rows) {
+                unflushed = 0;
+                status = flush();
+            }
+        }
+        h5mote_count_end();
+        H5MOTE_TRY(status);
+    }
+    return unflushed == 0 ? Status::ok : flush();
+}
+
+Status run() noexcept {
+    const FlightCsv::Outcome outcome = csv.open(options.csv);
+    if (outcome == FlightCsv::Outcome::io_error) {
+        complain("cannot read");
+        return Status::io_error;
+    }
+    if (outcome != FlightCsv::Outcome::row) {
+        complain("a column is missing in the first line");
+        return Status::invalid_argument;
+    }
+    Status status = recorder.open(options.out, options.compress);
+    if (status == Status::ok) {
+        status = record();
+    }
+    // Also after an error: what was flushed stays.
+    const Status closed = recorder.close();
+    return status == Status::ok ? closed : status;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    if (!parse(argc, argv) || (options.compress && !kCanCompress)) {
+        return usage();
+    }
+    const Status status = run();
+    for (std::size_t i = 0; status != Status::ok && i < library.trail().size(); ++i) {
+        print_record(library.trail().newest(i));
+    }
+    report(status);
+    return status == Status::ok ? 0 : 1;
+}

@@ -1,0 +1,102 @@
+#include "recorder.hpp"
+
+namespace logger {
+namespace {
+
+using h5mote::Status;
+
+constexpr std::uint64_t kSecond = 1000000;
+
+constexpr h5mote::DatasetCreate chunks_of(std::uint32_t rows, bool compress) noexcept {
+    h5mote::DatasetCreate create;
+    create.chunk = {rows};
+    if (compress) {
+        create.filters = {h5mote::filters::shuffle, h5mote::filters::deflate};
+    }
+    return create;
+}
+
+// In read-only memory.
+constexpr h5mote::DatasetCreate kImu = chunks_of(kImuChunk, false);
+constexpr h5mote::DatasetCreate kImuCompressed = chunks_of(kImuChunk, true);
+constexpr h5mote::DatasetCreate kHealth = chunks_of(kHealthChunk, false);
+
+// What an earlier run has written stays: it was recorded by that firmware, on that device.
+template <typename T>
+Status attribute(h5mote::Object& object, const char* name, const T& value) noexcept {
+    return object.has_attribute(name) ? Status::ok : object.write_attribute(name, value);
+}
+
+}  // namespace
+
+// Opening is done in steps, each in a function of its own that is not merged with its caller: what one needs on the
+// stack is gone before the next begins.
+[[gnu::noinline]] Status Recorder::open_file(const char* path, bool compress) noexcept {
+    H5MOTE_TRY(driver_.open(path, h5mote::PosixDriver::Mode::open_or_create));
+    h5mote::FileCreate create;
+    // No flight fills 4 GiB; metadata, and the memory for it, are smaller this way.
+    create.sizeof_addr = 4;
+    auto file = h5mote::File::open_or_create(library_, driver_, recorder_limits(compress).access, create);
+    file_ = std::move(*file);
+    return file.status();
+}
+
+[[gnu::noinline]] Status Recorder::open_imu(h5mote::Group& flight, bool compress) noexcept {
+    auto imu = flight.open_or_create_dataset<ImuRow>("imu", compress ? kImuCompressed : kImu);
+    imu_ = std::move(*imu);
+    return imu.status();
+}
+
+[[gnu::noinline]] Status Recorder::open_health(h5mote::Group& flight) noexcept {
+    auto health = flight.open_or_create_dataset<HealthRow>("health", kHealth);
+    health_ = std::move(*health);
+    return health.status();
+}
+
+[[gnu::noinline]] Status Recorder::describe(h5mote::Group& flight) noexcept {
+    H5MOTE_TRY(attribute(flight, "device", "PX4 autopilot"));
+    H5MOTE_TRY(attribute(flight, "firmware", "h5mote logger"));
+    H5MOTE_TRY(attribute(flight, "firmware_version", H5MOTE_LOGGER_VERSION));
+    H5MOTE_TRY(attribute(imu_, "rate_hz", 250.0F));
+    H5MOTE_TRY(attribute(imu_, "t_us_units", "us"));
+    H5MOTE_TRY(attribute(imu_, "gyro_units", "rad/s"));
+    H5MOTE_TRY(attribute(imu_, "accel_units", "m/s^2"));
+    H5MOTE_TRY(attribute(imu_, "mag_units", "gauss"));
+    H5MOTE_TRY(attribute(health_, "rate_hz", 1.0F));
+    H5MOTE_TRY(attribute(health_, "t_us_units", "us"));
+    return attribute(health_, "free_memory_units", "bytes");
+}
+
+Status Recorder::open(const char* path, bool compress) noexcept {
+    H5MOTE_TRY(open_file(path, compress));
+    auto flight = file_.root().open_or_create_group("flight");
+    H5MOTE_TRY(flight.status());
+    H5MOTE_TRY(open_imu(*flight, compress));
+    H5MOTE_TRY(open_health(*flight));
+    H5MOTE_TRY(describe(*flight));
+    rows_ = imu_.size();
+    return flush();
+}
+
+Status Recorder::add(const ImuRow& row) noexcept {
+    H5MOTE_TRY(imu_.append(row));
+    ++rows_;
+    if (row.t_us < next_health_us_) {
+        return Status::ok;
+    }
+    next_health_us_ = row.t_us - row.t_us % kSecond + kSecond;
+    const auto rows = static_cast<std::uint32_t>(rows_);
+    const std::uint32_t free_rows = (kImuChunk - rows % kImuChunk) % kImuChunk;
+    return health_.append({row.t_us, free_rows * static_cast<std::uint32_t>(sizeof(ImuRow)), rows});
+}
+
+Status Recorder::close() noexcept {
+    // Each step is done, whatever the one before it came to; the first error is told.
+    Status result = imu_.close();
+    for (const Status status : {health_.close(), file_.close(), driver_.end_of_file(file_size_), driver_.close()}) {
+        result = result == Status::ok ? status : result;
+    }
+    return result;
+}
+
+}  // namespace logger
