@@ -76,6 +76,9 @@ function(h5mote_board_executable name)
     )
     add_executable(${name} ${arg_SOURCES} ${H5MOTE_BOARDS_FOLDER}/startup.c
                    ${H5MOTE_BOARDS_FOLDER}/syscalls.c)
+    # Start-up code is addressed by the linker script and holds assembly: whole-program optimisation leaves it alone.
+    set_source_files_properties(${H5MOTE_BOARDS_FOLDER}/startup.c ${H5MOTE_BOARDS_FOLDER}/syscalls.c
+                                PROPERTIES COMPILE_OPTIONS -fno-lto)
     target_compile_options(${name} PRIVATE ${H5MOTE_COMPILE_OPTIONS})
     target_link_options(${name} PRIVATE ${options})
     target_link_libraries(${name} PRIVATE ${arg_LINKS})
