@@ -29,7 +29,7 @@
 // Records kept by the error trail (8 to 24 bytes of RAM each). 0 to 64. 0 compiles the trail out.
 #ifndef H5MOTE_ERROR_TRAIL
 #ifdef H5MOTE_PROFILE_LOGGER
-#define H5MOTE_ERROR_TRAIL 4
+#define H5MOTE_ERROR_TRAIL 0
 #else
 #define H5MOTE_ERROR_TRAIL 16
 #endif
