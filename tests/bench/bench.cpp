@@ -149,6 +149,9 @@ public:
     double ratio(const std::string& work) const {
         return medians_.at("h5mote/" + work) / medians_.at("libhdf5/" + work);
     }
+    bool has(const std::string& work) const {
+        return medians_.count("h5mote/" + work) + medians_.count("libhdf5/" + work) == 2;
+    }
     bool failed() const { return failed_; }
 
 private:
@@ -195,6 +198,9 @@ int run_benchmarks(int argc, char** argv) {
     benchmark::RunSpecifiedBenchmarks(&collector);
     std::string lines;
     for (const Work& work : works) {
+        if (!collector.has(work.name)) {
+            continue;  // left out by --benchmark_filter
+        }
         char ratio[32];
         std::snprintf(ratio, sizeof ratio, "%.3f", collector.ratio(work.name));
         lines += "ratio." + work.name + ".host\t" + ratio + "\th5mote/libhdf5\t" + work.budget + "\n";

@@ -26,21 +26,13 @@ public:
     Status sync() noexcept override { return Status::ok; }
 };
 
-/// libhdf5's own default for chunks; for metadata it takes 2 MiB and more.
-h5mote::FileAccess access() {
-    h5mote::FileAccess access;
-    access.metadata_cache = 65536;
-    access.chunk_cache = 1 << 20;
-    return access;
-}
-
 class H5mote final : public Subject {
 public:
     const char* name() const override { return "h5mote"; }
 
     void begin_append(const std::string& path, Storage storage) override {
         open_storage(path, storage, h5mote::PosixDriver::Mode::truncate);
-        file_ = File::create(library_, *driver_, access());
+        file_ = File::create(library_, *driver_);
         check(file_.status(), "create");
         log_ = file_->root().create_dataset<Sample>(reference::kPath, reference::kLayout);
         check(log_.status(), "create dataset");
@@ -64,7 +56,7 @@ public:
 
     void begin_read(const std::string& path, Storage storage) override {
         open_storage(path, storage, h5mote::PosixDriver::Mode::read_only);
-        file_ = File::open(library_, *driver_, access());
+        file_ = File::open(library_, *driver_);
         check(file_.status(), "open");
         log_ = file_->root().open_dataset<Sample>(reference::kPath);
         check(log_.status(), "open dataset");
@@ -99,7 +91,7 @@ public:
 
     void create_datasets(const std::string& path, unsigned count) override {
         open_storage(path, Storage::file, h5mote::PosixDriver::Mode::truncate);
-        file_ = File::create(library_, *driver_, access());
+        file_ = File::create(library_, *driver_);
         check(file_.status(), "create");
         auto root = file_->root();
         const auto space = h5mote::Dataspace::simple({16});

@@ -2,8 +2,9 @@
 // beside it (libhdf5_workloads.cpp). Both write a chunked, extensible dataset "imu" of the reference records in chunks
 // of 64 rows, without filters, and read it back.
 //
-// Neither asks the system to make bytes durable: libhdf5 never does, and h5mote's driver is wrapped so that sync() does
-// nothing. What is durable and what it costs is measured by written.cpp.
+// Each has its default caches: h5mote 2 KiB for metadata and 16 KiB for chunks, libhdf5 1 MiB for chunks and 2 MiB or
+// more for metadata. Neither asks the system to make bytes durable: libhdf5 never does, and h5mote's driver is wrapped
+// so that sync() does nothing. What is durable and what it costs is measured by written.cpp.
 #pragma once
 
 #include "../size/reference.hpp"
