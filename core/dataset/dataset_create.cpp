@@ -15,7 +15,9 @@ namespace {
 class NewDataset final : public HeaderContent {
 public:
     NewDataset(FileState& file, DatatypeView type, const Extent& space, const DatasetCreate& create) noexcept
-        : file_(file), type_(type), space_(space), create_(create) {}
+        : file_(file), type_(type), space_(space), create_(create) {
+        track_times = create.track_times;
+    }
     NewDataset(const NewDataset&) = delete;
     NewDataset& operator=(const NewDataset&) = delete;
     ~NewDataset() { file_.context.release(MemoryKind::other, filters_, filters_size()); }

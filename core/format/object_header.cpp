@@ -17,7 +17,8 @@ Status HeaderPrefix::decode(Context& context, ConstBytes bytes) noexcept {
     }
     flags = reader.u8();
     const unsigned width = 1U << (flags & 3U);
-    size = static_cast<std::uint8_t>(6U + ((flags & 0x20U) != 0 ? 16U : 0U) + ((flags & 0x10U) != 0 ? 4U : 0U) + width);
+    size =
+        static_cast<std::uint8_t>(6U + ((flags & kTimes) != 0 ? 16U : 0U) + ((flags & 0x10U) != 0 ? 4U : 0U) + width);
     reader.skip(size - 6U - width);
     messages_size = narrow(reader.uint(width));
     // A block must be addressable here; larger ones cannot be in a file either.

@@ -17,6 +17,7 @@ inline constexpr std::size_t kMaxHeaderPrefix = 6 + 16 + 4 + 8;
 
 struct HeaderPrefix {
     static constexpr std::uint8_t kAttributesTracked = 0x04;
+    static constexpr std::uint8_t kTimes = 0x20;  ///< access, modification, change, birth
 
     std::uint8_t flags = 0;
     std::uint8_t size = 0;      ///< bytes before the first message

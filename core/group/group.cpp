@@ -30,7 +30,7 @@ Result<Group> Group::create_group(std::string_view path, const GroupCreate& crea
     }
     LinkMessage link;
     if (status == Status::ok) {
-        status = create_header(*file_, GroupContent(create.track_link_order), link.address);
+        status = create_header(*file_, GroupContent(create.track_link_order, create.track_times), link.address);
     }
     if (status != Status::ok) {
         return status;

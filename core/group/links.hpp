@@ -16,7 +16,9 @@ Status object_type(FileState& file, Address header, ObjectType& type) noexcept;
 /// Writes an empty group's messages.
 class GroupContent final : public HeaderContent {
 public:
-    explicit GroupContent(bool track_order) noexcept : track_order_(track_order) {}
+    explicit GroupContent(bool track_order, bool with_times = false) noexcept : track_order_(track_order) {
+        track_times = with_times;
+    }
     void write(HeaderWriter& header) const noexcept override;
 
 private:

@@ -27,6 +27,11 @@ constexpr std::uint32_t data_blocks_before(unsigned u) noexcept {
 }
 constexpr unsigned length_shift(unsigned u) noexcept { return (u + 1) / 2; }
 
+// Whether a change from `from` on reaches the storage wholly or not at all, or nothing points to the block yet.
+bool one_write(const CacheEntry& block, std::size_t from) noexcept {
+    return block.fresh() || ((block.address() + from) ^ (block.address() + block.size() - 1)) < FileSpace::kSector;
+}
+
 }  // namespace
 
 ExtensibleArray::Block ExtensibleArray::index_block() const noexcept {
@@ -176,14 +181,74 @@ Status ExtensibleArray::follow(CacheEntry& holder, std::size_t pointer, bool cre
             return damaged(__LINE__, address);
         }
         H5MOTE_TRY(file_->cache.protect(Usage::btree, address, wanted.size, block));
-        return load_le<std::uint32_t>(block->at(0)) == wanted.signature ? Status::ok : damaged(__LINE__, address);
+        if (load_le<std::uint32_t>(block->at(0)) != wanted.signature) {
+            return damaged(__LINE__, address);
+        }
+        // Pages move with their data block, and only when one of them changes.
+        return create && wanted.space == wanted.size && !one_write(*block, 0) ? move(holder, pointer, *block)
+                                                                              : Status::ok;
     }
     if (create) {
         H5MOTE_TRY(make(wanted, block));
-        store_uint(holder.at(pointer), addr_size(), block->address());
-        MetadataCache::mark_dirty(holder, pointer, Phase::index);
+        set_pointer(holder, pointer, block->address());
     }
     return Status::ok;
+}
+
+// Gives a block that is about to change a new place. The old one stays until the pointer to the new one is durable.
+Status ExtensibleArray::move(CacheEntry& holder, std::size_t pointer, CacheEntry& block) noexcept {
+    const Address from = block.address();
+    Address to = 0;
+    H5MOTE_TRY(file_->space.allocate(Usage::btree, block.size(), to));
+    file_->cache.move(block, to);
+    set_pointer(holder, pointer, to);
+    file_->space.release(from, block.size(), false);
+    return Status::ok;
+}
+
+Status ExtensibleArray::copy(Address from, Address to, std::size_t size, Pinned& block) noexcept {
+    Pinned old;
+    H5MOTE_TRY(file_->cache.protect(Usage::btree, from, size, old));
+    H5MOTE_TRY(file_->cache.create(Usage::btree, to, size, block));
+    std::memcpy(block->at(0), old->at(0), size);
+    return Status::ok;
+}
+
+// The same for a data block with its pages, of which `page` changes and is returned. That one is copied last: should
+// the cache have to commit for room meanwhile, it is not among what counts as live afterwards.
+Status ExtensibleArray::move_pages(const Position& at, CacheEntry& holder, std::size_t pointer, std::uint32_t page,
+                                   Pinned& block) noexcept {
+    const Block whole = data_block(at);
+    const Address from = element_.shape.load_addr(holder.at(pointer));
+    Address to = 0;
+    H5MOTE_TRY(file_->space.allocate(Usage::btree, whole.space, to));
+    Status status = copy(from, to, whole.size, block);
+    const std::uint32_t count = pages(at);
+    for (std::uint32_t i = 1; i <= count && status == Status::ok; ++i) {
+        const std::uint32_t each = (page + i) & (count - 1);
+        if (page_exists(at, holder, each)) {
+            const Address offset = whole.size + each * page_size();
+            block.reset();
+            status = copy(from + offset, to + offset, page_size(), block);
+        }
+    }
+    const Address gone = status == Status::ok ? from : to;
+    if (status == Status::ok) {
+        set_pointer(holder, pointer, to);
+    } else {
+        block.reset();
+    }
+    file_->cache.discard(gone);
+    for (std::uint32_t i = 0; i < count; ++i) {
+        file_->cache.discard(gone + whole.size + i * page_size());
+    }
+    file_->space.release(gone, whole.space, status != Status::ok);
+    return status;
+}
+
+void ExtensibleArray::set_pointer(CacheEntry& holder, std::size_t pointer, Address to) noexcept {
+    element_.shape.store_addr(holder.at(pointer), to);
+    MetadataCache::mark_dirty(holder, pointer, Phase::index);
 }
 
 ExtensibleArray::Position ExtensibleArray::position(Address index) const noexcept {
@@ -258,31 +323,46 @@ Status ExtensibleArray::locate(Address index, bool create, Pinned& block, std::s
     Pinned data;
     H5MOTE_TRY(follow(*holder, pointer, create, data_block(at), data));
     if (data && pages(at) != 0) {
-        const Address address = data->address();
         data.reset();
-        return locate_page(at, address, *holder, create, block, offset);
+        return locate_page(at, *holder, pointer, create, block, offset);
     }
     block = static_cast<Pinned&&>(data);
     return Status::ok;
 }
 
-Status ExtensibleArray::locate_page(const Position& at, Address data_block, CacheEntry& super, bool create,
+// The super block has a bit for every page of its data blocks.
+std::byte* ExtensibleArray::page_bit(const Position& at, CacheEntry& super, std::uint32_t page,
+                                     std::byte& mask) noexcept {
+    const std::uint32_t bit = at.data_block * pages(at) + page;
+    mask = static_cast<std::byte>(0x80U >> (bit % 8));
+    return super.at(block_prefix_size() + bit / 8);
+}
+
+bool ExtensibleArray::page_exists(const Position& at, CacheEntry& super, std::uint32_t page) noexcept {
+    std::byte mask;
+    return (*page_bit(at, super, page, mask) & mask) != std::byte{0};
+}
+
+Status ExtensibleArray::locate_page(const Position& at, CacheEntry& super, std::size_t pointer, bool create,
                                     Pinned& block, std::size_t& offset) noexcept {
     const std::uint32_t page = at.element >> parameters_.page_bits;
-    const std::uint32_t bit = at.data_block * pages(at) + page;
-    const std::size_t byte = block_prefix_size() + bit / 8;
-    const std::byte mask{static_cast<unsigned char>(0x80U >> (bit % 8))};
-    const Address address = data_block + block_prefix_size() + kChecksum + page * page_size();
+    const Address address =
+        element_.shape.load_addr(super.at(pointer)) + block_prefix_size() + kChecksum + page * page_size();
     offset = std::size_t{at.element & (page_elements() - 1)} * element_.size();
-    if ((*super.at(byte) & mask) != std::byte{0}) {
-        return file_->cache.protect(Usage::btree, address, page_size(), block);
-    }
-    if (create) {
+    if (page_exists(at, super, page)) {
+        H5MOTE_TRY(file_->cache.protect(Usage::btree, address, page_size(), block));
+        if (create && !one_write(*block, offset)) {
+            block.reset();
+            return move_pages(at, super, pointer, page, block);
+        }
+    } else if (create) {
         H5MOTE_TRY(file_->cache.create(Usage::btree, address, page_size(), block));
         fill_undefined(*block, 0, page_elements());
         MetadataCache::mark_dirty(*block, 0, Phase::index);
-        *super.at(byte) |= mask;
-        MetadataCache::mark_dirty(super, byte, Phase::index);
+        std::byte mask;
+        std::byte* const byte = page_bit(at, super, page, mask);
+        *byte |= mask;
+        MetadataCache::mark_dirty(super, static_cast<std::size_t>(byte - super.at(0)), Phase::index);
     }
     return Status::ok;
 }
@@ -300,11 +380,12 @@ Status ExtensibleArray::find(Address index, ChunkLocation& location) noexcept {
 
 Status ExtensibleArray::set(Address index, const ChunkLocation& location, Address stride,
                             std::uint32_t count) noexcept {
+    // The header first: making room for it later could commit a block before it has its element.
+    Pinned header;
+    H5MOTE_TRY(protect_header(header));
     Pinned block;
     std::size_t offset = 0;
     H5MOTE_TRY(locate(index, true, block, offset));
-    Pinned header;
-    H5MOTE_TRY(protect_header(header));
     ChunkLocation each = location;
     const std::size_t start = offset;
     for (std::uint32_t i = 0; i < count; ++i, offset += element_.size()) {

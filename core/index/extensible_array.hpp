@@ -6,6 +6,9 @@
 // their length double in turn, so that both grow with the square root of the array. A data block longer than a page is
 // followed by pages, each with a checksum of its own; the super block has a bit for each that was written.
 //
+// A change that one sector does not hold, up to the checksum, is made in a copy, and the pointer to that switched: most
+// pages straddle two sectors.
+//
 //   header       EAHD | 0 | client | element size | max bits | index elements | min data block elements
 //                | min super block pointers | page bits | super blocks: number, bytes | data blocks: number, bytes
 //                | highest index set + 1 | elements realized | index block address | checksum
@@ -60,8 +63,10 @@ private:
 
     // Finds the block that holds an element and pins it. Without `create` a missing block gives an empty Pinned.
     Status locate(Address index, bool create, Pinned& block, std::size_t& offset) noexcept;
-    Status locate_page(const Position& at, Address data_block, CacheEntry& super, bool create, Pinned& block,
+    Status locate_page(const Position& at, CacheEntry& super, std::size_t pointer, bool create, Pinned& block,
                        std::size_t& offset) noexcept;
+    std::byte* page_bit(const Position& at, CacheEntry& super, std::uint32_t page, std::byte& mask) noexcept;
+    bool page_exists(const Position& at, CacheEntry& super, std::uint32_t page) noexcept;
     Status protect_index_block(Pinned& block) noexcept;
     Position position(Address index) const noexcept;
     Address start_of(unsigned super_block) const noexcept;
@@ -72,6 +77,11 @@ private:
     // Pins the block that a pointer in `holder` names, made first if it is undefined and `create` is set.
     Status follow(CacheEntry& holder, std::size_t pointer, bool create, const Block& wanted, Pinned& block) noexcept;
     Status make(const Block& wanted, Pinned& block) noexcept;
+    void set_pointer(CacheEntry& holder, std::size_t pointer, Address to) noexcept;
+    Status move(CacheEntry& holder, std::size_t pointer, CacheEntry& block) noexcept;
+    Status copy(Address from, Address to, std::size_t size, Pinned& block) noexcept;
+    Status move_pages(const Position& at, CacheEntry& holder, std::size_t pointer, std::uint32_t page,
+                      Pinned& block) noexcept;
     Block index_block() const noexcept;
     Block super_block(const Position& at) const noexcept;
     Block data_block(const Position& at) const noexcept;

@@ -120,7 +120,7 @@ Status create_header(FileState& file, const HeaderContent& content, Address& add
     content.write(measure);
     const std::size_t messages = counter.written();
     const unsigned width = messages > 0xffff ? 4 : messages > 0xff ? 2 : 1;
-    const std::size_t size = 6 + width + messages + kHeaderChecksumSize;
+    const std::size_t size = 6 + (content.track_times ? 16U : 0U) + width + messages + kHeaderChecksumSize;
     H5MOTE_TRY(file.space.allocate(Usage::object_header, size, address));
     Pinned block;
     const Status status = file.cache.create(Usage::object_header, address, size, block);
@@ -131,7 +131,10 @@ Status create_header(FileState& file, const HeaderContent& content, Address& add
     Writer writer(block->image());
     writer.u32(0x5244484fU);  // "OHDR"
     writer.u8(2);
-    writer.u8(width / 2);  // log2 of 1, 2, 4
+    writer.u8(width / 2 | (content.track_times ? HeaderPrefix::kTimes : 0U));  // log2 of 1, 2, 4
+    for (unsigned i = 0; content.track_times && i < 4; ++i) {
+        writer.u32(file.context.port().time());
+    }
     writer.uint(width, messages);
     HeaderWriter header(writer, file.shape());
     content.write(header);

@@ -68,6 +68,8 @@ private:
 /// Writes all messages of a new header. Called twice: once to measure.
 class HeaderContent {
 public:
+    /// Whether the header carries times: that of its creation by the port's clock, four times.
+    bool track_times = false;
     virtual void write(HeaderWriter& header) const noexcept = 0;
 
 protected:

@@ -102,6 +102,16 @@ Status MetadataCache::create(Usage usage, Address address, std::size_t size, Pin
     return Status::ok;
 }
 
+void MetadataCache::move(CacheEntry& block, Address to) noexcept {
+    unlink(block);
+    block.address_ = to;
+    CacheEntry*& head = bucket(to);
+    block.hash_next_ = head;
+    head = &block;
+    block.fresh_ = true;
+    block.dirty_from_ = 0;
+}
+
 void MetadataCache::mark_dirty(CacheEntry& block, std::size_t from, Phase phase) noexcept {
     // Changes of two phases in one block are written in the later one.
     if (!block.dirty() || block.phase_ < phase) {
@@ -212,12 +222,16 @@ Status MetadataCache::write(CacheEntry& entry) noexcept {
     return Status::ok;
 }
 
-void MetadataCache::remove(CacheEntry& entry) noexcept {
+void MetadataCache::unlink(CacheEntry& entry) noexcept {
     CacheEntry** link = &bucket(entry.address_);
     while (*link != &entry) {
         link = &(*link)->hash_next_;
     }
     *link = entry.hash_next_;
+}
+
+void MetadataCache::remove(CacheEntry& entry) noexcept {
+    unlink(entry);
     lru_.remove(entry);
     used_ -= footprint(entry.size_);
     context_.release(MemoryKind::metadata, &entry, footprint(entry.size_));

@@ -108,6 +108,8 @@ public:
     Status protect(Usage usage, Address address, std::size_t size, Pinned& block) noexcept;
     /// A new block of zeros at an address that nothing points to yet.
     Status create(Usage usage, Address address, std::size_t size, Pinned& block) noexcept;
+    /// Gives a block another address, at which nothing is yet and to which nothing points: it is fresh again.
+    void move(CacheEntry& block, Address to) noexcept;
     /// Says that bytes from `from` on were changed (and the checksum with them).
     static void mark_dirty(CacheEntry& block, std::size_t from, Phase phase) noexcept;
     /// Forgets the block at `address`, if it is there: its space was released.
@@ -135,6 +137,7 @@ private:
     bool evict_clean(std::size_t need) noexcept;
     Status evict_fresh(std::size_t need) noexcept;
     Status write(CacheEntry& entry) noexcept;
+    void unlink(CacheEntry& entry) noexcept;
     void remove(CacheEntry& entry) noexcept;
 
     Context& context_;

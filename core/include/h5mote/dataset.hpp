@@ -75,6 +75,8 @@ struct DatasetCreate {
     /// File space that an extensible dataset without filters holds in advance, in bytes (never more than it already
     /// uses), so that most appends change no index. Given back by close(). 0: one chunk at a time.
     std::uint32_t reserve = 65536;
+    /// Records the port's time at creation in the header (H5Pset_obj_track_times). Later changes do not update it.
+    bool track_times = false;
 };
 
 /// Where append() puts the next record: in the chunk in memory.

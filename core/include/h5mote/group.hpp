@@ -9,6 +9,8 @@ namespace h5mote {
 struct GroupCreate {
     /// Keeps and indexes the order in which links are created (H5P_CRT_ORDER_TRACKED), as h5py's track_order.
     bool track_link_order = false;
+    /// Records the port's time at creation in the header (H5Pset_obj_track_times). Later changes do not update it.
+    bool track_times = false;
 };
 
 enum class LinkType : std::uint8_t { hard = 0, soft = 1, external = 64 };
