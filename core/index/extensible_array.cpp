@@ -339,8 +339,9 @@ std::byte* ExtensibleArray::page_bit(const Position& at, CacheEntry& super, std:
 }
 
 bool ExtensibleArray::page_exists(const Position& at, CacheEntry& super, std::uint32_t page) noexcept {
-    std::byte mask;
-    return (*page_bit(at, super, page, mask) & mask) != std::byte{0};
+    std::byte mask{};
+    const std::byte bits = *page_bit(at, super, page, mask);
+    return (bits & mask) != std::byte{0};
 }
 
 Status ExtensibleArray::locate_page(const Position& at, CacheEntry& super, std::size_t pointer, bool create,
@@ -359,7 +360,7 @@ Status ExtensibleArray::locate_page(const Position& at, CacheEntry& super, std::
         H5MOTE_TRY(file_->cache.create(Usage::btree, address, page_size(), block));
         fill_undefined(*block, 0, page_elements());
         MetadataCache::mark_dirty(*block, 0, Phase::index);
-        std::byte mask;
+        std::byte mask{};
         std::byte* const byte = page_bit(at, super, page, mask);
         *byte |= mask;
         MetadataCache::mark_dirty(super, static_cast<std::size_t>(byte - super.at(0)), Phase::index);
