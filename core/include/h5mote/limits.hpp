@@ -25,13 +25,15 @@ struct Limits {
     bool partial_io = false;
 };
 
-/// Upper bounds for the objects of the library, checked when it is compiled.
+/// Upper bounds for the objects of the library, checked when it is compiled (core/runtime/footprint.cpp).
 namespace footprint {
 inline constexpr bool kWide = sizeof(void*) > 4;
-inline constexpr std::size_t kFile = (kWide ? 416 : 320) + 24 * std::size_t{H5MOTE_FREE_EXTENTS};
-inline constexpr std::size_t kDataset = kWide ? 400 : 320;
+inline constexpr bool kLarge = H5MOTE_LARGE_FILES != 0;
+inline constexpr std::size_t kFile =
+    (kWide ? 352 : kLarge ? 256 : 192) + (kLarge ? 24 : 12) * std::size_t{H5MOTE_FREE_EXTENTS};
+inline constexpr std::size_t kDataset = kWide ? 304 : kLarge ? 240 : 136;
 inline constexpr std::size_t kFilterEntry = 56;
-inline constexpr std::size_t kChunkSlot = kWide ? 72 : 56;
+inline constexpr std::size_t kChunkSlot = kWide ? 72 : kLarge ? 56 : 48;
 inline constexpr std::size_t kTransfer = 768 + 44 * std::size_t{H5MOTE_MAX_RANK};
 inline constexpr std::size_t kBucket = sizeof(void*);
 }  // namespace footprint

@@ -1,0 +1,15 @@
+// The bounds with which required_memory() reckons, against what the objects really are. Makes no code.
+
+#include "dataset_state.hpp"
+#include "file_state.hpp"
+
+#include <h5mote/limits.hpp>
+
+namespace h5mote::footprint {
+
+static_assert(sizeof(FileState) <= kFile, "raise footprint::kFile");
+static_assert(sizeof(DatasetState) <= kDataset, "raise footprint::kDataset");
+static_assert(sizeof(FilterEntry) <= kFilterEntry, "raise footprint::kFilterEntry");
+static_assert(sizeof(ChunkSlot) <= kChunkSlot, "raise footprint::kChunkSlot");
+
+}  // namespace h5mote::footprint
