@@ -70,9 +70,11 @@ Status DatasetState::append(const std::byte* records, std::size_t record_size, s
     if (count > max_dims()[0] - dims()[0]) {
         return file_->context.fail(Module::dataset, __LINE__, Status::invalid_argument, 0, max_dims()[0]);
     }
+#if H5MOTE_PARTIAL_IO
     if (!fits_cache()) {
         return append_in_place(records, record_size, count, conversion);
     }
+#endif
     while (count > 0) {
         if (at == end) {
             H5MOTE_TRY(open_tail());
@@ -91,6 +93,7 @@ Status DatasetState::append(const std::byte* records, std::size_t record_size, s
     return Status::ok;
 }
 
+#if H5MOTE_PARTIAL_IO
 // For chunks too large for the cache: each piece goes straight to the file.
 Status DatasetState::append_in_place(const std::byte* records, std::size_t record_size, std::size_t count,
                                      const Conversion* conversion) noexcept {
@@ -121,6 +124,8 @@ Status DatasetState::append_in_place(const std::byte* records, std::size_t recor
     }
     return Status::ok;
 }
+
+#endif
 
 Status DatasetState::set_extent(Span<const std::uint64_t> wanted) noexcept {
     settle_cursor();

@@ -109,7 +109,7 @@ Status NewDataset::plan_chunks() noexcept {
     chunk_dims_[rank] = type_.size();
     shape_.chunk_bytes = static_cast<std::uint32_t>(bytes);
     shape_.filtered = create_.filters.size() != 0;
-    if (shape_.filtered && bytes > file_.chunks.budget()) {
+    if ((shape_.filtered || H5MOTE_PARTIAL_IO == 0) && bytes > file_.chunks.budget()) {
         return file_.context.fail(Module::dataset, __LINE__, Status::over_budget, 0, bytes);
     }
     if (unlimited > 1 || (unlimited == 0 && H5MOTE_FIXED_CHUNKS == 0)) {

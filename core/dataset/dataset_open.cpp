@@ -203,7 +203,7 @@ Status DatasetState::open_chunks(const LayoutMessage& layout) noexcept {
     if ((layout.flags & LayoutMessage::kPartialEdgeUnfiltered) != 0 && filtered()) {
         return file_->context.unsupported(Module::dataset, __LINE__, Feature::layout_class, layout.flags);
     }
-    if (filtered() && !fits_cache()) {
+    if ((filtered() || H5MOTE_PARTIAL_IO == 0) && !fits_cache()) {
         return file_->context.fail(Module::dataset, __LINE__, Status::over_budget, 0, chunk_bytes_);
     }
     if (layout.address == kUndefinedAddress && layout.index != ChunkIndex::single &&

@@ -211,6 +211,7 @@ void DatasetState::evicted(ChunkSlot& slot) noexcept {
     }
 }
 
+#if H5MOTE_PARTIAL_IO
 Status DatasetState::fill_file(Address address, Address bytes) noexcept {
     // A run of elements at a time, in memory borrowed from the filters.
     std::size_t piece = element_size_ < 512 ? 512 - 512 % element_size_ : element_size_;
@@ -244,7 +245,6 @@ Status DatasetState::chunk_in_place(Address index, bool create, Address& address
     return Status::ok;
 }
 
-#if H5MOTE_PARTIAL_IO
 Status DatasetState::allocate_contiguous() noexcept {
     if (data_address_ != kUndefinedAddress || data_size_ == 0) {
         return Status::ok;

@@ -2,7 +2,29 @@
 
 #include "checked.hpp"
 
+// A name of Rule: left out by one of the programs in tests/fault, which must then see losses.
+#ifndef H5MOTE_TEST_OMIT
+#define H5MOTE_TEST_OMIT none
+#endif
+
 namespace h5mote {
+namespace {
+
+// What keeps a power cut from losing anything that was flushed.
+enum class Rule {
+    none,
+    fresh_first,         // new blocks are complete before anything points to them
+    sync_before_end,     // the file is as long as its superblock says, and what that names is there
+    end_first,           // the superblock's end of file covers a block before anything points to it
+    sync_before_index,   // so does an index
+    sync_before_object,  // rows and their index are there before the dimension that counts them
+    sync_last,           // all is there before flush() says so
+    reuse_last,          // space is not used again before the file has ceased to use it
+};
+
+constexpr bool keep(Rule rule) noexcept { return rule != Rule::H5MOTE_TEST_OMIT; }
+
+}  // namespace
 
 FileState::FileState(Context& the_context, Driver& the_driver) noexcept
     : context(the_context),
@@ -104,22 +126,37 @@ Status FileState::flush_phase(Phase phase) noexcept {
     if (!cache.has_dirty(phase)) {
         return Status::ok;
     }
-    H5MOTE_TRY(barrier());
+    if (keep(phase == Phase::index ? Rule::sync_before_index : Rule::sync_before_object)) {
+        H5MOTE_TRY(barrier());
+    }
     return cache.flush(phase);
 }
 
 Status FileState::commit_metadata() noexcept {
-    H5MOTE_TRY(cache.flush(Phase::fresh));
+    if (!keep(Rule::reuse_last)) {
+        space.settle();
+    }
+    if (keep(Rule::fresh_first)) {
+        H5MOTE_TRY(cache.flush(Phase::fresh));
+    }
     cache.settle();
-    if (space.end() > superblock_.end_of_file || superblock_.root != stored_root_) {
+    const bool grown = space.end() > superblock_.end_of_file || superblock_.root != stored_root_;
+    if (grown && keep(Rule::end_first)) {
         unsynced = true;  // the file was extended
-        H5MOTE_TRY(barrier());
+        if (keep(Rule::sync_before_end)) {
+            H5MOTE_TRY(barrier());
+        }
         H5MOTE_TRY(write_superblock());
     }
     H5MOTE_TRY(flush_phase(Phase::index));
     H5MOTE_TRY(flush_phase(Phase::object));
+    if (grown && !keep(Rule::end_first)) {
+        H5MOTE_TRY(write_superblock());
+    }
     if (unsynced) {
-        H5MOTE_TRY(driver.sync());
+        if (keep(Rule::sync_last)) {
+            H5MOTE_TRY(driver.sync());
+        }
         unsynced = false;
     }
     space.settle();

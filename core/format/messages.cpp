@@ -99,6 +99,7 @@ Status decode_chunked(Context& context, FileShape shape, Reader& reader, LayoutM
     layout.chunk_dims = reader.bytes(static_cast<std::size_t>(layout.dimensionality) * layout.dim_width).data();
     layout.index = static_cast<ChunkIndex>(reader.u8());
     switch (layout.index) {
+#if H5MOTE_FIXED_CHUNKS
         case ChunkIndex::single:
             if ((layout.flags & LayoutMessage::kSingleFiltered) != 0) {
                 layout.single_size = shape.read_size(reader);
@@ -110,6 +111,7 @@ Status decode_chunked(Context& context, FileShape shape, Reader& reader, LayoutM
         case ChunkIndex::fixed_array:
             layout.array.page_bits = reader.u8();
             break;
+#endif
         case ChunkIndex::extensible_array:
             layout.array.max_bits = reader.u8();
             layout.array.index_block_elements = reader.u8();
@@ -139,6 +141,7 @@ Status LayoutMessage::decode(Context& context, FileShape shape, ConstBytes body)
         return context.unsupported(Module::format, __LINE__, Feature::layout_version, version);
     }
     switch (layout_class) {
+#if H5MOTE_PARTIAL_IO
         case Class::compact:
             compact = reader.bytes(reader.u16());
             break;
@@ -146,6 +149,7 @@ Status LayoutMessage::decode(Context& context, FileShape shape, ConstBytes body)
             address = shape.read_addr(reader);
             size = shape.read_size(reader);
             break;
+#endif
         case Class::chunked:
             if (version == 3) {
                 return context.unsupported(Module::format, __LINE__, Feature::chunk_index);
@@ -161,6 +165,7 @@ Status LayoutMessage::decode(Context& context, FileShape shape, ConstBytes body)
 void LayoutMessage::encode(Writer& writer, FileShape shape, const std::uint32_t* dims) const noexcept {
     writer.u8(4);
     writer.u8(static_cast<std::uint8_t>(layout_class));
+#if H5MOTE_PARTIAL_IO
     if (layout_class == Class::compact) {
         writer.u16(static_cast<std::uint16_t>(size));
         return;
@@ -170,6 +175,7 @@ void LayoutMessage::encode(Writer& writer, FileShape shape, const std::uint32_t*
         shape.write_size(writer, size);
         return;
     }
+#endif
     std::uint32_t largest = 0;
     for (unsigned i = 0; i < dimensionality; ++i) {
         largest |= dims[i];
@@ -182,12 +188,15 @@ void LayoutMessage::encode(Writer& writer, FileShape shape, const std::uint32_t*
         writer.uint(width, dims[i]);
     }
     writer.u8(static_cast<std::uint8_t>(index));
+#if H5MOTE_FIXED_CHUNKS
     if (index == ChunkIndex::single && (flags & kSingleFiltered) != 0) {
         shape.write_size(writer, single_size);
         writer.u32(single_mask);
     } else if (index == ChunkIndex::fixed_array) {
         writer.u8(array.page_bits);
-    } else if (index == ChunkIndex::extensible_array) {
+    }
+#endif
+    if (index == ChunkIndex::extensible_array) {
         writer.u8(array.max_bits);
         writer.u8(array.index_block_elements);
         writer.u8(array.super_block_min_pointers);

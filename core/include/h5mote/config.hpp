@@ -109,9 +109,9 @@
 #endif
 #endif
 
-// Reading and writing selections, and what only they reach: contiguous and compact datasets, more than one dimension. 0
-// or
-// 1. Off: datasets are logs, of one dimension in chunks, that append() fills; others are `unsupported`.
+// Reading and writing selections, and what only they reach: contiguous and compact datasets, more than one dimension,
+// chunks larger than the chunk cache. 0 or 1. Off: datasets are logs, of one dimension in chunks, that append() fills;
+// others are `unsupported`, larger chunks over_budget.
 #ifndef H5MOTE_PARTIAL_IO
 #ifdef H5MOTE_PROFILE_LOGGER
 #define H5MOTE_PARTIAL_IO 0
