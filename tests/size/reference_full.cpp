@@ -55,6 +55,45 @@ H5MOTE_ENUM(Mode, idle, armed, flying)
 
 constexpr std::uint32_t kRows = 100;
 
+// What is known when compiling stands in read-only memory, as firmware would have it: a Dataspace takes 16 bytes a
+// dimension that H5MOTE_MAX_RANK allows, DatasetCreate more, and neither belongs on a small stack.
+constexpr Dataspace kGrid = Dataspace::simple({8, 10});
+constexpr Dataspace kGrowingGrid = Dataspace::simple({4, 10}, {h5mote::kUnlimited, 10});
+constexpr Dataspace kThree = Dataspace::simple({3});
+constexpr std::int32_t kFill = -1;
+const h5mote::ConstBytes kFillBytes{reinterpret_cast<const std::byte*>(&kFill), sizeof kFill};
+constexpr auto kBigEndian = h5mote::make_integer(4, true, h5mote::ByteOrder::big);
+
+constexpr h5mote::DatasetCreate with_layout(h5mote::Layout layout) {
+    h5mote::DatasetCreate create;
+    create.layout = layout;
+    return create;
+}
+constexpr h5mote::DatasetCreate kCompact = with_layout(h5mote::Layout::compact);
+constexpr h5mote::DatasetCreate kContiguous = with_layout(h5mote::Layout::contiguous);
+constexpr h5mote::DatasetCreate kLog = [] {
+    h5mote::DatasetCreate create;
+    create.chunk = {16};
+    return create;
+}();
+constexpr h5mote::DatasetCreate kPacked = [] {
+    h5mote::DatasetCreate create;
+    create.chunk = {16};
+    create.filters = {h5mote::filters::shuffle, h5mote::filters::deflate, h5mote::filters::fletcher32};
+    return create;
+}();
+constexpr std::uint64_t k0[] = {0}, k1[] = {1}, k3[] = {3}, k4[] = {4}, kMany[] = {kRows}, kQuarter[] = {kRows / 4};
+constexpr std::uint64_t k00[] = {0, 0}, k11[] = {1, 1}, k12[] = {1, 2}, k22[] = {2, 2}, k23[] = {2, 3}, k33[] = {3, 3},
+                        k36[] = {3, 6}, k45[] = {4, 5};
+constexpr Selection kFirstRows = Selection::hyperslab(k0, kMany);
+constexpr Selection kLastRow = Selection::hyperslab(kMany, k1);
+constexpr Selection kEveryFourth = Selection::hyperslab(k1, kQuarter, k4);
+constexpr Selection kBlocks = Selection::hyperslab(k11, k33, k23, k12);
+constexpr Selection kCorner = Selection::hyperslab(k00, k36);
+constexpr Selection kEverySecond = Selection::hyperslab(k00, k45, k22);
+constexpr Selection kMiddle = Selection::hyperslab(k11, k45);
+h5mote::DatasetCreate tiles;  // 3 x 4, with a fill value, which lies at an address
+
 const h5mote::Filter* const filters[] = {&h5mote::shuffle_filter, &h5mote::deflate_filter, &h5mote::fletcher32_filter};
 h5mote::Arena arena{memory};
 h5mote::NullPort port;
@@ -63,8 +102,13 @@ std::int32_t grid[8 * 10];
 std::int16_t narrow[8 * 10];
 Sample samples[kRows];
 Wide wide[kRows];
+Dataspace extent;
+h5mote::AttributeInfo attribute;
 char text[64];
 std::byte type_bytes[256];
+
+// Each step by itself, so that the stack of one is not also on that of another.
+#define STEP __attribute__((noinline))
 
 #define EXPECT(condition)                                                           \
     do {                                                                            \
@@ -87,14 +131,10 @@ Bytes bytes_of(std::int32_t (&values)[80]) { return {reinterpret_cast<std::byte*
 Bytes bytes_of(std::int16_t (&values)[80]) { return {reinterpret_cast<std::byte*>(values), sizeof values}; }
 
 #if H5MOTE_WRITE
-Status write_log(Group& group) {
-    h5mote::DatasetCreate layout;
-    layout.chunk = {16};
-    layout.filters = {h5mote::filters::shuffle, h5mote::filters::deflate, h5mote::filters::fletcher32};
-    auto packed = group.create_dataset<Sample>("packed", layout);
+STEP Status write_log(Group& group) {
+    auto packed = group.create_dataset<Sample>("packed", kPacked);
     TRY(packed.status());
-    layout.filters = {};
-    auto log = group.open_or_create_dataset<Sample>("log", layout);
+    auto log = group.open_or_create_dataset<Sample>("log", kLog);
     TRY(log.status());
     for (std::uint32_t i = 0; i < kRows; ++i) {
         samples[i] = reference::row(i);
@@ -107,55 +147,44 @@ Status write_log(Group& group) {
     TRY(convert->set_memory_type(h5mote::datatype_of<Wide>()));
     const Wide record{1.5, 2};
     TRY(convert->append_records(&record, 1));
-    TRY(log->write(Selection::hyperslab({kRows}, {1}), Span<const Sample>(samples, 1)));
+    TRY(log->write(kLastRow, Span<const Sample>(samples, 1)));
     return packed->close();
 }
 
-Status write_grids(Group& group) {
+STEP Status write_grids(Group& group) {
     for (int i = 0; i < 80; ++i) {
         grid[i] = 1000 - 25 * i;
     }
-    static constexpr std::int32_t kFill = -1;
-    constexpr auto kBig = h5mote::make_integer(4, true, h5mote::ByteOrder::big);
-    static constexpr auto kType = kBig;
     const auto memory_type = h5mote::datatype_of<std::int32_t>();
-    h5mote::DatasetCreate create;
-    create.layout = h5mote::Layout::compact;
-    auto compact = group.create_dataset("compact", kType, Dataspace::simple({8, 10}), create);
+    auto compact = group.create_dataset("compact", kBigEndian, kGrid, kCompact);
     TRY(compact.status());
     TRY(compact->write(Selection::all(), memory_type, bytes_of(grid)));
-    create.layout = h5mote::Layout::contiguous;
-    auto contiguous =
-        group.create_dataset("contiguous", h5mote::file_type_of<std::int16_t>(), Dataspace::simple({8, 10}), create);
+    auto contiguous = group.create_dataset("contiguous", h5mote::file_type_of<std::int16_t>(), kGrid, kContiguous);
     TRY(contiguous.status());
     TRY(contiguous->write(Selection::all(), memory_type, bytes_of(grid)));
-    h5mote::DatasetCreate chunked;
-    chunked.chunk = {3, 4};
-    chunked.fill = {reinterpret_cast<const std::byte*>(&kFill), sizeof kFill};
-    auto fixed =
-        group.create_dataset("fixed", h5mote::file_type_of<std::int32_t>(), Dataspace::simple({8, 10}), chunked);
+    tiles.chunk = {3, 4};
+    tiles.fill = kFillBytes;
+    auto fixed = group.create_dataset("fixed", h5mote::file_type_of<std::int32_t>(), kGrid, tiles);
     TRY(fixed.status());
-    TRY(fixed->write(Selection::hyperslab({1, 1}, {3, 3}, {2, 3}, {1, 2}), memory_type, Dataspace::simple({8, 10}),
-                     Selection::hyperslab({0, 0}, {3, 6}), bytes_of(grid)));
-    auto growing = group.create_dataset("growing", h5mote::file_type_of<std::int32_t>(),
-                                        Dataspace::simple({4, 10}, {h5mote::kUnlimited, 10}), chunked);
+    TRY(fixed->write(kBlocks, memory_type, kGrid, kCorner, bytes_of(grid)));
+    auto growing = group.create_dataset("growing", h5mote::file_type_of<std::int32_t>(), kGrowingGrid, tiles);
     TRY(growing.status());
     TRY(growing->set_extent({8, 10}));
     return growing->write(Selection::all(), memory_type, bytes_of(grid));
 }
 
-Status write_attributes(h5mote::Object& object) {
+STEP Status write_attributes(h5mote::Object& object) {
     TRY(object.write_attribute("text", "degrees Celsius"));
     TRY(object.write_attribute("number", 2.5));
     TRY(object.write_attribute("mode", Mode::flying));
     static constexpr std::int16_t kArray[] = {1, 2, 3};
-    TRY(object.write_attribute("array", h5mote::file_type_of<std::int16_t>(), Dataspace::simple({3}),
+    TRY(object.write_attribute("array", h5mote::file_type_of<std::int16_t>(), kThree,
                                {reinterpret_cast<const std::byte*>(kArray), sizeof kArray}));
     TRY(object.write_attribute("extra", std::uint8_t{1}));
     return object.remove_attribute("extra");
 }
 
-Status write_everything(h5mote::Driver& driver) {
+STEP Status write_everything(h5mote::Driver& driver) {
     auto created = File::create(library, driver);
     TRY(created.status());
     TRY(created->close());
@@ -179,7 +208,7 @@ Status write_everything(h5mote::Driver& driver) {
 }
 #endif
 
-Status read_names(Group& group) {
+STEP Status read_names(Group& group) {
     std::uint32_t count = 0;
     TRY(group.link_count(count));
     h5mote::LinkInfo info;
@@ -195,12 +224,11 @@ Status read_names(Group& group) {
     return Status::ok;
 }
 
-Status read_attributes(const h5mote::Object& object) {
+STEP Status read_attributes(const h5mote::Object& object) {
     double number = 0;
     Mode mode = Mode::idle;
     std::int64_t array[3] = {};
     std::size_t length = 0;
-    h5mote::AttributeInfo info;
     h5mote::DatatypeView type;
     EXPECT(object.has_attribute("number"));
     TRY(object.read_attribute("number", number));
@@ -208,18 +236,18 @@ Status read_attributes(const h5mote::Object& object) {
     TRY(object.read_attribute("text", text, length));
     TRY(object.read_attribute("array", h5mote::datatype_of<std::int64_t>(),
                               {reinterpret_cast<std::byte*>(array), sizeof array}));
-    TRY(object.attribute_info("array", info));
+    TRY(object.attribute_info("array", attribute));
     TRY(object.attribute_type("array", type_bytes, type));
     EXPECT(number == 2.5 && mode == Mode::flying && length == 15 && array[2] == 3);
-    EXPECT(info.space == Dataspace::simple({3}) && h5mote::equal(type, h5mote::file_type_of<std::int16_t>()));
+    EXPECT(attribute.space == kThree && h5mote::equal(type, h5mote::file_type_of<std::int16_t>()));
     return Status::ok;
 }
 
-Status read_log(Group& group, const char* path) {
+STEP Status read_log(Group& group, const char* path) {
     auto log = group.open_dataset<Sample>(path);
     TRY(log.status());
-    TRY(log->read(Selection::hyperslab({0}, {kRows}), Span<Sample>(samples, kRows)));
-    TRY(log->read(Selection::hyperslab({1}, {kRows / 4}, {4}), h5mote::datatype_of<Wide>(),
+    TRY(log->read(kFirstRows, Span<Sample>(samples, kRows)));
+    TRY(log->read(kEveryFourth, h5mote::datatype_of<Wide>(),
                   {reinterpret_cast<std::byte*>(wide), kRows / 4 * sizeof(Wide)}));
     for (std::uint32_t i = 0; i < kRows; ++i) {
         const Sample expected = reference::row(i);
@@ -227,18 +255,17 @@ Status read_log(Group& group, const char* path) {
         EXPECT(i >= kRows / 4 || wide[i].t_ms == 4 * (1 + 4 * static_cast<std::int64_t>(i)));
     }
     h5mote::DatatypeView type;
-    Dataspace space;
     std::uint64_t count = 0;
     TRY(log->datatype(type_bytes, type));
-    TRY(log->dataspace(space));
-    TRY(space.element_count(count));
-    TRY(Selection::all().validate(space));
-    TRY(Selection::hyperslab({2}, {3}).element_count(space, count));
+    TRY(log->dataspace(extent));
+    TRY(extent.element_count(count));
+    TRY(Selection::all().validate(extent));
+    TRY(Selection::hyperslab(k1, k3).element_count(extent, count));
     EXPECT(count == 3 && log->size() >= kRows && log->element_size() == sizeof(Sample));
     return log->close();
 }
 
-Status read_grid(Group& group, const char* path, bool whole) {
+STEP Status read_grid(Group& group, const char* path, bool whole) {
     auto dataset = group.open_dataset(path);
     TRY(dataset.status());
     TRY(dataset->read(Selection::all(), h5mote::datatype_of<std::int16_t>(), bytes_of(narrow)));
@@ -246,12 +273,11 @@ Status read_grid(Group& group, const char* path, bool whole) {
         EXPECT(narrow[i] == 1000 - 25 * i);
     }
     EXPECT(whole || (narrow[0] == -1 && narrow[11] == 1000 && narrow[12] == 975));
-    return dataset->read(Selection::hyperslab({0, 0}, {4, 5}, {2, 2}), h5mote::datatype_of<std::int32_t>(),
-                         Dataspace::simple({8, 10}), Selection::hyperslab({1, 1}, {4, 5}), bytes_of(grid));
+    return dataset->read(kEverySecond, h5mote::datatype_of<std::int32_t>(), kGrid, kMiddle, bytes_of(grid));
 }
 
 // The accessors of a datatype.
-Status inspect(h5mote::DatatypeView type) {
+STEP Status inspect(h5mote::DatatypeView type) {
     h5mote::CompoundMember member;
     h5mote::EnumMember name;
     EXPECT(type.type_class() == h5mote::TypeClass::compound && type.member_count() == 3);
@@ -269,7 +295,7 @@ Status inspect(h5mote::DatatypeView type) {
     return Status::ok;
 }
 
-Status read_everything(h5mote::Driver& driver) {
+STEP Status read_everything(h5mote::Driver& driver) {
     h5mote::FileAccess access;
     access.read_only = true;
     auto file = File::open(library, driver, access);
@@ -292,7 +318,7 @@ Status read_everything(h5mote::Driver& driver) {
     return file->close();
 }
 
-bool report(Status status) {
+STEP bool report(Status status) {
     if (status != Status::ok) {
         measure::print(h5mote::to_string(status));
         for (std::size_t i = 0; i < library.trail().size(); ++i) {
@@ -307,7 +333,7 @@ bool report(Status status) {
     return status == Status::ok;
 }
 
-bool run(const char* path) {
+STEP bool run(const char* path) {
     Status status = Status::ok;
 #if H5MOTE_WRITE
     h5mote::GrowingMemoryDriver driver{arena};
