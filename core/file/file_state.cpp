@@ -133,9 +133,6 @@ Status FileState::flush_phase(Phase phase) noexcept {
 }
 
 Status FileState::commit_metadata() noexcept {
-    if (!keep(Rule::reuse_last)) {
-        space.settle();
-    }
     if (keep(Rule::fresh_first)) {
         H5MOTE_TRY(cache.flush(Phase::fresh));
     }
@@ -171,6 +168,9 @@ Status FileState::commit() noexcept {
         return Status::ok;
     }
     for (FlushClient* client = clients.front(); client != nullptr; client = clients.next(*client)) {
+        if (!keep(Rule::reuse_last)) {
+            space.settle();
+        }
         H5MOTE_TRY(client->flush_raw());
     }
     return commit_metadata();
