@@ -73,7 +73,8 @@ public:
 
     void create_with_attributes(const std::string& path) override {
         begin_append(path, Storage::file);
-        const Sample sample = reference::row(0);
+        Sample sample;
+        reference::make_row(0, sample);
         append(&sample, 1, 1);
         check(log_->write_attribute("units", "m/s2"), "attribute");
         check(log_->write_attribute("rate", 250.0), "attribute");
@@ -169,7 +170,7 @@ std::unique_ptr<Subject> make_h5mote() { return std::make_unique<H5mote>(); }
 std::vector<Sample> make_rows(std::size_t count) {
     std::vector<Sample> rows(count);
     for (std::size_t i = 0; i < count; ++i) {
-        rows[i] = reference::row(static_cast<std::uint32_t>(i));
+        reference::make_row(static_cast<std::uint32_t>(i), rows[i]);
     }
     return rows;
 }

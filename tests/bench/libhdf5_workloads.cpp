@@ -95,7 +95,8 @@ public:
 
     void create_with_attributes(const std::string& path) override {
         begin_append(path, Storage::file);
-        const Sample sample = reference::row(0);
+        Sample sample;
+        reference::make_row(0, sample);
         append(&sample, 1, 1);
         const hid_t scalar = check(H5Screate(H5S_SCALAR), "space");
         const hid_t text = check(H5Tcopy(H5T_C_S1), "type");

@@ -27,7 +27,8 @@ std::byte storage[24 * 1024];
 // Prepares every record as the others do, and keeps the buffers.
 bool run(std::uint32_t begin, std::uint32_t end) {
     for (std::uint32_t i = begin; i < end; ++i) {
-        const reference::Sample sample = reference::row(i);
+        reference::Sample sample;
+        reference::make_row(i, sample);
         __asm__ volatile("" : : "r"(&sample), "r"(memory), "r"(storage) : "memory");
     }
     return true;
@@ -108,7 +109,7 @@ Status log_rows(std::uint32_t begin, std::uint32_t end) {
         // Single records, and a batch of four each second.
         reference::Sample batch[4];
         for (std::uint32_t k = 0; k < 4; ++k) {
-            batch[k] = reference::row(i + k);
+            reference::make_row(i + k, batch[k]);
         }
         if ((i & 4U) != 0) {
             H5MOTE_TRY(imu->append({batch, 4}));
