@@ -1,0 +1,207 @@
+// Every allocation and every driver call of a logger fails, once and for good. Whoever asks is told, and nothing that
+// was acknowledged is lost.
+#include "failing_driver.hpp"
+#include "test_allocators.hpp"
+#include "workload.hpp"
+
+#include <h5mote/port/malloc.hpp>
+#include <h5mote/vfd/memory.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+
+using namespace h5mote;
+using namespace h5mote_test;
+
+namespace {
+
+// Allocations k to k + count - 1 fail. An allocation that fails is tried once more after caches were emptied, so that a
+// single failure may go unnoticed, and two in a row may not.
+class Refusing final : public Allocator {
+public:
+    explicit Refusing(Allocator& inner) : inner_(inner) {}
+    void arm(std::uint64_t first, std::uint64_t count) {
+        first_ = first;
+        count_ = count;
+        calls_ = 0;
+        failures_ = 0;
+    }
+    std::uint64_t failures() const { return failures_; }
+
+private:
+    void* do_allocate(std::size_t size, std::size_t alignment) noexcept override {
+        ++calls_;
+        if (first_ != 0 && calls_ >= first_ && calls_ - first_ < count_) {
+            ++failures_;
+            return nullptr;
+        }
+        return inner_.allocate(size, alignment);
+    }
+    void do_release(void* memory, std::size_t size) noexcept override { inner_.release(memory, size); }
+    void* do_resize(void*, std::size_t, std::size_t) noexcept override { return nullptr; }
+    MemoryUsage do_usage() const noexcept override { return inner_.usage(); }
+
+    Allocator& inner_;
+    std::uint64_t first_ = 0;
+    std::uint64_t count_ = 0;
+    std::uint64_t calls_ = 0;
+    std::uint64_t failures_ = 0;
+};
+
+constexpr std::uint64_t kForGood = ~std::uint64_t{0};
+
+struct Fault {
+    std::uint64_t allocations = 0;  // how many in a row fail; 0: the driver fails
+    DriverFault driver;
+};
+
+// One run with the k-th call failing. False when the workload got through before it.
+bool point(const WorkloadOptions& options, Fault fault, std::uint64_t k, const std::string& name) {
+    MallocAllocator memory;
+    GrowingMemoryDriver storage(memory);
+    FailingDriver failing(storage);
+    TrackingAllocator tracking(memory);
+    Refusing refusing(tracking);
+    NullPort port;
+    Model acknowledged;
+    Model attempted;
+    bool created = false;
+    std::uint64_t failures = 0;
+    {
+        Library library{refusing, port, all_filters()};
+        Workload workload(library, failing, options);
+        if (fault.allocations != 0) {
+            refusing.arm(k, fault.allocations);
+        } else {
+            fault.driver.at = k;
+            failing.arm(fault.driver);
+        }
+        const bool through = workload.run();
+        failures = fault.allocations != 0 ? refusing.failures() : failing.failures();
+        refusing.arm(0, 0);
+        failing.disarm();
+        // What may be answered by doing with less: a single allocation that fails (see Refusing), and space that is
+        // asked for in advance and refused once.
+        const bool may_hide = fault.allocations == 1 || (fault.allocations == 0 && !fault.driver.persistent &&
+                                                         fault.driver.status == Status::no_space);
+        if (!may_hide || failures == 0) {
+            EXPECT_EQ(workload.errors > 0, failures > 0) << name << " " << k;
+        }
+        EXPECT_TRUE(failures > 0 || through) << name << " " << k;
+        EXPECT_EQ(workload.failure, "") << name << " " << k;
+        acknowledged = workload.acknowledged;
+        attempted = workload.attempted;
+        created = workload.acknowledged_files > 0;
+    }
+    EXPECT_EQ(tracking.bytes(), 0U) << name << " " << k;
+    EXPECT_EQ(tracking.errors(), 0U) << name << " " << k;
+    EXPECT_EQ(verify(storage, acknowledged, attempted, created), "") << name << " " << k;
+    return failures > 0;
+}
+
+std::uint64_t sweep(const WorkloadOptions& options, const Fault& fault, const std::string& name) {
+    std::uint64_t k = 1;
+    while (point(options, fault, k, name)) {
+        ++k;
+        if (testing::Test::HasFailure()) {
+            break;
+        }
+    }
+    return k - 1;
+}
+
+std::uint64_t sweep_allocations(WorkloadOptions options, const std::string& name) {
+    std::uint64_t points = 0;
+    for (const std::uint64_t count : {std::uint64_t{1}, std::uint64_t{2}, kForGood}) {
+        for (const bool retry : {false, true}) {
+            if (retry && count == kForGood) {
+                continue;
+            }
+            options.retry = retry;
+            Fault fault;
+            fault.allocations = count;
+            points += sweep(options, fault, name + " allocations " + std::to_string(count) + (retry ? " retry" : ""));
+        }
+    }
+    return points;
+}
+
+std::uint64_t sweep_driver(WorkloadOptions options, const std::string& name) {
+    struct Kind {
+        const char* name;
+        unsigned calls;
+        Status status;
+    };
+    constexpr Kind kKinds[] = {
+        {"read", kReadCall, Status::io_error},     {"write", kWriteCall, Status::io_error},
+        {"sync", kSyncCall, Status::io_error},     {"truncate", kTruncateCall, Status::io_error},
+        {"full", kTruncateCall, Status::no_space}, {"end of file", kEndOfFileCall, Status::io_error},
+        {"all", kAllCalls, Status::io_error},
+    };
+    std::uint64_t points = 0;
+    for (const Kind& kind : kKinds) {
+        for (const bool persistent : {false, true}) {
+            for (const bool retry : {false, true}) {
+                if (retry && persistent) {
+                    continue;
+                }
+                options.retry = retry;
+                Fault fault;
+                fault.driver.persistent = persistent;
+                fault.driver.status = kind.status;
+                fault.driver.calls = kind.calls;
+                points += sweep(options, fault,
+                                name + " " + kind.name +
+                                    (persistent ? " persistent"
+                                     : retry    ? " retry"
+                                                : " once"));
+            }
+        }
+    }
+    return points;
+}
+
+void report(const char* name, std::uint64_t points, std::uint64_t floor) {
+    std::printf("%s: %llu points\n", name, static_cast<unsigned long long>(points));
+    EXPECT_GE(points, floor) << name;
+}
+
+WorkloadOptions logger() {
+    WorkloadOptions options;
+    options.rows = 120;
+    return options;
+}
+
+WorkloadOptions compressed() {
+    WorkloadOptions options = logger();
+    options.filtered = true;
+    options.rows = 96;
+    return options;
+}
+
+WorkloadOptions cycles() {
+    WorkloadOptions options;
+    options.rows = 14;
+    options.flush_rows = 14;
+    options.segment_rows = 7;
+    options.sessions = 3;
+    options.create_exactly = true;
+    options.track_order = true;
+    options.sizeof_addr = 4;
+    options.reserve = 0;
+    return options;
+}
+
+}  // namespace
+
+TEST(FaultSweep, LoggerAllocations) { report("logger, allocations", sweep_allocations(logger(), "logger"), 950); }
+TEST(FaultSweep, LoggerDriver) { report("logger, driver calls", sweep_driver(logger(), "logger"), 3000); }
+TEST(FaultSweep, CompressedAllocations) {
+    report("compressed, allocations", sweep_allocations(compressed(), "compressed"), 1030);
+}
+TEST(FaultSweep, CompressedDriver) {
+    report("compressed, driver calls", sweep_driver(compressed(), "compressed"), 3400);
+}
+TEST(FaultSweep, CyclesAllocations) { report("cycles, allocations", sweep_allocations(cycles(), "cycles"), 890); }
+TEST(FaultSweep, CyclesDriver) { report("cycles, driver calls", sweep_driver(cycles(), "cycles"), 2280); }
