@@ -9,7 +9,7 @@ namespace {
 
 Status copy_text(FileState& file, ConstBytes from, Span<char> to, std::size_t& length) noexcept {
     length = from.size();
-    if (to.data() == nullptr) {
+    if (to.data() == nullptr || length == 0) {
         return Status::ok;
     }
     if (length > to.size()) {
