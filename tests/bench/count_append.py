@@ -2,7 +2,7 @@
 """count_append BENCH: instructions of this machine for one appended row, on h5mote and on libhdf5.
 
 Runs `BENCH --append1 SUBJECT` under callgrind, which counts within append_rows(), exactly and the same on every run.
-Writes insns.append1.* to $H5MOTE_REPORT_DIR/figures.d/count_append.tsv.
+Writes insns.append1.host and libhdf5.insns.append1 to $H5MOTE_REPORT_DIR/figures.d/count_append.tsv.
 """
 
 import os
@@ -25,8 +25,8 @@ def count(bench, subject):
 
 def main():
     lines = "".join(
-        f"insns.append1.{name}\t{count(sys.argv[1], subject):.1f}\tinstructions/row\t{budget}\n"
-        for subject, name, budget in (("h5mote", "host", "150"), ("libhdf5", "libhdf5", ""))
+        f"{name}\t{count(sys.argv[1], subject):.1f}\tinstructions/row\t{budget}\n"
+        for subject, name, budget in (("h5mote", "insns.append1.host", "150"), ("libhdf5", "libhdf5.insns.append1", ""))
     )
     print(lines, end="")
     if "H5MOTE_REPORT_DIR" in os.environ:
