@@ -10,6 +10,9 @@ constexpr std::uint64_t kSecond = 1000000;
 constexpr h5mote::DatasetCreate chunks_of(std::uint32_t rows, bool compress) noexcept {
     h5mote::DatasetCreate create;
     create.chunk = {rows};
+    // Less than the default: both datasets grow in turns, so that what one of them holds in advance at the end lies
+    // before chunks of the other and stays in the file.
+    create.reserve = 16384;
     if (compress) {
         create.filters = {h5mote::filters::shuffle, h5mote::filters::deflate};
     }
