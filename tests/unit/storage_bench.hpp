@@ -1,0 +1,78 @@
+// A library over fixed memory and a storage in memory, small enough for a microcontroller.
+#pragma once
+
+#include <h5mote/arena.hpp>
+#include <h5mote/filters/deflate.hpp>
+#include <h5mote/filters/fletcher32.hpp>
+#include <h5mote/filters/shuffle.hpp>
+#include <h5mote/h5mote.hpp>
+#include <h5mote/vfd/memory.hpp>
+
+#include "test.hpp"
+
+#include <cstring>
+
+namespace h5mote_test {
+
+// One of each in a program; tests run one after the other.
+alignas(16) inline std::byte bench_memory[15 * 1024];
+alignas(16) inline std::byte bench_storage[24 * 1024];
+
+#if H5MOTE_FILTERS
+inline constexpr const h5mote::Filter* kBenchFilters[] = {&h5mote::shuffle_filter, &h5mote::deflate_filter,
+                                                          &h5mote::fletcher32_filter};
+inline h5mote::Span<const h5mote::Filter* const> bench_filters() { return kBenchFilters; }
+#else
+inline h5mote::Span<const h5mote::Filter* const> bench_filters() { return {}; }
+#endif
+
+class Bench {
+public:
+    explicit Bench(std::size_t capacity = sizeof bench_storage) noexcept
+        : arena({bench_memory, sizeof bench_memory}),
+          library(arena, port, bench_filters()),
+          driver(h5mote::Bytes{bench_storage, capacity}) {
+        access.metadata_cache = 2048;
+        access.chunk_cache = 512;
+    }
+
+    h5mote::Status create(const h5mote::FileCreate& properties = {}) noexcept {
+        return take(h5mote::File::create(library, driver, access, properties));
+    }
+    h5mote::Status open() noexcept { return take(h5mote::File::open(library, driver, access)); }
+    /// Closes the file and opens it again.
+    h5mote::Status reopen() noexcept {
+        const h5mote::Status status = file.close();
+        return status == h5mote::Status::ok ? open() : status;
+    }
+    /// The file closed, nothing may be left in memory.
+    bool empty() const noexcept { return arena.usage().now == 0 && arena.check(); }
+
+    h5mote::Arena arena;
+    h5mote::NullPort port;
+    h5mote::Library library;
+    h5mote::MemoryDriver driver;
+    h5mote::FileAccess access;
+    h5mote::File file;
+
+private:
+    h5mote::Status take(h5mote::Result<h5mote::File> result) noexcept {
+        file = static_cast<h5mote::File&&>(*result);
+        return result.status();
+    }
+};
+
+/// Repeatable numbers.
+class Numbers {
+public:
+    explicit Numbers(std::uint32_t seed) noexcept : state_(seed * 2654435761U + 1) {}
+    std::uint32_t below(std::uint32_t limit) noexcept {
+        state_ = state_ * 1664525U + 1013904223U;
+        return (state_ >> 8) % limit;
+    }
+
+private:
+    std::uint32_t state_;
+};
+
+}  // namespace h5mote_test
