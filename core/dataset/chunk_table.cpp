@@ -7,8 +7,8 @@ namespace h5mote {
 Status ChunkTable::create(FileState& file, LayoutMessage& layout, const ChunkTableShape& shape) noexcept {
     file_ = &file;
     kind_ = layout.index;
-#if H5MOTE_FIXED_CHUNKS
     shape_ = shape;
+#if H5MOTE_FIXED_CHUNKS
     if (kind_ == ChunkIndex::fixed_array) {
         return fixed_.create(file, shape.chunks, layout.array.page_bits, size_width(shape), layout.address);
     }
@@ -19,11 +19,17 @@ Status ChunkTable::create(FileState& file, LayoutMessage& layout, const ChunkTab
 Status ChunkTable::open(FileState& file, const LayoutMessage& layout, const ChunkTableShape& shape) noexcept {
     file_ = &file;
     kind_ = layout.index;
+    shape_ = shape;
+    // libhdf5 makes the index with the first chunk.
+    missing_ = layout.address == kUndefinedAddress &&
+               (kind_ == ChunkIndex::extensible_array || kind_ == ChunkIndex::fixed_array);
+    if (missing_) {
+        return Status::ok;
+    }
     if (kind_ == ChunkIndex::extensible_array) {
         return extensible_.open(file, layout.address, size_width(shape));
     }
 #if H5MOTE_FIXED_CHUNKS
-    shape_ = shape;
     if (kind_ == ChunkIndex::fixed_array) {
         return fixed_.open(file, layout.address, size_width(shape));
     }
@@ -44,6 +50,10 @@ void ChunkTable::discard_fresh(FileState& file, const LayoutMessage& layout, con
 }
 
 Status ChunkTable::find(Address index, ChunkLocation& location) noexcept {
+    if (missing_) {
+        location = ChunkLocation{};
+        return Status::ok;
+    }
 #if H5MOTE_FIXED_CHUNKS
     if (kind_ == ChunkIndex::fixed_array) {
         return fixed_.find(index, location);
@@ -60,6 +70,9 @@ Status ChunkTable::find(Address index, ChunkLocation& location) noexcept {
 }
 
 Status ChunkTable::set(Address index, const ChunkLocation& location, Address stride, std::uint32_t count) noexcept {
+    if (missing_) {
+        H5MOTE_TRY(create_missing());
+    }
 #if H5MOTE_FIXED_CHUNKS
     if (kind_ == ChunkIndex::fixed_array) {
         return fixed_.set(index, location);
@@ -75,7 +88,30 @@ Status ChunkTable::set(Address index, const ChunkLocation& location, Address str
     return extensible_.set(index, location, stride, count);
 }
 
-std::uint32_t ChunkTable::reach(Address index) const noexcept { return can_reserve() ? extensible_.reach(index) : 1; }
+// The index is complete before the layout message, whose last field is its address, names it.
+Status ChunkTable::create_missing() noexcept {
+    LayoutMessage layout;
+    {
+        MessageIterator message(*file_, shape_.dataset);
+        H5MOTE_TRY(message.next(MessageType::layout));
+        H5MOTE_TRY(layout.decode(file_->context, file_->shape(), message.body()));
+    }
+    H5MOTE_TRY(create(*file_, layout, shape_));
+    MessageIterator message(*file_, shape_.dataset);
+    const Status status = message.next(MessageType::layout);
+    if (status != Status::ok) {
+        discard_fresh(*file_, layout, shape_);
+        return status;
+    }
+    const unsigned width = file_->shape().sizeof_addr;
+    message.store(message.body().size() - width, layout.address, width);
+    missing_ = false;
+    return Status::ok;
+}
+
+std::uint32_t ChunkTable::reach(Address index) const noexcept {
+    return can_reserve() && !missing_ ? extensible_.reach(index) : 1;
+}
 
 #if H5MOTE_FIXED_CHUNKS
 // A single chunk is named by the layout message itself: [size | mask] | address at its end.

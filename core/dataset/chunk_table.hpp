@@ -36,6 +36,7 @@ private:
     static std::uint8_t size_width(const ChunkTableShape& shape) noexcept {
         return shape.filtered ? ChunkElementFormat::width_for(shape.chunk_bytes) : std::uint8_t{0};
     }
+    Status create_missing() noexcept;
     Status set_single(const ChunkLocation& location) noexcept;
 
     FileState* file_ = nullptr;
@@ -44,8 +45,9 @@ private:
 #if H5MOTE_FIXED_CHUNKS
     FixedArray fixed_;
     ChunkLocation single_;  // of an implicit index: the first chunk
-    ChunkTableShape shape_;
 #endif
+    ChunkTableShape shape_;
+    bool missing_ = false;  // nothing was stored yet, there is no index
 };
 
 }  // namespace h5mote

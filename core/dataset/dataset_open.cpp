@@ -206,10 +206,6 @@ Status DatasetState::open_chunks(const LayoutMessage& layout) noexcept {
     if ((filtered() || H5MOTE_PARTIAL_IO == 0) && !fits_cache()) {
         return file_->context.fail(Module::dataset, __LINE__, Status::over_budget, 0, chunk_bytes_);
     }
-    if (layout.address == kUndefinedAddress && layout.index != ChunkIndex::single &&
-        layout.index != ChunkIndex::implicit) {
-        return file_->context.fail(Module::dataset, __LINE__, Status::corrupt_file, 0, address_);
-    }
     return table_.open(*file_, layout, shape);
 }
 

@@ -197,9 +197,13 @@ Status FileState::close() noexcept {
             }
         }
         if (status == Status::ok) {
-            status = driver.truncate(space.end());
-            // A storage that cannot shrink keeps bytes behind the recorded end: no harm.
-            status = status == Status::unsupported ? Status::ok : status;
+            std::uint64_t size = 0;
+            status = driver.end_of_file(size);
+            if (status == Status::ok && size != space.end()) {
+                status = driver.truncate(space.end());
+                // A storage that cannot shrink keeps bytes behind the recorded end: no harm.
+                status = status == Status::unsupported ? Status::ok : status;
+            }
         }
     }
     stop();

@@ -68,6 +68,9 @@ Status ExtensibleArray::create(FileState& file, const ExtensibleArrayParameters&
     file_ = &file;
     element_ = {file.shape(), size_width};
     parameters_ = parameters;
+    if (!sound()) {
+        return damaged(__LINE__, kUndefinedAddress);
+    }
     H5MOTE_TRY(file.space.allocate(Usage::btree, header_size(), address_));
     Pinned header;
     Status status = file.cache.create(Usage::btree, address_, header_size(), header);
@@ -115,14 +118,16 @@ Status ExtensibleArray::open(FileState& file, Address address, std::uint8_t size
     parameters_.super_block_min_pointers = reader.u8();
     parameters_.page_bits = reader.u8();
     index_block_ = file.shape().load_addr(header->at(header_size() - kChecksum - addr_size()));
+    return signature && sound() ? Status::ok : damaged(__LINE__, address);
+}
+
+bool ExtensibleArray::sound() const noexcept {
     const ExtensibleArrayParameters& p = parameters_;
-    const bool sound =
-        signature && p.max_bits > 0 && p.max_bits <= 32 && power_of_two(p.data_block_min_elements) &&
-        power_of_two(p.super_block_min_pointers) && p.super_block_min_pointers > 1 && p.page_bits <= 20 &&
-        floor_log2(p.data_block_min_elements) + direct_super_blocks() <= p.max_bits &&
-        // Data blocks that the index block points to have no pages.
-        (std::uint32_t{p.data_block_min_elements} << length_shift(direct_super_blocks() - 1)) <= page_elements();
-    return sound ? Status::ok : damaged(__LINE__, address);
+    return p.max_bits > 0 && p.max_bits <= 32 && power_of_two(p.data_block_min_elements) &&
+           power_of_two(p.super_block_min_pointers) && p.super_block_min_pointers > 1 && p.page_bits <= 20 &&
+           floor_log2(p.data_block_min_elements) + direct_super_blocks() <= p.max_bits &&
+           // Data blocks that the index block points to have no pages.
+           (std::uint32_t{p.data_block_min_elements} << length_shift(direct_super_blocks() - 1)) <= page_elements();
 }
 
 Status ExtensibleArray::protect_header(Pinned& header) noexcept {

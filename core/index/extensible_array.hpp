@@ -86,6 +86,7 @@ private:
     Block super_block(const Position& at) const noexcept;
     Block data_block(const Position& at) const noexcept;
     void fill_undefined(CacheEntry& block, std::size_t from, std::uint32_t elements) noexcept;
+    bool sound() const noexcept;
     Status protect_header(Pinned& header) noexcept;
     Status damaged(unsigned line, Address address) noexcept {
         return file_->context.fail(Module::index, line, Status::corrupt_file, 0, address);

@@ -29,6 +29,9 @@ Status FixedArray::create(FileState& file, std::uint64_t elements, std::uint8_t 
     element_ = {file.shape(), size_width};
     elements_ = elements;
     page_bits_ = page_bits;
+    if (!sound()) {
+        return file.context.fail(Module::index, __LINE__, Status::corrupt_file);
+    }
     H5MOTE_TRY(file.space.allocate(Usage::btree, header_size(), address_));
     Pinned header;
     const Status status = file.cache.create(Usage::btree, address_, header_size(), header);
@@ -63,9 +66,8 @@ Status FixedArray::open(FileState& file, std::uint64_t address, std::uint8_t siz
                            reader.u8() == element_.size();
     page_bits_ = reader.u8();
     elements_ = file.shape().read_size(reader);
-    // An array is smaller than the file it is in, which keeps the sums below from overflowing.
-    const bool sound = signature && page_bits_ > 0 && page_bits_ < 32 && elements_ < (std::uint64_t{1} << 48);
-    return sound ? Status::ok : file.context.fail(Module::index, __LINE__, Status::corrupt_file, 0, address);
+    return signature && sound() ? Status::ok
+                                : file.context.fail(Module::index, __LINE__, Status::corrupt_file, 0, address);
 }
 
 void FixedArray::fill_undefined(CacheEntry& block, std::size_t from, std::uint64_t elements) noexcept {

@@ -25,6 +25,8 @@ private:
     Status make_data_block(CacheEntry& header, Pinned& data) noexcept;
     void fill_undefined(CacheEntry& block, std::size_t from, std::uint64_t elements) noexcept;
 
+    // An array is smaller than the file it is in, which keeps the sums below from overflowing.
+    bool sound() const noexcept { return page_bits_ > 0 && page_bits_ < 32 && elements_ < (std::uint64_t{1} << 48); }
     std::uint64_t pages() const noexcept {
         const std::uint64_t page = std::uint64_t{1} << page_bits_;
         return elements_ > page ? (elements_ + page - 1) >> page_bits_ : 0;

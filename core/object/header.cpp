@@ -92,8 +92,11 @@ Status MessageIterator::next() noexcept {
         Extent extent;
         extent.address = file_.shape().read_addr(reader);
         extent.size = file_.shape().read_size(reader);
-        if (!reader.ok() || pending_count_ == kMaxPending) {
+        if (!reader.ok()) {
             return file_.context.fail(Module::object, __LINE__, Status::corrupt_file, type_, address_);
+        }
+        if (pending_count_ == kMaxPending) {
+            return file_.context.fail(Module::object, __LINE__, Status::over_budget, type_, kMaxPending + 1);
         }
         pending_[pending_count_++] = extent;
     }

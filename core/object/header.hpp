@@ -11,7 +11,7 @@ namespace h5mote {
 class MessageIterator {
 public:
     /// Continuation blocks announced but not visited yet that one header may have at a time.
-    static constexpr unsigned kMaxPending = 4;
+    static constexpr unsigned kMaxPending = H5MOTE_PARTIAL_IO != 0 ? 16 : 4;
     /// Blocks of one header: a chain of continuations that is longer can only be a loop.
     static constexpr unsigned kMaxBlocks = 65535;
 

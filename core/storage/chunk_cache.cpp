@@ -36,25 +36,28 @@ Status ChunkCache::add(ChunkOwner& owner, Address index, std::uint32_t size, Chu
     if (size > budget_) {
         return context_.fail(Module::storage, __LINE__, Status::over_budget, 2, size);
     }
-    while (used_ + size > budget_) {
+    while (!lru_.empty() && used_ + cost(size) > budget_) {
         H5MOTE_TRY(evict(*victim()));
     }
-    void* memory = context_.allocate(MemoryKind::chunk, sizeof(ChunkSlot) + size);
-    if (memory == nullptr) {
-        return Status::out_of_memory;
+    void* memory = nullptr;
+    while ((memory = context_.allocate(MemoryKind::chunk, sizeof(ChunkSlot) + size)) == nullptr) {
+        if (lru_.empty()) {
+            return Status::out_of_memory;
+        }
+        H5MOTE_TRY(evict(*victim()));
     }
     slot = ::new (memory) ChunkSlot;
     slot->owner = &owner;
     slot->index = index;
     slot->size = size;
     lru_.push_front(*slot);
-    used_ += size;
+    used_ += cost(size);
     return Status::ok;
 }
 
 void ChunkCache::drop(ChunkSlot& slot) noexcept {
     lru_.remove(slot);
-    used_ -= slot.size;
+    used_ -= cost(slot.size);
     context_.release(MemoryKind::chunk, &slot, sizeof(ChunkSlot) + slot.size);
 }
 

@@ -67,6 +67,10 @@ public:
     std::size_t budget() const noexcept { return budget_; }
 
 private:
+    // Of chunks that are smaller than what is kept about them, that counts too.
+    static std::size_t cost(std::uint32_t size) noexcept {
+        return size < sizeof(ChunkSlot) ? size + sizeof(ChunkSlot) : size;
+    }
     Status evict(ChunkSlot& slot) noexcept;
     ChunkSlot* victim() noexcept;
 
