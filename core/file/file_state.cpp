@@ -67,13 +67,28 @@ Status FileState::create(const FileAccess& access, const FileCreate& create) noe
     return status;
 }
 
+// Behind a user block the signature stands at 512 or a power of two times that.
+static Status find_user_block(Context& context, Driver& driver, std::uint64_t size) noexcept {
+    for (std::uint64_t at = 512; at != 0 && at < size && size - at >= kSignatureSize; at *= 2) {
+        std::byte bytes[kSignatureSize];
+        H5MOTE_TRY(driver.read(Usage::superblock, at, bytes));
+        if (is_signature(bytes)) {
+            return context.unsupported(Module::file, __LINE__, Feature::base_address);
+        }
+    }
+    return Status::not_hdf5;
+}
+
 Status FileState::open(const FileAccess& access) noexcept {
     std::byte bytes[Superblock::kMaxSize];
     std::uint64_t size = 0;
     H5MOTE_TRY(driver.end_of_file(size));
     const std::size_t count = size < sizeof bytes ? static_cast<std::size_t>(size) : sizeof bytes;
     H5MOTE_TRY(driver.read(Usage::superblock, 0, {bytes, count}));
-    H5MOTE_TRY(superblock_.decode(context, {bytes, count}));
+    const Status status = superblock_.decode(context, {bytes, count});
+    if (status != Status::ok) {
+        return status == Status::not_hdf5 ? find_user_block(context, driver, size) : status;
+    }
     if (superblock_.end_of_file > size || superblock_.root >= superblock_.end_of_file) {
         return context.fail(Module::file, __LINE__, Status::corrupt_file, 0, superblock_.end_of_file);
     }
