@@ -492,6 +492,14 @@ def superblocks(directory):
         f.attr("/g", "a", "i4le", (2,))
         f.dataset("/g/compact", "i4le", (3,), layout="compact")
         f.dataset("/g/contiguous", SAMPLE, (3,), layout="contiguous")
+    with Reference(directory, "sizeof_offsets.h5", superblock=3, fcpl=lambda plist: plist.set_sizes(4, 4)) as f:
+        f.group("/g")
+        f.attr("/g", "a", "i4le", (2,))
+        f.dataset("/g/contiguous", SAMPLE, (3,), layout="contiguous")
+        for index, maxima, filters in (("extensible_array", (INF,), ()), ("extensible_array", (INF,), (SHUFFLE, DEFLATE)),
+                                       ("fixed_array", (500,), ()), ("fixed_array", (500,), (FLETCHER32,))):
+            f.dataset("/%s%d" % (index, len(filters)), "u2le", (300,), max=maxima, chunk=(3,), index=index,
+                      filters=filters)
 
 
 # --- what the first library must refuse -----------------------------------------------------------------------------
@@ -506,9 +514,6 @@ def unsupported(directory):
         f.dataset("/d", "i4le", (3,))
     with Reference(directory, "user_block.h5", superblock=3, userblock=512, unsupported="base_address /") as f:
         f.dataset("/d", "i4le", (3,))
-    with Reference(directory, "sizeof_offsets.h5", superblock=3, unsupported="sizeof_offsets /",
-                   fcpl=lambda plist: plist.set_sizes(4, 4)) as f:
-        f.dataset("/d", "i4le", (3,))
     with Reference(directory, "paged_file_space.h5", superblock=3, unsupported="superblock_extension /",
                    fcpl=lambda plist: plist.set_file_space_strategy(h5f.FSPACE_STRATEGY_PAGE, True, 1)) as f:
         f.dataset("/d", "i4le", (3,))
@@ -521,7 +526,7 @@ def unsupported(directory):
         for i in range(12):
             f.attr("/g", "a%02d" % i, "i4le")
     with Reference(directory, "btree1_chunks.h5", low="v18", high="v18", superblock=2,
-                   unsupported="layout_version /d") as f:
+                   unsupported="chunk_index /d") as f:
         f.dataset("/d", "i4le", (10,), max=(INF,), chunk=(3,), index="btree1")
     with Reference(directory, "btree2_chunks.h5", superblock=3, unsupported="chunk_index /d") as f:
         f.dataset("/d", "i4le", (10, 10), max=(INF, INF), chunk=(3, 4), index="btree2")
@@ -559,7 +564,7 @@ def unsupported(directory):
                       ("lzf", lambda p: p.set_filter(32000, 1, ()))):
         number = {"szip": 4, "scaleoffset": 6, "lzf": 32000}[name]
         with Reference(directory, name + ".h5", superblock=3, unsupported="filter /d") as f:
-            data = numbers("i4le", 64)
+            data = bytes(256) if name == "lzf" else numbers("i4le", 64)  # a chunk that does not shrink has no filter
             plist = f.dataset_plist()
             plist.set_chunk((16,))
             add(plist)
