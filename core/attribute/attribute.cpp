@@ -282,13 +282,16 @@ Status Object::attribute_info(std::string_view name, AttributeInfo& info) const 
     H5MOTE_TRY(attribute_data_size(*file_, attribute, shape, elements, bytes));
     info.element_size = DatatypeView(attribute.type).size();
     info.type_length = static_cast<std::uint32_t>(attribute.type.size());
-    info.space = shape.type == DataspaceMessage::Type::null ? Dataspace::null() : Dataspace::scalar();
-    if (shape.rank > 0) {
-        std::uint64_t dims[H5MOTE_MAX_RANK];
-        for (unsigned i = 0; i < shape.rank; ++i) {
-            dims[i] = shape.dim(i);
-        }
-        info.space = Dataspace::simple(Span<const std::uint64_t>(dims, shape.rank));
+    std::uint64_t dims[H5MOTE_MAX_RANK];
+    for (unsigned i = 0; i < shape.rank; ++i) {
+        dims[i] = shape.dim(i);
+    }
+    // In place: a Dataspace is too large for one more on the stack.
+    if (shape.type == DataspaceMessage::Type::null) {
+        ::new (static_cast<void*>(&info.space)) Dataspace(Dataspace::null());
+    } else {
+        ::new (static_cast<void*>(&info.space))
+            Dataspace(Dataspace::simple(Span<const std::uint64_t>(dims, shape.rank)));
     }
     return Status::ok;
 }

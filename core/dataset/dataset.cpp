@@ -62,9 +62,7 @@ Status Dataset::dataspace(Dataspace& space) const noexcept {
     H5MOTE_TRY(check());
     DatasetState& state = state_of(cursor_);
     state.settle_cursor();
-    space = state.is_null() ? Dataspace::null()
-                            : Dataspace::simple(Span<const std::uint64_t>(state.dims(), state.rank()),
-                                                Span<const std::uint64_t>(state.max_dims(), state.rank()));
+    state.copy_dataspace(space);
     return Status::ok;
 }
 

@@ -26,6 +26,11 @@ public:
     /// Makes chunk index and header; nothing points to them yet.
     Status make(Address& address) noexcept;
 
+    /// Undoes make().
+    void unmake(Address address) noexcept;
+    /// What the properties ask of the open dataset.
+    Status finish(DatasetState& state) const noexcept;
+
     void write(HeaderWriter& header) const noexcept override;
 
 private:
@@ -45,7 +50,6 @@ private:
     LayoutMessage layout_;
     ChunkTableShape shape_;
     std::uint64_t bytes_ = 0;  // of all elements
-    std::uint32_t chunk_dims_[H5MOTE_MAX_RANK + 1];
 };
 
 Status NewDataset::plan() noexcept {
@@ -94,7 +98,6 @@ Status NewDataset::plan_chunks() noexcept {
     for (unsigned i = 0; sound && i < rank; ++i) {
         const std::uint32_t chunk = create_.chunk.data()[i];
         const std::uint64_t most = space_.max_dims[i];
-        chunk_dims_[i] = chunk;
         sound = chunk != 0 && (most != space_.dims[i] || chunk <= most || most == 0) &&
                 checked_multiply<std::uint64_t>(bytes, chunk, bytes) && bytes <= 0xffffffffU;
         if (most == kUnlimited) {
@@ -106,7 +109,6 @@ Status NewDataset::plan_chunks() noexcept {
     if (!sound) {
         return invalid(__LINE__, bytes);
     }
-    chunk_dims_[rank] = type_.size();
     shape_.chunk_bytes = static_cast<std::uint32_t>(bytes);
     shape_.filtered = create_.filters.size() != 0;
     if ((shape_.filtered || H5MOTE_PARTIAL_IO == 0) && bytes > file_.chunks.budget()) {
@@ -171,7 +173,7 @@ void NewDataset::write(HeaderWriter& header) const noexcept {
     header.end();
 
     header.begin(MessageType::layout);
-    layout_.encode(header.out, header.shape, chunk_dims_);
+    layout_.encode(header.out, header.shape, create_.chunk.data(), type_.size());
 #if H5MOTE_PARTIAL_IO
     if (layout_.layout_class == LayoutMessage::Class::compact) {
         for (Address done = 0; done < bytes_; done += type_.size()) {
@@ -206,13 +208,32 @@ Status NewDataset::make(Address& address) noexcept {
         H5MOTE_TRY(table.create(file_, layout_, shape_));
     }
     const Status status = create_header(file_, *this, address);
-    if (status != Status::ok && layout_.layout_class == LayoutMessage::Class::chunked) {
-        ChunkTable::discard_fresh(file_, layout_, shape_);
+    if (status != Status::ok) {
+        unmake(kUndefinedAddress);
     }
     return status;
 }
 
-Status create(FileState& file, Address group, std::string_view path, NewDataset& content, Address& address) noexcept {
+void NewDataset::unmake(Address address) noexcept {
+    discard_fresh_block(file_, address);
+    if (layout_.layout_class == LayoutMessage::Class::chunked) {
+        ChunkTable::discard_fresh(file_, layout_, shape_);
+    }
+}
+
+Status NewDataset::finish(DatasetState& state) const noexcept {
+    state.set_reserve(create_.reserve);
+#if H5MOTE_PARTIAL_IO
+    if (create_.allocation == AllocationTime::early) {
+        return state.allocate_all();
+    }
+#endif
+    return Status::ok;
+}
+
+// Everything is made and opened before the link is: an error leaves the file as it was.
+Status create(FileState& file, Address group, std::string_view path, NewDataset& content,
+              DatasetState*& state) noexcept {
     H5MOTE_TRY(file.check_writable());
     LinkMessage link;
     Address parent = 0;
@@ -220,14 +241,19 @@ Status create(FileState& file, Address group, std::string_view path, NewDataset&
     H5MOTE_TRY(prepare_link(file, group, path, parent, name));
     H5MOTE_TRY(content.plan());
     H5MOTE_TRY(content.make(link.address));
-    link.name = bytes_of(name);
-    const Status status = insert_link(file, parent, link);
-    if (status != Status::ok) {
-        discard_fresh_block(file, link.address);
-        return status;
+    Status status = DatasetState::open(file, link.address, state);
+    if (status == Status::ok) {
+        status = content.finish(*state);
     }
-    address = link.address;
-    return Status::ok;
+    if (status == Status::ok) {
+        link.name = bytes_of(name);
+        status = insert_link(file, parent, link);
+    }
+    if (status != Status::ok) {
+        (void)DatasetState::release(state);
+        content.unmake(link.address);
+    }
+    return status;
 }
 
 }  // namespace
@@ -236,27 +262,16 @@ Result<Dataset> Group::make_dataset(std::string_view path, DatatypeView type, co
                                     const DatasetCreate& properties) noexcept {
     static constexpr std::uint64_t kRows = 0;
     static constexpr std::uint64_t kNoLimit = kUnlimited;
-    Address address = 0;
     H5MOTE_TRY(check());
     if (space != nullptr && !space->valid()) {
         return file_->context.fail(Module::dataset, __LINE__, Status::invalid_argument);
     }
-    {
-        const Extent extent =
-            space != nullptr ? extent_of(*space) : Extent{DataspaceMessage::Type::simple, 1, &kRows, &kNoLimit};
-        NewDataset content(*file_, type, extent, properties);
-        H5MOTE_TRY(create(*file_, address_, path, content, address));
-    }
+    const Extent extent =
+        space != nullptr ? extent_of(*space) : Extent{DataspaceMessage::Type::simple, 1, &kRows, &kNoLimit};
+    NewDataset content(*file_, type, extent, properties);
     DatasetState* state = nullptr;
-    H5MOTE_TRY(DatasetState::open(*file_, address, state));
-    state->set_reserve(properties.reserve);
-    Dataset dataset(*file_, address, *state);
-#if H5MOTE_PARTIAL_IO
-    if (properties.allocation == AllocationTime::early) {
-        H5MOTE_TRY(state->allocate_all());
-    }
-#endif
-    return dataset;
+    H5MOTE_TRY(create(*file_, address_, path, content, state));
+    return Dataset(*file_, state->address(), *state);
 }
 
 Result<Dataset> Group::open_dataset(std::string_view path) noexcept {

@@ -29,6 +29,15 @@ public:
     std::uint64_t* max_dims() noexcept { return dims() + rank_; }
     std::uint64_t* chunk_dims() noexcept { return dims() + 2 * rank_; }
     bool is_null() const noexcept { return null_space_; }
+    /// Builds the dataspace in place: it is too large for one more on the stack.
+    void copy_dataspace(Dataspace& space) noexcept {
+        const Span<const std::uint64_t> sizes(dims(), rank_);
+        if (null_space_) {
+            ::new (static_cast<void*>(&space)) Dataspace(Dataspace::null());
+        } else {
+            ::new (static_cast<void*>(&space)) Dataspace(Dataspace::simple(sizes, {max_dims(), rank_}));
+        }
+    }
     LayoutMessage::Class layout_class() const noexcept { return layout_class_; }
     std::uint32_t element_size() const noexcept { return element_size_; }
     std::uint32_t chunk_bytes() const noexcept { return chunk_bytes_; }

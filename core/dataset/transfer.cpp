@@ -94,9 +94,7 @@ Status Transfer::run(const Selection& selection, DatatypeView type, const Datasp
     dataset_.settle_cursor();
     H5MOTE_TRY(prepare(type));
     selection_ = selection;
-    space_ = dataset_.is_null() ? Dataspace::null()
-                                : Dataspace::simple(Span<const std::uint64_t>(dataset_.dims(), dataset_.rank()),
-                                                    Span<const std::uint64_t>(dataset_.max_dims(), dataset_.rank()));
+    dataset_.copy_dataspace(space_);
     std::uint64_t count = 0;
     if (selection.element_count(space_, count) != Status::ok) {
         return invalid(__LINE__);

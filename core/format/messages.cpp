@@ -162,7 +162,8 @@ Status LayoutMessage::decode(Context& context, FileShape shape, ConstBytes body)
     return reader.ok() ? Status::ok : damaged(context, __LINE__, MessageType::layout);
 }
 
-void LayoutMessage::encode(Writer& writer, FileShape shape, const std::uint32_t* dims) const noexcept {
+void LayoutMessage::encode(Writer& writer, FileShape shape, const std::uint32_t* dims,
+                           std::uint32_t element_size) const noexcept {
     writer.u8(4);
     writer.u8(static_cast<std::uint8_t>(layout_class));
 #if H5MOTE_PARTIAL_IO
@@ -176,17 +177,19 @@ void LayoutMessage::encode(Writer& writer, FileShape shape, const std::uint32_t*
         return;
     }
 #endif
-    std::uint32_t largest = 0;
-    for (unsigned i = 0; i < dimensionality; ++i) {
+    const unsigned rank = dimensionality - 1U;
+    std::uint32_t largest = element_size;
+    for (unsigned i = 0; i < rank; ++i) {
         largest |= dims[i];
     }
     const unsigned width = uint_width(largest);
     writer.u8(flags);
     writer.u8(dimensionality);
     writer.u8(width);
-    for (unsigned i = 0; i < dimensionality; ++i) {
+    for (unsigned i = 0; i < rank; ++i) {
         writer.uint(width, dims[i]);
     }
+    writer.uint(width, element_size);
     writer.u8(static_cast<std::uint8_t>(index));
 #if H5MOTE_FIXED_CHUNKS
     if (index == ChunkIndex::single && (flags & kSingleFiltered) != 0) {

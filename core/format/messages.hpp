@@ -134,8 +134,9 @@ struct LayoutMessage {
 
     std::uint64_t chunk_dim(unsigned i) const noexcept { return load_uint(chunk_dims + i * dim_width, dim_width); }
     Status decode(Context& context, FileShape shape, ConstBytes body) noexcept;
-    /// Writes everything but the compact data, for which the caller appends bytes. `dims` are rank + 1 chunk sizes.
-    void encode(Writer& writer, FileShape shape, const std::uint32_t* dims) const noexcept;
+    /// Writes everything but the compact data, for which the caller appends bytes. `dims` are the chunk's sizes in
+    /// elements.
+    void encode(Writer& writer, FileShape shape, const std::uint32_t* dims, std::uint32_t element_size) const noexcept;
 };
 
 /// version 0 | flags: 1 order tracked, 2 order indexed | [next creation order 8] | heap address | name index address

@@ -146,14 +146,6 @@ Status insert_link(FileState& file, Address group, LinkMessage& link) noexcept {
     LinkInfoMessage info;
     {
         MessageIterator message(file, group);
-        LinkMessage existing;
-        const Status status = find_link(message, text_of(link.name), existing);
-        if (status != Status::not_found) {
-            return status == Status::ok ? file.context.fail(Module::group, __LINE__, Status::already_exists) : status;
-        }
-    }
-    {
-        MessageIterator message(file, group);
         H5MOTE_TRY(message.next(MessageType::link_info));
         H5MOTE_TRY(info.decode(file.context, file.shape(), message.body()));
         link.has_order = (info.flags & LinkInfoMessage::kTracked) != 0;

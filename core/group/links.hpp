@@ -29,8 +29,8 @@ private:
 Status next_link(MessageIterator& message, LinkMessage& link) noexcept;
 /// Moves to the link of that name.
 Status find_link(MessageIterator& message, std::string_view name, LinkMessage& link) noexcept;
-/// Adds a link, whose order is set here if the group tracks it. already_exists. Nothing changes when an error is
-/// returned.
+/// Adds a link, whose order is set here if the group tracks it. The name is free: see prepare_link(). Nothing changes
+/// when an error is returned.
 Status insert_link(FileState& file, Address group, LinkMessage& link) noexcept;
 
 /// Follows a path from a group to an object header. not_found; unsupported (external and user-defined links).

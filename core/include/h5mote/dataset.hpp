@@ -17,7 +17,7 @@ public:
     constexpr ChunkDims() noexcept = default;
     constexpr ChunkDims(std::initializer_list<std::uint32_t> dims) noexcept {
         for (const std::uint32_t dim : dims) {
-            if (rank_ < H5MOTE_MAX_RANK) {
+            if (rank_ < kCapacity) {
                 dims_[rank_] = dim;
             }
             ++rank_;
@@ -28,7 +28,8 @@ public:
     constexpr const std::uint32_t* data() const noexcept { return dims_; }
 
 private:
-    std::uint32_t dims_[H5MOTE_MAX_RANK] = {};
+    static constexpr std::size_t kCapacity = H5MOTE_PARTIAL_IO != 0 ? H5MOTE_MAX_RANK : 1;
+    std::uint32_t dims_[kCapacity] = {};
     std::uint8_t rank_ = 0;
 };
 
