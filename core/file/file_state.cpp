@@ -69,8 +69,8 @@ Status FileState::create(const FileAccess& access, const FileCreate& create) noe
 
 // Behind a user block the signature stands at 512 or a power of two times that.
 static Status find_user_block(Context& context, Driver& driver, std::uint64_t size) noexcept {
-    for (std::uint64_t at = 512; at != 0 && at < size && size - at >= kSignatureSize; at *= 2) {
-        std::byte bytes[kSignatureSize];
+    for (std::uint64_t at = 512; at != 0 && at < size && size - at >= Superblock::kSignatureSize; at *= 2) {
+        std::byte bytes[Superblock::kSignatureSize];
         H5MOTE_TRY(driver.read(Usage::superblock, at, bytes));
         if (is_signature(bytes)) {
             return context.unsupported(Module::file, __LINE__, Feature::base_address);
