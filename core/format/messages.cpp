@@ -281,6 +281,18 @@ Status LinkMessage::decode(Context& context, FileShape shape, ConstBytes body) n
     return reader.ok() ? Status::ok : damaged(context, __LINE__, MessageType::link);
 }
 
+bool LinkMessage::has_name(ConstBytes body, ConstBytes name) noexcept {
+    if (body.size() < 4 + name.size()) {
+        return false;
+    }
+    const unsigned flags = static_cast<unsigned>(body[1]);
+    const unsigned width = 1U << (flags & 3U);
+    const std::size_t at =
+        2U + ((flags & 0x08U) != 0 ? 1U : 0U) + ((flags & 0x04U) != 0 ? 8U : 0U) + ((flags & 0x10U) != 0 ? 1U : 0U);
+    return body.size() >= at + width + name.size() && load_uint(body.data() + at, width) == name.size() &&
+           std::memcmp(body.data() + at + width, name.data(), name.size()) == 0;
+}
+
 void LinkMessage::encode(Writer& writer, FileShape shape) const noexcept {
     const unsigned wide = name.size() > 0xff ? 1 : 0;
     const bool ascii = is_ascii(name);

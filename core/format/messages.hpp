@@ -171,6 +171,8 @@ struct LinkMessage {
 
     Status decode(Context& context, FileShape shape, ConstBytes body) noexcept;
     void encode(Writer& writer, FileShape shape) const noexcept;
+    /// Whether the message in `body` has that name, without decoding the rest; false for a damaged one.
+    static bool has_name(ConstBytes body, ConstBytes name) noexcept;
 };
 
 /// version 3 | flags: 1 shared type, 2 shared space | name size 2 | type size 2 | space size 2 | charset | name\0 |

@@ -39,9 +39,9 @@ void HeaderWriter::end() noexcept {
     }
 }
 
-void HeaderWriter::reserve_continuation() noexcept {
+void HeaderWriter::reserve_continuation(std::size_t extra) noexcept {
     begin(MessageType::null);
-    out.fill(std::byte{0}, continuation_body(shape));
+    out.fill(std::byte{0}, continuation_body(shape) + extra);
     end();
 }
 

@@ -72,7 +72,8 @@ void GroupContent::write(HeaderWriter& header) const noexcept {
     header.begin(MessageType::group_info, kMessageConstant);
     header.out.u16(0);
     header.end();
-    header.reserve_continuation();
+    // Room for the first links, as libhdf5 estimates it by default for names of eight bytes, but for three of them.
+    header.reserve_continuation(3 * (message_header_size(0) + 3 + 8 + header.shape.sizeof_addr));
 }
 
 Status object_type(FileState& file, Address header, ObjectType& type) noexcept {
@@ -103,7 +104,9 @@ Status object_type(FileState& file, Address header, ObjectType& type) noexcept {
     return datatype ? Status::ok : file.context.fail(Module::group, __LINE__, Status::corrupt_file, 0, header);
 }
 
-Status next_link(MessageIterator& message, LinkMessage& link) noexcept {
+namespace {
+
+Status next_link_message(MessageIterator& message) noexcept {
     for (;;) {
         H5MOTE_TRY(message.next());
         Context& context = message.file().context;
@@ -114,18 +117,25 @@ Status next_link(MessageIterator& message, LinkMessage& link) noexcept {
                 return context.unsupported(Module::group, __LINE__, Feature::dense_links);
             }
         } else if (message.type() == MessageType::link) {
-            return link.decode(context, message.file().shape(), message.body());
+            return Status::ok;
         } else if (message.type() == MessageType::symbol_table) {
             return context.unsupported(Module::group, __LINE__, Feature::symbol_table_group);
         }
     }
 }
 
+}  // namespace
+
+Status next_link(MessageIterator& message, LinkMessage& link) noexcept {
+    H5MOTE_TRY(next_link_message(message));
+    return link.decode(message.file().context, message.file().shape(), message.body());
+}
+
 Status find_link(MessageIterator& message, std::string_view name, LinkMessage& link) noexcept {
     do {
-        H5MOTE_TRY(next_link(message, link));
-    } while (text_of(link.name) != name);
-    return Status::ok;
+        H5MOTE_TRY(next_link_message(message));
+    } while (!LinkMessage::has_name(message.body(), bytes_of(name)));
+    return link.decode(message.file().context, message.file().shape(), message.body());
 }
 
 namespace {

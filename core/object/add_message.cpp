@@ -72,7 +72,7 @@ private:
                 if (fits(continuation_size(), size, header_size(), 0)) {
                     link_.set(message);
                 }
-            } else if (movable(message) && fits(continuation_size(), size, header_size(), 0)) {
+            } else if (!moved_.block && movable(message) && fits(continuation_size(), size, header_size(), 0)) {
                 moved_.set(message);
             }
         }
