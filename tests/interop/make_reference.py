@@ -496,9 +496,9 @@ def superblocks(directory):
         f.group("/g")
         f.attr("/g", "a", "i4le", (2,))
         f.dataset("/g/contiguous", SAMPLE, (3,), layout="contiguous")
-        for index, maxima, filters in (("extensible_array", (INF,), ()), ("extensible_array", (INF,), (SHUFFLE, DEFLATE)),
-                                       ("fixed_array", (500,), ()), ("fixed_array", (500,), (FLETCHER32,))):
-            f.dataset("/%s%d" % (index, len(filters)), "u2le", (300,), max=maxima, chunk=(3,), index=index,
+        # libhdf5 1.10.8 itself does not find an unlimited dimension again that took four bytes.
+        for filters in ((), (FLETCHER32,)):
+            f.dataset("/fixed_array%d" % len(filters), "u2le", (300,), max=(500,), chunk=(3,), index="fixed_array",
                       filters=filters)
 
 
