@@ -19,9 +19,9 @@ struct Place {
     }
 };
 
-// Whether a body of `need` bytes can replace one of `size`: exactly, or leaving a null message of at least `rest`.
-bool fits(std::size_t need, std::size_t size, std::size_t header_size, std::size_t rest) noexcept {
-    return need == size ? rest == 0 : need + header_size + rest <= size;
+// Whether a body of `need` bytes can replace one of `size`: exactly, or leaving a null message.
+bool fits(std::size_t need, std::size_t size, std::size_t header_size) noexcept {
+    return need == size || need + header_size <= size;
 }
 
 // Messages that may move to another block: nothing remembers where they stand.
@@ -41,12 +41,13 @@ public:
             return file_.context.fail(Module::object, __LINE__, Status::over_budget, 0, size_);
         }
         H5MOTE_TRY(survey(header));
+        // Another place stays, where the header can be continued some day.
+        if (!link_.block && !moved_.block) {
+            return file_.context.fail(Module::object, __LINE__, Status::unsupported, 1, header);
+        }
         if (room_.block) {
             put(room_);
             return Status::ok;
-        }
-        if (!link_.block && !moved_.block) {
-            return file_.context.fail(Module::object, __LINE__, Status::unsupported, 1, header);
         }
         return add_block();
     }
@@ -55,8 +56,9 @@ private:
     std::size_t header_size() const noexcept { return message_header_size(header_flags_); }
     std::size_t continuation_size() const noexcept { return continuation_body(file_.shape()); }
 
-    // One walk finds: room for the message itself, a null message that can become the continuation, and, failing that,
-    // a message that can be moved away to make one.
+    // One walk finds: room for the message itself (`room_`), a null message that can become the continuation (`link_`,
+    // in the message's own room if that is large enough), and, failing that, a message that can be moved away to make
+    // one.
     Status survey(Address header) noexcept {
         MessageIterator message(file_, header);
         Status status;
@@ -65,14 +67,19 @@ private:
             blocks_ = message.blocks();
             const std::size_t size = message.body().size();
             if (message.type() == MessageType::null) {
-                if (fits(size_, size, header_size(), continuation_size())) {
+                if (size_ + header_size() + continuation_size() <= size) {
                     room_.set(message);
+                    link_.set(message);
                     return Status::ok;
                 }
-                if (fits(continuation_size(), size, header_size(), 0)) {
+                if (!link_.block && fits(continuation_size(), size, header_size())) {
                     link_.set(message);
+                    moved_.block.reset();
+                } else if (!room_.block && fits(size_, size, header_size())) {
+                    room_.set(message);
                 }
-            } else if (!moved_.block && movable(message) && fits(continuation_size(), size, header_size(), 0)) {
+            } else if (!link_.block && !moved_.block && movable(message) &&
+                       fits(continuation_size(), size, header_size())) {
                 moved_.set(message);
             }
         }
