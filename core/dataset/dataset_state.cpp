@@ -93,25 +93,27 @@ Status DatasetState::allocate_chunks(Address index, ChunkLocation& location, boo
             }
         }
     }
-    bool fresh = false;
-    Status status =
-        file_->space.allocate(Usage::raw_data, std::uint64_t{count} * chunk_bytes_, location.address, &fresh);
-    if (status == Status::no_space && count > 1) {
-        count = 1;
-        status = file_->space.allocate(Usage::raw_data, chunk_bytes_, location.address, &fresh);
+    // Where there is no space for many there may be for one, and for what the index needs besides.
+    for (;; count = 1) {
+        bool fresh = false;
+        Status status =
+            file_->space.allocate(Usage::raw_data, std::uint64_t{count} * chunk_bytes_, location.address, &fresh);
+        if (status == Status::ok) {
+            if (!fresh && count > 1) {
+                // Used space: what is not written now would read as what it held.
+                file_->space.release(location.address + chunk_bytes_, std::uint64_t{count - 1} * chunk_bytes_, true);
+                count = 1;
+            }
+            status = table_.set(index, location, chunk_bytes_, count);
+            if (status != Status::ok) {
+                file_->space.release(location.address, std::uint64_t{count} * chunk_bytes_, true);
+            }
+        }
+        if (status != Status::no_space || count == 1) {
+            zeros = fresh && zero_fill_;
+            return status;
+        }
     }
-    H5MOTE_TRY(status);
-    if (!fresh && count > 1) {
-        // Used space: what is not written now would read as what it held.
-        file_->space.release(location.address + chunk_bytes_, std::uint64_t{count - 1} * chunk_bytes_, true);
-        count = 1;
-    }
-    status = table_.set(index, location, chunk_bytes_, count);
-    if (status != Status::ok) {
-        file_->space.release(location.address, std::uint64_t{count} * chunk_bytes_, true);
-    }
-    zeros = fresh && zero_fill_;
-    return status;
 }
 
 Status DatasetState::chunk(Address index, bool overwrite, ChunkSlot*& slot) noexcept {
