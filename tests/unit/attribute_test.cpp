@@ -1,0 +1,287 @@
+#include "storage_bench.hpp"
+
+#include <h5mote/encoded_type.hpp>
+
+using namespace h5mote;
+using namespace h5mote_test;
+
+namespace {
+
+struct Point {
+    std::int16_t x;
+    std::int16_t y[2];
+    double z;
+};
+H5MOTE_COMPOUND(Point, x, y, z)
+
+const char* name_of(unsigned i, char (&name)[8]) noexcept {
+    std::memcpy(name, "a000", 5);
+    for (unsigned digit = 3; digit > 0; --digit, i /= 10) {
+        name[digit] = static_cast<char>('0' + i % 10);
+    }
+    return name;
+}
+
+std::size_t file_size(Bench& bench) noexcept { return bench.driver.contents().size(); }
+
+}  // namespace
+
+TEST(Attribute, ValuesOfAllKinds) {
+    for (const std::uint8_t sizeof_addr : {std::uint8_t{4}, std::uint8_t{8}}) {
+        Bench bench;
+        FileCreate properties;
+        properties.sizeof_addr = sizeof_addr;
+        ASSERT_EQ(bench.create(properties), Status::ok);
+        Group root = bench.file.root();
+        EXPECT_EQ(root.write_attribute("int8", std::int8_t{-5}), Status::ok);
+        EXPECT_EQ(root.write_attribute("uint64", std::uint64_t{0x123456789abcdef0U}), Status::ok);
+        EXPECT_EQ(root.write_attribute("float", 1.5F), Status::ok);
+        EXPECT_EQ(root.write_attribute("double", -0.25), Status::ok);
+        EXPECT_EQ(root.write_attribute("bool", true), Status::ok);
+        EXPECT_EQ(root.write_attribute("text", "m/s\xc2\xb2"), Status::ok);
+        EXPECT_EQ(root.write_attribute("nothing", ""), Status::ok);
+        Point point{};
+        point.x = -3;
+        point.y[0] = 5;
+        point.y[1] = 7;
+        point.z = 0.125;
+        EXPECT_EQ(root.write_attribute("point", point), Status::ok);
+        FixedString<6> fixed;
+        fixed.assign("abc");
+        EXPECT_EQ(root.write_attribute("fixed", fixed), Status::ok);
+        std::int32_t matrix[2][3] = {{1, 2, 3}, {4, 5, 6}};
+        EXPECT_EQ(root.write_attribute("array", matrix), Status::ok);
+        static constexpr auto kBig = make_integer(4, true, ByteOrder::big);
+        const unsigned char big[8] = {0, 0, 1, 2, 0xff, 0xff, 0xff, 0xfe};
+        EXPECT_EQ(root.write_attribute("big", kBig, Dataspace::simple({2}), as_bytes(Span<const unsigned char>(big))),
+                  Status::ok);
+        EXPECT_EQ(root.write_attribute("null", datatype_of<std::int32_t>(), Dataspace::null(), {}), Status::ok);
+        root.close();
+        ASSERT_EQ(bench.reopen(), Status::ok);
+        root = bench.file.root();
+
+        std::int8_t i8 = 0;
+        std::uint64_t u64 = 0;
+        float f = 0;
+        double d = 0;
+        bool yes = false;
+        EXPECT_EQ(root.read_attribute("int8", i8), Status::ok);
+        EXPECT_EQ(i8, -5);
+        EXPECT_EQ(root.read_attribute("uint64", u64), Status::ok);
+        EXPECT_EQ(u64, 0x123456789abcdef0U);
+        EXPECT_EQ(root.read_attribute("float", f), Status::ok);
+        EXPECT_TRUE(f == 1.5F);
+        EXPECT_EQ(root.read_attribute("double", d), Status::ok);
+        EXPECT_TRUE(d == -0.25);
+        EXPECT_EQ(root.read_attribute("bool", yes), Status::ok);
+        EXPECT_TRUE(yes);
+        char text[8];
+        std::size_t length = 0;
+        EXPECT_EQ(root.read_attribute("text", Span<char>(text), length), Status::ok);
+        EXPECT_EQ(length, 5U);
+        EXPECT_EQ(std::memcmp(text, "m/s\xc2\xb2", 5), 0);
+        EXPECT_EQ(root.read_attribute("nothing", Span<char>(text), length), Status::ok);
+        EXPECT_EQ(length, 0U);
+        char small[2];
+        EXPECT_EQ(root.read_attribute("text", Span<char>(small), length), Status::invalid_argument);
+        EXPECT_EQ(root.read_attribute("double", Span<char>(text), length), Status::type_mismatch);
+        Point back{};
+        EXPECT_EQ(root.read_attribute("point", back), Status::ok);
+        EXPECT_TRUE(back.x == -3 && back.y[0] == 5 && back.y[1] == 7 && back.z == 0.125);
+        FixedString<6> fixed_back;
+        EXPECT_EQ(root.read_attribute("fixed", fixed_back), Status::ok);
+        EXPECT_TRUE(fixed_back.view() == "abc");
+        std::int32_t matrix_back[2][3] = {};
+        EXPECT_EQ(root.read_attribute("array", matrix_back), Status::ok);
+        EXPECT_EQ(std::memcmp(matrix, matrix_back, sizeof matrix), 0);
+        EXPECT_EQ(root.read_attribute("null", datatype_of<std::int32_t>(), {}), Status::ok);
+        AttributeInfo info;
+        EXPECT_EQ(root.attribute_info("null", info), Status::ok);
+        EXPECT_EQ(info.space.space_class(), DataspaceClass::null);
+        EXPECT_EQ(root.attribute_info("big", info), Status::ok);
+        EXPECT_TRUE(info.space == Dataspace::simple({2}));
+        EXPECT_EQ(info.element_size, 4U);
+        std::byte encoded[16];
+        DatatypeView type;
+        EXPECT_EQ(root.attribute_type("big", Bytes(encoded), type), Status::ok);
+        EXPECT_TRUE(equal(type, kBig));
+        EXPECT_EQ(root.attribute_type("big", {encoded, 11}, type), Status::over_budget);
+#if H5MOTE_CONVERSION
+        std::int64_t wide[2] = {};
+        EXPECT_EQ(
+            root.read_attribute("big", datatype_of<std::int64_t>(), {reinterpret_cast<std::byte*>(wide), sizeof wide}),
+            Status::ok);
+        EXPECT_EQ(wide[0], 0x102);
+        EXPECT_EQ(wide[1], -2);
+        std::int32_t one = 0;
+        EXPECT_EQ(root.read_attribute("text", one), Status::type_mismatch);
+        EXPECT_EQ(root.read_attribute("big", one), Status::invalid_argument);
+#endif
+        EXPECT_EQ(root.read_attribute("missing", i8), Status::not_found);
+        EXPECT_EQ(root.attribute_info("missing", info), Status::not_found);
+        root.close();
+        EXPECT_EQ(bench.file.close(), Status::ok);
+        EXPECT_TRUE(bench.empty());
+    }
+}
+
+TEST(Attribute, ManyInManyBlocks) {
+    Bench bench;
+    ASSERT_EQ(bench.create(), Status::ok);
+    constexpr unsigned kCount = 120;
+    char name[8];
+    for (unsigned i = 0; i < kCount; ++i) {
+        Group root = bench.file.root();
+        ASSERT_EQ(root.write_attribute(name_of(i, name), std::uint32_t{i}), Status::ok);
+        if (i % 16 == 15) {
+            ASSERT_EQ(bench.file.flush(), Status::ok);
+        }
+        // An object behind it, so that blocks do not follow each other.
+        if (i % 32 == 31) {
+            ASSERT_TRUE(bool(root.create_group(name)));
+        }
+    }
+    // Values change in place.
+    for (unsigned i = 0; i < kCount; i += 3) {
+        ASSERT_EQ(bench.file.root().write_attribute(name_of(i, name), std::uint32_t{i + 1000}), Status::ok);
+    }
+    for (unsigned i = 1; i < kCount; i += 3) {
+        ASSERT_EQ(bench.file.root().remove_attribute(name_of(i, name)), Status::ok);
+        EXPECT_FALSE(bench.file.root().has_attribute(name));
+        EXPECT_EQ(bench.file.root().remove_attribute(name), Status::not_found);
+    }
+    ASSERT_EQ(bench.reopen(), Status::ok);
+    Group root = bench.file.root();
+    std::uint32_t count = 0;
+    EXPECT_EQ(root.attribute_count(count), Status::ok);
+    EXPECT_EQ(count, kCount / 3 * 2);
+    for (unsigned i = 0; i < kCount; ++i) {
+        std::uint32_t value = 0;
+        const Status status = root.read_attribute(name_of(i, name), value);
+        EXPECT_EQ(status, i % 3 == 1 ? Status::not_found : Status::ok);
+        EXPECT_EQ(value, i % 3 == 0 ? i + 1000 : i % 3 == 1 ? 0 : i);
+    }
+    unsigned sum = 0;
+    for (std::uint32_t i = 0; i < count; ++i) {
+        char found[8] = {};
+        std::size_t length = 0;
+        ASSERT_EQ(root.attribute_name(i, Span<char>(found), length), Status::ok);
+        EXPECT_EQ(length, 4U);
+        sum += static_cast<unsigned>(found[1] - '0') * 100 + static_cast<unsigned>(found[2] - '0') * 10 +
+               static_cast<unsigned>(found[3] - '0');
+    }
+    unsigned wanted = 0;
+    for (unsigned i = 0; i < kCount; ++i) {
+        wanted += i % 3 == 1 ? 0 : i;
+    }
+    EXPECT_EQ(sum, wanted);
+    char small[2];
+    std::size_t length = 0;
+    EXPECT_EQ(root.attribute_name(0, Span<char>(small), length), Status::invalid_argument);
+    EXPECT_EQ(length, 4U);
+    EXPECT_EQ(root.attribute_name(count, Span<char>(small), length), Status::not_found);
+    root.close();
+    EXPECT_EQ(bench.file.close(), Status::ok);
+    EXPECT_TRUE(bench.empty());
+}
+
+TEST(Attribute, SpaceOfRemovedOnesIsUsedAgain) {
+    Bench bench;
+    ASSERT_EQ(bench.create(), Status::ok);
+    Group root = bench.file.root();
+    std::size_t size = 0;
+    for (unsigned i = 0; i < 200; ++i) {
+        ASSERT_EQ(root.write_attribute("state", std::uint32_t{i}), Status::ok);
+        ASSERT_EQ(root.write_attribute("other", std::uint64_t{i}), Status::ok);
+        ASSERT_EQ(root.remove_attribute("state"), Status::ok);
+        ASSERT_EQ(root.remove_attribute("other"), Status::ok);
+        ASSERT_EQ(bench.file.flush(), Status::ok);
+        if (i == 20) {
+            size = file_size(bench);
+        }
+    }
+    EXPECT_EQ(file_size(bench), size);
+}
+
+TEST(Attribute, RefusesWhatDoesNotFit) {
+    Bench bench;
+    ASSERT_EQ(bench.create(), Status::ok);
+    Group root = bench.file.root();
+    const std::int32_t numbers[3] = {1, 2, 3};
+    const ConstBytes bytes = as_bytes(Span<const std::int32_t>(numbers));
+    const DatatypeView type = datatype_of<std::int32_t>();
+    EXPECT_EQ(root.write_attribute("", std::int32_t{1}), Status::invalid_argument);
+    EXPECT_EQ(root.write_attribute("a", type, Dataspace::simple({2}), bytes), Status::invalid_argument);
+    EXPECT_EQ(root.write_attribute("a", type, Dataspace::simple({3}), bytes.first(11)), Status::invalid_argument);
+    EXPECT_EQ(root.write_attribute("a", type, Dataspace::simple({3, 1}, {3}), bytes), Status::invalid_argument);
+    EXPECT_EQ(root.write_attribute("a", DatatypeView(), Dataspace::simple({3}), bytes), Status::invalid_argument);
+    EXPECT_FALSE(root.has_attribute("a"));
+    EXPECT_EQ(root.write_attribute("a", type, Dataspace::simple({3}), bytes), Status::ok);
+    // The same name with another shape or type.
+    EXPECT_EQ(root.write_attribute("a", type, Dataspace::simple({3, 1}), bytes), Status::type_mismatch);
+    EXPECT_EQ(root.write_attribute("a", std::int32_t{1}), Status::type_mismatch);
+    EXPECT_EQ(root.write_attribute("a", datatype_of<float>(), Dataspace::simple({3}), bytes), Status::type_mismatch);
+    std::int32_t back[3] = {};
+    EXPECT_EQ(root.read_attribute("a", type, {reinterpret_cast<std::byte*>(back), sizeof back}), Status::ok);
+    EXPECT_EQ(std::memcmp(back, numbers, sizeof back), 0);
+    // More than the metadata cache holds, and more than a message can be.
+    static constexpr std::byte kZeros[70000] = {};
+    EXPECT_EQ(root.write_attribute("b", datatype_of<std::uint8_t>(), Dataspace::simple({3000}), {kZeros, 3000}),
+              Status::over_budget);
+    EXPECT_EQ(root.write_attribute("b", datatype_of<std::uint8_t>(), Dataspace::simple({70000}), {kZeros, 70000}),
+              Status::over_budget);
+    EXPECT_FALSE(root.has_attribute("b"));
+    // What fits is stored, larger than a sector.
+    EXPECT_EQ(root.write_attribute("c", datatype_of<std::uint8_t>(), Dataspace::simple({900}), {kZeros, 900}),
+              Status::ok);
+    root.close();
+    ASSERT_EQ(bench.reopen(), Status::ok);
+    AttributeInfo info;
+    EXPECT_EQ(bench.file.root().attribute_info("c", info), Status::ok);
+    EXPECT_TRUE(info.space == Dataspace::simple({900}));
+    EXPECT_EQ(bench.file.close(), Status::ok);
+    EXPECT_TRUE(bench.empty());
+}
+
+TEST(Attribute, ShapesUpToTheLargestRank) {
+    Bench bench;
+    ASSERT_EQ(bench.create(), Status::ok);
+    Group root = bench.file.root();
+    std::uint64_t dims[H5MOTE_MAX_RANK];
+    for (std::uint64_t& dim : dims) {
+        dim = 1;
+    }
+    dims[H5MOTE_MAX_RANK - 1] = 4;
+    const std::int16_t values[4] = {1, -2, 3, -4};
+    const Dataspace space = Dataspace::simple(Span<const std::uint64_t>(dims));
+    EXPECT_EQ(
+        root.write_attribute("deep", datatype_of<std::int16_t>(), space, as_bytes(Span<const std::int16_t>(values))),
+        Status::ok);
+    AttributeInfo info;
+    EXPECT_EQ(root.attribute_info("deep", info), Status::ok);
+    EXPECT_TRUE(info.space == space);
+    std::int16_t back[4] = {};
+    EXPECT_EQ(
+        root.read_attribute("deep", datatype_of<std::int16_t>(), {reinterpret_cast<std::byte*>(back), sizeof back}),
+        Status::ok);
+    EXPECT_EQ(std::memcmp(back, values, sizeof back), 0);
+}
+
+TEST(Attribute, AFullStorageIsToldAndHarmless) {
+    Bench bench(1400);
+    ASSERT_EQ(bench.create(), Status::ok);
+    char name[8];
+    unsigned made = 0;
+    while (bench.file.root().write_attribute(name_of(made, name), std::uint32_t{made}) == Status::ok) {
+        ASSERT_LT(++made, 300U);
+    }
+    EXPECT_EQ(bench.file.root().write_attribute(name, std::uint32_t{1}), Status::no_space);
+    EXPECT_GE(made, 8U);
+    ASSERT_EQ(bench.reopen(), Status::ok);
+    for (unsigned i = 0; i < made; ++i) {
+        std::uint32_t value = 0;
+        EXPECT_EQ(bench.file.root().read_attribute(name_of(i, name), value), Status::ok);
+        EXPECT_EQ(value, i);
+    }
+    EXPECT_EQ(bench.file.root().has_attribute(name_of(made, name)), false);
+}
