@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""logger_test.py [--host] [--compress] [--no-trail] COMMAND...: runs the logger (COMMAND, perhaps on an emulated board) and compares
-its files with the CSV, every value bit for bit.
+"""logger_test.py [--host] [--compress] [--no-trail] COMMAND...: runs the logger (COMMAND, perhaps on an emulated
+board) and compares its files with the CSV, every value bit for bit.
 
---host: it is a process of this machine that can be killed. --compress: it can compress.
---no-trail: built without the error trail. The whole recording is used when
-H5MOTE_FLIGHT names it or it lies at ../shared/data/flight_sensors.csv beside the project."""
+--host: it is a process of this machine that can be killed. --compress: it can compress. --no-trail: built without the
+error trail. The whole recording is used when H5MOTE_FLIGHT names it or it lies at ../shared/data/flight_sensors.csv
+beside the project."""
 
 import os
 import pathlib
