@@ -5,6 +5,10 @@
 #include <cstdint>
 #include <limits>
 
+/// A step of a longer operation that must not be inlined into it: what it needs of the stack is free again before the
+/// next.
+#define H5MOTE_STEP [[gnu::noinline]]
+
 namespace h5mote {
 
 /// a + b into `result`; false when it does not fit.

@@ -22,12 +22,12 @@ public:
     NewDataset& operator=(const NewDataset&) = delete;
     ~NewDataset() { file_.context.release(MemoryKind::other, filters_, filters_size()); }
 
-    Status plan() noexcept;
+    H5MOTE_STEP Status plan() noexcept;
     /// Makes chunk index and header; nothing points to them yet.
-    Status make(Address& address) noexcept;
+    H5MOTE_STEP Status make(Address& address) noexcept;
 
     /// Undoes make().
-    void unmake(Address address) noexcept;
+    H5MOTE_STEP void unmake(Address address) noexcept;
     /// What the properties ask of the open dataset.
     Status finish(DatasetState& state) const noexcept;
 

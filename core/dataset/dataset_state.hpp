@@ -1,6 +1,7 @@
 // H5D - an open dataset: what every access needs, once for all handles of it.
 #pragma once
 
+#include "checked.hpp"
 #include "chunk_table.hpp"
 #include "header.hpp"
 #include "pipeline.hpp"
@@ -17,7 +18,7 @@ namespace h5mote {
 class DatasetState final : public AppendCursor, public FlushClient, public ChunkOwner {
 public:
     /// The dataset whose header is at `address`; shared with handles that are open already.
-    static Status open(FileState& file, Address address, DatasetState*& state) noexcept;
+    H5MOTE_STEP static Status open(FileState& file, Address address, DatasetState*& state) noexcept;
     void retain() noexcept { ++references_; }
     /// Drops one reference; the last one writes what is buffered into the file (not durable yet) and goes.
     static Status release(DatasetState* state) noexcept;
@@ -73,7 +74,7 @@ public:
     void set_reserve(std::uint32_t bytes) noexcept { reserve_ = bytes; }
 
     Status flush_raw() noexcept override;
-    Status give_back() noexcept override;
+    H5MOTE_STEP Status give_back() noexcept override;
     void detach() noexcept override;
     Address address() const noexcept override { return address_; }
     Status write_back(ChunkSlot& slot) noexcept override;
@@ -88,12 +89,12 @@ private:
     static std::size_t footprint(unsigned rank, std::size_t filters) noexcept {
         return sizeof(DatasetState) + rank * 3 * sizeof(std::uint64_t) + filters * sizeof(FilterEntry);
     }
-    static Status survey(FileState& file, Address address, Survey& found) noexcept;
-    Status load() noexcept;
+    H5MOTE_STEP static Status survey(FileState& file, Address address, Survey& found) noexcept;
+    H5MOTE_STEP Status load() noexcept;
     Status load_message(MessageIterator& message, DatatypeView& type) noexcept;
-    Status load_layout(MessageIterator& message) noexcept;
+    H5MOTE_STEP Status load_layout(MessageIterator& message) noexcept;
     Status load_filters(MessageIterator& message) noexcept;
-    Status open_chunks(const LayoutMessage& layout) noexcept;
+    H5MOTE_STEP Status open_chunks(const LayoutMessage& layout) noexcept;
     void destroy() noexcept;
 
     FilterEntry* filter_entries() noexcept { return reinterpret_cast<FilterEntry*>(dims() + 3 * rank_); }
@@ -110,7 +111,7 @@ private:
     Status read_chunk(ChunkSlot& slot, const ChunkLocation& location) noexcept;
     Status write_filtered(ChunkSlot& slot) noexcept;
     Status fill_file(Address address, Address bytes) noexcept;
-    Status store_dims() noexcept;
+    H5MOTE_STEP Status store_dims() noexcept;
 
     FileState* file_;
     Address address_;

@@ -126,15 +126,18 @@ Status FileState::barrier() noexcept {
 }
 
 Status FileState::write_superblock() noexcept {
-    Superblock image = superblock_;
-    image.end_of_file = space.end();
+    const Address stored_end = superblock_.end_of_file;
+    superblock_.end_of_file = space.end();
     std::byte bytes[Superblock::kMaxSize];
-    image.encode(bytes);
+    superblock_.encode(bytes);
     unsynced = true;
-    H5MOTE_TRY(driver.write(Usage::superblock, 0, {bytes, image.size()}));
-    superblock_.end_of_file = image.end_of_file;
-    stored_root_ = image.root;
-    return Status::ok;
+    const Status status = driver.write(Usage::superblock, 0, {bytes, superblock_.size()});
+    if (status == Status::ok) {
+        stored_root_ = superblock_.root;
+    } else {
+        superblock_.end_of_file = stored_end;
+    }
+    return status;
 }
 
 Status FileState::flush_phase(Phase phase) noexcept {

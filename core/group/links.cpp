@@ -152,25 +152,33 @@ private:
 
 }  // namespace
 
-Status insert_link(FileState& file, Address group, LinkMessage& link) noexcept {
+namespace {
+
+// Takes the next creation order of a group that keeps it.
+H5MOTE_STEP Status take_order(FileState& file, Address group, LinkMessage& link) noexcept {
     LinkInfoMessage info;
-    {
-        MessageIterator message(file, group);
-        H5MOTE_TRY(message.next(MessageType::link_info));
-        H5MOTE_TRY(info.decode(file.context, file.shape(), message.body()));
-        link.has_order = (info.flags & LinkInfoMessage::kTracked) != 0;
+    MessageIterator message(file, group);
+    H5MOTE_TRY(message.next(MessageType::link_info));
+    H5MOTE_TRY(info.decode(file.context, file.shape(), message.body()));
+    link.has_order = (info.flags & LinkInfoMessage::kTracked) != 0;
 #if H5MOTE_CREATION_ORDER
-        link.order = info.max_order;
-        if (link.has_order) {
-            // Before the link, after which nothing may fail. A number that is left out does no harm.
-            message.store(LinkInfoMessage::kOrderOffset, info.max_order + 1, 8, Phase::index);
-        }
-#else
-        if (link.has_order) {
-            return file.context.unsupported(Module::group, __LINE__, Feature::creation_order);
-        }
-#endif
+    link.order = info.max_order;
+    if (link.has_order) {
+        // Before the link, after which nothing may fail. A number that is left out does no harm.
+        message.store(LinkInfoMessage::kOrderOffset, info.max_order + 1, 8, Phase::index);
     }
+#else
+    if (link.has_order) {
+        return file.context.unsupported(Module::group, __LINE__, Feature::creation_order);
+    }
+#endif
+    return Status::ok;
+}
+
+}  // namespace
+
+Status insert_link(FileState& file, Address group, LinkMessage& link) noexcept {
+    H5MOTE_TRY(take_order(file, group, link));
     return add_message(file, group, MessageType::link, 0, 0, LinkContent(link, file.shape()));
 }
 

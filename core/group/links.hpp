@@ -1,6 +1,7 @@
 // H5G H5L - links in object headers: finding, adding, following paths.
 #pragma once
 
+#include "checked.hpp"
 #include "header.hpp"
 
 #include <string_view>
@@ -11,7 +12,7 @@ namespace h5mote {
 enum class ObjectType : std::uint8_t { group, dataset, named_datatype };
 
 /// Tells what kind of object stands at `header`. corrupt_file: none that exists; unsupported: a symbol-table group.
-Status object_type(FileState& file, Address header, ObjectType& type) noexcept;
+H5MOTE_STEP Status object_type(FileState& file, Address header, ObjectType& type) noexcept;
 
 /// Writes an empty group's messages.
 class GroupContent final : public HeaderContent {
@@ -31,16 +32,16 @@ Status next_link(MessageIterator& message, LinkMessage& link) noexcept;
 Status find_link(MessageIterator& message, std::string_view name, LinkMessage& link) noexcept;
 /// Adds a link, whose order is set here if the group tracks it. The name is free: see prepare_link(). Nothing changes
 /// when an error is returned.
-Status insert_link(FileState& file, Address group, LinkMessage& link) noexcept;
+H5MOTE_STEP Status insert_link(FileState& file, Address group, LinkMessage& link) noexcept;
 
 /// Follows a path from a group to an object header. not_found; unsupported (external and user-defined links).
-Status resolve(FileState& file, Address group, std::string_view path, Address& object) noexcept;
+H5MOTE_STEP Status resolve(FileState& file, Address group, std::string_view path, Address& object) noexcept;
 /// Follows all but the last part of a path, which is returned in `name`: where a new link goes. invalid_argument: the
 /// path ends in nothing that can be a name.
 Status resolve_parent(FileState& file, Address group, std::string_view path, Address& parent,
                       std::string_view& name) noexcept;
 /// The same before anything is made for a new link: already_exists when the name is taken.
-Status prepare_link(FileState& file, Address group, std::string_view path, Address& parent,
-                    std::string_view& name) noexcept;
+H5MOTE_STEP Status prepare_link(FileState& file, Address group, std::string_view path, Address& parent,
+                                std::string_view& name) noexcept;
 
 }  // namespace h5mote

@@ -18,6 +18,7 @@
 //   | pages page         elements | checksum
 #pragma once
 
+#include "checked.hpp"
 #include "chunk_element.hpp"
 #include "file_state.hpp"
 #include "messages.hpp"
@@ -27,15 +28,15 @@ namespace h5mote {
 class ExtensibleArray {
 public:
     /// Creates header and index block, which nothing points to yet.
-    Status create(FileState& file, const ExtensibleArrayParameters& parameters, std::uint8_t size_width,
-                  Address& address) noexcept;
-    Status open(FileState& file, Address address, std::uint8_t size_width) noexcept;
+    H5MOTE_STEP Status create(FileState& file, const ExtensibleArrayParameters& parameters, std::uint8_t size_width,
+                              Address& address) noexcept;
+    H5MOTE_STEP Status open(FileState& file, Address address, std::uint8_t size_width) noexcept;
 
     /// Where chunk `index` stands; an undefined address when it was never set.
     Status find(Address index, ChunkLocation& location) noexcept;
     /// Sets `count` elements from `index` on, at most reach(index), the addresses `stride` bytes apart. Blocks are made
     /// as needed. no_space when the array can hold no such index.
-    Status set(Address index, const ChunkLocation& location, Address stride, std::uint32_t count) noexcept;
+    H5MOTE_STEP Status set(Address index, const ChunkLocation& location, Address stride, std::uint32_t count) noexcept;
     Address index_block_address() const noexcept { return index_block_; }
     /// Elements from `index` to the end of its block or page, this one included: what one set() reaches.
     std::uint32_t reach(Address index) const noexcept;
@@ -62,9 +63,9 @@ private:
     };
 
     // Finds the block that holds an element and pins it. Without `create` a missing block gives an empty Pinned.
-    Status locate(Address index, bool create, Pinned& block, std::size_t& offset) noexcept;
-    Status locate_page(const Position& at, CacheEntry& super, std::size_t pointer, bool create, Pinned& block,
-                       std::size_t& offset) noexcept;
+    H5MOTE_STEP Status locate(Address index, bool create, Pinned& block, std::size_t& offset) noexcept;
+    H5MOTE_STEP Status locate_page(const Position& at, CacheEntry& super, std::size_t pointer, bool create,
+                                   Pinned& block, std::size_t& offset) noexcept;
     std::byte* page_bit(const Position& at, CacheEntry& super, std::uint32_t page, std::byte& mask) noexcept;
     bool page_exists(const Position& at, CacheEntry& super, std::uint32_t page) noexcept;
     Status protect_index_block(Pinned& block) noexcept;
@@ -76,12 +77,12 @@ private:
 
     // Pins the block that a pointer in `holder` names, made first if it is undefined and `create` is set.
     Status follow(CacheEntry& holder, std::size_t pointer, bool create, const Block& wanted, Pinned& block) noexcept;
-    Status make(const Block& wanted, Pinned& block) noexcept;
+    H5MOTE_STEP Status make(const Block& wanted, Pinned& block) noexcept;
     void set_pointer(CacheEntry& holder, std::size_t pointer, Address to) noexcept;
     Status move(CacheEntry& holder, std::size_t pointer, CacheEntry& block) noexcept;
     Status copy(Address from, Address to, std::size_t size, Pinned& block) noexcept;
-    Status move_pages(const Position& at, CacheEntry& holder, std::size_t pointer, std::uint32_t page,
-                      Pinned& block) noexcept;
+    H5MOTE_STEP Status move_pages(const Position& at, CacheEntry& holder, std::size_t pointer, std::uint32_t page,
+                                  Pinned& block) noexcept;
     Block index_block() const noexcept;
     Block super_block(const Position& at) const noexcept;
     Block data_block(const Position& at) const noexcept;

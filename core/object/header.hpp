@@ -1,6 +1,7 @@
 // H5O - object headers in the metadata cache: creating them, walking their messages, adding and removing some.
 #pragma once
 
+#include "checked.hpp"
 #include "file_state.hpp"
 #include "object_header.hpp"
 
@@ -46,8 +47,8 @@ private:
         Address size;
     };
 
-    Status open_first() noexcept;
-    Status open_continuation() noexcept;
+    H5MOTE_STEP Status open_first() noexcept;
+    H5MOTE_STEP Status open_continuation() noexcept;
 
     FileState& file_;
     Address address_;
@@ -77,7 +78,7 @@ protected:
 };
 
 /// Allocates and fills a new header that nothing points to yet.
-Status create_header(FileState& file, const HeaderContent& content, Address& address) noexcept;
+H5MOTE_STEP Status create_header(FileState& file, const HeaderContent& content, Address& address) noexcept;
 
 /// Gives back a block that was created but never pointed to, if it is still in memory.
 void discard_fresh_block(FileState& file, Address address) noexcept;
@@ -98,13 +99,13 @@ protected:
 
 /// Adds a message to a live or fresh header: in a null message that leaves room for a continuation, else in a new block
 /// that is complete before the header points to it. Nothing changes when an error is returned. Marks Phase::object.
-Status add_message(FileState& file, Address header, MessageType type, std::uint8_t flags, std::uint16_t order,
-                   const MessageContent& content) noexcept;
+H5MOTE_STEP Status add_message(FileState& file, Address header, MessageType type, std::uint8_t flags,
+                               std::uint16_t order, const MessageContent& content) noexcept;
 
 /// Turns the iterator's current message into a null message.
 void remove_message(MessageIterator& message, Phase phase = Phase::object) noexcept;
 
 /// Adds `change` to the number of hard links to an object; one more is recorded before the link exists.
-Status change_reference_count(FileState& file, Address header, int change, std::uint32_t& count) noexcept;
+H5MOTE_STEP Status change_reference_count(FileState& file, Address header, int change, std::uint32_t& count) noexcept;
 
 }  // namespace h5mote
