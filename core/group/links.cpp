@@ -228,17 +228,25 @@ Status resolve_parent(FileState& file, Address group, std::string_view path, Add
     return type == ObjectType::group ? Status::ok : file.context.fail(Module::group, __LINE__, Status::not_found);
 }
 
-Status prepare_link(FileState& file, Address group, std::string_view path, Address& parent,
-                    std::string_view& name) noexcept {
-    H5MOTE_TRY(file.check_writable());
-    H5MOTE_TRY(resolve_parent(file, group, path, parent, name));
-    MessageIterator message(file, parent);
+namespace {
+
+H5MOTE_STEP Status check_free(FileState& file, Address group, std::string_view name) noexcept {
+    MessageIterator message(file, group);
     LinkMessage existing;
     const Status status = find_link(message, name, existing);
     if (status == Status::ok) {
         return file.context.fail(Module::group, __LINE__, Status::already_exists);
     }
     return status == Status::not_found ? Status::ok : status;
+}
+
+}  // namespace
+
+Status prepare_link(FileState& file, Address group, std::string_view path, Address& parent,
+                    std::string_view& name) noexcept {
+    H5MOTE_TRY(file.check_writable());
+    H5MOTE_TRY(resolve_parent(file, group, path, parent, name));
+    return check_free(file, parent, name);
 }
 
 }  // namespace h5mote

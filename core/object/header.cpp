@@ -44,20 +44,20 @@ Status MessageIterator::open_continuation() noexcept {
         block_.reset();
         return Status::not_found;
     }
-    const Extent extent = pending_[0];
+    const Address address = pending_[0];
+    const std::uint32_t size = pending_sizes_[0];
     --pending_count_;
     for (unsigned i = 0; i < pending_count_; ++i) {
         pending_[i] = pending_[i + 1];
+        pending_sizes_[i] = pending_sizes_[i + 1];
     }
     block_.reset();
-    if (extent.size < kContinuationPrefix + kHeaderChecksumSize || !file_.contains(extent.address, extent.size) ||
-        blocks_ == kMaxBlocks) {
-        return file_.context.fail(Module::object, __LINE__, Status::corrupt_file, 0, extent.address);
+    if (size < kContinuationPrefix + kHeaderChecksumSize || !file_.contains(address, size) || blocks_ == kMaxBlocks) {
+        return file_.context.fail(Module::object, __LINE__, Status::corrupt_file, 0, address);
     }
-    H5MOTE_TRY(
-        file_.cache.protect(Usage::object_header, extent.address, static_cast<std::size_t>(extent.size), block_));
+    H5MOTE_TRY(file_.cache.protect(Usage::object_header, address, size, block_));
     if (load_le<std::uint32_t>(block_->at(0)) != kContinuationSignature) {
-        return file_.context.fail(Module::object, __LINE__, Status::corrupt_file, 0, extent.address);
+        return file_.context.fail(Module::object, __LINE__, Status::corrupt_file, 0, address);
     }
     at_ = kContinuationPrefix;
     end_ = static_cast<std::uint32_t>(block_->size() - kHeaderChecksumSize);
@@ -89,16 +89,16 @@ Status MessageIterator::next() noexcept {
     }
     if (type() == MessageType::continuation) {
         Reader reader(body());
-        Extent extent;
-        extent.address = file_.shape().read_addr(reader);
-        extent.size = file_.shape().read_size(reader);
-        if (!reader.ok()) {
+        const Address address = file_.shape().read_addr(reader);
+        const Address size = file_.shape().read_size(reader);
+        if (!reader.ok() || size > 0xffffffffU) {
             return file_.context.fail(Module::object, __LINE__, Status::corrupt_file, type_, address_);
         }
         if (pending_count_ == kMaxPending) {
             return file_.context.fail(Module::object, __LINE__, Status::over_budget, type_, kMaxPending + 1);
         }
-        pending_[pending_count_++] = extent;
+        pending_[pending_count_] = address;
+        pending_sizes_[pending_count_++] = static_cast<std::uint32_t>(size);
     }
     return Status::ok;
 }

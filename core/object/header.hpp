@@ -42,11 +42,6 @@ public:
     void store(std::size_t offset, std::uint64_t value, unsigned width, Phase phase = Phase::object) noexcept;
 
 private:
-    struct Extent {
-        Address address;
-        Address size;
-    };
-
     H5MOTE_STEP Status open_first() noexcept;
     H5MOTE_STEP Status open_continuation() noexcept;
 
@@ -63,7 +58,9 @@ private:
     std::uint8_t flags_ = 0;
     std::uint8_t header_flags_ = 0;
     std::uint8_t pending_count_ = 0;
-    Extent pending_[kMaxPending];
+    // Where they stand; apart, for it is half the size of the iterator.
+    std::uint32_t pending_sizes_[kMaxPending];
+    Address pending_[kMaxPending];
 };
 
 /// Writes all messages of a new header. Called twice: once to measure.
