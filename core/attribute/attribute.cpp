@@ -282,7 +282,7 @@ Status Object::attribute_info(std::string_view name, AttributeInfo& info) const 
     H5MOTE_TRY(attribute_data_size(*file_, attribute, shape, elements, bytes));
     info.element_size = DatatypeView(attribute.type).size();
     info.type_length = static_cast<std::uint32_t>(attribute.type.size());
-    std::uint64_t dims[H5MOTE_MAX_RANK];
+    std::uint64_t dims[H5MOTE_MAX_RANK] = {};
     for (unsigned i = 0; i < shape.rank; ++i) {
         dims[i] = shape.dim(i);
     }

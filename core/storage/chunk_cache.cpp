@@ -3,14 +3,15 @@
 namespace h5mote {
 
 ChunkSlot* ChunkCache::find(const ChunkOwner& owner, Address index) noexcept {
-    for (ChunkSlot* slot = lru_.front(); slot != nullptr; slot = lru_.next(*slot)) {
-        if (slot->owner == &owner && slot->index == index) {
-            lru_.remove(*slot);
-            lru_.push_front(*slot);
-            return slot;
-        }
+    ChunkSlot* slot = bucket(owner, index);
+    while (slot != nullptr && (slot->owner != &owner || slot->index != index)) {
+        slot = slot->hash_next;
     }
-    return nullptr;
+    if (slot != nullptr) {
+        lru_.remove(*slot);
+        lru_.push_front(*slot);
+    }
+    return slot;
 }
 
 ChunkSlot* ChunkCache::victim() noexcept {
@@ -50,12 +51,19 @@ Status ChunkCache::add(ChunkOwner& owner, Address index, std::uint32_t size, Chu
     slot->owner = &owner;
     slot->index = index;
     slot->size = size;
+    slot->hash_next = bucket(owner, index);
+    bucket(owner, index) = slot;
     lru_.push_front(*slot);
     used_ += cost(size);
     return Status::ok;
 }
 
 void ChunkCache::drop(ChunkSlot& slot) noexcept {
+    ChunkSlot** link = &bucket(*slot.owner, slot.index);
+    while (*link != &slot) {
+        link = &(*link)->hash_next;
+    }
+    *link = slot.hash_next;
     lru_.remove(slot);
     used_ -= cost(slot.size);
     context_.release(MemoryKind::chunk, &slot, sizeof(ChunkSlot) + slot.size);
@@ -73,18 +81,12 @@ void ChunkCache::drop_all(const ChunkOwner& owner) noexcept {
 }
 
 Status ChunkCache::write_back(ChunkOwner& owner) noexcept {
-    for (;;) {
-        ChunkSlot* first = nullptr;
-        for (ChunkSlot* slot = lru_.front(); slot != nullptr; slot = lru_.next(*slot)) {
-            if (slot->owner == &owner && slot->dirty() && (first == nullptr || slot->index < first->index)) {
-                first = slot;
-            }
+    for (ChunkSlot* slot = lru_.back(); slot != nullptr; slot = lru_.previous(*slot)) {
+        if (slot->owner == &owner && slot->dirty()) {
+            H5MOTE_TRY(owner.write_back(*slot));
         }
-        if (first == nullptr) {
-            return Status::ok;
-        }
-        H5MOTE_TRY(owner.write_back(*first));
     }
+    return Status::ok;
 }
 
 }  // namespace h5mote

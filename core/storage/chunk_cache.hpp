@@ -24,6 +24,7 @@ protected:
 class ChunkSlot : public ListNode<> {
 public:
     ChunkOwner* owner = nullptr;
+    ChunkSlot* hash_next = nullptr;
     Address index = 0;                    ///< linear index of the chunk in its dataset
     Address address = kUndefinedAddress;  ///< where it stands in the file; undefined: nowhere yet
     std::uint32_t stored_size = 0;        ///< bytes there; differs from size when filtered
@@ -61,7 +62,7 @@ public:
     void drop(ChunkSlot& slot) noexcept;
     /// Frees every slot of an owner without writing.
     void drop_all(const ChunkOwner& owner) noexcept;
-    /// Writes every changed slot of an owner, in the order of the chunks.
+    /// Writes every changed slot of an owner, those not used for longest first: a log's in the order of its chunks.
     Status write_back(ChunkOwner& owner) noexcept;
 
     std::size_t budget() const noexcept { return budget_; }
@@ -74,7 +75,16 @@ private:
     Status evict(ChunkSlot& slot) noexcept;
     ChunkSlot* victim() noexcept;
 
+    // A power of two; with fewer chunks in memory than that the chains are one long.
+    static constexpr std::size_t kBuckets = H5MOTE_PARTIAL_IO != 0 ? 32 : 4;
+
+    ChunkSlot*& bucket(const ChunkOwner& owner, Address index) noexcept {
+        const std::size_t hash = static_cast<std::size_t>(index) ^ (reinterpret_cast<std::uintptr_t>(&owner) >> 5);
+        return buckets_[hash & (kBuckets - 1)];
+    }
+
     Context& context_;
+    ChunkSlot* buckets_[kBuckets] = {};
     List<ChunkSlot> lru_;
     std::size_t budget_ = 0;
     std::size_t used_ = 0;
