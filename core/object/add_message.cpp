@@ -67,7 +67,9 @@ private:
             blocks_ = message.blocks();
             const std::size_t size = message.body().size();
             if (message.type() == MessageType::null) {
-                if (size_ + header_size() + continuation_size() <= size) {
+                // What is left over has to serve as a continuation as it is.
+                if (size_ + header_size() <= size &&
+                    fits(continuation_size(), size - size_ - header_size(), header_size())) {
                     room_.set(message);
                     link_.set(message);
                     return Status::ok;
@@ -112,7 +114,7 @@ private:
         const std::size_t need = kContinuationPrefix + moved + header_size() + size_ + header_size() +
                                  continuation_size() + kHeaderChecksumSize;
         std::size_t size = blocks_ >= 3 ? 512 : std::size_t{64} << blocks_;
-        size = size < need ? need : size;
+        size = size < need + header_size() ? need : size;
         Address address = 0;
         H5MOTE_TRY(file_.space.allocate(Usage::object_header, size, address));
         Pinned block;
