@@ -123,9 +123,6 @@ Status NewDataset::plan_chunks() noexcept {
     // An array needs no more elements than chunks that the file can address.
     const unsigned reach = file_.shape().sizeof_addr * 8U - floor_log2(bytes);
     layout_.array.max_bits = static_cast<std::uint8_t>(shape_.filtered || reach > 32 ? 32 : reach < 8 ? 8 : reach);
-    if (H5MOTE_FIXED_CHUNKS != 0 && unlimited == 0) {
-        layout_.array.page_bits = 10;  // libhdf5's
-    }
     return shape_.filtered ? plan_filters() : Status::ok;
 }
 

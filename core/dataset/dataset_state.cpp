@@ -79,6 +79,9 @@ Status DatasetState::read_filtered(const ChunkLocation& location, Bytes chunk) n
 // Space for chunk `index`, and in advance for as many more as the dataset has already, within limits. `zeros`: it reads
 // as fill values without being written.
 Status DatasetState::allocate_chunks(Address index, ChunkLocation& location, bool& zeros) noexcept {
+    if (H5MOTE_WRITE == 0) {
+        return Status::read_only;
+    }
     std::uint32_t count = 1;
     if (zero_fill_ && table_.can_reserve() && rank_ == 1) {
         const std::uint32_t reach = table_.reach(index);
@@ -139,6 +142,9 @@ Status DatasetState::chunk(Address index, bool overwrite, ChunkSlot*& slot) noex
 }
 
 Status DatasetState::write_back(ChunkSlot& slot) noexcept {
+    if (H5MOTE_WRITE == 0) {
+        return Status::ok;
+    }
     if (&slot == tail_) {
         settle_cursor();
     }
@@ -347,6 +353,9 @@ Status DatasetState::store_dims() noexcept {
 }
 
 Status DatasetState::flush_raw() noexcept {
+    if (H5MOTE_WRITE == 0) {
+        return Status::ok;
+    }
     settle_cursor();
     H5MOTE_TRY(file_->chunks.write_back(*this));
     return store_dims();
@@ -354,6 +363,9 @@ Status DatasetState::flush_raw() noexcept {
 
 // Chunks that were given space in advance and hold no element lose it again.
 Status DatasetState::give_back() noexcept {
+    if (H5MOTE_WRITE == 0) {
+        return Status::ok;
+    }
     if (layout_class_ != LayoutMessage::Class::chunked || rank_ != 1 || filtered() || !table_.can_reserve()) {
         return Status::ok;
     }

@@ -49,6 +49,8 @@ private:
 
     DatasetState& dataset_;
     FileState& file_;
+    bool writing() const noexcept { return H5MOTE_WRITE != 0 && write_; }
+
     bool write_;
     Conversion conversion_;
     Dataspace space_;
@@ -72,8 +74,8 @@ Status Transfer::prepare(DatatypeView type) noexcept {
     H5MOTE_TRY(view_datatype(file_.context, message.body(), stored));
     memory_size_ = type.size();
     element_size_ = stored.size();
-    return write_ ? prepare_conversion(file_.context, conversion_, type, stored)
-                  : prepare_conversion(file_.context, conversion_, stored, type);
+    return writing() ? prepare_conversion(file_.context, conversion_, type, stored)
+                     : prepare_conversion(file_.context, conversion_, stored, type);
 }
 
 Status Transfer::check_sizes(std::uint64_t count, const Dataspace* memory, const Selection& memory_selection,
@@ -110,7 +112,7 @@ Status Transfer::run(const Selection& selection, DatatypeView type, const Datasp
         case LayoutMessage::Class::compact:
             return compact();
         default:
-            if (write_ && dataset_.data_address() == kUndefinedAddress) {
+            if (writing() && dataset_.data_address() == kUndefinedAddress) {
                 H5MOTE_TRY(dataset_.allocate_contiguous());
             }
             return contiguous(dataset_.data_address());
@@ -120,7 +122,7 @@ Status Transfer::run(const Selection& selection, DatatypeView type, const Datasp
 void Transfer::move(std::byte* at, const PairedRun& piece) noexcept {
     std::byte* const stored = at + static_cast<std::size_t>(piece.file * element_size_);
     const std::size_t count = static_cast<std::size_t>(piece.length);
-    if (write_) {
+    if (writing()) {
         (void)conversion_.run(count, user(piece.memory), memory_size_, stored, element_size_);
     } else {
         (void)conversion_.run(count, stored, element_size_, user(piece.memory), memory_size_);
@@ -131,9 +133,9 @@ Status Transfer::move_in_file(std::uint64_t address, const PairedRun& piece) noe
     const std::uint64_t at = address + piece.file * element_size_;
     const std::size_t bytes = static_cast<std::size_t>(piece.length * element_size_);
     if (conversion_.is_copy()) {
-        file_.unsynced = file_.unsynced || write_;
-        return write_ ? file_.driver.write(Usage::raw_data, at, {user(piece.memory), bytes})
-                      : file_.driver.read(Usage::raw_data, at, {user(piece.memory), bytes});
+        file_.unsynced = file_.unsynced || writing();
+        return writing() ? file_.driver.write(Usage::raw_data, at, {user(piece.memory), bytes})
+                         : file_.driver.read(Usage::raw_data, at, {user(piece.memory), bytes});
     }
     // Converted a few elements at a time. What is written is read first: a compound may lack members.
     const std::size_t room = element_size_ < 512 ? 512 / element_size_ : 1;
@@ -147,7 +149,7 @@ Status Transfer::move_in_file(std::uint64_t address, const PairedRun& piece) noe
         const Bytes elements{buffer, static_cast<std::size_t>(now * element_size_)};
         H5MOTE_TRY(file_.driver.read(Usage::raw_data, at + done * element_size_, elements));
         move(buffer, {0, piece.memory + done, now});
-        if (write_) {
+        if (writing()) {
             file_.unsynced = true;
             H5MOTE_TRY(file_.driver.write(Usage::raw_data, at + done * element_size_, elements));
         }
@@ -198,7 +200,7 @@ Status Transfer::compact() noexcept {
             move(message.block()->at(offset), piece);
         }
     }
-    if (write_) {
+    if (writing()) {
         MetadataCache::mark_dirty(*message.block(), offset, Phase::object);
     }
     return Status::ok;
@@ -213,8 +215,8 @@ Status Transfer::chunked() noexcept {
         const Address index = dataset_.chunk_index(runs.scaled().data());
         ChunkSlot* slot = nullptr;
         Address address = kUndefinedAddress;
-        H5MOTE_TRY(in_memory ? dataset_.chunk(index, write_ && runs.covers_chunk(), slot)
-                             : dataset_.chunk_in_place(index, write_, address));
+        H5MOTE_TRY(in_memory ? dataset_.chunk(index, writing() && runs.covers_chunk(), slot)
+                             : dataset_.chunk_in_place(index, writing(), address));
         SelectionRun run;
         PairedRun piece;
         while (runs.next(run)) {
@@ -225,7 +227,7 @@ Status Transfer::chunked() noexcept {
                     continue;
                 }
                 move(slot->data(), piece);
-                if (write_) {
+                if (writing()) {
                     slot->touch(static_cast<std::uint32_t>(piece.file * element_size_),
                                 static_cast<std::uint32_t>((piece.file + piece.length) * element_size_));
                 }

@@ -44,12 +44,15 @@ Status FileState::start(const FileAccess& access) noexcept {
 }
 
 Status FileState::create(const FileAccess& access, const FileCreate& create) noexcept {
+    if (H5MOTE_WRITE == 0) {
+        return context.fail(Module::file, __LINE__, Status::read_only);
+    }
     if ((create.sizeof_addr != 4 && create.sizeof_addr != 8) || create.superblock_version < 2 ||
         create.superblock_version > 3) {
         return context.fail(Module::file, __LINE__, Status::invalid_argument);
     }
     H5MOTE_TRY(start(access));
-    if (!writable_) {
+    if (!writable()) {
         stop();
         return context.fail(Module::file, __LINE__, Status::read_only);
     }
@@ -109,13 +112,6 @@ Status FileState::open(const FileAccess& access) noexcept {
 
 bool FileState::contains(Address address, Address size) const noexcept { return within(address, size, space.end()); }
 
-Status FileState::check_writable() noexcept {
-    if (!open_) {
-        return Status::invalid_handle;
-    }
-    return writable_ ? Status::ok : context.fail(Module::file, __LINE__, Status::read_only);
-}
-
 // What was written so far reaches the storage before what is written next.
 Status FileState::barrier() noexcept {
     if (unsynced && unordered_) {
@@ -151,6 +147,9 @@ Status FileState::flush_phase(Phase phase) noexcept {
 }
 
 Status FileState::commit_metadata() noexcept {
+    if (!writable()) {
+        return Status::ok;
+    }
     if (keep(Rule::fresh_first)) {
         H5MOTE_TRY(cache.flush(Phase::fresh));
     }
@@ -182,7 +181,7 @@ Status FileState::commit() noexcept {
     if (!open_) {
         return Status::invalid_handle;
     }
-    if (!writable_) {
+    if (!writable()) {
         return Status::ok;
     }
     for (FlushClient* client = clients.front(); client != nullptr; client = clients.next(*client)) {
@@ -199,7 +198,7 @@ Status FileState::close() noexcept {
         return Status::invalid_handle;
     }
     Status status = commit();
-    if (status == Status::ok && writable_) {
+    if (status == Status::ok && writable()) {
         for (FlushClient* client = clients.front(); client != nullptr && status == Status::ok;
              client = clients.next(*client)) {
             status = client->give_back();

@@ -55,9 +55,15 @@ public:
     static void release(FileState* file) noexcept;
 
     bool is_open() const noexcept { return open_; }
-    bool writable() const noexcept { return writable_; }
+    /// Never in a build without writing, where the compiler then sees what is left out.
+    bool writable() const noexcept { return H5MOTE_WRITE != 0 && writable_; }
     /// ok, invalid_handle when closed, read_only.
-    Status check_writable() noexcept;
+    Status check_writable() noexcept {
+        if (!open_) {
+            return Status::invalid_handle;
+        }
+        return writable() ? Status::ok : context.fail(Module::file, __LINE__, Status::read_only);
+    }
     FileShape shape() const noexcept { return superblock_.shape; }
     Address root() const noexcept { return superblock_.root; }
     void set_root(Address address) noexcept { superblock_.root = address; }

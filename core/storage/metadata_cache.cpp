@@ -214,6 +214,9 @@ Status MetadataCache::evict_fresh(std::size_t need) noexcept {
 }
 
 Status MetadataCache::write(CacheEntry& entry) noexcept {
+    if (H5MOTE_WRITE == 0) {
+        return Status::read_only;
+    }
     store_le<std::uint32_t>(entry.at(entry.size_ - kChecksumSize), checksum_of(entry));
     const std::size_t from = entry.dirty_from_;
     hook_.unsynced = true;
