@@ -39,7 +39,7 @@ public:
     constexpr FilterList() noexcept = default;
     constexpr FilterList(std::initializer_list<FilterSpec> specs) noexcept {
         for (const FilterSpec& spec : specs) {
-            if (count_ < H5MOTE_MAX_FILTERS) {
+            if (count_ < kCapacity) {
                 specs_[count_] = spec;
             }
             ++count_;
@@ -49,7 +49,9 @@ public:
     constexpr const FilterSpec* data() const noexcept { return specs_; }
 
 private:
-    FilterSpec specs_[H5MOTE_MAX_FILTERS];
+    // Without filters the list only knows that some were asked for.
+    static constexpr std::size_t kCapacity = H5MOTE_FILTERS != 0 ? H5MOTE_MAX_FILTERS : 1;
+    FilterSpec specs_[kCapacity];
     std::uint8_t count_ = 0;
 };
 
