@@ -59,7 +59,6 @@ private:
     void write_space(Writer& writer) const noexcept { encode_dataspace(writer, shape, space); }
 };
 
-#if H5MOTE_CREATION_ORDER
 class AttributeInfoContent final : public MessageContent {
 public:
     AttributeInfoContent(FileShape shape, std::uint8_t flags) noexcept : shape_(shape) {
@@ -73,21 +72,27 @@ private:
     AttributeInfoMessage info_;
 };
 
+// libhdf5 counts the attributes of a header only if it has this message. Bits 2 and 3 of the header's flags are bits 0
+// and 1 of the message's.
+Status add_info(FileState& file, Address header, unsigned header_flags) noexcept {
+    return add_message(file, header, MessageType::attribute_info, 0, 0,
+                       AttributeInfoContent(file.shape(), static_cast<std::uint8_t>((header_flags >> 2) & 3U)));
+}
+
+#if H5MOTE_CREATION_ORDER
 // Takes the next creation order of a header that tracks it.
 Status next_order(FileState& file, Address header, std::uint16_t& order) noexcept {
     order = 0;
     MessageIterator message(file, header);
     const Status status = message.next(MessageType::attribute_info);
     const std::uint8_t flags = message.header_flags();
-    if ((flags & HeaderPrefix::kAttributesTracked) == 0) {
-        return status == Status::not_found ? Status::ok : status;
-    }
     if (status == Status::not_found) {
-        // Bits 2 and 3 of the header's flags are bits 0 and 1 of the message's.
-        return add_message(file, header, MessageType::attribute_info, 0, 0,
-                           AttributeInfoContent(file.shape(), (flags >> 2) & 3U));
+        return add_info(file, header, flags);
     }
     H5MOTE_TRY(status);
+    if ((flags & HeaderPrefix::kAttributesTracked) == 0) {
+        return Status::ok;
+    }
     AttributeInfoMessage info;
     H5MOTE_TRY(info.decode(file.context, file.shape(), message.body()));
     order = info.max_order;
@@ -104,10 +109,11 @@ Status next_order(FileState& file, Address header, std::uint16_t& order) noexcep
 Status next_order(FileState& file, Address header, std::uint16_t& order) noexcept {
     MessageIterator message(file, header);
     order = 0;
-    H5MOTE_TRY(message.next());
-    return (message.header_flags() & HeaderPrefix::kAttributesTracked) == 0
-               ? Status::ok
-               : file.context.unsupported(Module::attribute, __LINE__, Feature::creation_order);
+    const Status status = message.next(MessageType::attribute_info);
+    if ((message.header_flags() & HeaderPrefix::kAttributesTracked) != 0) {
+        return file.context.unsupported(Module::attribute, __LINE__, Feature::creation_order);
+    }
+    return status == Status::not_found ? add_info(file, header, 0) : status;
 }
 #endif
 
