@@ -136,12 +136,24 @@ Status DatasetState::set_extent(Span<const std::uint64_t> wanted) noexcept {
     if (!sound) {
         return file_->context.fail(Module::dataset, __LINE__, Status::invalid_argument, rank_);
     }
+    // An append that a power cut ended may have left rows beyond the last one: in chunks of their own, which go, and in
+    // the last one.
     std::uint32_t row = 0;
-    if (rank_ == 1) {
-        (void)divide(dims()[0], chunk_rows(), row);
+    Address index = 0;
+    if (rank_ == 1 && wanted[0] != dims()[0]) {
+        H5MOTE_TRY(give_back());
+        index = narrow(divide(dims()[0], chunk_rows(), row));
     }
-    if (row != 0 && fits_cache() && wanted[0] != dims()[0]) {
-        // An append that a power cut ended may have left bytes beyond the last row.
+    if (row != 0 && !fits_cache()) {
+#if H5MOTE_PARTIAL_IO
+        Address address = 0;
+        H5MOTE_TRY(chunk_in_place(index, false, address));
+        if (address != kUndefinedAddress) {
+            const std::uint32_t offset = row * element_size_;
+            H5MOTE_TRY(fill_file(address + offset, chunk_bytes_ - offset));
+        }
+#endif
+    } else if (row != 0) {
         H5MOTE_TRY(open_tail());
         const std::uint32_t offset = static_cast<std::uint32_t>(at - tail_->data());
         H5MOTE_TRY(fill(at, static_cast<std::size_t>(end - at) / element_size_));

@@ -361,12 +361,12 @@ Status DatasetState::flush_raw() noexcept {
     return store_dims();
 }
 
-// Chunks that were given space in advance and hold no element lose it again.
+// Chunks beyond the last element lose their space again: given in advance, or filled before a power cut took the rows.
 Status DatasetState::give_back() noexcept {
     if (H5MOTE_WRITE == 0) {
         return Status::ok;
     }
-    if (layout_class_ != LayoutMessage::Class::chunked || rank_ != 1 || filtered() || !table_.can_reserve()) {
+    if (layout_class_ != LayoutMessage::Class::chunked || rank_ != 1 || !table_.can_reserve()) {
         return Status::ok;
     }
     for (Address index = narrow(divide_up(dims()[0], chunk_rows()));; ++index) {
@@ -378,7 +378,7 @@ Status DatasetState::give_back() noexcept {
         }
         // Space is given out again only once nothing names it.
         H5MOTE_TRY(table_.set(index, ChunkLocation{}, 0, 1));
-        file_->space.release(location.address, chunk_bytes_, false);
+        file_->space.release(location.address, filtered() ? location.size : chunk_bytes_, false);
     }
 }
 
