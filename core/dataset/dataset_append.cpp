@@ -152,6 +152,8 @@ Status DatasetState::set_extent(Span<const std::uint64_t> wanted) noexcept {
             const std::uint32_t offset = row * element_size_;
             H5MOTE_TRY(fill_file(address + offset, chunk_bytes_ - offset));
         }
+#else
+        (void)index;  // such a dataset is not opened
 #endif
     } else if (row != 0) {
         H5MOTE_TRY(open_tail());
