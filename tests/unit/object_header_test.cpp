@@ -1,0 +1,218 @@
+// Object headers below the object model: messages added and removed at random against a model, headers made by others.
+#include "checksum.hpp"
+#include "header.hpp"
+#include "storage_bench.hpp"
+
+using namespace h5mote;
+using namespace h5mote_test;
+
+namespace {
+
+class Empty final : public HeaderContent {
+public:
+    void write(HeaderWriter& header) const noexcept override { header.reserve_continuation(); }
+};
+
+// A body of `size` bytes that all are `value`.
+class Filled final : public MessageContent {
+public:
+    Filled(std::size_t size, unsigned value) noexcept : size_(size), value_(value) {}
+    void write(Writer& writer) const noexcept override { writer.fill(static_cast<std::byte>(value_), size_); }
+
+private:
+    std::size_t size_;
+    unsigned value_;
+};
+
+class OpenFile {
+public:
+    OpenFile() noexcept : state(bench_.library, bench_.driver) {
+        FileCreate create;
+        create.sizeof_addr = 4;
+        EXPECT_EQ(state.create(bench_.access, create), Status::ok);
+    }
+    ~OpenFile() { state.abandon(); }
+
+private:
+    Bench bench_;
+
+public:
+    FileState state;
+};
+
+constexpr MessageType kType = MessageType::attribute;
+
+// Goes to the message whose bytes are `value`.
+Status find(MessageIterator& message, unsigned value, std::size_t size) noexcept {
+    for (;;) {
+        H5MOTE_TRY(message.next(kType));
+        const ConstBytes bytes = message.body();
+        if (bytes.size() == size && bytes[0] == static_cast<std::byte>(value) &&
+            bytes[size - 1] == static_cast<std::byte>(value)) {
+            return Status::ok;
+        }
+    }
+}
+
+// A header made by hand at the end of the file; the checksum of each block is made here.
+std::byte image[256];
+
+Address place(OpenFile& file, std::size_t size, Address offset = 0) noexcept {
+    store_le<std::uint32_t>(image + size - 4, lookup3({image, size - 4}));
+    Address address = 0;
+    if (offset == 0) {
+        EXPECT_EQ(file.state.space.allocate(Usage::object_header, size, address), Status::ok);
+    } else {
+        address = offset;
+    }
+    EXPECT_EQ(file.state.driver.write(Usage::object_header, address, {image, size}), Status::ok);
+    return address;
+}
+
+Writer begin(std::size_t messages) noexcept {
+    std::memset(image, 0, sizeof image);
+    Writer writer{Bytes(image)};
+    writer.u32(0x5244484fU);
+    writer.u8(2);
+    writer.u8(0);
+    writer.u8(static_cast<std::uint8_t>(messages));
+    return writer;
+}
+
+}  // namespace
+
+TEST(ObjectHeader, MessagesComeAndGo) {
+    OpenFile file;
+    Address header = 0;
+    ASSERT_EQ(create_header(file.state, Empty(), header), Status::ok);
+    std::uint8_t sizes[200] = {};  // of message i; 0: not there
+    Numbers numbers(7);
+    unsigned there = 0;
+    for (unsigned round = 0; round < 900; ++round) {
+        const unsigned value = numbers.below(200);
+        if (sizes[value] == 0) {
+            if (there == 60) {
+                continue;
+            }
+            const std::size_t size = 1 + numbers.below(90);
+            ASSERT_EQ(add_message(file.state, header, kType, 0, 0, Filled(size, value)), Status::ok);
+            sizes[value] = static_cast<std::uint8_t>(size);
+            ++there;
+        } else {
+            MessageIterator message(file.state, header);
+            ASSERT_EQ(find(message, value, sizes[value]), Status::ok);
+            remove_message(message);
+            sizes[value] = 0;
+            --there;
+        }
+        if (round % 25 == 0) {
+            ASSERT_EQ(file.state.commit(), Status::ok);
+        }
+    }
+    unsigned found = 0;
+    for (unsigned value = 0; value < 200; ++value) {
+        if (sizes[value] != 0) {
+            MessageIterator message(file.state, header);
+            EXPECT_EQ(find(message, value, sizes[value]), Status::ok);
+            ++found;
+        }
+    }
+    EXPECT_EQ(found, there);
+    unsigned count = 0;
+    MessageIterator message(file.state, header);
+    Status status;
+    while ((status = message.next(kType)) == Status::ok) {
+        ++count;
+    }
+    EXPECT_EQ(status, Status::not_found);
+    EXPECT_EQ(count, there);
+    EXPECT_EQ(message.next(), Status::not_found);
+}
+
+TEST(ObjectHeader, FailedAdditionsChangeNothing) {
+    OpenFile file;
+    Address header = 0;
+    ASSERT_EQ(create_header(file.state, Empty(), header), Status::ok);
+    EXPECT_EQ(add_message(file.state, header, kType, 0, 0, Filled(70000, 1)), Status::over_budget);
+    EXPECT_EQ(add_message(file.state, header, kType, 0, 0, Filled(5000, 1)), Status::over_budget);
+    const Address end = file.state.space.end();
+    EXPECT_EQ(add_message(file.state, header, kType, 0, 0, Filled(40, 1)), Status::ok);
+    // The space of the failed one was used.
+    EXPECT_LE(file.state.space.end(), end);
+    std::uint32_t count = 0;
+    EXPECT_EQ(change_reference_count(file.state, header, 1, count), Status::ok);
+    EXPECT_EQ(count, 2U);
+    EXPECT_EQ(change_reference_count(file.state, header, 1, count), Status::ok);
+    EXPECT_EQ(count, 3U);
+    EXPECT_EQ(change_reference_count(file.state, header, -1, count), Status::ok);
+    EXPECT_EQ(count, 2U);
+}
+
+TEST(ObjectHeader, ChainsThatNeverEndAreCorrupt) {
+    OpenFile file;
+    // A continuation that continues with itself.
+    std::memset(image, 0, sizeof image);
+    Writer block{Bytes(image)};
+    block.u32(0x4b48434fU);
+    write_message_header(block, 0, MessageType::continuation, 12, 0, 0);
+    const Address self = file.state.space.end() + 64;
+    block.u32(static_cast<std::uint32_t>(self));
+    block.u64(28);
+    Address reserved = 0;
+    ASSERT_EQ(file.state.space.allocate(Usage::raw_data, 200, reserved), Status::ok);
+    place(file, 28, self);
+    Writer writer = begin(16);
+    write_message_header(writer, 0, MessageType::continuation, 12, 0, 0);
+    writer.u32(static_cast<std::uint32_t>(self));
+    writer.u64(28);
+    const Address header = place(file, 7 + 16 + 4);
+    MessageIterator message(file.state, header);
+    Status status;
+    while ((status = message.next()) == Status::ok) {
+    }
+    EXPECT_EQ(status, Status::corrupt_file);
+    // Out of the file, and too short to be a block.
+    for (const unsigned size : {100000U, 3U}) {
+        Writer other = begin(16);
+        write_message_header(other, 0, MessageType::continuation, 12, 0, 0);
+        other.u32(static_cast<std::uint32_t>(self));
+        other.u64(size);
+        MessageIterator walk(file.state, place(file, 7 + 16 + 4));
+        EXPECT_EQ(walk.next(), Status::ok);
+        EXPECT_EQ(walk.next(), Status::corrupt_file);
+    }
+    EXPECT_EQ(MessageIterator(file.state, file.state.space.end()).next(), Status::corrupt_file);
+    EXPECT_EQ(MessageIterator(file.state, kUndefinedAddress).next(), Status::corrupt_file);
+}
+
+TEST(ObjectHeader, UnknownMessagesAreKeptOrRefused) {
+    struct Case {
+        std::uint8_t flags;
+        Status status;
+    };
+    constexpr Case kCases[] = {
+        {0, Status::ok}, {0x80, Status::unsupported}, {0x08, Status::unsupported}, {0x10, Status::ok}};
+    for (const Case& each : kCases) {
+        OpenFile file;
+        Writer writer = begin(4 + 3);
+        writer.u8(0x60);
+        writer.u16(3);
+        writer.u8(each.flags);
+        MessageIterator message(file.state, place(file, 7 + 7 + 4));
+        EXPECT_EQ(message.next(), each.status);
+    }
+    // A message that reaches beyond its block; a header that is none; one of version 1.
+    OpenFile file;
+    Writer writer = begin(4 + 3);
+    writer.u8(1);
+    writer.u16(4);
+    MessageIterator long_one(file.state, place(file, 7 + 7 + 4));
+    EXPECT_EQ(long_one.next(), Status::corrupt_file);
+    std::memset(image, 'x', 64);
+    MessageIterator none(file.state, place(file, 64));
+    EXPECT_EQ(none.next(), Status::corrupt_file);
+    std::memset(image, 0, 64);
+    image[0] = std::byte{1};
+    MessageIterator old(file.state, place(file, 64));
+    EXPECT_EQ(old.next(), Status::unsupported);
+}
