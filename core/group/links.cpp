@@ -72,8 +72,8 @@ void GroupContent::write(HeaderWriter& header) const noexcept {
     header.begin(MessageType::group_info, kMessageConstant);
     header.out.u16(0);
     header.end();
-    // Room for the first links, as libhdf5 estimates it by default for names of eight bytes, but for three of them.
-    header.reserve_continuation(3 * (message_header_size(0) + 3 + 8 + header.shape.sizeof_addr));
+    // Room for the first links, as libhdf5 estimates it by default for names of eight bytes, but for two of them.
+    header.reserve_continuation(2 * (message_header_size(0) + 3 + 8 + header.shape.sizeof_addr));
 }
 
 Status object_type(FileState& file, Address header, ObjectType& type) noexcept {
