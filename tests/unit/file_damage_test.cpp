@@ -9,6 +9,13 @@ using namespace h5mote_test;
 
 namespace {
 
+// A board's emulator takes a minute for all bytes.
+#ifdef H5MOTE_BARE_TESTS
+constexpr std::size_t kStep = 7;
+#else
+constexpr std::size_t kStep = 1;
+#endif
+
 std::byte saved[4096];
 std::size_t saved_size;
 std::byte values[512];
@@ -212,7 +219,7 @@ TEST(FileDamage, EveryByte) {
     visited = 0;
     Damaged().walk();
     EXPECT_GE(visited, 12U);
-    for (std::size_t at = 0; at < saved_size; ++at) {
+    for (std::size_t at = 0; at < saved_size; at += kStep) {
         for (const unsigned flip : {0x01U, 0xffU}) {
             saved[at] ^= static_cast<std::byte>(flip);
             Damaged().walk();
@@ -226,7 +233,7 @@ TEST(FileDamage, EveryByteWithItsChecksumRepaired) {
     make_file();
     unsigned repaired = 0;
     Block block{1, 0};
-    for (std::size_t at = 0; at < saved_size; ++at) {
+    for (std::size_t at = 0; at < saved_size; at += kStep) {
         if (!(at >= block.from && at < block.checksum) && !find_block(at, block)) {
             block = {1, 0};
             continue;
@@ -243,7 +250,7 @@ TEST(FileDamage, EveryByteWithItsChecksumRepaired) {
         saved[at] = old;
         store_le<std::uint32_t>(saved + block.checksum, checksum);
     }
-    EXPECT_GT(repaired, 700U);
+    EXPECT_GT(repaired, 700U / kStep);
 }
 
 TEST(FileDamage, EveryLength) {
