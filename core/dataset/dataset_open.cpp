@@ -86,7 +86,7 @@ Status DatasetState::open(FileState& file, Address address, DatasetState*& state
 }
 
 // The second walk. The layout comes last in order: it needs what the other messages say, wherever it stands.
-Status DatasetState::load() noexcept {
+Status DatasetState::load_messages() noexcept {
     MessageIterator message(*file_, address_);
     Status status;
     while ((status = message.next()) == Status::ok) {
@@ -119,9 +119,11 @@ Status DatasetState::load() noexcept {
                 break;
         }
     }
-    if (status != Status::not_found) {
-        return status;
-    }
+    return status == Status::not_found ? Status::ok : status;
+}
+
+Status DatasetState::load() noexcept {
+    H5MOTE_TRY(load_messages());
     MessageIterator layout(*file_, address_);
     H5MOTE_TRY(layout.next(MessageType::layout));
     return load_layout(layout);

@@ -91,6 +91,7 @@ private:
     }
     H5MOTE_STEP static Status survey(FileState& file, Address address, Survey& found) noexcept;
     H5MOTE_STEP Status load() noexcept;
+    H5MOTE_STEP Status load_messages() noexcept;
     Status load_message(MessageIterator& message, DatatypeView& type) noexcept;
     H5MOTE_STEP Status load_layout(MessageIterator& message) noexcept;
     Status load_filters(MessageIterator& message) noexcept;

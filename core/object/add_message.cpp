@@ -26,8 +26,17 @@ bool fits(std::size_t need, std::size_t size, std::size_t header_size) noexcept 
 
 // Messages that may move to another block: nothing remembers where they stand.
 bool movable(MessageIterator& message) noexcept {
-    return message.type() == MessageType::link || message.type() == MessageType::attribute ||
-           message.type() == MessageType::datatype;
+    switch (message.type()) {
+        case MessageType::link:
+        case MessageType::attribute:
+        case MessageType::datatype:
+        case MessageType::link_info:
+        case MessageType::group_info:
+        case MessageType::attribute_info:
+            return true;
+        default:
+            return false;
+    }
 }
 
 class Adder {
@@ -57,11 +66,14 @@ private:
     std::size_t continuation_size() const noexcept { return continuation_body(file_.shape()); }
 
     // One walk finds: room for the message itself (`room_`), a null message that can become the continuation (`link_`,
-    // in the message's own room if that is large enough), and, failing that, a message that can be moved away to make
-    // one.
-    Status survey(Address header) noexcept {
+    // in the message's own room if that is large enough), and, failing that, a message, or some that stand side by
+    // side, that can be moved away to make one.
+    H5MOTE_STEP Status survey(Address header) noexcept {
         MessageIterator message(file_, header);
         Status status;
+        std::size_t run = 0;  // where neighbours that can be moved begin and end
+        std::size_t run_end = 0;
+        unsigned run_block = 0;
         while ((status = message.next()) == Status::ok) {
             header_flags_ = message.header_flags();
             blocks_ = message.blocks();
@@ -80,9 +92,18 @@ private:
                 } else if (!room_.block && fits(size_, size, header_size())) {
                     room_.set(message);
                 }
-            } else if (!link_.block && !moved_.block && movable(message) &&
-                       fits(continuation_size(), size, header_size())) {
-                moved_.set(message);
+            } else if (!link_.block && !moved_.block && movable(message)) {
+                const std::size_t begin = message.offset() - header_size();
+                if (run_block != blocks_ || run_end != begin) {
+                    run = begin;
+                    run_block = blocks_;
+                }
+                run_end = message.offset() + size;
+                if (fits(continuation_size(), run_end - run - header_size(), header_size())) {
+                    moved_.set(message);
+                    moved_.header = run;
+                    moved_.size = run_end - run - header_size();
+                }
             }
         }
         return status == Status::not_found ? Status::ok : status;
@@ -101,14 +122,14 @@ private:
         MetadataCache::mark_dirty(*place.block, place.header, Phase::object);
     }
 
-    void put(Place& place) noexcept {
+    H5MOTE_STEP void put(Place& place) noexcept {
         carve(place, type_, size_, flags_, order_);
         Writer writer(place.block->image().subspan(place.header + header_size(), size_));
         content_.write(writer);
     }
 
     // A new block: the moved message if one must make room, the new message, and null space for the next ones.
-    Status add_block() noexcept {
+    H5MOTE_STEP Status add_block() noexcept {
         const bool move = !link_.block;
         const std::size_t moved = move ? header_size() + moved_.size : 0;
         const std::size_t need = kContinuationPrefix + moved + header_size() + size_ + header_size() +
