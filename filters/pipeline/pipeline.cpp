@@ -72,8 +72,8 @@ FilterPipeline::Plan FilterPipeline::any_plan(std::size_t chunk_bytes, bool enco
 FilterPipeline::Plan FilterPipeline::decode_plan(std::size_t chunk_bytes, std::size_t stored_bytes,
                                                  std::uint32_t filter_mask) const noexcept {
     Plan plan;
-    // More than any chunk of ours: another writer kept what had grown, and what lies between may be as large.
-    std::size_t bound = stored_bytes > any_plan(chunk_bytes, false).first ? stored_bytes : chunk_bytes;
+    // More than the chunk: another writer may have kept what had grown, and what lies between may be as large.
+    std::size_t bound = larger(stored_bytes, chunk_bytes);
     std::size_t second = 0;
     bool in_first = false;
     const std::uint32_t run = active(filter_mask);
