@@ -30,6 +30,7 @@ bool movable(MessageIterator& message) noexcept {
         case MessageType::link:
         case MessageType::attribute:
         case MessageType::datatype:
+        case MessageType::fill_value:
         case MessageType::link_info:
         case MessageType::group_info:
         case MessageType::attribute_info:
