@@ -66,8 +66,8 @@ private:
     std::size_t header_size() const noexcept { return message_header_size(header_flags_); }
     std::size_t continuation_size() const noexcept { return continuation_body(file_.shape()); }
 
-    // One walk finds: room for the message itself (`room_`), a null message that can become the continuation (`link_`,
-    // in the message's own room if that is large enough), and, failing that, a message, or some that stand side by
+    // One walk finds: room for the message itself (`room_`), the last null message that can become the continuation
+    // (`link_`, in the message's own room if that is large enough), and, failing that, a message, or some that stand side by
     // side, that can be moved away to make one.
     H5MOTE_STEP Status survey(Address header) noexcept {
         MessageIterator message(file_, header);
@@ -87,7 +87,12 @@ private:
                     link_.set(message);
                     return Status::ok;
                 }
-                if (!link_.block && fits(continuation_size(), size, header_size())) {
+                if (fits(continuation_size(), size, header_size())) {
+                    // The last one: blocks that continue each other in turn are a chain, however many there are. Several
+                    // continuations in one block would be a queue, which only so many readers have room for.
+                    if (link_.block && !room_.block && fits(size_, link_.size, header_size())) {
+                        room_ = static_cast<Place&&>(link_);
+                    }
                     link_.set(message);
                     moved_.block.reset();
                 } else if (!room_.block && fits(size_, size, header_size())) {
