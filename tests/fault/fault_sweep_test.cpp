@@ -203,5 +203,5 @@ TEST(FaultSweep, CompressedAllocations) {
 TEST(FaultSweep, CompressedDriver) {
     report("compressed, driver calls", sweep_driver(compressed(), "compressed"), 3400);
 }
-TEST(FaultSweep, CyclesAllocations) { report("cycles, allocations", sweep_allocations(cycles(), "cycles"), 890); }
-TEST(FaultSweep, CyclesDriver) { report("cycles, driver calls", sweep_driver(cycles(), "cycles"), 2280); }
+TEST(FaultSweep, CyclesAllocations) { report("cycles, allocations", sweep_allocations(cycles(), "cycles"), 850); }
+TEST(FaultSweep, CyclesDriver) { report("cycles, driver calls", sweep_driver(cycles(), "cycles"), 2100); }

@@ -224,7 +224,7 @@ TEST(PowerCut, ManyChunks) {
     options.rows = 260;
     options.segment_rows = 0;
     options.reserve = 48;  // so that pages are changed that exist already
-    cut("chunks", options, 3000, 20);
+    cut("chunks", options, 2800, 20);
 }
 TEST(PowerCut, ManyCompressedChunks) {
     WorkloadOptions options = compressed(1);

@@ -134,10 +134,10 @@ TEST(MetadataCache, KeepsItsBudget) {
         EXPECT_EQ(bench_storage[i * 100 + 50], std::byte{200});
     }
     // What is pinned stays.
-    Pinned pins[8];
+    Pinned pins[12];
     Status status = Status::ok;
     unsigned held = 0;
-    while (held < 8 && (status = bench.cache.protect(kUsage, held * 100, 100, pins[held])) == Status::ok) {
+    while (held < 12 && (status = bench.cache.protect(kUsage, held * 100, 100, pins[held])) == Status::ok) {
         ++held;
     }
     EXPECT_EQ(status, Status::over_budget);
