@@ -114,6 +114,10 @@ Status NewDataset::plan_chunks() noexcept {
     if ((shape_.filtered || H5MOTE_PARTIAL_IO == 0) && bytes > file_.chunks.budget()) {
         return file_.context.fail(Module::dataset, __LINE__, Status::over_budget, 0, bytes);
     }
+    if (unlimited != 0 && file_.shape().sizeof_size < 8) {
+        // libhdf5 takes a shorter "unlimited" for a number.
+        return file_.context.unsupported(Module::dataset, __LINE__, Feature::sizeof_offsets);
+    }
     if (unlimited > 1 || (unlimited == 0 && H5MOTE_FIXED_CHUNKS == 0)) {
         return file_.context.unsupported(Module::dataset, __LINE__, Feature::chunk_index);
     }

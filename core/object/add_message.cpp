@@ -67,8 +67,8 @@ private:
     std::size_t continuation_size() const noexcept { return continuation_body(file_.shape()); }
 
     // One walk finds: room for the message itself (`room_`), the last null message that can become the continuation
-    // (`link_`, in the message's own room if that is large enough), and, failing that, a message, or some that stand side by
-    // side, that can be moved away to make one.
+    // (`link_`, in the message's own room if that is large enough), and, failing that, a message, or some that stand
+    // side by side, that can be moved away to make one.
     H5MOTE_STEP Status survey(Address header) noexcept {
         MessageIterator message(file_, header);
         Status status;
@@ -88,8 +88,8 @@ private:
                     return Status::ok;
                 }
                 if (fits(continuation_size(), size, header_size())) {
-                    // The last one: blocks that continue each other in turn are a chain, however many there are. Several
-                    // continuations in one block would be a queue, which only so many readers have room for.
+                    // The last one: blocks that continue each other in turn are a chain, however many there are.
+                    // Several continuations in one block would be a queue, which only so many readers have room for.
                     if (link_.block && !room_.block && fits(size_, link_.size, header_size())) {
                         room_ = static_cast<Place&&>(link_);
                     }
@@ -124,6 +124,7 @@ private:
             const std::size_t body = place.header + header_size();
             Writer rest(place.block->image().subspan(body + size));
             write_message_header(rest, header_flags_, MessageType::null, place.size - size - header_size(), 0, 0);
+            close_gap(*place.block, body + size, header_size());
         }
         MetadataCache::mark_dirty(*place.block, place.header, Phase::object);
     }

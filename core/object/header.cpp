@@ -159,7 +159,25 @@ void remove_message(MessageIterator& message, Phase phase) noexcept {
     const std::size_t header = message.offset() - message.header_size();
     *message.block()->at(header) = std::byte{0};
     *message.block()->at(header + 3) = std::byte{0};
+    close_gap(*message.block(), header, message.header_size());
     MetadataCache::mark_dirty(*message.block(), header, phase);
+}
+
+void close_gap(CacheEntry& block, std::size_t null, std::size_t header_size) noexcept {
+    const auto length = [&](std::size_t at) { return header_size + load_le<std::uint16_t>(block.at(at + 1)); };
+    const std::size_t end = block.size() - kHeaderChecksumSize;
+    const std::size_t from = null + length(null);
+    std::size_t to = from;
+    while (to + header_size <= end) {
+        to += length(to);
+    }
+    if (to >= end) {
+        return;
+    }
+    const std::size_t gap = end - to;
+    std::memmove(block.at(from + gap), block.at(from), to - from);
+    std::memset(block.at(from), 0, gap);
+    store_le(block.at(null + 1), static_cast<std::uint16_t>(from + gap - null - header_size));
 }
 
 namespace {

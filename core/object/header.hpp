@@ -99,6 +99,10 @@ protected:
 H5MOTE_STEP Status add_message(FileState& file, Address header, MessageType type, std::uint8_t flags,
                                std::uint16_t order, const MessageContent& content) noexcept;
 
+/// Gives the bytes at the end of a block that are too few for a message to the null message at offset `null`, moving
+/// what stands between: libhdf5 refuses a block that has both.
+void close_gap(CacheEntry& block, std::size_t null, std::size_t header_size) noexcept;
+
 /// Turns the iterator's current message into a null message.
 void remove_message(MessageIterator& message, Phase phase = Phase::object) noexcept;
 
