@@ -212,7 +212,7 @@ WorkloadOptions compressed(unsigned flush_rows) {
 
 }  // namespace
 
-TEST(PowerCut, LoggerEveryRow) { cut("logger-1", logger(1), 1700, 40); }
+TEST(PowerCut, LoggerEveryRow) { cut("logger-1", logger(1), 1600, 40); }
 TEST(PowerCut, LoggerEverySixteenRows) { cut("logger-16", logger(16), 1150, 40); }
 TEST(PowerCut, CompressedEveryRow) { cut("compressed-1", compressed(1), 2400, 40); }
 TEST(PowerCut, CompressedEverySixteenRows) { cut("compressed-16", compressed(16), 1500, 40); }
@@ -231,7 +231,7 @@ TEST(PowerCut, ManyCompressedChunks) {
     options.chunk_rows = 1;
     options.rows = 260;
     options.segment_rows = 0;
-    cut("compressed-chunks", options, 5000, 20);
+    cut("compressed-chunks", options, 4600, 20);
 }
 TEST(PowerCut, Sessions) {
     WorkloadOptions options = logger(6);
