@@ -10,26 +10,6 @@
 namespace h5mote {
 namespace {
 
-// Moves to the next attribute message. Dense storage announces itself before.
-Status next_attribute(MessageIterator& message, AttributeMessage& attribute) noexcept {
-    for (;;) {
-        H5MOTE_TRY(message.next());
-        Context& context = message.file().context;
-        if (message.type() == MessageType::attribute_info) {
-            AttributeInfoMessage info;
-            H5MOTE_TRY(info.decode(context, message.file().shape(), message.body()));
-            if (info.dense) {
-                return context.unsupported(Module::attribute, __LINE__, Feature::dense_attributes);
-            }
-        } else if (message.type() == MessageType::attribute) {
-            if ((message.flags() & kMessageShared) != 0) {
-                return context.unsupported(Module::attribute, __LINE__, Feature::shared_message);
-            }
-            return attribute.decode(context, message.body());
-        }
-    }
-}
-
 class AttributeContent final : public MessageContent {
 public:
     AttributeMessage message;
@@ -125,28 +105,26 @@ bool same_space(const DataspaceMessage& stored, const Extent& space) noexcept {
     return same;
 }
 
+// Gives an existing attribute its new value; not_found when there is none of that name.
+H5MOTE_STEP Status replace_value(FileState& file, Address header, const AttributeContent& content) noexcept {
+    StoredAttribute existing(file, header);
+    H5MOTE_TRY(existing.find(text_of(content.message.name)));
+    H5MOTE_TRY(existing.describe());
+    if (!identical_layout(existing.type, DatatypeView(content.message.type)) ||
+        !same_space(existing.space, content.space)) {
+        return file.context.fail(Module::attribute, __LINE__, Status::type_mismatch);
+    }
+    CacheEntry& block = *existing.message.block();
+    const std::size_t at = static_cast<std::size_t>(existing.parts.data.data() - block.at(0));
+    content.store(block.at(at));
+    MetadataCache::mark_dirty(block, at, Phase::object);
+    return Status::ok;
+}
+
 Status write_value(FileState& file, Address header, AttributeContent& content) noexcept {
-    {
-        MessageIterator message(file, header);
-        AttributeMessage existing;
-        const Status status = find_attribute(message, text_of(content.message.name), existing);
-        if (status == Status::ok) {
-            DataspaceMessage shape;
-            std::uint64_t elements = 0;
-            std::size_t bytes = 0;
-            H5MOTE_TRY(attribute_data_size(file, existing, shape, elements, bytes));
-            if (!identical_layout(DatatypeView(existing.type), DatatypeView(content.message.type)) ||
-                !same_space(shape, content.space)) {
-                return file.context.fail(Module::attribute, __LINE__, Status::type_mismatch);
-            }
-            const std::size_t at = static_cast<std::size_t>(existing.data.data() - message.block()->at(0));
-            content.store(message.block()->at(at));
-            MetadataCache::mark_dirty(*message.block(), at, Phase::object);
-            return Status::ok;
-        }
-        if (status != Status::not_found) {
-            return status;
-        }
+    const Status status = replace_value(file, header, content);
+    if (status != Status::not_found) {
+        return status;
     }
     if (content.size() > 0xffff) {
         return file.context.fail(Module::attribute, __LINE__, Status::over_budget, 0, content.size());
@@ -158,25 +136,43 @@ Status write_value(FileState& file, Address header, AttributeContent& content) n
 
 }  // namespace
 
-Status find_attribute(MessageIterator& message, std::string_view name, AttributeMessage& attribute) noexcept {
+Status StoredAttribute::next() noexcept {
+    for (;;) {
+        H5MOTE_TRY(message.next());
+        Context& context = message.file().context;
+        if (message.type() == MessageType::attribute_info) {
+            AttributeInfoMessage info;
+            H5MOTE_TRY(info.decode(context, message.file().shape(), message.body()));
+            if (info.dense) {
+                return context.unsupported(Module::attribute, __LINE__, Feature::dense_attributes);
+            }
+        } else if (message.type() == MessageType::attribute) {
+            if ((message.flags() & kMessageShared) != 0) {
+                return context.unsupported(Module::attribute, __LINE__, Feature::shared_message);
+            }
+            return parts.decode(context, message.body());
+        }
+    }
+}
+
+Status StoredAttribute::find(std::string_view name) noexcept {
     do {
-        H5MOTE_TRY(next_attribute(message, attribute));
-    } while (text_of(attribute.name) != name);
+        H5MOTE_TRY(next());
+    } while (text_of(parts.name) != name);
     return Status::ok;
 }
 
-Status attribute_data_size(FileState& file, const AttributeMessage& attribute, DataspaceMessage& shape,
-                           std::uint64_t& elements, std::size_t& bytes) noexcept {
-    DatatypeView type;
-    H5MOTE_TRY(view_datatype(file.context, attribute.type, type));
-    H5MOTE_TRY(shape.decode(file.context, file.shape(), attribute.space));
-    elements = shape.type == DataspaceMessage::Type::null ? 0 : 1;
+Status StoredAttribute::describe() noexcept {
+    FileState& file = message.file();
+    H5MOTE_TRY(view_datatype(file.context, parts.type, type));
+    H5MOTE_TRY(space.decode(file.context, file.shape(), parts.space));
+    elements = space.type == DataspaceMessage::Type::null ? 0 : 1;
     bool sound = true;
-    for (unsigned i = 0; i < shape.rank; ++i) {
-        sound = sound && checked_multiply(elements, shape.dim(i), elements);
+    for (unsigned i = 0; i < space.rank; ++i) {
+        sound = checked_multiply(elements, space.dim(i), elements) && sound;
     }
     std::uint64_t size = 0;
-    sound = sound && checked_multiply<std::uint64_t>(elements, type.size(), size) && size <= attribute.data.size();
+    sound = sound && checked_multiply<std::uint64_t>(elements, type.size(), size) && size <= parts.data.size();
     bytes = static_cast<std::size_t>(size);
     return sound ? Status::ok : file.context.fail(Module::attribute, __LINE__, Status::corrupt_file);
 }
@@ -228,45 +224,35 @@ Status Object::write_attribute(std::string_view name, std::string_view text) noe
 
 Status Object::read_attribute(std::string_view name, DatatypeView type, Bytes to) const noexcept {
     H5MOTE_TRY(check());
-    MessageIterator message(*file_, address_);
-    AttributeMessage attribute;
-    H5MOTE_TRY(find_attribute(message, name, attribute));
-    DataspaceMessage shape;
-    std::uint64_t elements = 0;
-    std::size_t bytes = 0;
-    H5MOTE_TRY(attribute_data_size(*file_, attribute, shape, elements, bytes));
+    StoredAttribute attribute(*file_, address_);
+    H5MOTE_TRY(attribute.find(name));
+    H5MOTE_TRY(attribute.describe());
     std::uint64_t wanted = 0;
-    if (!checked_multiply<std::uint64_t>(elements, type.size(), wanted) || wanted != to.size()) {
+    if (!checked_multiply<std::uint64_t>(attribute.elements, type.size(), wanted) || wanted != to.size()) {
         return file_->context.fail(Module::attribute, __LINE__, Status::invalid_argument, 0, wanted);
     }
-    const DatatypeView stored(attribute.type);
     Conversion conversion;
-    H5MOTE_TRY(prepare_conversion(file_->context, conversion, stored, type));
-    return conversion.run(static_cast<std::size_t>(elements), attribute.data.data(), stored.size(), to.data(),
-                          type.size());
+    H5MOTE_TRY(prepare_conversion(file_->context, conversion, attribute.type, type));
+    return conversion.run(static_cast<std::size_t>(attribute.elements), attribute.parts.data.data(),
+                          attribute.type.size(), to.data(), type.size());
 }
 
 Status Object::read_attribute(std::string_view name, Span<char> to, std::size_t& length) const noexcept {
     H5MOTE_TRY(check());
-    MessageIterator message(*file_, address_);
-    AttributeMessage attribute;
-    H5MOTE_TRY(find_attribute(message, name, attribute));
-    DataspaceMessage shape;
-    std::uint64_t elements = 0;
-    std::size_t bytes = 0;
-    H5MOTE_TRY(attribute_data_size(*file_, attribute, shape, elements, bytes));
-    const DatatypeView type(attribute.type);
-    if (type.type_class() != TypeClass::string || elements != 1) {
+    StoredAttribute attribute(*file_, address_);
+    H5MOTE_TRY(attribute.find(name));
+    H5MOTE_TRY(attribute.describe());
+    if (attribute.type.type_class() != TypeClass::string || attribute.elements != 1) {
         return file_->context.fail(Module::attribute, __LINE__, Status::type_mismatch);
     }
-    const char* text = text_of(attribute.data).data();
+    const char* text = text_of(attribute.parts.data).data();
     length = 0;
-    if (type.padding() == StringPadding::space_padded) {
-        for (length = bytes; length > 0 && text[length - 1] == ' ';) {
+    if (attribute.type.padding() == StringPadding::space_padded) {
+        for (length = attribute.bytes; length > 0 && text[length - 1] == ' ';) {
             --length;
         }
     } else {
-        while (length < bytes && text[length] != '\0') {
+        while (length < attribute.bytes && text[length] != '\0') {
             ++length;
         }
     }
@@ -279,41 +265,36 @@ Status Object::read_attribute(std::string_view name, Span<char> to, std::size_t&
 
 Status Object::attribute_info(std::string_view name, AttributeInfo& info) const noexcept {
     H5MOTE_TRY(check());
-    MessageIterator message(*file_, address_);
-    AttributeMessage attribute;
-    H5MOTE_TRY(find_attribute(message, name, attribute));
-    DataspaceMessage shape;
-    std::uint64_t elements = 0;
-    std::size_t bytes = 0;
-    H5MOTE_TRY(attribute_data_size(*file_, attribute, shape, elements, bytes));
-    info.element_size = DatatypeView(attribute.type).size();
-    info.type_length = static_cast<std::uint32_t>(attribute.type.size());
+    StoredAttribute attribute(*file_, address_);
+    H5MOTE_TRY(attribute.find(name));
+    H5MOTE_TRY(attribute.describe());
+    info.element_size = attribute.type.size();
+    info.type_length = static_cast<std::uint32_t>(attribute.parts.type.size());
     std::uint64_t dims[H5MOTE_MAX_RANK] = {};
-    for (unsigned i = 0; i < shape.rank; ++i) {
-        dims[i] = shape.dim(i);
+    for (unsigned i = 0; i < attribute.space.rank; ++i) {
+        dims[i] = attribute.space.dim(i);
     }
     // In place: a Dataspace is too large for one more on the stack.
-    if (shape.type == DataspaceMessage::Type::null) {
+    if (attribute.space.type == DataspaceMessage::Type::null) {
         ::new (static_cast<void*>(&info.space)) Dataspace(Dataspace::null());
     } else {
         ::new (static_cast<void*>(&info.space))
-            Dataspace(Dataspace::simple(Span<const std::uint64_t>(dims, shape.rank)));
+            Dataspace(Dataspace::simple(Span<const std::uint64_t>(dims, attribute.space.rank)));
     }
     return Status::ok;
 }
 
 Status Object::attribute_type(std::string_view name, Bytes buffer, DatatypeView& type) const noexcept {
     H5MOTE_TRY(check());
-    MessageIterator message(*file_, address_);
-    AttributeMessage attribute;
-    H5MOTE_TRY(find_attribute(message, name, attribute));
+    StoredAttribute attribute(*file_, address_);
+    H5MOTE_TRY(attribute.find(name));
     DatatypeView stored;
-    H5MOTE_TRY(parse_datatype(file_->context, attribute.type, stored));
+    H5MOTE_TRY(parse_datatype(file_->context, attribute.parts.type, stored));
     const std::size_t length = stored.encoded_length();
     if (length > buffer.size()) {
         return file_->context.fail(Module::attribute, __LINE__, Status::over_budget, 0, length);
     }
-    std::memcpy(buffer.data(), attribute.type.data(), length);
+    std::memcpy(buffer.data(), attribute.parts.type.data(), length);
     type = DatatypeView({buffer.data(), length});
     return Status::ok;
 }
@@ -322,28 +303,25 @@ bool Object::has_attribute(std::string_view name) const noexcept {
     if (check() != Status::ok) {
         return false;
     }
-    MessageIterator message(*file_, address_);
-    AttributeMessage attribute;
-    return find_attribute(message, name, attribute) == Status::ok;
+    StoredAttribute attribute(*file_, address_);
+    return attribute.find(name) == Status::ok;
 }
 
 Status Object::remove_attribute(std::string_view name) noexcept {
     H5MOTE_TRY(check());
     H5MOTE_TRY(file_->check_writable());
-    MessageIterator message(*file_, address_);
-    AttributeMessage attribute;
-    H5MOTE_TRY(find_attribute(message, name, attribute));
-    remove_message(message);
+    StoredAttribute attribute(*file_, address_);
+    H5MOTE_TRY(attribute.find(name));
+    remove_message(attribute.message);
     return Status::ok;
 }
 
 Status Object::attribute_count(std::uint32_t& count) const noexcept {
     count = 0;
     H5MOTE_TRY(check());
-    MessageIterator message(*file_, address_);
-    AttributeMessage attribute;
+    StoredAttribute attribute(*file_, address_);
     Status status;
-    while ((status = next_attribute(message, attribute)) == Status::ok) {
+    while ((status = attribute.next()) == Status::ok) {
         ++count;
     }
     return status == Status::not_found ? Status::ok : status;
@@ -351,16 +329,15 @@ Status Object::attribute_count(std::uint32_t& count) const noexcept {
 
 Status Object::attribute_name(std::uint32_t i, Span<char> to, std::size_t& length) const noexcept {
     H5MOTE_TRY(check());
-    MessageIterator message(*file_, address_);
-    AttributeMessage attribute;
+    StoredAttribute attribute(*file_, address_);
     do {
-        H5MOTE_TRY(next_attribute(message, attribute));
+        H5MOTE_TRY(attribute.next());
     } while (i-- > 0);
-    length = attribute.name.size();
+    length = attribute.parts.name.size();
     if (length > to.size()) {
         return file_->context.fail(Module::attribute, __LINE__, Status::invalid_argument, 0, length);
     }
-    std::memcpy(to.data(), attribute.name.data(), length);
+    std::memcpy(to.data(), attribute.parts.name.data(), length);
     return Status::ok;
 }
 

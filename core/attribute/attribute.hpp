@@ -10,12 +10,23 @@
 
 namespace h5mote {
 
-/// Stands at the attribute of that name in a header; `attribute` views the bytes of the block that the iterator pins.
-/// not_found; unsupported (dense storage, shared parts).
-Status find_attribute(MessageIterator& message, std::string_view name, AttributeMessage& attribute) noexcept;
+/// An attribute found in a header. Views the bytes of the block that its iterator pins.
+struct StoredAttribute {
+    StoredAttribute(FileState& file, Address header) noexcept : message(file, header) {}
 
-/// Bytes of the elements of an attribute's dataspace in its datatype; fills `shape` with the decoded space.
-Status attribute_data_size(FileState& file, const AttributeMessage& attribute, DataspaceMessage& shape,
-                           std::uint64_t& elements, std::size_t& bytes) noexcept;
+    /// Goes on to the next attribute. not_found; unsupported (dense storage, shared parts).
+    Status next() noexcept;
+    /// Goes on to the attribute of that name.
+    Status find(std::string_view name) noexcept;
+    /// Decodes type and dataspace of the attribute that was found. corrupt_file: the data are shorter than they say.
+    Status describe() noexcept;
+
+    MessageIterator message;
+    AttributeMessage parts;
+    DatatypeView type;  ///< of one element in the file
+    DataspaceMessage space;
+    std::uint64_t elements = 0;
+    std::size_t bytes = 0;  ///< of all elements
+};
 
 }  // namespace h5mote

@@ -249,6 +249,16 @@ void FileState::release(FileState* file) noexcept {
     file->context.destroy(MemoryKind::file, file);
 }
 
+Status FileState::create_block(Usage usage, std::size_t size, Address space_size, Pinned& block) noexcept {
+    Address address = 0;
+    H5MOTE_TRY(space.allocate(usage, space_size, address));
+    const Status status = cache.create(usage, address, size, block);
+    if (status != Status::ok) {
+        space.release(address, space_size, true);
+    }
+    return status;
+}
+
 FlushClient* FileState::find_client(Address address) noexcept {
     FlushClient* client = clients.front();
     while (client != nullptr && client->address() != address) {

@@ -70,6 +70,9 @@ public:
     /// Whether [address, address + size) lies in the allocated part of the file.
     bool contains(Address address, Address size) const noexcept;
 
+    /// A block of `size` zeros in the cache with `space` bytes of file of its own, which nothing points to yet.
+    Status create_block(Usage usage, std::size_t size, Address space, Pinned& block) noexcept;
+
     /// The open object at `address`, or nullptr.
     FlushClient* find_client(Address address) noexcept;
     /// Scratch for filters, `size` bytes aligned to 8, shared by all datasets of the file; nullptr when there is no

@@ -71,13 +71,9 @@ Status ExtensibleArray::create(FileState& file, const ExtensibleArrayParameters&
     if (!sound()) {
         return damaged(__LINE__, kUndefinedAddress);
     }
-    H5MOTE_TRY(file.space.allocate(Usage::btree, header_size(), address_));
     Pinned header;
-    Status status = file.cache.create(Usage::btree, address_, header_size(), header);
-    if (status != Status::ok) {
-        file.space.release(address_, header_size(), true);
-        return status;
-    }
+    H5MOTE_TRY(file.create_block(Usage::btree, header_size(), header_size(), header));
+    address_ = header->address();
     Writer writer(header->image());
     writer.u32(kHeader);
     writer.u8(0);
@@ -89,7 +85,7 @@ Status ExtensibleArray::create(FileState& file, const ExtensibleArrayParameters&
     writer.u8(parameters.super_block_min_pointers);
     writer.u8(parameters.page_bits);
     Pinned block;
-    status = make(index_block(), block);
+    const Status status = make(index_block(), block);
     if (status != Status::ok) {
         header.reset();
         file.cache.discard(address_);
@@ -153,13 +149,7 @@ void ExtensibleArray::fill_undefined(CacheEntry& block, std::size_t from, std::u
 Status ExtensibleArray::make(const Block& wanted, Pinned& block) noexcept {
     Pinned header;
     H5MOTE_TRY(protect_header(header));
-    Address address = 0;
-    H5MOTE_TRY(file_->space.allocate(Usage::btree, wanted.space, address));
-    const Status status = file_->cache.create(Usage::btree, address, wanted.size, block);
-    if (status != Status::ok) {
-        file_->space.release(address, wanted.space, true);
-        return status;
-    }
+    H5MOTE_TRY(file_->create_block(Usage::btree, wanted.size, wanted.space, block));
     Writer writer(block->image());
     writer.u32(wanted.signature);
     writer.u8(0);

@@ -32,13 +32,9 @@ Status FixedArray::create(FileState& file, std::uint64_t elements, std::uint8_t 
     if (!sound()) {
         return file.context.fail(Module::index, __LINE__, Status::corrupt_file);
     }
-    H5MOTE_TRY(file.space.allocate(Usage::btree, header_size(), address_));
     Pinned header;
-    const Status status = file.cache.create(Usage::btree, address_, header_size(), header);
-    if (status != Status::ok) {
-        file.space.release(address_, header_size(), true);
-        return status;
-    }
+    H5MOTE_TRY(file.create_block(Usage::btree, header_size(), header_size(), header));
+    address_ = header->address();
     Writer writer(header->image());
     writer.u32(kHeader);
     writer.u8(0);
@@ -77,17 +73,11 @@ void FixedArray::fill_undefined(CacheEntry& block, std::size_t from, std::uint64
 }
 
 Status FixedArray::make_data_block(CacheEntry& header, Pinned& data) noexcept {
-    std::uint64_t address = 0;
     std::size_t size = 0;
     if (!to_size(data_block_size(), size)) {
         return file_->context.fail(Module::index, __LINE__, Status::over_budget, 0, data_block_size());
     }
-    H5MOTE_TRY(file_->space.allocate(Usage::btree, data_block_space(), address));
-    const Status status = file_->cache.create(Usage::btree, address, size, data);
-    if (status != Status::ok) {
-        file_->space.release(address, data_block_space(), true);
-        return status;
-    }
+    H5MOTE_TRY(file_->create_block(Usage::btree, size, data_block_space(), data));
     Writer writer(data->image());
     writer.u32(kDataBlock);
     writer.u8(0);
@@ -98,7 +88,7 @@ Status FixedArray::make_data_block(CacheEntry& header, Pinned& data) noexcept {
     }
     MetadataCache::mark_dirty(*data, 0, Phase::index);
     const std::size_t pointer = header_size() - kChecksum - element_.shape.sizeof_addr;
-    store_uint(header.at(pointer), element_.shape.sizeof_addr, address);
+    store_uint(header.at(pointer), element_.shape.sizeof_addr, data->address());
     MetadataCache::mark_dirty(header, pointer, Phase::index);
     return Status::ok;
 }

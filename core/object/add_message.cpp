@@ -143,21 +143,15 @@ private:
                                  continuation_size() + kHeaderChecksumSize;
         std::size_t size = blocks_ >= 3 ? 512 : std::size_t{64} << blocks_;
         size = size < need + header_size() ? need : size;
-        Address address = 0;
-        H5MOTE_TRY(file_.space.allocate(Usage::object_header, size, address));
         Pinned block;
-        const Status status = file_.cache.create(Usage::object_header, address, size, block);
-        if (status != Status::ok) {
-            file_.space.release(address, size, true);
-            return status;
-        }
+        H5MOTE_TRY(file_.create_block(Usage::object_header, size, size, block));
         fill(*block, move);
         MetadataCache::mark_dirty(*block, 0, Phase::object);
 
         Place& link = move ? moved_ : link_;
         carve(link, MessageType::continuation, continuation_size(), 0, 0);
         Writer writer(link.block->image().subspan(link.header + header_size(), continuation_size()));
-        file_.shape().write_addr(writer, address);
+        file_.shape().write_addr(writer, block->address());
         file_.shape().write_size(writer, size);
         return Status::ok;
     }

@@ -124,13 +124,9 @@ Status create_header(FileState& file, const HeaderContent& content, Address& add
     const std::size_t messages = counter.written();
     const unsigned width = messages > 0xffff ? 4 : messages > 0xff ? 2 : 1;
     const std::size_t size = 6 + (content.track_times ? 16U : 0U) + width + messages + kHeaderChecksumSize;
-    H5MOTE_TRY(file.space.allocate(Usage::object_header, size, address));
     Pinned block;
-    const Status status = file.cache.create(Usage::object_header, address, size, block);
-    if (status != Status::ok) {
-        file.space.release(address, size, true);
-        return status;
-    }
+    H5MOTE_TRY(file.create_block(Usage::object_header, size, size, block));
+    address = block->address();
     Writer writer(block->image());
     writer.u32(0x5244484fU);  // "OHDR"
     writer.u8(2);
