@@ -72,11 +72,19 @@ FilterPipeline::Plan FilterPipeline::any_plan(std::size_t chunk_bytes, bool enco
 FilterPipeline::Plan FilterPipeline::decode_plan(std::size_t chunk_bytes, std::size_t stored_bytes,
                                                  std::uint32_t filter_mask) const noexcept {
     Plan plan;
-    // More than the chunk: another writer may have kept what had grown, and what lies between may be as large.
-    std::size_t bound = larger(stored_bytes, chunk_bytes);
+    const std::uint32_t run = active(filter_mask);
+    std::size_t limit = chunk_bytes;
+    for (unsigned i = 0; i < entries_.size(); ++i) {
+        const FilterEntry& entry = entries_[i];
+        if (entry.filter != nullptr && (run >> i & 1) != 0) {
+            limit = larger(limit, entry.filter->encoded_limit(entry.spec, limit));
+        }
+    }
+    // More than these filters make of a chunk: another writer kept what had grown, and what lies between may be as
+    // large.
+    std::size_t bound = stored_bytes > limit ? stored_bytes : chunk_bytes;
     std::size_t second = 0;
     bool in_first = false;
-    const std::uint32_t run = active(filter_mask);
     for (unsigned i = 0; run >> i != 0; ++i) {
         if ((run >> i & 1) == 0) {
             continue;
