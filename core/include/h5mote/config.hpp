@@ -91,9 +91,9 @@
 #endif
 
 // Files of 4 GiB and more. 0 or 1. Off: addresses take 32 bits in memory; a larger file is `unsupported`, growing to
-// that size is no_space. Addresses in files have any width either way.
+// that size is no_space. Addresses in files have any width either way. Off only where size_t has 32 bits.
 #ifndef H5MOTE_LARGE_FILES
-#ifdef H5MOTE_PROFILE_LOGGER
+#if defined(H5MOTE_PROFILE_LOGGER) && __SIZEOF_SIZE_T__ <= 4
 #define H5MOTE_LARGE_FILES 0
 #else
 #define H5MOTE_LARGE_FILES 1
@@ -149,5 +149,6 @@ static_assert(H5MOTE_MAX_RANK >= 1 && H5MOTE_MAX_RANK <= 32, "H5MOTE_MAX_RANK: 1
 static_assert(H5MOTE_FREE_EXTENTS >= 1 && H5MOTE_FREE_EXTENTS <= 1024, "H5MOTE_FREE_EXTENTS: 1 to 1024");
 static_assert(H5MOTE_MAX_FILTERS >= 1 && H5MOTE_MAX_FILTERS <= 32, "H5MOTE_MAX_FILTERS: 1 to 32");
 static_assert(H5MOTE_MAX_TYPE_DEPTH >= 1 && H5MOTE_MAX_TYPE_DEPTH <= 64, "H5MOTE_MAX_TYPE_DEPTH: 1 to 64");
+static_assert(H5MOTE_LARGE_FILES || __SIZEOF_SIZE_T__ <= 4, "H5MOTE_LARGE_FILES 0 is for 32-bit machines");
 static_assert(!H5MOTE_FIXED_CHUNKS || H5MOTE_LARGE_FILES, "H5MOTE_FIXED_CHUNKS needs H5MOTE_LARGE_FILES");
 static_assert(!H5MOTE_DEFLATE_ZLIB || H5MOTE_FILTER_DEFLATE, "H5MOTE_DEFLATE_ZLIB needs H5MOTE_FILTER_DEFLATE");
