@@ -68,10 +68,9 @@ public:
     std::size_t budget() const noexcept { return budget_; }
 
 private:
-    // Of chunks that are smaller than what is kept about them, that counts too.
-    static std::size_t cost(std::uint32_t size) noexcept {
-        return size < sizeof(ChunkSlot) ? size + sizeof(ChunkSlot) : size;
-    }
+    // Of chunks that are smaller than what is kept about them, that counts too; on every machine the same, so that all
+    // evict the same chunks at the same time.
+    static std::size_t cost(std::uint32_t size) noexcept { return size < 64 ? size + 64 : size; }
     Status evict(ChunkSlot& slot) noexcept;
     ChunkSlot* victim() noexcept;
 

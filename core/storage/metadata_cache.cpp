@@ -168,12 +168,12 @@ Status MetadataCache::add(Usage usage, Address address, std::size_t size, CacheE
     entry->hash_next_ = head;
     head = entry;
     lru_.push_front(*entry);
-    used_ += footprint(size);
+    used_ += cost(size);
     return Status::ok;
 }
 
 Status MetadataCache::make_room(std::size_t size) noexcept {
-    const std::size_t need = footprint(size);
+    const std::size_t need = cost(size);
     if (need > budget_ || size > 0xffffffffU) {
         return context_.fail(Module::storage, __LINE__, Status::over_budget, 0, need);
     }
@@ -236,7 +236,7 @@ void MetadataCache::unlink(CacheEntry& entry) noexcept {
 void MetadataCache::remove(CacheEntry& entry) noexcept {
     unlink(entry);
     lru_.remove(entry);
-    used_ -= footprint(entry.size_);
+    used_ -= cost(entry.size_);
     context_.release(MemoryKind::metadata, &entry, footprint(entry.size_));
 }
 

@@ -129,6 +129,9 @@ public:
 
 private:
     static std::size_t footprint(std::size_t size) noexcept { return sizeof(CacheEntry) + size; }
+    // What the budget is charged: the bookkeeping of a 32-bit machine everywhere, so that every machine evicts the same
+    // blocks at the same time and writes the same file.
+    static std::size_t cost(std::size_t size) noexcept { return 32 + size; }
     CacheEntry*& bucket(Address address) noexcept { return buckets_[(address ^ (address >> 5)) & (bucket_count_ - 1)]; }
     CacheEntry* lookup(Address address) noexcept;
     CacheEntry* next_dirty(Phase phase, Address from) noexcept;

@@ -46,8 +46,10 @@ inline constexpr std::size_t kBucket = sizeof(void*);
 constexpr std::size_t required_memory(const Limits& limits) noexcept {
     const std::size_t dataset =
         footprint::kDataset + limits.max_rank * 3 * 8 + limits.filters * footprint::kFilterEntry;
-    // Every cached block may be rounded up to the arena's granule; a block has at least 48 bytes.
-    const std::size_t rounding = (limits.access.metadata_cache / 48 + 1) * (kArenaGranule - 1);
+    // Every cached block may be rounded up to the arena's granule; a block has at least 48 bytes. The budget is charged
+    // a 32-bit machine's bookkeeping.
+    const std::size_t rounding =
+        (limits.access.metadata_cache / 48 + 1) * (kArenaGranule - 1 + (footprint::kWide ? 16 : 0));
     return arena_block_size(footprint::kFile) +
            arena_block_size(limits.access.metadata_cache + rounding +
                             (limits.access.metadata_cache / 64 + 4) * footprint::kBucket) +
