@@ -1,4 +1,5 @@
 // Whole and partial input and output of every layout, against a model in memory.
+#include "cursor.hpp"
 #include "storage_bench.hpp"
 
 #if H5MOTE_PARTIAL_IO
@@ -83,6 +84,16 @@ std::size_t selected(const Grid& grid, const Slab& slab, std::uint16_t* elements
 
 std::uint16_t elements[kMost];
 
+// A fill value as DatasetCreate wants it: in the file's byte order.
+struct FileFill {
+    explicit FileFill(std::int32_t value) noexcept {
+        store_le<std::uint32_t>(bytes, static_cast<std::uint32_t>(value));
+    }
+    ConstBytes view() const noexcept { return ConstBytes(bytes, sizeof bytes); }
+
+    std::byte bytes[4];
+};
+
 bool equals_model(Dataset& dataset, std::size_t count) noexcept {
     std::memset(buffer, 0x55, sizeof buffer);
     return dataset.read(Selection::all(), datatype_of<std::int32_t>(), bytes_of(buffer, count)) == Status::ok &&
@@ -163,7 +174,8 @@ void run(const Case& each, std::uint32_t seed) noexcept {
         create.filters = {filters::shuffle, filters::deflate};
 #endif
     }
-    create.fill = each.fill == 0 ? ConstBytes() : as_bytes(Span<const std::int32_t>(&each.fill, 1));
+    const FileFill each_fill(each.fill);
+    create.fill = each.fill == 0 ? ConstBytes() : each_fill.view();
     for (std::int32_t& value : model) {
         value = each.fill;
     }
@@ -239,7 +251,8 @@ TEST(DatasetIo, GrowsInEveryDimension) {
     DatasetCreate create;
     create.chunk = {3, 4};
     const std::int32_t fill = -9;
-    create.fill = as_bytes(Span<const std::int32_t>(&fill, 1));
+    const FileFill file_fill(fill);
+    create.fill = file_fill.view();
     auto dataset = bench.file.root().create_dataset("data", file_type_of<std::int32_t>(),
                                                     Dataspace::simple({2, 3}, {kUnlimited, 9}), create);
     ASSERT_EQ(dataset.status(), Status::ok);
@@ -364,7 +377,7 @@ TEST(DatasetIo, ScalarNullAndTheLargestRank) {
         for (std::int32_t i = 0; i < 10; ++i) {
             model[i] = i * i;
         }
-        EXPECT_EQ(dataset->write(Selection::all(), type, const_bytes_of(model, 10)), Status::ok);
+        EXPECT_EQ(dataset->write(Selection::all(), datatype_of<std::int32_t>(), const_bytes_of(model, 10)), Status::ok);
         EXPECT_TRUE(equals_model(*dataset, 10));
     }
     root.close();
@@ -378,7 +391,8 @@ TEST(DatasetIo, EarlyAllocation) {
             ASSERT_EQ(bench.create(), Status::ok);
             DatasetCreate create;
             create.allocation = AllocationTime::early;
-            create.fill = as_bytes(Span<const std::int32_t>(&fill, 1));
+            const FileFill file_fill(fill);
+            create.fill = file_fill.view();
             if (chunked) {
                 create.chunk = {5, 3};
             }
@@ -398,7 +412,8 @@ TEST(DatasetIo, EarlyAllocation) {
         ASSERT_EQ(small.create(), Status::ok);
         DatasetCreate create;
         create.allocation = AllocationTime::early;
-        create.fill = as_bytes(Span<const std::int32_t>(&fill, 1));
+        const FileFill file_fill(fill);
+        create.fill = file_fill.view();
         EXPECT_EQ(small.file.root()
                       .create_dataset("data", file_type_of<std::int32_t>(), Dataspace::simple({500}), create)
                       .status(),
