@@ -70,13 +70,10 @@
 #endif
 
 // Extents of released file space remembered by an open file (24 bytes of RAM each). 1 to 1024. When more are free at
-// once, the smallest are not used again in this session.
+// once, the smallest are not used again in this session. The same in every profile, so that all write
+// the same files.
 #ifndef H5MOTE_FREE_EXTENTS
-#ifdef H5MOTE_PROFILE_LOGGER
-#define H5MOTE_FREE_EXTENTS 6
-#else
-#define H5MOTE_FREE_EXTENTS 64
-#endif
+#define H5MOTE_FREE_EXTENTS 16
 #endif
 
 // Filters. 0 or 1 each. A filter that is compiled in costs code only when it is passed to a Library.
