@@ -1,0 +1,55 @@
+#include "attribute_message.hpp"
+
+#include "info_fields.hpp"
+
+namespace h5mote {
+
+Status AttributeInfoMessage::decode(Context& context, FileShape shape, ConstBytes body) noexcept {
+    std::uint64_t order = 0;
+    const bool sound = decode_info(shape, body, 2, flags, order, dense);
+    max_order = static_cast<std::uint16_t>(order);
+    return sound ? Status::ok : damaged_message(context, __LINE__, MessageType::attribute_info);
+}
+
+void AttributeInfoMessage::encode(Writer& writer, FileShape shape) const noexcept {
+    encode_info(writer, shape, 2, flags, max_order);
+}
+
+Status AttributeMessage::decode(Context& context, ConstBytes body) noexcept {
+    Reader reader(body);
+    const unsigned version = reader.u8();
+    const unsigned flags = reader.u8();
+    if (version != 3) {
+        return context.unsupported(Module::format, __LINE__, Feature::attribute_version, version);
+    }
+    if (flags != 0) {
+        return context.unsupported(Module::format, __LINE__, Feature::shared_message, flags);
+    }
+    const std::size_t name_size = reader.u16();
+    const std::size_t type_size = reader.u16();
+    const std::size_t space_size = reader.u16();
+    reader.skip(1);
+    name = reader.bytes(name_size);
+    type = reader.bytes(type_size);
+    space = reader.bytes(space_size);
+    data = reader.rest();
+    if (!reader.ok() || name_size < 2 || name[name_size - 1] != std::byte{0}) {
+        return damaged_message(context, __LINE__, MessageType::attribute);
+    }
+    name = name.first(name_size - 1);
+    return Status::ok;
+}
+
+void AttributeMessage::encode(Writer& writer, std::size_t space_size) const noexcept {
+    writer.u8(3);
+    writer.u8(0);
+    writer.u16(name.size() + 1);
+    writer.u16(type.size());
+    writer.u16(space_size);
+    writer.u8(is_ascii(name) ? 0 : 1);
+    writer.bytes(name);
+    writer.u8(0);
+    writer.bytes(type);
+}
+
+}  // namespace h5mote

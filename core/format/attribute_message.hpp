@@ -1,0 +1,33 @@
+// H5A - attributes and what an object says of them. Specification IV.A.2.m, v.
+#pragma once
+
+#include "message_type.hpp"
+
+namespace h5mote {
+
+/// version 3 | flags: 1 shared type, 2 shared space | name size 2 | type size 2 | space size 2 | charset | name\0 |
+/// type | space | data
+struct AttributeMessage {
+    ConstBytes name;  ///< without the terminating zero
+    ConstBytes type;
+    ConstBytes space;
+    ConstBytes data;
+
+    Status decode(Context& context, ConstBytes body) noexcept;
+    /// Writes all but the dataspace and the data, which the caller appends; `space_size` and the sizes of `name` and
+    /// `type` are taken from the members.
+    void encode(Writer& writer, std::size_t space_size) const noexcept;
+};
+
+/// version 0 | flags: 1 order tracked, 2 indexed | [next order 2] | heap address | name index | [order index]
+struct AttributeInfoMessage {
+    std::uint8_t flags = 0;
+    std::uint16_t max_order = 0;
+    bool dense = false;
+    static constexpr std::size_t kOrderOffset = 2;
+
+    Status decode(Context& context, FileShape shape, ConstBytes body) noexcept;
+    void encode(Writer& writer, FileShape shape) const noexcept;
+};
+
+}  // namespace h5mote

@@ -1,0 +1,48 @@
+#include "dataspace_message.hpp"
+
+namespace h5mote {
+
+Status DataspaceMessage::decode(Context& context, FileShape file_shape, ConstBytes body) noexcept {
+    shape = file_shape;
+    Reader reader(body);
+    const unsigned version = reader.u8();
+    rank = reader.u8();
+    const unsigned flags = reader.u8();
+    const unsigned raw_type = reader.u8();
+    if (version == 1) {
+        reader.skip(4);
+        type = rank == 0 ? Type::scalar : Type::simple;
+    } else if (version == 2) {
+        type = static_cast<Type>(raw_type);
+    } else {
+        return context.unsupported(Module::format, __LINE__, Feature::dataspace_version, version);
+    }
+    if (rank > H5MOTE_MAX_RANK) {
+        return rank > 32 ? damaged_message(context, __LINE__, MessageType::dataspace)
+                         : context.unsupported(Module::format, __LINE__, Feature::dataspace_rank, rank);
+    }
+    const std::size_t bytes = static_cast<std::size_t>(rank) * shape.sizeof_size;
+    dims = reader.bytes(bytes).data();
+    max_dims = (flags & 1U) != 0 ? reader.bytes(bytes).data() : nullptr;
+    bool sound = reader.ok() && type <= Type::null && (type == Type::simple) == (rank != 0);
+    for (unsigned i = 0; sound && i < rank; ++i) {
+        sound = dim(i) <= max_dim(i);
+    }
+    return sound ? Status::ok : damaged_message(context, __LINE__, MessageType::dataspace);
+}
+
+void encode_dataspace(Writer& writer, FileShape shape, const Extent& extent) noexcept {
+    const unsigned kinds = extent.extensible() ? 2 : 1;
+    writer.u8(2);
+    writer.u8(extent.rank);
+    writer.u8(kinds - 1);
+    writer.u8(static_cast<std::uint8_t>(extent.type));
+    for (unsigned kind = 0; kind < kinds; ++kind) {
+        const std::uint64_t* sizes = kind == 0 ? extent.dims : extent.max_dims;
+        for (unsigned i = 0; i < extent.rank; ++i) {
+            shape.write_size(writer, sizes[i]);
+        }
+    }
+}
+
+}  // namespace h5mote

@@ -1,0 +1,55 @@
+// H5S - the dataspace message. Specification IV.A.2.b.
+#pragma once
+
+#include "message_type.hpp"
+
+namespace h5mote {
+
+/// version | rank | flags (1: maximum sizes present) | type (v2) or 5 reserved bytes (v1) | sizes | maximum sizes
+struct DataspaceMessage {
+    enum class Type : std::uint8_t { scalar = 0, simple = 1, null = 2 };
+
+    FileShape shape;
+    Type type = Type::scalar;
+    std::uint8_t rank = 0;
+    const std::byte* dims = nullptr;      ///< rank sizes
+    const std::byte* max_dims = nullptr;  ///< rank sizes, or nullptr: equal to dims
+
+    std::uint64_t dim(unsigned i) const noexcept { return load_uint(dims + i * shape.sizeof_size, shape.sizeof_size); }
+    /// Largest size of dimension i; ~0 when unlimited.
+    std::uint64_t max_dim(unsigned i) const noexcept {
+        return max_dims == nullptr ? dim(i) : shape.load_size(max_dims + i * shape.sizeof_size);
+    }
+    Status decode(Context& context, FileShape file_shape, ConstBytes body) noexcept;
+};
+
+/// An extent as the object model hands it down: borrowed sizes. A scalar by default.
+struct Extent {
+    DataspaceMessage::Type type = DataspaceMessage::Type::scalar;
+    std::uint8_t rank = 0;
+    const std::uint64_t* dims = nullptr;
+    const std::uint64_t* max_dims = nullptr;
+
+    /// Whether any dimension may grow.
+    bool extensible() const noexcept {
+        bool any = false;
+        for (unsigned i = 0; i < rank; ++i) {
+            any = any || dims[i] != max_dims[i];
+        }
+        return any;
+    }
+    /// Bytes of all elements of `element_size` bytes; false when 64 bits do not hold them.
+    bool data_size(std::uint32_t element_size, std::uint64_t& bytes) const noexcept {
+        bytes = type == DataspaceMessage::Type::null ? 0 : element_size;
+        bool fits = true;
+        for (unsigned i = 0; i < rank; ++i) {
+            fits = !__builtin_mul_overflow(bytes, dims[i], &bytes) && fits;
+        }
+        return fits;
+    }
+};
+
+/// Writes a version 2 dataspace message, with the maximum sizes only if they differ.
+void encode_dataspace(Writer& writer, FileShape shape, const Extent& extent) noexcept;
+
+}  // namespace h5mote

@@ -1,0 +1,31 @@
+#include "fill_value_message.hpp"
+
+namespace h5mote {
+
+Status FillValueMessage::decode(Context& context, ConstBytes body) noexcept {
+    Reader reader(body);
+    const unsigned version = reader.u8();
+    if (version != 3) {
+        return context.unsupported(Module::format, __LINE__, Feature::fill_value_version, version);
+    }
+    const unsigned flags = reader.u8();
+    allocation_time = flags & 3U;
+    write_time = (flags >> 2) & 3U;
+    undefined = (flags & 0x10U) != 0;
+    value = {};
+    if ((flags & 0x20U) != 0) {
+        value = reader.bytes(reader.u32());
+    }
+    return reader.ok() ? Status::ok : damaged_message(context, __LINE__, MessageType::fill_value);
+}
+
+void FillValueMessage::encode(Writer& writer) const noexcept {
+    writer.u8(3);
+    writer.u8(allocation_time | write_time << 2 | (undefined ? 0x10U : 0U) | (value.empty() ? 0U : 0x20U));
+    if (!value.empty()) {
+        writer.u32(static_cast<std::uint32_t>(value.size()));
+        writer.bytes(value);
+    }
+}
+
+}  // namespace h5mote

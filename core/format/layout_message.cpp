@@ -1,0 +1,127 @@
+#include "layout_message.hpp"
+
+namespace h5mote {
+
+namespace {
+
+Status decode_chunked(Context& context, FileShape shape, Reader& reader, LayoutMessage& layout) noexcept {
+    layout.flags = reader.u8();
+    layout.dimensionality = reader.u8();
+    layout.dim_width = reader.u8();
+    if (layout.dimensionality < 2 || layout.dimensionality > 33 || layout.dim_width < 1 || layout.dim_width > 8) {
+        return damaged_message(context, __LINE__, MessageType::layout);
+    }
+    layout.chunk_dims = reader.bytes(static_cast<std::size_t>(layout.dimensionality) * layout.dim_width).data();
+    layout.index = static_cast<ChunkIndex>(reader.u8());
+    switch (layout.index) {
+#if H5MOTE_FIXED_CHUNKS
+        case ChunkIndex::single:
+            if ((layout.flags & LayoutMessage::kSingleFiltered) != 0) {
+                layout.single_size = shape.read_size(reader);
+                layout.single_mask = reader.u32();
+            }
+            break;
+        case ChunkIndex::implicit:
+            break;
+        case ChunkIndex::fixed_array:
+            layout.array.page_bits = reader.u8();
+            break;
+#endif
+        case ChunkIndex::extensible_array:
+            layout.array.max_bits = reader.u8();
+            layout.array.index_block_elements = reader.u8();
+            layout.array.super_block_min_pointers = reader.u8();
+            layout.array.data_block_min_elements = reader.u8();
+            layout.array.page_bits = reader.u8();
+            break;
+        default:
+            return context.unsupported(Module::format, __LINE__, Feature::chunk_index,
+                                       static_cast<std::uint32_t>(layout.index));
+    }
+    layout.address = shape.read_addr(reader);
+    bool sound = reader.ok();
+    for (unsigned i = 0; sound && i < layout.dimensionality; ++i) {
+        sound = layout.chunk_dim(i) != 0;
+    }
+    return sound ? Status::ok : damaged_message(context, __LINE__, MessageType::layout);
+}
+
+}  // namespace
+
+Status LayoutMessage::decode(Context& context, FileShape shape, ConstBytes body) noexcept {
+    Reader reader(body);
+    const unsigned version = reader.u8();
+    layout_class = static_cast<Class>(reader.u8());
+    if (version != 4 && version != 3) {
+        return context.unsupported(Module::format, __LINE__, Feature::layout_version, version);
+    }
+    switch (layout_class) {
+#if H5MOTE_PARTIAL_IO
+        case Class::compact:
+            compact = reader.bytes(reader.u16());
+            break;
+        case Class::contiguous:
+            address = shape.read_addr(reader);
+            size = shape.read_size(reader);
+            break;
+#endif
+        case Class::chunked:
+            if (version == 3) {
+                return context.unsupported(Module::format, __LINE__, Feature::chunk_index);
+            }
+            return decode_chunked(context, shape, reader, *this);
+        default:
+            return context.unsupported(Module::format, __LINE__, Feature::layout_class,
+                                       static_cast<std::uint32_t>(layout_class));
+    }
+    return reader.ok() ? Status::ok : damaged_message(context, __LINE__, MessageType::layout);
+}
+
+void LayoutMessage::encode(Writer& writer, FileShape shape, const std::uint32_t* dims,
+                           std::uint32_t element_size) const noexcept {
+    writer.u8(4);
+    writer.u8(static_cast<std::uint8_t>(layout_class));
+#if H5MOTE_PARTIAL_IO
+    if (layout_class == Class::compact) {
+        writer.u16(static_cast<std::uint16_t>(size));
+        return;
+    }
+    if (layout_class == Class::contiguous) {
+        shape.write_addr(writer, address);
+        shape.write_size(writer, size);
+        return;
+    }
+#endif
+    const unsigned rank = dimensionality - 1U;
+    std::uint32_t largest = element_size;
+    for (unsigned i = 0; i < rank; ++i) {
+        largest |= dims[i];
+    }
+    const unsigned width = uint_width(largest);
+    writer.u8(flags);
+    writer.u8(dimensionality);
+    writer.u8(width);
+    for (unsigned i = 0; i < rank; ++i) {
+        writer.uint(width, dims[i]);
+    }
+    writer.uint(width, element_size);
+    writer.u8(static_cast<std::uint8_t>(index));
+#if H5MOTE_FIXED_CHUNKS
+    if (index == ChunkIndex::single && (flags & kSingleFiltered) != 0) {
+        shape.write_size(writer, single_size);
+        writer.u32(single_mask);
+    } else if (index == ChunkIndex::fixed_array) {
+        writer.u8(array.page_bits);
+    }
+#endif
+    if (index == ChunkIndex::extensible_array) {
+        writer.u8(array.max_bits);
+        writer.u8(array.index_block_elements);
+        writer.u8(array.super_block_min_pointers);
+        writer.u8(array.data_block_min_elements);
+        writer.u8(array.page_bits);
+    }
+    shape.write_addr(writer, address);
+}
+
+}  // namespace h5mote

@@ -1,0 +1,44 @@
+// H5G H5L - links and what a group says of them. Specification IV.A.2.c, g.
+#pragma once
+
+#include "message_type.hpp"
+
+namespace h5mote {
+
+/// version 0 | flags: 1 order tracked, 2 order indexed | [next creation order 8] | heap address | name index address
+/// | [order index address]
+struct LinkInfoMessage {
+    static constexpr std::uint8_t kTracked = 1;
+    static constexpr std::uint8_t kIndexed = 2;
+
+    std::uint8_t flags = 0;
+    std::uint64_t max_order = 0;  ///< creation order of the next link
+
+    /// Dense storage in use: unsupported by this slice, but not an error here.
+    bool dense = false;
+    /// Where the next creation order stands in the body.
+    static constexpr std::size_t kOrderOffset = 2;
+
+    Status decode(Context& context, FileShape shape, ConstBytes body) noexcept;
+    void encode(Writer& writer, FileShape shape) const noexcept;
+};
+
+/// version 1 | flags: bits 0-1 log2 of the name length's width, 2 order present, 3 type present, 4 charset present
+/// | [type] | [order 8] | [charset] | name length | name | hard: address; soft: length 2, path
+struct LinkMessage {
+    enum class Type : std::uint8_t { hard = 0, soft = 1, external = 64 };
+
+    Type type = Type::hard;
+    bool has_order = false;
+    std::uint64_t order = 0;
+    ConstBytes name;
+    Address address = kUndefinedAddress;  ///< hard
+    ConstBytes target;                    ///< soft: the path; others: their data
+
+    Status decode(Context& context, FileShape shape, ConstBytes body) noexcept;
+    void encode(Writer& writer, FileShape shape) const noexcept;
+    /// Whether the message in `body` has that name, without decoding the rest; false for a damaged one.
+    static bool has_name(ConstBytes body, ConstBytes name) noexcept;
+};
+
+}  // namespace h5mote
