@@ -11,6 +11,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "variable_data.hpp"
+
 namespace h5mote {
 
 struct ConversionPlan;
@@ -36,7 +38,7 @@ public:
     /// type_mismatch: no conversion between the classes, dimensions, tags, character sets or names.
     /// unsupported (Feature::datatype_class): variable-length data or references; (Feature::type_conversion): numbers
     /// of unusual form, or bit fields of different sizes. out_of_memory.
-    Status prepare(Context& context, DatatypeView from, DatatypeView to) noexcept;
+    Status prepare(Context& context, DatatypeView from, DatatypeView to, const FileValues& file = {}) noexcept;
     /// The same for types that are byte for byte the same message, one of which is not from a file; else
     /// type_mismatch. Refers to no conversion code, so that a program that calls only this links none.
     Status prepare_identical(DatatypeView from, DatatypeView to) noexcept;

@@ -251,7 +251,7 @@ Status PlanBuilder::convert(DatatypeView from, DatatypeView to, Place place) {
 
 }  // namespace
 
-Status Conversion::prepare(Context& context, DatatypeView from, DatatypeView to) noexcept {
+Status Conversion::prepare(Context& context, DatatypeView from, DatatypeView to, const FileValues& /*file*/) noexcept {
     if (from.empty() || to.empty()) {
         return context.fail(Module::datatype, __LINE__, Status::invalid_argument);
     }

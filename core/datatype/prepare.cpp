@@ -16,9 +16,10 @@ Status view_datatype(Context& context, ConstBytes body, DatatypeView& type) noex
 #endif
 }
 
-Status prepare_conversion(Context& context, Conversion& conversion, DatatypeView from, DatatypeView to) noexcept {
+Status prepare_conversion(Context& context, Conversion& conversion, DatatypeView from, DatatypeView to,
+                          [[maybe_unused]] const FileValues& file) noexcept {
 #if H5MOTE_CONVERSION
-    return conversion.prepare(context, from, to);
+    return conversion.prepare(context, from, to, file);
 #else
     return conversion.prepare_identical(from, to) == Status::ok
                ? Status::ok

@@ -11,6 +11,7 @@ namespace h5mote {
 Status view_datatype(Context& context, ConstBytes body, DatatypeView& type) noexcept;
 
 /// Conversion::prepare(), or in builds without conversion: identical types only, else unsupported.
-Status prepare_conversion(Context& context, Conversion& conversion, DatatypeView from, DatatypeView to) noexcept;
+Status prepare_conversion(Context& context, Conversion& conversion, DatatypeView from, DatatypeView to,
+                          const FileValues& file = {}) noexcept;
 
 }  // namespace h5mote

@@ -18,8 +18,9 @@ enum class MemoryKind : std::uint8_t {
     filter,    ///< scratch of filters
     type,      ///< datatypes and conversion plans
     other,
+    value,  ///< variable-length data handed to the program, which gives it back with reclaim()
 };
-inline constexpr std::size_t kMemoryKinds = 7;
+inline constexpr std::size_t kMemoryKinds = 8;
 
 struct MemoryUsage {
     std::size_t now = 0;   ///< bytes held at this moment, without the allocator's own headers

@@ -207,6 +207,38 @@ constexpr auto make_array(const EncodedType<N, Depth>& base, Dimensions... dimen
     return type;
 }
 
+/// A sequence of any number of elements in the form that memory has (VariableLength); what is stored has a size of its
+/// own, which depends on the file.
+template <std::size_t N, unsigned Depth>
+constexpr EncodedType<8 + N, Depth + 1> make_variable_length(const EncodedType<N, Depth>& base) noexcept {
+    EncodedType<8 + N, Depth + 1> type;
+    detail::TypeWriter writer(type.bytes);
+    writer.head(1, TypeClass::variable_length, 0, 2 * sizeof(void*));
+    writer.bytes(base.bytes, N);
+    return type;
+}
+
+/// A string of any length in the form that memory has (`char*`).
+constexpr EncodedType<20, 1> make_variable_string(CharacterSet character_set = CharacterSet::ascii,
+                                                  StringPadding padding = StringPadding::null_terminated) noexcept {
+    EncodedType<20, 1> type;
+    detail::TypeWriter writer(type.bytes);
+    // Bits 0-3 are 1: a string.
+    writer.head(1, TypeClass::variable_length,
+                1U | static_cast<unsigned>(padding) << 4 | static_cast<unsigned>(character_set) << 8, sizeof(char*));
+    writer.bytes(make_integer(1, false).bytes, 12);
+    return type;
+}
+
+/// A reference of the first kind, to an object (8 bytes: its address) or a region (12 bytes), as it stands in a file
+/// with addresses of 8 bytes.
+constexpr EncodedType<8> make_reference(ReferenceType type = ReferenceType::object1) noexcept {
+    EncodedType<8> message;
+    detail::TypeWriter writer(message.bytes);
+    writer.head(1, TypeClass::reference, static_cast<unsigned>(type), type == ReferenceType::region1 ? 12 : 8);
+    return message;
+}
+
 /// A member for make_compound(): its name, its offset in bytes, its type.
 template <std::size_t NameBytes, std::size_t N, unsigned Depth>
 constexpr detail::MemberSpec<NameBytes, N, Depth> member(const char (&name)[NameBytes], std::size_t offset,

@@ -1,0 +1,41 @@
+// H5T (H5Tvlen) - variable-length data of a file, as conversion sees it.
+//
+// A value of a sequence or a variable-length string in a file:
+//   0  4             elements, for strings: bytes
+//   4  O             address of the global heap collection (O: size of offsets), 0: no data
+//   4+O  4           index of the object in the collection
+#pragma once
+
+#include <h5mote/span.hpp>
+#include <h5mote/status.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace h5mote {
+
+/// Where the elements of sequences are (the global heap). `heap_id` is address and index as they stand in the file.
+class VariableSource {
+public:
+    /// Bytes of the object. corrupt_file: there is none. io_error.
+    virtual Status size(ConstBytes heap_id, std::uint64_t& bytes) noexcept = 0;
+    /// Reads `to.size()` bytes of the object from `offset` on. corrupt_file: they are not all within it. io_error.
+    virtual Status read(ConstBytes heap_id, std::uint64_t offset, Bytes to) noexcept = 0;
+
+protected:
+    VariableSource() = default;
+    VariableSource(const VariableSource&) = default;
+    VariableSource& operator=(const VariableSource&) = default;
+    ~VariableSource() = default;
+};
+
+/// Which values of a conversion have the form of a file. The others have that of memory: VariableLength, `char*`.
+struct FileValues {
+    enum class Side : std::uint8_t { neither, from, to };
+
+    Side side = Side::neither;
+    std::uint8_t sizeof_address = 8;   ///< size of offsets of the file
+    VariableSource* source = nullptr;  ///< outlives the conversion; may be nullptr if no type has variable-length data
+};
+
+}  // namespace h5mote
