@@ -101,6 +101,8 @@ const char* to_string(Feature feature) noexcept {
             return "type_conversion";
         case Feature::creation_order:
             return "creation_order";
+        case Feature::driver:
+            return "driver";
     }
     return "unknown";
 }

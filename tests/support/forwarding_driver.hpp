@@ -22,6 +22,12 @@ public:
     h5mote::Status truncate(std::uint64_t size) noexcept override { return inner_.truncate(size); }
     h5mote::Status lock(bool exclusive) noexcept override { return inner_.lock(exclusive); }
     h5mote::Status unlock() noexcept override { return inner_.unlock(); }
+#if H5MOTE_OTHER_FILES
+    h5mote::Status use_superblock_info(std::string_view name, h5mote::ConstBytes info,
+                                       std::uint64_t& end) noexcept override {
+        return inner_.use_superblock_info(name, info, end);
+    }
+#endif
     h5mote::StorageId storage_id() const noexcept override { return inner_.storage_id(); }
 
     h5mote::Driver& inner() noexcept { return inner_; }

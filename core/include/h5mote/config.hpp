@@ -97,6 +97,15 @@
 #endif
 #endif
 
+// Data in other files: external links, external raw data, virtual datasets, drivers over several files. 0 or 1.
+#ifndef H5MOTE_OTHER_FILES
+#ifdef H5MOTE_PROFILE_LOGGER
+#define H5MOTE_OTHER_FILES 0
+#else
+#define H5MOTE_OTHER_FILES 1
+#endif
+#endif
+
 // Chunk indexes of datasets that cannot grow (fixed array, single chunk, implicit). 0 or 1.
 #ifndef H5MOTE_FIXED_CHUNKS
 #ifdef H5MOTE_PROFILE_LOGGER

@@ -1,10 +1,12 @@
 // H5FD - the driver interface: what every storage offers to the library, and what it promises.
 #pragma once
 
+#include <h5mote/config.hpp>
 #include <h5mote/span.hpp>
 #include <h5mote/status.hpp>
 
 #include <cstdint>
+#include <string_view>
 
 namespace h5mote {
 
@@ -61,6 +63,18 @@ public:
     /// Keeps others from using the same storage. Default: always granted. busy when it is taken.
     virtual Status lock(bool /*exclusive*/) noexcept { return Status::ok; }
     virtual Status unlock() noexcept { return Status::ok; }
+
+#if H5MOTE_OTHER_FILES
+    /// What the superblock says to the driver that the file was made with (H5FD_sb_load): `name` is the eight bytes
+    /// that tell which driver ("NCSAfami", "NCSAmult"), `info` what it wrote. Called once per opening, after the
+    /// superblock was read and before anything else is. `end` comes as the recorded end of file, counted from address
+    /// 0 of the driver; a driver whose addresses are not in one run replaces it by the end of the last.
+    /// unsupported (Feature::driver): the file needs another driver. corrupt_file: `info` makes no sense. Default: as
+    /// libhdf5, a file of a family or of several parts is refused and what other drivers wrote ignored.
+    virtual Status use_superblock_info(std::string_view name, ConstBytes /*info*/, std::uint64_t& /*end*/) noexcept {
+        return name == "NCSAfami" || name == "NCSAmult" ? Status::unsupported : Status::ok;
+    }
+#endif
 
     /// What the driver stands for (H5FD_cmp). Default: the object itself. Drivers of files tell device and inode.
     virtual StorageId storage_id() const noexcept {

@@ -8,6 +8,8 @@
 
 namespace h5mote {
 
+class DriverOpener;
+
 /// Fixed when a file is created (H5Pcreate(H5P_FILE_CREATE)).
 struct FileCreate {
     /// Bytes of a file address: 4 or 8. With 4 a file is at most 4 GiB (as on FAT32), its metadata and the memory for
@@ -29,6 +31,11 @@ struct FileAccess {
     /// Bytes for chunk buffers, all datasets together. An unfiltered chunk that does not fit is accessed in place, a
     /// filtered one is over_budget. At least one chunk of the dataset that is appended to, for speed one of each.
     std::size_t chunk_cache = 16384;
+#if H5MOTE_OTHER_FILES
+    /// Opens the files that this one names; borrowed until the file is closed. nullptr: names of other files are listed
+    /// but not followed.
+    DriverOpener* opener = nullptr;
+#endif
 };
 
 }  // namespace h5mote

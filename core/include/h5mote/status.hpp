@@ -62,6 +62,7 @@ enum class Feature : std::uint8_t {
     message_version,
     type_conversion,
     creation_order,
+    driver,
 };
 
 /// Name of a feature, for messages on a host ("dense_links"). Static storage.
