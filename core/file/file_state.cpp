@@ -259,6 +259,15 @@ Status FileState::create_block(Usage usage, std::size_t size, Address space_size
     return status;
 }
 
+#if H5MOTE_ALL_FORMATS
+Status FileState::window(Usage usage, Address address, Address size, bool checksummed, MetadataWindow& block) noexcept {
+    if (!contains(address, size)) {
+        return context.fail(Module::file, __LINE__, Status::corrupt_file, 0, address);
+    }
+    return block.open(cache, usage, address, size, checksummed);
+}
+#endif
+
 FlushClient* FileState::find_client(Address address) noexcept {
     FlushClient* client = clients.front();
     while (client != nullptr && client->address() != address) {

@@ -4,6 +4,7 @@
 #include "chunk_cache.hpp"
 #include "file_space.hpp"
 #include "metadata_cache.hpp"
+#include "metadata_window.hpp"
 #include "superblock.hpp"
 
 #include <h5mote/file_access.hpp>
@@ -72,6 +73,11 @@ public:
 
     /// A block of `size` zeros in the cache with `space` bytes of file of its own, which nothing points to yet.
     Status create_block(Usage usage, std::size_t size, Address space, Pinned& block) noexcept;
+
+#if H5MOTE_ALL_FORMATS
+    /// A metadata block of any size for reading: MetadataWindow::open(). corrupt_file when it is not within the file.
+    Status window(Usage usage, Address address, Address size, bool checksummed, MetadataWindow& block) noexcept;
+#endif
 
     /// The open object at `address`, or nullptr.
     FlushClient* find_client(Address address) noexcept;

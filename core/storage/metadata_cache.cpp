@@ -71,7 +71,8 @@ Pinned MetadataCache::find(Address address) noexcept {
     return block;
 }
 
-Status MetadataCache::protect(Usage usage, Address address, std::size_t size, Pinned& block) noexcept {
+Status MetadataCache::protect(Usage usage, Address address, std::size_t size, Pinned& block,
+                              bool checksummed) noexcept {
     block = find(address);
     if (block) {
         // Two structures that disagree about the extent of a block cannot both be right.
@@ -83,7 +84,8 @@ Status MetadataCache::protect(Usage usage, Address address, std::size_t size, Pi
     block.reset(entry);
     entry->dirty_from_ = entry->size_;
     Status status = driver_.read(usage, address, entry->image());
-    if (status == Status::ok && checksum_of(*entry) != load_le<std::uint32_t>(entry->at(size - kChecksumSize))) {
+    if (status == Status::ok && (checksummed || H5MOTE_ALL_FORMATS == 0) &&
+        checksum_of(*entry) != load_le<std::uint32_t>(entry->at(size - kChecksumSize))) {
         status = context_.fail(Module::storage, __LINE__, Status::corrupt_file, 0, address);
     }
     if (status != Status::ok) {
@@ -189,6 +191,44 @@ Status MetadataCache::make_room(std::size_t size) noexcept {
     }
     return Status::ok;
 }
+
+#if H5MOTE_ALL_FORMATS
+bool MetadataCache::fits(Address size) noexcept {
+    if (size > budget_ / 2 || cost(static_cast<std::size_t>(size)) > budget_ / 2) {
+        return false;
+    }
+    std::size_t held = cost(static_cast<std::size_t>(size));
+    for (CacheEntry* entry = lru_.front(); entry != nullptr; entry = lru_.next(*entry)) {
+        held += entry->pins_ != 0 || entry->dirty() ? cost(entry->size_) : 0;
+    }
+    return held <= budget_;
+}
+
+bool MetadataCache::drop_clean(Address address) noexcept {
+    CacheEntry* const entry = lookup(address);
+    if (entry != nullptr && (entry->pins_ != 0 || entry->dirty())) {
+        return false;
+    }
+    if (entry != nullptr) {
+        remove(*entry);
+    }
+    return true;
+}
+
+bool MetadataCache::is_verified(Address address, Address size) const noexcept {
+    bool found = false;
+    for (const Extent& extent : verified_) {
+        found = found || (extent.address == address && extent.size == size);
+    }
+    return found;
+}
+
+void MetadataCache::set_verified(Address address, Address size) noexcept {
+    verified_[next_verified_].address = address;
+    verified_[next_verified_].size = size;
+    next_verified_ = static_cast<std::uint8_t>((next_verified_ + 1U) % kVerified);
+}
+#endif
 
 bool MetadataCache::evict_clean(std::size_t need) noexcept {
     for (CacheEntry* entry = lru_.back(); entry != nullptr && used_ + need > budget_;) {

@@ -104,8 +104,8 @@ public:
     /// The block at `address` if it is in memory, else an empty Pinned.
     Pinned find(Address address) noexcept;
     /// The block of `size` bytes at `address`, read if need be. corrupt_file when its checksum is wrong,
-    /// over_budget when it cannot be made to fit.
-    Status protect(Usage usage, Address address, std::size_t size, Pinned& block) noexcept;
+    /// over_budget when it cannot be made to fit. Blocks of the old formats carry no checksum; they are only read.
+    Status protect(Usage usage, Address address, std::size_t size, Pinned& block, bool checksummed = true) noexcept;
     /// A new block of zeros at an address that nothing points to yet.
     Status create(Usage usage, Address address, std::size_t size, Pinned& block) noexcept;
     /// Gives a block another address, at which nothing is yet and to which nothing points: it is fresh again.
@@ -121,6 +121,16 @@ public:
     bool has_dirty(Phase phase) noexcept { return next_dirty(phase, 0) != nullptr; }
     /// From now on every block counts as live, also what an operation under way holds: something may point to it.
     void settle() noexcept;
+
+    /// Whether a block of that size has room beside what is pinned or changed, and leaves some for others.
+    bool fits(Address size) noexcept;
+    /// Forgets the block at `address` if it is unchanged and nobody holds it; false when it stays.
+    bool drop_clean(Address address) noexcept;
+    /// Blocks too large for the cache whose checksum was found right: the last few are remembered.
+    bool is_verified(Address address, Address size) const noexcept;
+    void set_verified(Address address, Address size) noexcept;
+    Context& context() noexcept { return context_; }
+    Driver& driver() noexcept { return driver_; }
 
     std::size_t used() const noexcept { return used_; }
     std::size_t budget() const noexcept { return budget_; }
@@ -151,6 +161,15 @@ private:
     std::uint32_t bucket_count_ = 0;
     std::size_t budget_ = 0;
     std::size_t used_ = 0;
+#if H5MOTE_ALL_FORMATS
+    static constexpr unsigned kVerified = 4;
+    struct Extent {
+        Address address = kUndefinedAddress;
+        Address size = 0;
+    };
+    Extent verified_[kVerified];
+    std::uint8_t next_verified_ = 0;
+#endif
 };
 
 }  // namespace h5mote

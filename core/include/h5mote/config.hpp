@@ -145,6 +145,17 @@
 #endif
 #endif
 
+// Everything that other programs put into HDF5 files, to be read: superblocks 0 and 1 and their extension, object
+// headers 1, symbol tables, dense links and attributes, shared messages, every chunk index, external and virtual data,
+// variable-length data, references, metadata blocks larger than the cache. 0 or 1. Off: each is `unsupported`, by name.
+#ifndef H5MOTE_ALL_FORMATS
+#ifdef H5MOTE_PROFILE_LOGGER
+#define H5MOTE_ALL_FORMATS 0
+#else
+#define H5MOTE_ALL_FORMATS 1
+#endif
+#endif
+
 // Use zlib in place of our own deflate (hosts only; needs a heap). 0 or 1.
 #ifndef H5MOTE_DEFLATE_ZLIB
 #define H5MOTE_DEFLATE_ZLIB 0
@@ -157,4 +168,8 @@ static_assert(H5MOTE_MAX_FILTERS >= 1 && H5MOTE_MAX_FILTERS <= 32, "H5MOTE_MAX_F
 static_assert(H5MOTE_MAX_TYPE_DEPTH >= 1 && H5MOTE_MAX_TYPE_DEPTH <= 64, "H5MOTE_MAX_TYPE_DEPTH: 1 to 64");
 static_assert(H5MOTE_LARGE_FILES || __SIZEOF_SIZE_T__ <= 4, "H5MOTE_LARGE_FILES 0 is for 32-bit machines");
 static_assert(!H5MOTE_FIXED_CHUNKS || H5MOTE_LARGE_FILES, "H5MOTE_FIXED_CHUNKS needs H5MOTE_LARGE_FILES");
+static_assert(!H5MOTE_ALL_FORMATS || (H5MOTE_LARGE_FILES && H5MOTE_FIXED_CHUNKS && H5MOTE_PARTIAL_IO &&
+                                      H5MOTE_CONVERSION && H5MOTE_FILTERS && H5MOTE_CREATION_ORDER),
+              "H5MOTE_ALL_FORMATS needs H5MOTE_LARGE_FILES, _FIXED_CHUNKS, _PARTIAL_IO, _CONVERSION, _FILTERS, "
+              "_CREATION_ORDER");
 static_assert(!H5MOTE_DEFLATE_ZLIB || H5MOTE_FILTER_DEFLATE, "H5MOTE_DEFLATE_ZLIB needs H5MOTE_FILTER_DEFLATE");

@@ -1,0 +1,193 @@
+#include "metadata_window.hpp"
+
+#include "checked.hpp"
+#include "checksum.hpp"
+#include "cursor.hpp"
+
+#include <cstring>
+
+#if H5MOTE_ALL_FORMATS
+
+namespace h5mote {
+namespace {
+
+constexpr std::size_t kChecksumSize = 4;
+
+}  // namespace
+
+void MetadataWindow::take(MetadataWindow& other) noexcept {
+    context_ = other.context_;
+    cache_ = other.cache_;
+    block_ = static_cast<Pinned&&>(other.block_);
+    memory_ = other.memory_;
+    capacity_ = other.capacity_;
+    held_ = other.held_;
+    held_from_ = other.held_from_;
+    origin_ = other.origin_;
+    size_ = other.size_;
+    address_ = other.address_;
+    usage_ = other.usage_;
+    other.memory_ = nullptr;
+    other.close();
+}
+
+void MetadataWindow::close() noexcept {
+    block_.reset();
+    if (memory_ != nullptr) {
+        context_->release(MemoryKind::metadata, memory_, capacity_);
+    }
+    context_ = nullptr;
+    cache_ = nullptr;
+    memory_ = nullptr;
+    capacity_ = held_ = 0;
+    size_ = origin_ = held_from_ = 0;
+    address_ = kUndefinedAddress;
+}
+
+Status MetadataWindow::damaged(unsigned line) noexcept {
+    return context_ == nullptr ? Status::corrupt_file
+                               : context_->fail(Module::storage, line, Status::corrupt_file, 0, address_);
+}
+
+Status MetadataWindow::open(MetadataCache& cache, Usage usage, Address address, Address size,
+                            bool checksummed) noexcept {
+    close();
+    context_ = &cache.context();
+    cache_ = &cache;
+    usage_ = usage;
+    address_ = address;
+    size_ = size;
+    if (checksummed && (size < kChecksumSize || size > 0xffffffffU)) {
+        return damaged(__LINE__);
+    }
+    // Often the first bytes of a block are looked at to learn its size.
+    block_ = cache.find(address);
+    if (block_ && block_->size() > size && !checksummed) {
+        return Status::ok;
+    }
+    const bool other_size = block_ && block_->size() != size;
+    const bool present = block_ && !other_size;
+    block_.reset();
+    if (other_size && !cache.drop_clean(address)) {
+        return damaged(__LINE__);
+    }
+    if (present || (size != 0 && cache.fits(size))) {
+        return cache.protect(usage, address, static_cast<std::size_t>(size), block_, checksummed);
+    }
+    return checksummed && !cache.is_verified(address, size) ? verify() : Status::ok;
+}
+
+Status MetadataWindow::verify() noexcept {
+    Lookup3Stream checksum(static_cast<std::uint32_t>(size_ - kChecksumSize));
+    for (Address done = 0; done < size_ - kChecksumSize;) {
+        const Address left = size_ - kChecksumSize - done;
+        const std::size_t now = left < kWindow ? static_cast<std::size_t>(left) : kWindow;
+        ConstBytes piece;
+        H5MOTE_TRY(view(done, now, piece));
+        checksum.update(piece);
+        done += now;
+    }
+    ConstBytes stored;
+    H5MOTE_TRY(view(size_ - kChecksumSize, kChecksumSize, stored));
+    if (checksum.finish() != load_le<std::uint32_t>(stored.data())) {
+        return damaged(__LINE__);
+    }
+    cache_->set_verified(address_, size_);
+    return Status::ok;
+}
+
+Status MetadataWindow::allocate(Context& context, std::size_t size, Bytes& to) noexcept {
+    close();
+    context_ = &context;
+    H5MOTE_TRY(reserve(size));
+    size_ = held_ = size;
+    to = {memory_, size};
+    return Status::ok;
+}
+
+Status MetadataWindow::restrict(Address offset, Address size) noexcept {
+    if (!within(offset, size, size_)) {
+        return damaged(__LINE__);
+    }
+    origin_ += offset;
+    address_ = address_ == kUndefinedAddress ? address_ : address_ + offset;
+    size_ = size;
+    return Status::ok;
+}
+
+Status MetadataWindow::reserve(std::size_t size) noexcept {
+    if (size <= capacity_) {
+        return Status::ok;
+    }
+    auto* memory = static_cast<std::byte*>(context_->allocate(MemoryKind::metadata, size));
+    if (memory == nullptr) {
+        return Status::out_of_memory;
+    }
+    context_->release(MemoryKind::metadata, memory_, capacity_);
+    memory_ = memory;
+    capacity_ = size;
+    held_ = 0;
+    return Status::ok;
+}
+
+// Brings at least `count` bytes from `offset` of this window on into memory; they lie within it.
+Status MetadataWindow::load(Address offset, std::size_t count) noexcept {
+    if (block_ || cache_ == nullptr) {
+        return Status::ok;
+    }
+    const Address from = origin_ + offset;
+    if (from >= held_from_ && from - held_from_ <= held_ && count <= held_ - (from - held_from_)) {
+        return Status::ok;
+    }
+    const Address left = size_ - offset;
+    const std::size_t most = left < kWindow ? static_cast<std::size_t>(left) : kWindow;
+    const std::size_t now = count < most ? most : count;
+    H5MOTE_TRY(reserve(now));
+    held_ = 0;
+    H5MOTE_TRY(cache_->driver().read(usage_, address_ + offset, {memory_, now}));
+    held_from_ = from;
+    held_ = now;
+    return Status::ok;
+}
+
+Status MetadataWindow::view(Address offset, std::size_t count, ConstBytes& bytes) noexcept {
+    if (!within(offset, count, size_)) {
+        return damaged(__LINE__);
+    }
+    H5MOTE_TRY(load(offset, count));
+    const Address from = origin_ + offset - (block_ ? 0 : held_from_);
+    bytes = {(block_ ? block_->at(0) : memory_) + static_cast<std::size_t>(from), count};
+    return Status::ok;
+}
+
+Status MetadataWindow::peek(Address offset, ConstBytes& bytes) noexcept {
+    if (offset >= size_) {
+        return damaged(__LINE__);
+    }
+    H5MOTE_TRY(view(offset, 1, bytes));
+    const Address held = block_ ? block_->size() : held_from_ + held_;
+    const Address left = held - (origin_ + offset);
+    const Address most = size_ - offset;
+    bytes = {bytes.data(), static_cast<std::size_t>(left < most ? left : most)};
+    return Status::ok;
+}
+
+Status MetadataWindow::read(Address offset, Bytes to) noexcept {
+    if (!within(offset, to.size(), size_)) {
+        return damaged(__LINE__);
+    }
+    if (to.empty()) {
+        return Status::ok;
+    }
+    if (block_ || cache_ == nullptr || to.size() <= kWindow / 2) {
+        ConstBytes from;
+        H5MOTE_TRY(view(offset, to.size(), from));
+        std::memcpy(to.data(), from.data(), to.size());
+        return Status::ok;
+    }
+    return cache_->driver().read(usage_, address_ + offset, to);
+}
+
+}  // namespace h5mote
+
+#endif
