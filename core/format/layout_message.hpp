@@ -3,17 +3,9 @@
 
 #include "message_type.hpp"
 
-namespace h5mote {
+#include <h5mote/dataset_info.hpp>
 
-/// Chunk index types of layout version 4.
-enum class ChunkIndex : std::uint8_t {
-    none = 0,
-    single = 1,
-    implicit = 2,
-    fixed_array = 3,
-    extensible_array = 4,
-    btree2 = 5
-};
+namespace h5mote {
 
 /// Creation parameters of an extensible array, in the order of the layout message.
 struct ExtensibleArrayParameters {

@@ -1,6 +1,7 @@
 // H5D - datasets: creation properties, whole and partial input and output, append.
 #pragma once
 
+#include <h5mote/dataset_info.hpp>
 #include <h5mote/filter.hpp>
 #include <h5mote/object.hpp>
 
@@ -10,6 +11,8 @@
 namespace h5mote {
 
 class Conversion;
+class SelectionSet;
+struct ChunkWalk;
 
 /// Sizes of a chunk in elements, one a dimension, slowest first.
 class ChunkDims {
@@ -54,18 +57,6 @@ private:
     FilterSpec specs_[kCapacity];
     std::uint8_t count_ = 0;
 };
-
-enum class Layout : std::uint8_t {
-    automatic,   ///< chunked when chunk sizes are given, else contiguous
-    compact,     ///< the data in the object header: at most 64 KiB, fixed extent
-    contiguous,  ///< one piece, fixed extent
-    chunked,
-};
-
-/// When file space for raw data is allocated (H5D_alloc_time_t).
-enum class AllocationTime : std::uint8_t { automatic = 0, early = 1, late = 2, incremental = 3 };
-/// When fill values are written (H5D_fill_time_t).
-enum class FillTime : std::uint8_t { on_allocation = 0, never = 1, if_set = 2 };
 
 /// Fixed when a dataset is created (H5Pcreate(H5P_DATASET_CREATE)). Can be constexpr, so that it takes no RAM.
 struct DatasetCreate {
@@ -113,6 +104,37 @@ public:
     /// second number is the length.
     Status datatype(Bytes buffer, DatatypeView& type) const noexcept;
 
+#if H5MOTE_ALL_FORMATS
+    /// The dataset that an object is; the object is used up. not_found: it is no dataset, `object` keeps it.
+    static Result<Dataset> from(Object&& object) noexcept;
+
+    /// What the header says of layout, fill value, filters and type.
+    Status info(DatasetInfo& info) const noexcept;
+    /// Bytes of file space that the raw data takes, filters counted (H5Dget_storage_size). Walks the chunk index.
+    Status storage_size(std::uint64_t& bytes) const noexcept;
+    /// Number of chunks that have space, and bytes of the chunk index itself.
+    Status index_size(std::uint64_t& chunks, std::uint64_t& bytes) const noexcept;
+    /// Sizes of a chunk in elements; as many as `dims` has, at most the rank. invalid_argument: not chunked.
+    Status chunk_dims(Span<std::uint64_t> dims) const noexcept;
+    /// The i-th filter in writing order; its name and client data as far as the spans reach. not_found: no such one.
+    Status filter(std::size_t i, FilterInfo& info, Span<char> name = {},
+                  Span<std::uint32_t> values = {}) const noexcept;
+    /// The i-th external file; its name as far as the span reaches.
+    Status external_file(std::size_t i, ExternalFile& info, Span<char> name) const noexcept;
+    /// The i-th mapping of a virtual dataset and, if asked for, its selections in the extents of the source and of this
+    /// dataset.
+    Status virtual_mapping(std::size_t i, VirtualMapping& mapping, SelectionSet* source = nullptr,
+                           SelectionSet* destination = nullptr) const noexcept;
+    /// One element with the fill value as `type`, or as it stands in the file (element_size() bytes); zeros when there
+    /// is none.
+    Status fill_value(DatatypeView type, Bytes to) const noexcept;
+    Status stored_fill_value(Bytes to) const noexcept;
+
+    /// Reads the selected elements as they stand in the file, packed in the order of the selection, without conversion:
+    /// element_size() bytes each. Needs little memory, so that any dataset can be shown piece by piece.
+    Status read_stored(const Selection& selection, Bytes data) noexcept;
+#endif
+
     /// Makes the dataset larger; new elements read as the fill value. invalid_argument: beyond a maximum, or smaller
     /// than it is.
     Status set_extent(Span<const std::uint64_t> dims) noexcept;
@@ -141,6 +163,7 @@ public:
 
 protected:
     friend class Group;
+    friend class ChunkIterator;
     Dataset(FileState& file, Address address, AppendCursor& state) noexcept;
 
     AppendCursor* cursor_ = nullptr;    // the shared state of the dataset
@@ -148,6 +171,28 @@ protected:
     Conversion* conversion_ = nullptr;  // from memory to file
     std::uint32_t record_size_ = 0;     // bytes of one record in memory
 };
+
+#if H5MOTE_ALL_FORMATS
+
+/// Walks the chunks of a dataset that have space in the file, in the order of their index:
+/// `ChunkIterator chunks(dataset); while ((status = chunks.next(chunk)) == Status::ok) ...`
+/// The dataset stays open, and is not written to, meanwhile.
+class ChunkIterator {
+public:
+    explicit ChunkIterator(const Dataset& dataset) noexcept : dataset_(dataset) {}
+    ChunkIterator(const ChunkIterator&) = delete;
+    ChunkIterator& operator=(const ChunkIterator&) = delete;
+    ~ChunkIterator();
+
+    /// not_found: after the last. invalid_argument: not chunked. corrupt_file, io_error, out_of_memory.
+    Status next(ChunkInfo& chunk) noexcept;
+
+private:
+    const Dataset& dataset_;
+    ChunkWalk* walk_ = nullptr;
+};
+
+#endif
 
 /// A dataset of records of a C++ type described by H5MOTE_COMPOUND or built in.
 template <typename T>

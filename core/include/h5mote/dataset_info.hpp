@@ -1,0 +1,117 @@
+// H5D - what a dataset says of itself: layout, index, fill value, filters, and where its raw data stands.
+#pragma once
+
+#include <h5mote/address.hpp>
+#include <h5mote/config.hpp>
+#include <h5mote/filter.hpp>
+#include <h5mote/span.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace h5mote {
+
+class Context;
+
+enum class Layout : std::uint8_t {
+    automatic,   ///< chunked when chunk sizes are given, else contiguous
+    compact,     ///< the data in the object header: at most 64 KiB, fixed extent
+    contiguous,  ///< one piece, fixed extent; in the file or in external files
+    chunked,
+    virtual_dataset,  ///< made of pieces of other datasets (H5D_VIRTUAL)
+};
+
+/// When file space for raw data is allocated (H5D_alloc_time_t).
+enum class AllocationTime : std::uint8_t { automatic = 0, early = 1, late = 2, incremental = 3 };
+/// When fill values are written (H5D_fill_time_t).
+enum class FillTime : std::uint8_t { on_allocation = 0, never = 1, if_set = 2 };
+/// What the fill value is (H5D_fill_value_t).
+enum class FillState : std::uint8_t {
+    undefined = 0,      ///< none: elements that were never written read as zeros here
+    default_value = 1,  ///< zeros
+    user_defined = 2,
+};
+
+/// What finds the chunks of a dataset. The values below 16 are those of the layout message.
+enum class ChunkIndex : std::uint8_t {
+    none = 0,
+    single = 1,
+    implicit = 2,
+    fixed_array = 3,
+    extensible_array = 4,
+    btree2 = 5,
+    btree1 = 16,  ///< of layouts before version 4
+};
+
+/// H5Dget_create_plist, H5Dget_storage_size, H5Dget_offset in one.
+struct DatasetInfo {
+    Layout layout = Layout::contiguous;
+    std::uint8_t layout_version = 0;
+    ChunkIndex chunk_index = ChunkIndex::none;
+    /// Chunks that reach beyond the extent pass no filter (H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS).
+    bool edge_chunks_unfiltered = false;
+    FillState fill = FillState::default_value;
+    AllocationTime allocation_time = AllocationTime::late;
+    FillTime fill_time = FillTime::if_set;
+    std::uint8_t rank = 0;
+    std::uint8_t filters = 0;
+    std::uint32_t element_size = 0;  ///< bytes of one element in the file
+    std::uint32_t type_length = 0;   ///< bytes of the encoded datatype
+    std::uint32_t fill_size = 0;     ///< bytes of the fill value in the file; 0 unless user_defined
+    std::uint32_t external_files = 0;
+    std::uint32_t virtual_mappings = 0;
+    /// Of the data (contiguous), of the chunk index (chunked; of the chunk itself if it is a single one), of the global
+    /// heap collection with the mappings (virtual). Undefined: none yet, external, or compact.
+    Address address = kUndefinedAddress;
+    Address type_object = kUndefinedAddress;  ///< header of the committed datatype, if it is one
+};
+
+/// One filter of a dataset's pipeline (H5Pget_filter2).
+struct FilterInfo {
+    FilterId id = FilterId::none;
+    std::uint16_t flags = 0;        ///< bit 0: optional
+    bool available = false;         ///< this program can run it
+    std::uint16_t value_count = 0;  ///< client data; those that fit are in `values`
+    std::size_t name_length = 0;    ///< of the name in the file; 0: none
+};
+
+/// One external file of a dataset (H5Pget_external).
+struct ExternalFile {
+    std::uint64_t offset = 0;     ///< of the data in that file, bytes
+    std::uint64_t size = 0;       ///< bytes set aside there; kUnlimited: to its end
+    std::size_t name_length = 0;  ///< bytes, without a terminating zero
+};
+
+/// One mapping of a virtual dataset (H5Pget_virtual_filename and the like). Owns the names' memory.
+class VirtualMapping {
+public:
+    VirtualMapping() noexcept = default;
+    VirtualMapping(const VirtualMapping&) = delete;
+    VirtualMapping& operator=(const VirtualMapping&) = delete;
+    ~VirtualMapping() { reset(); }
+
+    /// As they stand in the file; "." is the file itself. Valid until reset() or the next use as an out-parameter.
+    std::string_view file_name() const noexcept { return {text_, file_length_}; }
+    std::string_view dataset_name() const noexcept { return {text_ + file_length_, dataset_length_}; }
+    /// Releases the memory.
+    void reset() noexcept;
+
+private:
+    friend class VirtualLayout;
+
+    Context* context_ = nullptr;
+    char* text_ = nullptr;
+    std::size_t file_length_ = 0;
+    std::size_t dataset_length_ = 0;
+};
+
+/// One chunk that has space in the file (H5Dget_chunk_info).
+struct ChunkInfo {
+    Span<const std::uint64_t> offset;  ///< coordinates of its first element; valid until the iterator's next call
+    Address address = kUndefinedAddress;
+    std::uint64_t size = 0;         ///< bytes in the file
+    std::uint32_t filter_mask = 0;  ///< bit i: filter i was skipped
+};
+
+}  // namespace h5mote
