@@ -139,6 +139,8 @@ const char* to_string(Module module) noexcept {
             return "filter";
         case Module::driver:
             return "driver";
+        case Module::heap:
+            return "heap";
     }
     return "unknown";
 }

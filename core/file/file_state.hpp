@@ -1,6 +1,7 @@
 // H5F - an open file: its superblock, caches and space, and the order in which changes reach the storage.
 #pragma once
 
+#include "btree1_node.hpp"
 #include "chunk_cache.hpp"
 #include "file_space.hpp"
 #include "metadata_cache.hpp"
@@ -10,6 +11,8 @@
 #include <h5mote/file_access.hpp>
 
 namespace h5mote {
+
+class FileState;
 
 /// Something that buffers data outside the metadata cache: an open dataset.
 class FlushClient : public ListNode<> {
@@ -26,6 +29,22 @@ public:
 protected:
     ~FlushClient() = default;
 };
+
+#if H5MOTE_ALL_FORMATS
+/// Undoes the filters of blocks of metadata (fractal heaps); implemented above the filters.
+class BlockDecoder {
+public:
+    /// Reads the block of `stored` bytes at `address`, which lies in the file, and passes it backwards through the
+    /// filters that the body of a filter pipeline message describes, but for those in `mask`. The result is exactly
+    /// `to`, else corrupt_file. unsupported: a filter is missing. out_of_memory, io_error.
+    virtual Status decode(FileState& file, ConstBytes pipeline, std::uint32_t mask, Address address, Address stored,
+                          Bytes to) noexcept = 0;
+
+protected:
+    BlockDecoder() = default;
+    ~BlockDecoder() = default;
+};
+#endif
 
 /// Shared by all handles of one open file; lives until the last of them is gone.
 class FileState final : public CommitHook {
@@ -91,6 +110,10 @@ public:
     FileSpace space;
     ChunkCache chunks;
     List<FlushClient> clients;
+#if H5MOTE_ALL_FORMATS
+    BTreeK btree_k;                         ///< from the superblock or its extension
+    BlockDecoder* block_decoder = nullptr;  ///< borrowed; without it filtered fractal heaps are unsupported
+#endif
 
 private:
     Status start(const FileAccess& access) noexcept;

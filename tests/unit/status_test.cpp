@@ -34,7 +34,7 @@ TEST(Status, EveryValueHasAName) {
         EXPECT_NE(std::strcmp(to_string(static_cast<Feature>(i)), "unknown"), 0);
     }
     EXPECT_EQ(std::strcmp(to_string(Module::dataset), "dataset"), 0);
-    for (unsigned i = 0; i <= static_cast<unsigned>(Module::driver); ++i) {
+    for (unsigned i = 0; i <= static_cast<unsigned>(Module::heap); ++i) {
         EXPECT_NE(std::strcmp(to_string(static_cast<Module>(i)), "unknown"), 0);
     }
 }

@@ -76,7 +76,7 @@ enum class Module : std::uint8_t {
     format,
     storage,    // H5MF H5C
     file,       // H5F
-    index,      // H5EA
+    index,      // H5B H5B2 H5EA H5FA
     object,     // H5O
     datatype,   // H5T
     dataspace,  // H5S
@@ -85,6 +85,7 @@ enum class Module : std::uint8_t {
     dataset,    // H5D
     filter,     // H5Z
     driver,     // H5FD
+    heap,       // H5HL H5HG H5HF
 };
 
 /// Name of a module, for messages on a host ("object"). Static storage.

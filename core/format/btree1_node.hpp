@@ -1,0 +1,39 @@
+// H5B - nodes of the version 1 B-tree, and how wide they are. Specification III.A.1.
+//
+//   0       "TREE"
+//   4       node type: 0 group, 1 chunks | level, 0 for leaves | entries used 2
+//   8       left sibling O | right sibling O           (O: size of offsets)
+//   8+2*O   key 0 | child 0 | key 1 | ... | child n-1 | key n, with room for 2*K children
+//
+//   key of a group   offset of a name in the local heap L    (L: size of lengths)
+//   key of chunks    bytes of the chunk 4 | filter mask 4 | (rank + 1) times: offset in elements 8; the last is 0
+#pragma once
+
+#include "file_shape.hpp"
+
+namespace h5mote {
+
+/// Half the width of nodes, from superblock 0 or 1 or the message in the superblock extension.
+struct BTreeK {
+    std::uint16_t group_leaf = 4;       ///< symbol table nodes have room for 2 * group_leaf symbols
+    std::uint16_t group_internal = 16;  ///< children of a group's node / 2
+    std::uint16_t chunk = 32;           ///< children of a chunk index's node / 2
+};
+
+/// What every node begins with.
+struct BTree1Node {
+    static constexpr std::uint8_t kGroup = 0;
+    static constexpr std::uint8_t kChunks = 1;
+
+    Address left = kUndefinedAddress;
+    Address right = kUndefinedAddress;
+    std::uint16_t entries = 0;
+    std::uint8_t type = kGroup;
+    std::uint8_t level = 0;
+
+    static std::size_t prefix_size(FileShape shape) noexcept { return 8U + 2U * shape.sizeof_addr; }
+    /// Reads prefix_size() bytes; false when it is no node.
+    bool decode(FileShape shape, ConstBytes prefix) noexcept;
+};
+
+}  // namespace h5mote

@@ -1,0 +1,117 @@
+// H5HF - the fractal heap: links and attributes in dense storage, shared messages. Specification III.G.
+//
+// Objects have an id. A `tiny` one stands in it. A `huge` one stands in the file by itself; the id tells where, or is
+// looked up in a version 2 B-tree. All others are `managed`: they lie in an address space of their own that is cut into
+// direct blocks; indirect blocks hold the addresses of those, row by row, the blocks of each row twice as large as
+// those of the one before from the second on; rows too large for direct blocks are indirect blocks themselves.
+//
+//   header    FRHP | version 0 | id length 2 | length of the filters 2 | flags 1 | largest managed object 4
+//             | next huge id L | huge objects' B-tree O | free space L | free space manager O | managed space L
+//             | allocated L | iterator L | managed objects L | huge: bytes L, objects L | tiny: bytes L, objects L
+//             | table width 2 | first block size L | largest direct block L | log2 of the address space 2
+//             | first rows 2 | root block O | rows of the root block, 0: it is direct 2
+//             | [filtered: root block size L | filter mask 4 | filter pipeline message] | checksum
+//   direct    FHDB | 0 | header O | offset in the address space w | [checksum, of the block with 0 here] | objects
+//   indirect  FHIB | 0 | header O | offset w | direct blocks: address O [| size L | filter mask 4]
+//             | indirect blocks: address O | checksum
+#pragma once
+
+#include "btree2.hpp"
+#include "file_state.hpp"
+
+namespace h5mote {
+
+#if H5MOTE_ALL_FORMATS
+
+/// What a heap says of itself.
+struct FractalHeapFacts {
+    Address managed_space = 0;  ///< of the address space
+    Address allocated = 0;      ///< in direct blocks
+    Address free_space = 0;     ///< in direct blocks
+    std::uint64_t managed = 0;  ///< objects
+    std::uint64_t huge = 0;     ///< objects
+    Address huge_bytes = 0;
+    std::uint64_t tiny = 0;  ///< objects
+    Address tiny_bytes = 0;
+    std::uint64_t largest_managed = 0;  ///< bytes
+    std::uint64_t rows = 0;             ///< of the root block; 0: it is a direct block
+};
+
+class FractalHeap {
+public:
+    FractalHeap() noexcept = default;
+    FractalHeap(const FractalHeap&) = delete;
+    FractalHeap& operator=(const FractalHeap&) = delete;
+    ~FractalHeap() { close(); }
+
+    /// Reads the header. corrupt_file, io_error.
+    Status open(FileState& file, Address header) noexcept;
+    /// Gives up what is held between two calls: the last filtered block.
+    void close() noexcept;
+
+    /// Bytes of an id.
+    unsigned id_length() const noexcept { return id_length_; }
+    /// The bytes of an object. Of one that stands in the file as it is no copy is made. corrupt_file, io_error,
+    /// out_of_memory, unsupported: a filter is missing.
+    Status object(ConstBytes id, MetadataWindow& bytes) noexcept;
+
+    Status facts(FractalHeapFacts& facts) noexcept;
+    /// Shows all blocks, the B-tree of huge objects, the objects in it, the free space manager.
+    Status walk(BlockVisitor& visitor) noexcept;
+
+private:
+    // A block of managed objects.
+    struct Block {
+        Address address = kUndefinedAddress;
+        Address size = 0;    // in the address space
+        Address offset = 0;  // in the address space
+        Address stored = 0;  // bytes in the file; differs from size when filtered
+        std::uint32_t mask = 0;
+        unsigned rows = 0;  // of an indirect block; 0: a direct one
+    };
+
+    Status managed(ConstBytes id, MetadataWindow& bytes) noexcept;
+    Status huge(ConstBytes id, MetadataWindow& bytes) noexcept;
+    Status tiny(ConstBytes id, MetadataWindow& bytes) noexcept;
+    Status find_block(Address offset, Block& block) noexcept;
+    Status open_indirect(const Block& block, MetadataWindow& window) noexcept;
+    Status entry(MetadataWindow& window, const Block& parent, unsigned row, unsigned column, Block& block) noexcept;
+    Status open_direct(const Block& block, MetadataWindow& window) noexcept;
+    Status check_direct(MetadataWindow& window, const Block& block) noexcept;
+    Status decode(Address address, Address stored, std::uint32_t mask, Bytes to) noexcept;
+    Status find_huge(std::uint64_t id, HugeRecord& record) noexcept;
+    Status walk_blocks(BlockVisitor& visitor) noexcept;
+    Status walk_free_space(Address header, BlockVisitor& visitor) noexcept;
+    Block root() const noexcept;
+    Address row_size(unsigned row) const noexcept;
+    Address row_offset(unsigned row) const noexcept;
+    bool filtered() const noexcept { return filters_length_ != 0; }
+    Status damaged(unsigned line, Address address) noexcept {
+        return file_->context.fail(Module::heap, line, Status::corrupt_file, 0, address);
+    }
+
+    FileState* file_ = nullptr;
+    Address header_ = kUndefinedAddress;
+    Address header_size_ = 0;
+    Address huge_index_ = kUndefinedAddress;
+    Address root_ = kUndefinedAddress;
+    Address root_stored_ = 0;
+    std::uint32_t root_mask_ = 0;
+    std::uint32_t max_managed_ = 0;
+    std::uint16_t filters_length_ = 0;
+    std::uint16_t id_length_ = 0;
+    std::uint16_t width_ = 0;
+    std::uint16_t root_rows_ = 0;
+    std::uint8_t start_bits_ = 0;
+    std::uint8_t width_bits_ = 0;
+    std::uint8_t direct_bits_ = 0;
+    std::uint8_t heap_bits_ = 0;
+    std::uint8_t length_width_ = 0;
+    bool checksums_ = false;
+    MetadataWindow decoded_;  // the last filtered block
+    Address decoded_from_ = kUndefinedAddress;
+};
+
+#endif
+
+}  // namespace h5mote

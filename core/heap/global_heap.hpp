@@ -1,0 +1,48 @@
+// H5HG - the global heap: values of variable-length data, region references. Specification III.E.
+//
+//   collection  "GCOL" | version 1 | 0 3 | size of the collection, with this L | objects
+//   object      index 2 | reference count 2 | 0 4 | size L | data, padded to a multiple of 8
+//
+// Index 0 is the free space that ends a collection. Objects stand in any order; where the last one was found is kept,
+// so that those asked for in the order in which they were written are found at once.
+#pragma once
+
+#include "file_state.hpp"
+
+namespace h5mote {
+
+#if H5MOTE_ALL_FORMATS
+
+class GlobalHeap {
+public:
+    explicit GlobalHeap(FileState& file) noexcept : file_(file) {}
+
+    /// The bytes of object `index` of the collection at `collection`, in a window: no copy. corrupt_file: no such
+    /// collection or object. io_error, out_of_memory.
+    Status object(Address collection, std::uint32_t index, MetadataWindow& bytes) noexcept;
+    /// The same for an id as it stands in variable-length data: address O | index 4.
+    Status object(ConstBytes id, MetadataWindow& bytes) noexcept;
+    /// Bytes of the collection, and of the free space in it.
+    Status facts(Address collection, Address& size, Address& free_space) noexcept;
+
+private:
+    struct Object {
+        Address at = 0;    // of its header, within the collection
+        Address size = 0;  // of its data
+        std::uint32_t index = 0;
+    };
+
+    Status open(Address collection, MetadataWindow& window) noexcept;
+    Status load(MetadataWindow& window, Address at, Object& object) noexcept;
+    Status find(MetadataWindow& window, std::uint32_t index, Address from, Address to, Object& object) noexcept;
+    std::size_t object_header_size() const noexcept { return 8U + file_.shape().sizeof_size; }
+
+    FileState& file_;
+    Address collection_ = kUndefinedAddress;
+    Address size_ = 0;
+    Object last_;
+};
+
+#endif
+
+}  // namespace h5mote

@@ -1,0 +1,50 @@
+// H5HL - the local heap: names of the links of an old group, names of external files. Specification III.D.
+//
+//   header   "HEAP" | version 0 | 0 3 | size of the data segment L | offset of the first free block L (1: none)
+//            | address of the data segment O
+//   segment  names, each with a terminator, and free blocks: offset of the next one L (1: none) | size L
+//
+// Nothing is held between two calls. A segment of any size is looked into piece by piece.
+#pragma once
+
+#include "btree1.hpp"
+#include "file_state.hpp"
+
+namespace h5mote {
+
+#if H5MOTE_ALL_FORMATS
+
+class LocalHeap final : public SymbolNames {
+public:
+    /// Reads the header. corrupt_file, io_error.
+    Status open(FileState& file, Address header) noexcept;
+
+    /// Sign of `name` - (the name at `offset`). corrupt_file: there is none, or it does not end in the segment.
+    Status compare(Address offset, ConstBytes name, int& order) noexcept override;
+    /// Length of the name at `offset`, without its terminator. Errors as above.
+    Status length(Address offset, std::size_t& bytes) noexcept;
+    /// The name at `offset`, without its terminator: its length, and as much of it as fits in `to`. Errors as above.
+    Status copy(Address offset, Bytes to, std::size_t& length) noexcept;
+    /// The name at `offset` in a window of its own: exactly its bytes. Errors as above, out_of_memory.
+    Status name(Address offset, MetadataWindow& window) noexcept;
+
+    Address header_size() const noexcept;
+    Address data_size() const noexcept { return data_size_; }
+    /// Bytes in free blocks.
+    Status free_space(Address& bytes) noexcept;
+    /// Shows header and data segment.
+    Status walk(BlockVisitor& visitor) noexcept;
+
+private:
+    Status open_data(MetadataWindow& window) noexcept;
+
+    FileState* file_ = nullptr;
+    Address header_ = kUndefinedAddress;
+    Address data_ = kUndefinedAddress;
+    Address data_size_ = 0;
+    Address free_ = 0;
+};
+
+#endif
+
+}  // namespace h5mote

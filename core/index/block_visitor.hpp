@@ -1,0 +1,49 @@
+// What walks over the blocks of a structure: to add up its bytes, to find blocks that overlap.
+#pragma once
+
+#include <h5mote/address.hpp>
+#include <h5mote/status.hpp>
+
+#include <cstdint>
+
+namespace h5mote {
+
+enum class BlockKind : std::uint8_t {
+    btree1_node,
+    symbol_node,
+    btree2_header,
+    btree2_node,
+    local_heap_header,
+    local_heap_data,
+    fractal_heap_header,
+    direct_block,
+    indirect_block,
+    huge_object,
+    free_space_header,
+    free_space_sections,
+};
+
+/// Is shown every block of a structure once. Anything but ok ends the walk, which then returns it.
+class BlockVisitor {
+public:
+    virtual Status block(BlockKind kind, Address address, Address size) noexcept = 0;
+
+protected:
+    BlockVisitor() = default;
+    ~BlockVisitor() = default;
+};
+
+/// Adds up.
+class BlockSum final : public BlockVisitor {
+public:
+    Status block(BlockKind, Address, Address size) noexcept override {
+        ++blocks;
+        bytes += size;
+        return Status::ok;
+    }
+
+    std::uint64_t blocks = 0;
+    Address bytes = 0;
+};
+
+}  // namespace h5mote

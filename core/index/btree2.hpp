@@ -1,0 +1,99 @@
+// H5B2 - the version 2 B-tree: records of any kind in order. Specification III.A.2.
+//
+//   header    BTHD | version 0 | type | node size 4 | record size 2 | depth 2 | split % | merge % | root address O
+//             | records in the root 2 | records in the tree L | checksum
+//   leaf      BTLF | 0 | type | records | checksum
+//   internal  BTIN | 0 | type | records | child pointers, one more: address O | records in the child w1
+//             | records below the child w2, only if it is internal itself | checksum
+//
+// w1 and w2 are as wide as the most records that a leaf, a subtree can have. Nodes end where their checksum does; the
+// rest of their space is not looked at. The tree is only read; a record is found by comparing, or by its position with
+// the counts beside the pointers, so that a cursor is one number and goes both ways.
+#pragma once
+
+#include "block_visitor.hpp"
+#include "btree2_record.hpp"
+#include "file_state.hpp"
+
+namespace h5mote {
+
+#if H5MOTE_ALL_FORMATS
+
+/// Where records lie as to what is wanted.
+class RecordCompare {
+public:
+    /// Sign of (what is wanted) - `record`: negative when it comes before the record.
+    virtual Status compare(ConstBytes record, int& order) noexcept = 0;
+
+protected:
+    RecordCompare() = default;
+    ~RecordCompare() = default;
+};
+
+class BTree2 {
+public:
+    /// Longest record: a filtered chunk of the highest rank.
+    static constexpr std::size_t kMaxRecordSize = 8 + 8 + 4 + 8 * 32;
+
+    /// Reads the header. corrupt_file, io_error, unsupported (records longer than any that are defined).
+    Status open(FileState& file, Address header) noexcept;
+    BTree2Type type() const noexcept { return type_; }
+    /// Bytes of a record, at most kMaxRecordSize.
+    std::size_t record_size() const noexcept { return record_size_; }
+    /// Records in the tree.
+    std::uint64_t size() const noexcept { return records_; }
+    /// Levels of internal nodes.
+    unsigned depth() const noexcept { return depth_; }
+
+    /// The record for which `compare` says 0: its bytes, and its position if asked for. `record` has room for
+    /// record_size() bytes. not_found, corrupt_file, io_error, or what `compare` returned.
+    Status find(RecordCompare& compare, Bytes record, std::uint64_t* index = nullptr) noexcept;
+    /// The record at a position, 0 to size() - 1, in the order of the tree. Neighbours are found fast, forward and
+    /// backward. not_found beyond the end, corrupt_file, io_error.
+    Status record(std::uint64_t index, Bytes record) noexcept;
+
+    /// Shows header and nodes.
+    Status walk(BlockVisitor& visitor) noexcept;
+
+private:
+    // A node, as its parent or the header names it.
+    struct Node {
+        Address address = kUndefinedAddress;
+        std::uint64_t total = 0;    // records in it and below
+        std::uint64_t first = 0;    // position of its first record, or that of what is below its first child
+        std::uint32_t records = 0;  // in the node itself
+        std::uint16_t depth = 0;    // 0 for leaves
+    };
+    // What follows from the depth of a node.
+    struct Level {
+        std::uint64_t most_below = 0;  // records in a full node and below
+        std::uint32_t most = 0;        // records in a full node
+        std::uint8_t total_width = 0;  // of the count of records below, beside a pointer to such a node; 0 for leaves
+    };
+
+    bool level(unsigned depth, Level& of) const noexcept;
+    Status open_node(const Node& node, MetadataWindow& window) noexcept;
+    Status record_at(MetadataWindow& window, unsigned i, ConstBytes& record) noexcept;
+    Status child(const Node& node, MetadataWindow& window, unsigned i, Node& child) noexcept;
+    Status next_child(const Node& node, MetadataWindow& window, std::uint64_t index, Node& child) noexcept;
+    Node root() const noexcept { return {root_, records_, 0, root_records_, depth_}; }
+    std::size_t pointer_size(unsigned depth) const noexcept;
+    Status damaged(unsigned line, Address address) noexcept {
+        return file_->context.fail(Module::index, line, Status::corrupt_file, 0, address);
+    }
+
+    FileState* file_ = nullptr;
+    Address address_ = kUndefinedAddress;
+    Address root_ = kUndefinedAddress;
+    std::uint64_t records_ = 0;
+    Node leaf_;  // where record() was last
+    std::uint32_t node_size_ = 0;
+    std::uint16_t record_size_ = 0;
+    std::uint16_t root_records_ = 0;
+    std::uint16_t depth_ = 0;
+    BTree2Type type_ = BTree2Type::testing;
+};
+
+#endif
+
+}  // namespace h5mote
