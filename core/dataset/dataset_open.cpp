@@ -4,11 +4,14 @@
 #include "dataset_state.hpp"
 #include "prepare.hpp"
 
+#include <cstring>
+
 namespace h5mote {
 
 struct DatasetState::Survey {
     unsigned rank = 0;
     unsigned filters = 0;
+    std::size_t values = 0;  // bytes of client data that the filters' entries do not hold
     bool dataspace = false;
     bool datatype = false;
     bool layout = false;
@@ -32,6 +35,9 @@ Status DatasetState::survey(FileState& file, Address address, Survey& found) noe
                 break;
             case MessageType::filter_pipeline:
                 found.filters = message.body().size() > 1 ? static_cast<unsigned>(message.body()[1]) : 0;
+#if H5MOTE_FILTERS
+                found.values = borrowed_values(file.context, message.body());
+#endif
                 break;
             case MessageType::external_files:
                 return file.context.unsupported(Module::dataset, __LINE__, Feature::external_storage);
@@ -68,12 +74,15 @@ Status DatasetState::open(FileState& file, Address address, DatasetState*& state
     }
     Survey found;
     H5MOTE_TRY(survey(file, address, found));
-    void* memory = file.context.allocate(MemoryKind::handle, footprint(found.rank, found.filters));
+    void* memory = file.context.allocate(MemoryKind::handle, footprint(found.rank, found.filters, found.values));
     if (memory == nullptr) {
         return Status::out_of_memory;
     }
     state = ::new (memory) DatasetState(file, address, found.rank);
     state->filter_count_ = static_cast<std::uint8_t>(found.filters);
+#if H5MOTE_FILTERS
+    state->filter_values_ = static_cast<std::uint32_t>(found.values);
+#endif
     const Status status = state->load();
     if (status != Status::ok) {
         state->destroy();
@@ -134,10 +143,24 @@ Status DatasetState::load_filters(MessageIterator& message) noexcept {
     PipelineReader reader(message.body());
     unsigned count = 0;
     H5MOTE_TRY(reader.count(file_->context, count));
+    // The header does not stay in memory: values that are borrowed from it move behind the entries.
+    auto* values = reinterpret_cast<std::byte*>(filter_entries() + filter_count_);
+    std::size_t left = filter_values_;
     for (unsigned i = 0; i < filter_count_; ++i) {
         FilterEntry* entry = ::new (static_cast<void*>(filter_entries() + i)) FilterEntry;
-        H5MOTE_TRY(reader.next(file_->context, entry->spec));
-        entry->filter = file_->context.find_filter(entry->spec.id);
+        FilterSpec& spec = entry->spec;
+        H5MOTE_TRY(reader.next(file_->context, spec));
+        if (spec.encoded != nullptr) {
+            const std::size_t size = std::size_t{4} * spec.value_count;
+            if (size > left) {
+                return file_->context.fail(Module::dataset, __LINE__, Status::corrupt_file, 0, address_);
+            }
+            std::memcpy(values, spec.encoded, size);
+            spec.encoded = values;
+            values += size;
+            left -= size;
+        }
+        entry->filter = file_->context.find_filter(spec.id);
     }
     return Status::ok;
 #else
@@ -240,7 +263,11 @@ void DatasetState::detach() noexcept {
 
 void DatasetState::destroy() noexcept {
     Context& context = file_->context;
-    const std::size_t size = footprint(rank_, filter_count_);
+#if H5MOTE_FILTERS
+    const std::size_t size = footprint(rank_, filter_count_, filter_values_);
+#else
+    const std::size_t size = footprint(rank_, filter_count_, 0);
+#endif
     this->~DatasetState();
     context.release(MemoryKind::handle, this, size);
 }

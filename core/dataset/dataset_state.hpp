@@ -11,7 +11,7 @@
 namespace h5mote {
 
 /// Shared by the handles of one dataset and known to its file as the owner of chunks in memory. In one block of memory
-/// with the sizes of its dimensions and its filters.
+/// with the sizes of its dimensions, its filters and their client data.
 ///
 /// Append: the cursor (its base class, which handles write through) points into the slot of the last chunk. Whatever
 /// needs to know how far it has come calls settle_cursor() first.
@@ -86,8 +86,8 @@ private:
 
     // What the header says, gathered in one walk over its messages.
     struct Survey;
-    static std::size_t footprint(unsigned rank, std::size_t filters) noexcept {
-        return sizeof(DatasetState) + rank * 3 * sizeof(std::uint64_t) + filters * sizeof(FilterEntry);
+    static std::size_t footprint(unsigned rank, std::size_t filters, std::size_t values) noexcept {
+        return sizeof(DatasetState) + rank * 3 * sizeof(std::uint64_t) + filters * sizeof(FilterEntry) + values;
     }
     H5MOTE_STEP static Status survey(FileState& file, Address address, Survey& found) noexcept;
     H5MOTE_STEP Status load() noexcept;
@@ -122,6 +122,9 @@ private:
     std::uint32_t element_size_ = 0;
     std::uint32_t chunk_bytes_ = 0;
     std::uint32_t reserve_ = 65536;
+#if H5MOTE_FILTERS
+    std::uint32_t filter_values_ = 0;  // bytes of client data behind the filters
+#endif
     Address data_address_ = kUndefinedAddress;
     Address data_size_ = 0;
     std::uint8_t rank_;

@@ -7,17 +7,26 @@ namespace h5mote {
 
 /// version 2 | count | per filter: id 2 | [name length 2, only id >= 256] | flags 2 | number of values 2 | [name]
 /// | values 4 each
+/// version 1 | count | 0 6 | per filter: id 2 | name length 2 | flags 2 | number of values 2 | name, a multiple of 8
+/// bytes | values 4 each | 0 4 after an odd number of values
 class PipelineReader {
 public:
+    /// `body` outlives the reader and what it yields.
     explicit PipelineReader(ConstBytes body) noexcept : reader_(body) {}
-    /// Number of filters; call first. unsupported: not version 2.
+    /// Number of filters, at most 32; call first. unsupported: a version that is not known.
     Status count(Context& context, unsigned& filters) noexcept;
-    /// The next filter; call at most that many times.
+    /// The next filter; call at most that many times. More values than it holds itself are borrowed from the body.
     Status next(Context& context, FilterSpec& spec) noexcept;
+    /// Name of the filter that next() gave, without the terminating zero; empty when the message has none.
+    ConstBytes name() const noexcept { return name_; }
 
 private:
     Reader reader_;
+    ConstBytes name_;
+    bool old_ = false;  // version 1
 };
+/// Bytes of values that the filters of a message borrow from it: what has to be kept besides them. 0 if it is damaged.
+std::size_t borrowed_values(Context& context, ConstBytes body) noexcept;
 /// Writes the start of a filter pipeline message; then each filter.
 void encode_pipeline(Writer& writer, std::size_t count) noexcept;
 void encode_filter(Writer& writer, const FilterSpec& spec) noexcept;

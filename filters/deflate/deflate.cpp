@@ -9,7 +9,7 @@ namespace h5mote {
 FilterId DeflateFilter::id() const noexcept { return FilterId::deflate; }
 
 Status DeflateFilter::set_local(FilterSpec& spec, const FilterTarget& /*target*/) const noexcept {
-    return spec.value_count == 1 && spec.values[0] <= 9 ? Status::ok : Status::invalid_argument;
+    return spec.value_count == 1 && spec.value(0) <= 9 ? Status::ok : Status::invalid_argument;
 }
 
 std::size_t DeflateFilter::encoded_limit(const FilterSpec& spec, std::size_t size) const noexcept {
@@ -70,7 +70,7 @@ std::size_t DeflateFilter::scratch_need(bool encode, std::size_t /*size*/) const
 Status DeflateFilter::encode(const FilterSpec& spec, ConstBytes in, Bytes out, std::size_t& size,
                              Bytes scratch) const noexcept {
 #if H5MOTE_WRITE
-    if (spec.value_count != 1 || spec.values[0] > 9) {
+    if (spec.value_count != 1 || spec.value(0) > 9) {
         return Status::invalid_argument;
     }
     if (aligned(scratch).size() < kEncodeScratch) {

@@ -45,11 +45,11 @@ std::size_t DeflateFilter::scratch_need(bool /*encode*/, std::size_t /*size*/) c
 Status DeflateFilter::encode(const FilterSpec& spec, ConstBytes in, Bytes out, std::size_t& size,
                              Bytes /*scratch*/) const noexcept {
 #if H5MOTE_WRITE
-    if (spec.value_count != 1 || spec.values[0] > 9) {
+    if (spec.value_count != 1 || spec.value(0) > 9) {
         return Status::invalid_argument;
     }
     z_stream stream{};
-    const int begun = deflateInit(&stream, static_cast<int>(spec.values[0]));
+    const int begun = deflateInit(&stream, static_cast<int>(spec.value(0)));
     if (begun != Z_OK) {
         return failure(begun, Status::invalid_argument);
     }

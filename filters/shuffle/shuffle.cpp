@@ -12,13 +12,13 @@ namespace {
 __attribute__((noinline)) Status transpose(const FilterSpec& spec, ConstBytes in, Bytes out, std::size_t& size,
                                            bool gather) noexcept {
     size = in.size();
-    if (spec.value_count != 1 || spec.values[0] == 0) {
+    const std::size_t element = spec.value_count == 1 ? spec.value(0) : 0;
+    if (element == 0) {
         return Status::invalid_argument;
     }
     if (size > out.size()) {
         return Status::no_space;
     }
-    const std::size_t element = spec.values[0];
     const std::size_t whole = size - size % element;
     const std::byte* from = in.data();
     std::byte* to = out.data();

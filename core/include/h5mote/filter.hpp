@@ -21,6 +21,9 @@ enum class FilterId : std::uint16_t {
 };
 
 /// One filter of a pipeline as a user asks for it and as the filter pipeline message stores it.
+///
+/// Client data (cd_values) of up to kMaxValues numbers stand in the specification itself. More, which only files bring,
+/// are borrowed in their encoded form. Filters read both by value().
 struct FilterSpec {
     static constexpr std::size_t kMaxValues = 8;
 
@@ -28,9 +31,29 @@ struct FilterSpec {
     /// H5Z_FLAG_OPTIONAL: a chunk that the filter cannot shrink or process is stored without it. Otherwise the
     /// write fails.
     bool optional = false;
-    std::uint8_t value_count = 0;
-    std::uint32_t values[kMaxValues] = {};  ///< client data (cd_values)
+    std::uint16_t value_count = 0;
+    std::uint32_t values[kMaxValues] = {};
+    /// When not nullptr, the values stand here instead: 4 bytes each, little-endian. Whoever sets it keeps them alive.
+    const std::byte* encoded = nullptr;
+
+    /// Number i of the client data; 0 when there are fewer.
+    std::uint32_t value(std::size_t i) const noexcept;
 };
+
+// Not inlined: many call sites, and none where it matters.
+[[gnu::noinline]] inline std::uint32_t FilterSpec::value(std::size_t i) const noexcept {
+    if (i >= value_count) {
+        return 0;
+    }
+    if (encoded == nullptr) {
+        return i < kMaxValues ? values[i] : 0;
+    }
+    std::uint32_t result = 0;
+    for (std::size_t byte = 4; byte-- > 0;) {
+        result = result << 8 | static_cast<std::uint32_t>(encoded[4 * i + byte]);
+    }
+    return result;
+}
 
 /// What a filter is applied to, for can_apply and set_local.
 struct FilterTarget {
