@@ -7,6 +7,7 @@
 // Nothing is held between two calls. A segment of any size is looked into piece by piece.
 #pragma once
 
+#include "block_visitor.hpp"
 #include "btree1.hpp"
 #include "file_state.hpp"
 
@@ -37,6 +38,8 @@ public:
 
 private:
     Status open_data(MetadataWindow& window) noexcept;
+    Status end_of_name(MetadataWindow& window, Address offset, Address& length) noexcept;
+    Status damaged(unsigned line) noexcept;
 
     FileState* file_ = nullptr;
     Address header_ = kUndefinedAddress;

@@ -38,13 +38,14 @@ protected:
     Status damaged(unsigned line, Address address) noexcept {
         return file_->context.fail(Module::index, line, Status::corrupt_file, 0, address);
     }
-    // Finds the child of a node whose range holds what is wanted: key(i) <= wanted < key(i + 1), or, for groups,
+    // The leaf, and the child of it, whose range holds what is wanted: key(i) <= wanted < key(i + 1); of groups
     // key(i) < wanted <= key(i + 1). not_found.
-    Status descend(Address& address) noexcept;
+    Status descend(MetadataWindow& window, unsigned& index) noexcept;
     // Sign of wanted - key(i).
     virtual Status compare_key(ConstBytes key, int& order) noexcept = 0;
     ~BTree1() = default;
 
+    Status walk_leaf(Address leaf, unsigned entries, BlockVisitor& visitor) noexcept;
     std::size_t node_size() const noexcept;
     std::size_t entry_offset(unsigned i) const noexcept;
 
@@ -121,6 +122,7 @@ public:
 
 private:
     Status compare_key(ConstBytes key, int& order) noexcept override;
+    Status load(MetadataWindow& window, unsigned i, ChunkLocation& location) noexcept;
 
     const std::uint64_t* chunk_ = nullptr;
     const std::uint64_t* wanted_ = nullptr;

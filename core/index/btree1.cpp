@@ -1,0 +1,308 @@
+#include "btree1.hpp"
+
+#include "checked.hpp"
+
+#if H5MOTE_ALL_FORMATS
+
+namespace h5mote {
+
+void BTree1::set(FileState& file, Address root, unsigned half_width, unsigned key_size) noexcept {
+    file_ = &file;
+    root_ = root;
+    width_ = 2 * half_width;
+    key_size_ = static_cast<std::uint16_t>(key_size);
+}
+
+std::size_t BTree1::entry_offset(unsigned i) const noexcept {
+    return BTree1Node::prefix_size(file_->shape()) + std::size_t{i} * (key_size_ + file_->shape().sizeof_addr);
+}
+
+// One more key than children.
+std::size_t BTree1::node_size() const noexcept { return entry_offset(width_) + key_size_; }
+
+Status BTree1::open_node(Address address, unsigned level, MetadataWindow& window, BTree1Node& node) noexcept {
+    H5MOTE_TRY(file_->window(Usage::btree, address, node_size(), false, window));
+    ConstBytes prefix;
+    H5MOTE_TRY(window.view(0, BTree1Node::prefix_size(file_->shape()), prefix));
+    const bool sound = node.decode(file_->shape(), prefix) && node.type == type_ && node.entries <= width_ &&
+                       (level == kAnyLevel || node.level == level);
+    return sound ? Status::ok : damaged(__LINE__, address);
+}
+
+Status BTree1::child(MetadataWindow& window, unsigned i, Address& address) noexcept {
+    ConstBytes bytes;
+    H5MOTE_TRY(window.view(entry_offset(i) + key_size_, file_->shape().sizeof_addr, bytes));
+    address = file_->shape().load_addr(bytes.data());
+    return Status::ok;
+}
+
+Status BTree1::key(MetadataWindow& window, unsigned i, ConstBytes& bytes) noexcept {
+    return window.view(entry_offset(i), key_size_, bytes);
+}
+
+Status BTree1::descend(MetadataWindow& window, unsigned& index) noexcept {
+    Address address = root_;
+    unsigned level = kAnyLevel;
+    for (;;) {
+        BTree1Node node;
+        H5MOTE_TRY(open_node(address, level, window, node));
+        // The first child whose range does not end before what is wanted. A range of names includes its end.
+        unsigned from = 0;
+        unsigned to = node.entries;
+        while (from < to) {
+            const unsigned middle = (from + to) / 2;
+            ConstBytes bytes;
+            int order = 0;
+            H5MOTE_TRY(key(window, middle + 1, bytes));
+            H5MOTE_TRY(compare_key(bytes, order));
+            if (order > 0 || (order == 0 && type_ == BTree1Node::kChunks)) {
+                from = middle + 1;
+            } else {
+                to = middle;
+            }
+        }
+        if (from == node.entries) {
+            return Status::not_found;
+        }
+        if (node.level == 0) {
+            index = from;
+            return Status::ok;
+        }
+        level = node.level - 1U;
+        H5MOTE_TRY(child(window, from, address));
+    }
+}
+
+Status BTree1::edge(bool first, unsigned level, Address& address, unsigned& entries) noexcept {
+    MetadataWindow window;
+    BTree1Node node;
+    address = root_;
+    unsigned expected = kAnyLevel;
+    for (;;) {
+        H5MOTE_TRY(open_node(address, expected, window, node));
+        if (node.level < level || (first ? node.left : node.right) != kUndefinedAddress) {
+            return damaged(__LINE__, address);
+        }
+        entries = node.entries;
+        if (node.level == level) {
+            return Status::ok;
+        }
+        if (node.entries == 0) {
+            return damaged(__LINE__, address);
+        }
+        expected = node.level - 1U;
+        H5MOTE_TRY(child(window, first ? 0 : node.entries - 1U, address));
+    }
+}
+
+Status BTree1::neighbour(bool right, Address& address, unsigned level, unsigned& entries) noexcept {
+    MetadataWindow window;
+    BTree1Node node;
+    H5MOTE_TRY(open_node(address, level, window, node));
+    const Address next = right ? node.right : node.left;
+    if (next == kUndefinedAddress) {
+        return Status::not_found;
+    }
+    H5MOTE_TRY(open_node(next, level, window, node));
+    // Every node has one predecessor, the outermost has none: no walk comes to the same node again.
+    if ((right ? node.left : node.right) != address) {
+        return damaged(__LINE__, next);
+    }
+    address = next;
+    entries = node.entries;
+    return Status::ok;
+}
+
+Status BTree1::height(unsigned& levels) noexcept {
+    MetadataWindow window;
+    BTree1Node node;
+    H5MOTE_TRY(open_node(root_, kAnyLevel, window, node));
+    levels = node.level;
+    return Status::ok;
+}
+
+Status BTree1::walk_leaf(Address leaf, unsigned entries, BlockVisitor& visitor) noexcept {
+    const Address size =
+        SymbolNode::kPrefixSize + Address{2} * file_->btree_k.group_leaf * SymbolEntry::size(file_->shape());
+    MetadataWindow window;
+    BTree1Node node;
+    H5MOTE_TRY(open_node(leaf, 0, window, node));
+    for (unsigned i = 0; i < entries; ++i) {
+        Address address = 0;
+        H5MOTE_TRY(child(window, i, address));
+        H5MOTE_TRY(visitor.block(BlockKind::symbol_node, address, size));
+    }
+    return Status::ok;
+}
+
+Status BTree1::walk(BlockVisitor& visitor) noexcept {
+    unsigned level = 0;
+    H5MOTE_TRY(height(level));
+    for (++level; level-- > 0;) {
+        Address address = 0;
+        unsigned entries = 0;
+        Status status = edge(true, level, address, entries);
+        while (status == Status::ok) {
+            H5MOTE_TRY(visitor.block(BlockKind::btree1_node, address, node_size()));
+            if (level == 0 && type_ == BTree1Node::kGroup) {
+                H5MOTE_TRY(walk_leaf(address, entries, visitor));
+            }
+            status = neighbour(true, address, level, entries);
+        }
+        if (status != Status::not_found) {
+            return status;
+        }
+    }
+    return Status::ok;
+}
+
+void GroupBTree1::open(FileState& file, Address root, SymbolNames& names) noexcept {
+    set(file, root, file.btree_k.group_internal, file.shape().sizeof_size);
+    names_ = &names;
+}
+
+Status GroupBTree1::compare_key(ConstBytes key, int& order) noexcept {
+    return names_->compare(narrow(load_uint(key.data(), file_->shape().sizeof_size)), wanted_, order);
+}
+
+Status GroupBTree1::open_symbols(Address address, MetadataWindow& window, std::uint16_t& symbols) noexcept {
+    const Address size =
+        SymbolNode::kPrefixSize + Address{2} * file_->btree_k.group_leaf * SymbolEntry::size(file_->shape());
+    H5MOTE_TRY(file_->window(Usage::btree, address, size, false, window));
+    ConstBytes prefix;
+    H5MOTE_TRY(window.view(0, SymbolNode::kPrefixSize, prefix));
+    return SymbolNode::decode(prefix, symbols) ? Status::ok : damaged(__LINE__, address);
+}
+
+Status GroupBTree1::symbol_at(MetadataWindow& window, unsigned i, SymbolEntry& symbol) noexcept {
+    const std::size_t size = SymbolEntry::size(file_->shape());
+    ConstBytes bytes;
+    H5MOTE_TRY(window.view(SymbolNode::kPrefixSize + i * size, size, bytes));
+    return symbol.decode(file_->shape(), bytes) ? Status::ok : damaged(__LINE__, window.address());
+}
+
+Status GroupBTree1::find(ConstBytes name, SymbolEntry& symbol) noexcept {
+    wanted_ = name;
+    MetadataWindow window;
+    unsigned index = 0;
+    Address address = 0;
+    H5MOTE_TRY(descend(window, index));
+    H5MOTE_TRY(child(window, index, address));
+    std::uint16_t to = 0;
+    H5MOTE_TRY(open_symbols(address, window, to));
+    for (unsigned from = 0; from < to;) {
+        const unsigned middle = (from + to) / 2;
+        int order = 0;
+        H5MOTE_TRY(symbol_at(window, middle, symbol));
+        H5MOTE_TRY(names_->compare(symbol.name, name, order));
+        if (order == 0) {
+            return Status::ok;
+        }
+        if (order > 0) {
+            from = middle + 1;
+        } else {
+            to = static_cast<std::uint16_t>(middle);
+        }
+    }
+    return Status::not_found;
+}
+
+Status GroupBTree1::next(Cursor& cursor, SymbolEntry& symbol) noexcept {
+    if (!cursor.started) {
+        H5MOTE_TRY(edge(!cursor.backwards, 0, cursor.leaf, cursor.entries));
+        cursor.child = cursor.backwards ? cursor.entries : 0;
+        cursor.started = true;
+    }
+    for (;;) {
+        MetadataWindow window;
+        std::uint16_t symbols = 0;
+        if (cursor.node != kUndefinedAddress) {
+            H5MOTE_TRY(open_symbols(cursor.node, window, symbols));
+            if (cursor.backwards ? cursor.symbol > 0 : cursor.symbol < symbols) {
+                return symbol_at(window, cursor.backwards ? --cursor.symbol : cursor.symbol++, symbol);
+            }
+            cursor.node = kUndefinedAddress;
+        }
+        if (cursor.child == (cursor.backwards ? 0 : cursor.entries)) {
+            H5MOTE_TRY(neighbour(!cursor.backwards, cursor.leaf, 0, cursor.entries));
+            cursor.child = cursor.backwards ? cursor.entries : 0;
+            continue;
+        }
+        BTree1Node node;
+        H5MOTE_TRY(open_node(cursor.leaf, 0, window, node));
+        H5MOTE_TRY(child(window, cursor.backwards ? --cursor.child : cursor.child++, cursor.node));
+        H5MOTE_TRY(open_symbols(cursor.node, window, symbols));
+        cursor.symbol = cursor.backwards ? symbols : 0;
+    }
+}
+
+void ChunkBTree1::open(FileState& file, Address root, unsigned rank, const std::uint64_t* chunk) noexcept {
+    set(file, root, file.btree_k.chunk, 8 + 8 * (rank + 1));
+    rank_ = rank;
+    chunk_ = chunk;
+}
+
+// The key that ends the last node differs from that of a chunk in the coordinate behind the last dimension, by which
+// it may be all that lies between two chunks: it is compared as well.
+Status ChunkBTree1::compare_key(ConstBytes key, int& order) noexcept {
+    order = 0;
+    for (unsigned i = 0; i <= rank_ && order == 0; ++i) {
+        const std::uint64_t mine = i == rank_ ? 0 : wanted_[i] * chunk_[i];
+        const std::uint64_t its = load_le<std::uint64_t>(key.data() + 8 + 8 * i);
+        order = mine < its ? -1 : mine > its ? 1 : 0;
+    }
+    return Status::ok;
+}
+
+Status ChunkBTree1::load(MetadataWindow& window, unsigned i, ChunkLocation& location) noexcept {
+    ConstBytes bytes;
+    H5MOTE_TRY(key(window, i, bytes));
+    location.size = load_le<std::uint32_t>(bytes.data());
+    location.mask = load_le<std::uint32_t>(bytes.data() + 4);
+    return child(window, i, location.address);
+}
+
+Status ChunkBTree1::find(const std::uint64_t* scaled, ChunkLocation& location) noexcept {
+    wanted_ = scaled;
+    location = ChunkLocation{};
+    MetadataWindow window;
+    unsigned index = 0;
+    const Status status = descend(window, index);
+    if (status != Status::ok) {
+        return status == Status::not_found ? Status::ok : status;
+    }
+    ConstBytes bytes;
+    int order = 0;
+    H5MOTE_TRY(key(window, index, bytes));
+    H5MOTE_TRY(compare_key(bytes, order));
+    return order == 0 ? load(window, index, location) : Status::ok;
+}
+
+Status ChunkBTree1::next(Cursor& cursor, std::uint64_t* scaled, ChunkLocation& location) noexcept {
+    if (!cursor.started) {
+        H5MOTE_TRY(edge(true, 0, cursor.leaf, cursor.entries));
+        cursor.started = true;
+    }
+    while (cursor.child == cursor.entries) {
+        H5MOTE_TRY(neighbour(true, cursor.leaf, 0, cursor.entries));
+        cursor.child = 0;
+    }
+    MetadataWindow window;
+    BTree1Node node;
+    H5MOTE_TRY(open_node(cursor.leaf, 0, window, node));
+    ConstBytes bytes;
+    H5MOTE_TRY(key(window, cursor.child, bytes));
+    for (unsigned i = 0; i < rank_; ++i) {
+        std::uint32_t rest = 0;
+        scaled[i] =
+            divide(load_le<std::uint64_t>(bytes.data() + 8 + 8 * i), static_cast<std::uint32_t>(chunk_[i]), rest);
+        if (rest != 0) {
+            return damaged(__LINE__, cursor.leaf);
+        }
+    }
+    return load(window, cursor.child++, location);
+}
+
+}  // namespace h5mote
+
+#endif
