@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 // A compiler for a machine without operating system defines none of these.
 #if defined(__unix__) || defined(__APPLE__)
@@ -44,5 +45,10 @@ Status lock(int fd, bool exclusive) noexcept;
 Status unlock(int fd) noexcept;
 /// Sets `id` if the system can tell files apart.
 void identify(int fd, StorageId& id) noexcept;
+
+/// A variable of the environment; empty when it is not set.
+std::string_view environment(const char* name) noexcept;
+/// Follows the symbolic link that `path` is; false when it is none, or the result does not fit.
+bool resolve(const char* path, char* to, std::size_t size) noexcept;
 
 }  // namespace h5mote::posix

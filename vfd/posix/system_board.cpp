@@ -64,6 +64,10 @@ Status unlock(int /*fd*/) noexcept { return Status::ok; }
 
 void identify(int /*fd*/, StorageId& /*id*/) noexcept {}
 
+std::string_view environment(const char* /*name*/) noexcept { return {}; }
+
+bool resolve(const char* /*path*/, char* /*to*/, std::size_t /*size*/) noexcept { return false; }
+
 }  // namespace h5mote::posix
 
 #endif

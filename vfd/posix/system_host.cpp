@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <cerrno>
+#include <climits>
+#include <cstdlib>
 #include <cstring>
 
 namespace h5mote::posix {
@@ -43,8 +45,10 @@ Status sync_directory_of(const char* path) noexcept {
 }  // namespace
 
 int open(const char* path, unsigned how) noexcept {
-    const int flags = ((how & kReadWrite) != 0 ? O_RDWR : O_RDONLY) | ((how & kTruncate) != 0 ? O_TRUNC : 0) |
-                      ((how & kCreateNew) != 0 ? O_CREAT | O_EXCL : 0) | O_CLOEXEC;
+    // Without O_NONBLOCK a name that turns out to be a pipe would wait for its other end.
+    const int flags = ((how & kReadWrite) != 0 ? O_RDWR : O_RDONLY | O_NONBLOCK) |
+                      ((how & kTruncate) != 0 ? O_TRUNC : 0) | ((how & kCreateNew) != 0 ? O_CREAT | O_EXCL : 0) |
+                      O_CLOEXEC;
     int fd = -1;
     do {
         fd = ::open(path, flags, 0666);
@@ -113,6 +117,19 @@ void identify(int fd, StorageId& id) noexcept {
     if (fd >= 0 && ::fstat(fd, &about) == 0) {
         id = {static_cast<std::uint64_t>(about.st_dev), static_cast<std::uint64_t>(about.st_ino)};
     }
+}
+
+std::string_view environment(const char* name) noexcept {
+    const char* const value = std::getenv(name);
+    return value == nullptr ? std::string_view{} : std::string_view{value};
+}
+
+bool resolve(const char* path, char* to, std::size_t size) noexcept {
+    struct stat about;
+    if (size < PATH_MAX || ::lstat(path, &about) != 0 || !S_ISLNK(about.st_mode)) {
+        return false;
+    }
+    return ::realpath(path, to) != nullptr;
 }
 
 }  // namespace h5mote::posix

@@ -1,0 +1,76 @@
+// H5FD_family - one HDF5 file cut into members of equal size.
+#pragma once
+
+#include <h5mote/driver.hpp>
+
+#include <cstdint>
+
+#if H5MOTE_OTHER_FILES
+
+namespace h5mote {
+
+/// Hands out the members of a family.
+class FamilyMembers {
+public:
+    /// Member number `index`, from 0 on. `driver` is valid until the next call, so that any number of members can be
+    /// served with one of them open. not_found behind the last one; io_error, busy.
+    virtual Status member(std::uint32_t index, Driver*& driver) noexcept = 0;
+
+protected:
+    FamilyMembers() = default;
+    FamilyMembers(const FamilyMembers&) = delete;
+    FamilyMembers& operator=(const FamilyMembers&) = delete;
+    ~FamilyMembers() = default;
+};
+
+/// Members that are open already.
+class FamilySpan final : public FamilyMembers {
+public:
+    /// Borrows all of it.
+    explicit FamilySpan(Span<Driver* const> members) noexcept : members_(members) {}
+    Status member(std::uint32_t index, Driver*& driver) noexcept override {
+        if (index >= members_.size()) {
+            return Status::not_found;
+        }
+        driver = members_[index];
+        return Status::ok;
+    }
+
+private:
+    Span<Driver* const> members_;
+};
+
+/// A family. Byte `a` of the file is byte a % size of member a / size, where the size is what the superblock says, or
+/// else the length of the first member. For reading only, so far.
+class FamilyDriver final : public Driver {
+public:
+    /// The members are borrowed.
+    explicit FamilyDriver(FamilyMembers& members) noexcept : members_(members) {}
+
+    /// Counts the members. not_found: there is no first one. io_error, busy. Again: as a new family.
+    Status open() noexcept;
+    std::uint32_t members() const noexcept { return count_; }
+    std::uint64_t member_size() const noexcept { return member_size_; }
+
+    Capabilities capabilities() const noexcept override;
+    /// io_error also where a member is shorter than the family says.
+    Status read(Usage usage, std::uint64_t address, Bytes to) noexcept override;
+    Status write(Usage usage, std::uint64_t address, ConstBytes from) noexcept override;
+    Status sync() noexcept override { return Status::ok; }
+    Status end_of_file(std::uint64_t& size) noexcept override;
+    Status truncate(std::uint64_t size) noexcept override;
+    Status use_superblock_info(std::string_view name, ConstBytes info, std::uint64_t& end) noexcept override;
+    StorageId storage_id() const noexcept override { return id_; }
+
+private:
+    FamilyMembers& members_;
+    std::uint64_t member_size_ = 0;
+    std::uint32_t count_ = 0;
+    std::uint32_t last_ = 0;       // the last member that is not empty
+    std::uint64_t last_size_ = 0;  // its length
+    StorageId id_;
+};
+
+}  // namespace h5mote
+
+#endif

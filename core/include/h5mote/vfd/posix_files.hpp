@@ -1,0 +1,95 @@
+// H5FD_sec2 and the drivers over it - an HDF5 file by the name that a person gives it, in one file or in several.
+#pragma once
+
+#include <h5mote/vfd/family.hpp>
+#include <h5mote/vfd/multi.hpp>
+#include <h5mote/vfd/posix.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#if H5MOTE_OTHER_FILES
+
+namespace h5mote {
+
+/// Bytes of the longest path that is made here, its terminating zero included.
+#if defined(__unix__) || defined(__APPLE__)
+inline constexpr std::size_t kLongestPath = 4096;
+#else
+inline constexpr std::size_t kLongestPath = 128;
+#endif
+
+/// Members of a family by a pattern as "flight%05d.h5". A few of them are open at a time.
+class PosixFamily final : public FamilyMembers {
+public:
+    /// Most members that are open at once.
+    static constexpr unsigned kOpen = 4;
+
+    /// Borrows the pattern: a path with one "%d", "%5d" or "%05d", and "%%" for a percent sign. invalid_argument: it
+    /// has none, or something else. Opens nothing yet.
+    Status set_pattern(const char* pattern) noexcept;
+    Status member(std::uint32_t index, Driver*& driver) noexcept override;
+    void close() noexcept;
+
+private:
+    PosixDriver drivers_[kOpen];
+    std::uint32_t indexes_[kOpen] = {};
+    unsigned next_ = 0;
+    const char* pattern_ = nullptr;
+    char path_[kLongestPath];
+};
+
+/// Parts of a file of the multi or split driver, beside the path that stands for the whole.
+class PosixParts final : public MultiParts {
+public:
+    /// Borrows the path. Opens nothing yet.
+    void set_path(const char* path) noexcept { base_ = path; }
+    /// A name without "%s" is a path by itself; with several, invalid_argument.
+    Status open(unsigned index, std::string_view name, Driver*& driver) noexcept override;
+    void close(unsigned index) noexcept override;
+
+private:
+    PosixDriver drivers_[kMostParts];
+    const char* base_ = "";
+    char path_[kLongestPath];
+};
+
+/// An HDF5 file to read, however it is laid out.
+class PosixFile {
+public:
+    enum class Kind : std::uint8_t {
+        any,     ///< the first of those below that is HDF5, as h5dump tries them
+        single,  ///< one file
+        family,  ///< `path` is a pattern
+        split,   ///< `path` stands for PATH-m.h5 and PATH-r.h5
+        multi,   ///< `path` stands for PATH-s.h5 and five more
+    };
+
+    PosixFile() noexcept = default;
+    /// Borrows the path. not_found: no such file (also: a part of it is missing); not_hdf5: of `any`, none has the
+    /// signature; invalid_argument, io_error. Again: closes what was open.
+    Status open(const char* path, Kind kind = Kind::any) noexcept;
+    void close() noexcept;
+
+    /// What was opened; Kind::any when nothing is.
+    Kind kind() const noexcept { return kind_; }
+    const char* path() const noexcept { return path_; }
+    /// To be given to File::open(). Valid until close().
+    Driver& driver() noexcept;
+
+private:
+    Status open_as(Kind kind) noexcept;
+
+    PosixDriver single_;
+    PosixFamily family_members_;
+    PosixParts multi_parts_;
+    FamilyDriver family_{family_members_};
+    MultiDriver multi_{multi_parts_};
+    const char* path_ = "";
+    Kind kind_ = Kind::any;
+};
+
+}  // namespace h5mote
+
+#endif

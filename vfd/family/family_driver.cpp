@@ -1,0 +1,94 @@
+// Driver information "NCSAfami": the size of a member, 8 bytes.
+#include "checked.hpp"
+#include "cursor.hpp"
+
+#include <h5mote/vfd/family.hpp>
+
+#if H5MOTE_OTHER_FILES
+
+namespace h5mote {
+
+Status FamilyDriver::open() noexcept {
+    count_ = last_ = 0;
+    member_size_ = last_size_ = 0;
+    for (;;) {
+        Driver* member = nullptr;
+        const Status status = members_.member(count_, member);
+        if (status == Status::not_found && count_ > 0) {
+            return Status::ok;
+        }
+        H5MOTE_TRY(status);
+        std::uint64_t size = 0;
+        H5MOTE_TRY(member->end_of_file(size));
+        if (count_ == 0) {
+            member_size_ = size;
+            // The first member alone is other bytes than the family.
+            id_ = member->storage_id();
+            id_.volume ^= std::uint64_t{1} << 63;
+        }
+        if (size != 0) {
+            last_ = count_;
+            last_size_ = size;
+        }
+        if (++count_ == 0) {
+            return Status::overflow;
+        }
+    }
+}
+
+Capabilities FamilyDriver::capabilities() const noexcept {
+    Capabilities capabilities;
+    capabilities.writable = false;
+    return capabilities;
+}
+
+Status FamilyDriver::read(Usage usage, std::uint64_t address, Bytes to) noexcept {
+    while (!to.empty()) {
+        if (member_size_ == 0 || address / member_size_ >= count_) {
+            return Status::io_error;
+        }
+        Driver* member = nullptr;
+        H5MOTE_TRY(members_.member(static_cast<std::uint32_t>(address / member_size_), member));
+        const std::uint64_t offset = address % member_size_;
+        const std::uint64_t left = member_size_ - offset;
+        const std::size_t size = left < to.size() ? static_cast<std::size_t>(left) : to.size();
+        H5MOTE_TRY(member->read(usage, offset, to.first(size)));
+        to = to.subspan(size);
+        address += size;
+    }
+    return Status::ok;
+}
+
+Status FamilyDriver::write(Usage /*usage*/, std::uint64_t /*address*/, ConstBytes /*from*/) noexcept {
+    return Status::read_only;
+}
+
+Status FamilyDriver::truncate(std::uint64_t /*size*/) noexcept { return Status::read_only; }
+
+Status FamilyDriver::end_of_file(std::uint64_t& size) noexcept {
+    std::uint64_t before = 0;
+    if (!checked_multiply(member_size_, std::uint64_t{last_}, before) ||
+        !checked_add(before, last_size_ < member_size_ ? last_size_ : member_size_, size)) {
+        return Status::overflow;
+    }
+    return Status::ok;
+}
+
+Status FamilyDriver::use_superblock_info(std::string_view name, ConstBytes info, std::uint64_t& end) noexcept {
+    if (name != "NCSAfami") {
+        return Driver::use_superblock_info(name, info, end);
+    }
+    if (info.size() < 8) {
+        return Status::corrupt_file;
+    }
+    const std::uint64_t size = load_le<std::uint64_t>(info.data());
+    if (size == 0) {
+        return Status::corrupt_file;
+    }
+    member_size_ = size;
+    return Status::ok;
+}
+
+}  // namespace h5mote
+
+#endif

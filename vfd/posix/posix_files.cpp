@@ -1,0 +1,186 @@
+#include <h5mote/vfd/posix_files.hpp>
+
+#include "path.hpp"
+
+#if H5MOTE_OTHER_FILES
+
+namespace h5mote {
+namespace {
+
+constexpr std::uint32_t kNone = ~std::uint32_t{0};
+constexpr unsigned kWidest = 20;
+
+// "%d", "%5d", "%05d" at the start of `text`: its length, or 0.
+std::size_t number_format(std::string_view text, unsigned& width, bool& zeros) noexcept {
+    std::size_t at = 1;
+    width = 0;
+    zeros = at < text.size() && text[at] == '0';
+    for (; at < text.size() && text[at] >= '0' && text[at] <= '9' && width <= kWidest; ++at) {
+        width = width * 10 + static_cast<unsigned>(text[at] - '0');
+    }
+    return at < text.size() && (text[at] == 'd' || text[at] == 'u') && width <= kWidest ? at + 1 : 0;
+}
+
+// Writes the member's path; the number of numbers in it, or -1 when the pattern is not understood.
+int expand(posix::PathWriter& path, std::string_view pattern, std::uint32_t index) noexcept {
+    int numbers = 0;
+    while (!pattern.empty()) {
+        const std::size_t percent = pattern.find('%');
+        path.add(pattern.substr(0, percent));
+        if (percent == std::string_view::npos) {
+            break;
+        }
+        pattern.remove_prefix(percent);
+        if (pattern.substr(0, 2) == "%%") {
+            path.add("%");
+            pattern.remove_prefix(2);
+            continue;
+        }
+        unsigned width = 0;
+        bool zeros = false;
+        const std::size_t length = number_format(pattern, width, zeros);
+        if (length == 0) {
+            return -1;
+        }
+        path.add_number(index, width, zeros);
+        pattern.remove_prefix(length);
+        ++numbers;
+    }
+    return numbers;
+}
+
+}  // namespace
+
+Status PosixFamily::set_pattern(const char* pattern) noexcept {
+    close();
+    posix::PathWriter path(path_, sizeof path_);
+    if (expand(path, pattern, 0) != 1) {
+        return Status::invalid_argument;
+    }
+    pattern_ = pattern;
+    return path.fits() ? Status::ok : Status::invalid_argument;
+}
+
+void PosixFamily::close() noexcept {
+    for (PosixDriver& driver : drivers_) {
+        (void)driver.close();
+    }
+}
+
+Status PosixFamily::member(std::uint32_t index, Driver*& driver) noexcept {
+    for (unsigned i = 0; i < kOpen; ++i) {
+        if (drivers_[i].is_open() && indexes_[i] == index) {
+            driver = &drivers_[i];
+            return Status::ok;
+        }
+    }
+    posix::PathWriter path(path_, sizeof path_);
+    if (pattern_ == nullptr || index == kNone || expand(path, pattern_, index) != 1 || !path.fits()) {
+        return Status::invalid_argument;
+    }
+    // In turn: a family is mostly read from front to back.
+    PosixDriver& chosen = drivers_[next_];
+    H5MOTE_TRY(chosen.open(path_, PosixDriver::Mode::read_only));
+    indexes_[next_] = index;
+    next_ = (next_ + 1) % kOpen;
+    driver = &chosen;
+    return Status::ok;
+}
+
+Status PosixParts::open(unsigned index, std::string_view name, Driver*& driver) noexcept {
+    const std::size_t percent = name.find('%');
+    posix::PathWriter path(path_, sizeof path_);
+    path.add(name.substr(0, percent));
+    if (percent != std::string_view::npos) {
+        const std::string_view rest = name.substr(percent);
+        if (rest.substr(0, 2) != "%s" || rest.find('%', 2) != std::string_view::npos) {
+            return Status::invalid_argument;
+        }
+        path.add(base_);
+        path.add(rest.substr(2));
+    }
+    if (index >= kMostParts || !path.fits()) {
+        return Status::invalid_argument;
+    }
+    H5MOTE_TRY(drivers_[index].open(path_, PosixDriver::Mode::read_only));
+    driver = &drivers_[index];
+    return Status::ok;
+}
+
+void PosixParts::close(unsigned index) noexcept {
+    if (index < kMostParts) {
+        (void)drivers_[index].close();
+    }
+}
+
+Status PosixFile::open_as(Kind kind) noexcept {
+    kind_ = kind;
+    switch (kind) {
+        case Kind::family:
+            H5MOTE_TRY(family_members_.set_pattern(path_));
+            return family_.open();
+        case Kind::split:
+            multi_parts_.set_path(path_);
+            return multi_.open(split_layout());
+        case Kind::multi:
+            multi_parts_.set_path(path_);
+            return multi_.open(multi_layout());
+        case Kind::any:
+        case Kind::single:
+            break;
+    }
+    return single_.open(path_, PosixDriver::Mode::read_only);
+}
+
+Status PosixFile::open(const char* path, Kind kind) noexcept {
+    close();
+    path_ = path;
+    if (kind != Kind::any) {
+        const Status status = open_as(kind);
+        if (status != Status::ok) {
+            close();
+        }
+        return status;
+    }
+    // What is said when none fits: that of the plain name, unless there is something else to say.
+    Status result = Status::not_found;
+    for (const Kind candidate : {Kind::single, Kind::family, Kind::split, Kind::multi}) {
+        Status status = open_as(candidate);
+        if (status == Status::ok) {
+            if (posix::has_signature(driver())) {
+                return Status::ok;
+            }
+            status = Status::not_hdf5;
+        }
+        if (candidate == Kind::single || (result == Status::not_found && status != Status::invalid_argument)) {
+            result = status;
+        }
+        close();
+    }
+    return result;
+}
+
+void PosixFile::close() noexcept {
+    multi_.close();
+    family_members_.close();
+    (void)single_.close();
+    kind_ = Kind::any;
+}
+
+Driver& PosixFile::driver() noexcept {
+    switch (kind_) {
+        case Kind::family:
+            return family_;
+        case Kind::split:
+        case Kind::multi:
+            return multi_;
+        case Kind::any:
+        case Kind::single:
+            break;
+    }
+    return single_;
+}
+
+}  // namespace h5mote
+
+#endif
