@@ -100,7 +100,7 @@ Status object_type(FileState& file, Address header, ObjectType& type) noexcept {
     if (status != Status::not_found) {
         return status;
     }
-    type = ObjectType::named_datatype;
+    type = ObjectType::datatype;
     return datatype ? Status::ok : file.context.fail(Module::group, __LINE__, Status::corrupt_file, 0, header);
 }
 

@@ -4,12 +4,11 @@
 #include "checked.hpp"
 #include "header.hpp"
 
+#include <h5mote/object.hpp>
+
 #include <string_view>
 
 namespace h5mote {
-
-/// What an object header describes.
-enum class ObjectType : std::uint8_t { group, dataset, named_datatype };
 
 /// Tells what kind of object stands at `header`. corrupt_file: none that exists; unsupported: a symbol-table group.
 H5MOTE_STEP Status object_type(FileState& file, Address header, ObjectType& type) noexcept;

@@ -8,6 +8,48 @@
 
 namespace h5mote {
 
+#if H5MOTE_ALL_FORMATS
+
+/// What a file says of itself as a whole: its superblock and extension (H5F_info2_t, H5Fget_create_plist).
+struct FileInfo {
+    std::uint8_t superblock_version = 0;
+    std::uint8_t sizeof_addr = 8;
+    std::uint8_t sizeof_size = 8;
+    std::uint8_t flags = 0;        ///< file consistency flags
+    std::uint64_t user_block = 0;  ///< bytes before the superblock
+    std::uint64_t file_size = 0;   ///< bytes of the storage, user block included
+    Address end_of_address = 0;    ///< recorded end, counted from the superblock
+    Address superblock_size = 0;   ///< bytes, driver information included
+    Address superblock_extension = kUndefinedAddress;
+    std::uint64_t superblock_extension_size = 0;  ///< bytes of its header
+    Address root = kUndefinedAddress;
+    /// Version 0 and 1 structures.
+    std::uint8_t free_space_version = 0;
+    std::uint8_t root_entry_version = 0;
+    std::uint8_t shared_header_version = 0;
+    /// Half of the most entries of a node (H5Pget_sym_k, H5Pget_istore_k).
+    std::uint16_t symbol_leaf_k = 4;
+    std::uint16_t symbol_internal_k = 16;
+    std::uint16_t chunk_btree_k = 32;
+    bool has_driver_info = false;
+    char driver_name[9] = {};  ///< of the driver information, e.g. "NCSAmult"
+    /// Shared messages (H5Pget_shared_mesg_nindexes).
+    Address shared_message_table = kUndefinedAddress;
+    std::uint8_t shared_message_indexes = 0;
+    std::uint64_t shared_message_table_size = 0;  ///< bytes of the table
+    StorageSize shared_message_storage;           ///< of all its indexes and heaps
+    /// File space (H5Pget_file_space_strategy): 0 free-space managers and aggregators, 1 pages, 2 aggregators, 3 none.
+    bool has_file_space_info = false;
+    std::uint8_t file_space_version = 0;
+    std::uint8_t file_space_strategy = 0;
+    bool persists_free_space = false;
+    std::uint64_t free_space_threshold = 1;
+    std::uint64_t page_size = 4096;
+    bool truncated = false;  ///< shorter than it says; opened with FileAccess::allow_truncated
+};
+
+#endif
+
 /// A handle of an open file. The library and the driver are borrowed and outlive every handle of the file.
 class File {
 public:
@@ -40,8 +82,12 @@ public:
     /// released and the storage holds what the last successful flush() left.
     Status close() noexcept;
     bool valid() const noexcept;
+#if H5MOTE_ALL_FORMATS
+    Status info(FileInfo& info) const noexcept;
+#endif
 
 private:
+    friend class Group;
     explicit File(FileState& file) noexcept : file_(&file) {}
     FileState* file_ = nullptr;
 };

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <h5mote/config.hpp>
+#include <h5mote/span.hpp>
+#include <h5mote/status.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -9,6 +11,21 @@
 namespace h5mote {
 
 class DriverOpener;
+class Link;
+
+/// Follows user-defined links (H5Lregister): implemented by the program that knows what they mean.
+class LinkResolver {
+public:
+    /// Writes the path that the link stands for, seen from the group that has the link, to `path` and its length to
+    /// `length`. unsupported: not known; invalid_argument: no room, `length` says how much is needed.
+    virtual Status resolve(const Link& link, Span<char> path, std::size_t& length) noexcept = 0;
+
+protected:
+    LinkResolver() = default;
+    LinkResolver(const LinkResolver&) = delete;
+    LinkResolver& operator=(const LinkResolver&) = delete;
+    ~LinkResolver() = default;
+};
 
 /// Fixed when a file is created (H5Pcreate(H5P_FILE_CREATE)).
 struct FileCreate {
@@ -35,6 +52,12 @@ struct FileAccess {
     /// Opens the files that this one names; borrowed until the file is closed. nullptr: names of other files are listed
     /// but not followed.
     DriverOpener* opener = nullptr;
+#endif
+#if H5MOTE_ALL_FORMATS
+    /// Opens a file that is shorter than it says: what is there can be read, the rest is corrupt_file. Read-only.
+    bool allow_truncated = false;
+    /// Follows user-defined links; borrowed until the file is closed. nullptr: they are listed but not followed.
+    LinkResolver* link_resolver = nullptr;
 #endif
 };
 

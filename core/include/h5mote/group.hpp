@@ -2,6 +2,7 @@
 #pragma once
 
 #include <h5mote/dataset.hpp>
+#include <h5mote/link.hpp>
 
 namespace h5mote {
 
@@ -13,8 +14,6 @@ struct GroupCreate {
     bool track_times = false;
 };
 
-enum class LinkType : std::uint8_t { hard = 0, soft = 1, external = 64 };
-
 /// One link of a group.
 struct LinkInfo {
     LinkType type = LinkType::hard;
@@ -24,6 +23,46 @@ struct LinkInfo {
     std::size_t name_length = 0;
     std::size_t target_length = 0;  ///< soft links
 };
+
+#if H5MOTE_ALL_FORMATS
+
+class File;
+
+/// How a group keeps its links (H5G_storage_type_t).
+enum class LinkStorage : std::uint8_t { symbol_table, compact, dense };
+
+/// What is known of a group (H5G_info_t).
+struct GroupInfo {
+    LinkStorage storage = LinkStorage::compact;
+    std::uint64_t links = 0;
+    bool tracks_order = false;   ///< the order in which links were created is kept
+    bool indexes_order = false;  ///< and found by an index
+    std::int64_t max_order = 0;  ///< creation order of the next link
+    bool mounted = false;        ///< another file's root group stands in its place
+    /// Group info message: when links change to dense storage and back, and how long names were expected to be.
+    std::uint16_t max_compact = 8;
+    std::uint16_t min_dense = 6;
+    std::uint16_t estimated_links = 4;
+    std::uint16_t estimated_name_length = 8;
+};
+
+/// What Group::visit() calls. A status other than ok ends the visit and is returned.
+class Visitor {
+public:
+    /// Each link of each group, once. `path`: from the group where the visit began.
+    virtual Status link(std::string_view /*path*/, const Link& /*link*/) noexcept { return Status::ok; }
+    /// Each object that hard links lead to: once, under the first path by which it is met. The group where the visit
+    /// begins comes first, under ".".
+    virtual Status object(std::string_view /*path*/, Object& /*object*/) noexcept { return Status::ok; }
+
+protected:
+    Visitor() = default;
+    Visitor(const Visitor&) = delete;
+    Visitor& operator=(const Visitor&) = delete;
+    ~Visitor() = default;
+};
+
+#endif
 
 /// A handle of a group. Paths are UTF-8, relative to the group or, with a leading '/', to the root; repeated '/' and
 /// "." count for nothing; soft links are followed, at most 16 in one path. The last part of a path that is created must
@@ -87,8 +126,35 @@ public:
     /// The i-th link in the order of the header; its name, and the path of a soft link, as far as the buffers reach.
     Status link(std::uint32_t i, LinkInfo& info, Span<char> name, Span<char> target = {}) noexcept;
 
+#if H5MOTE_ALL_FORMATS
+    /// not_found: the object is no group. The object stays open then.
+    static Result<Group> from(Object&& object) noexcept;
+    /// Whatever the path leads to, through links of every kind, also into other files (FileAccess::opener).
+    Result<Object> open_object(std::string_view path) noexcept;
+    /// The object whose header is at that address of this file.
+    Result<Object> open_object_at(Address address) noexcept;
+    /// The link at the end of the path, which itself is not followed.
+    Status find_link(std::string_view path, Link& link) noexcept;
+    Status group_info(GroupInfo& info) const noexcept;
+
+    /// Puts the root group of `file` in the place of the group at `path`, for every path in this file that comes by
+    /// there, until unmount() or until this file is closed. `file` may be closed meanwhile; it stays open
+    /// as long as it is mounted. already_exists: something is mounted there; invalid_argument: that would close a
+    /// circle of mounts.
+    Status mount(std::string_view path, File& file) noexcept;
+    /// not_found: nothing is mounted at `path`.
+    Status unmount(std::string_view path) noexcept;
+
+    /// Walks everything below this group by hard links, each object once, also in files with circles. `order` falls
+    /// back to the name where a group does not track creation. Memory: some bytes a level and a group with more than
+    /// one hard link.
+    Status visit(Visitor& visitor, IndexOrder order = IndexOrder::name,
+                 Direction direction = Direction::increasing) noexcept;
+#endif
+
 private:
     friend class File;
+    friend class ObjectOpener;
     Group(FileState& file, Address address) noexcept : Object(file, address) {}
 
     // Without a dataspace: one unlimited dimension.
@@ -102,5 +168,32 @@ private:
         return TypedDataset<T>(static_cast<Dataset&&>(*opened));
     }
 };
+
+#if H5MOTE_ALL_FORMATS
+
+/// Walks the links of a group. The group must not change meanwhile.
+class LinkIterator {
+public:
+    LinkIterator(const Group& group, IndexOrder order = IndexOrder::native,
+                 Direction direction = Direction::increasing) noexcept;
+    LinkIterator(const LinkIterator&) = delete;
+    LinkIterator& operator=(const LinkIterator&) = delete;
+    ~LinkIterator();
+
+    /// The next link into `link`. not_found after the last one; invalid_argument: creation order of a group that does
+    /// not track it.
+    Status next(Link& link) noexcept;
+
+private:
+    struct Walk;
+
+    Object group_;
+    Walk* walk_ = nullptr;
+    IndexOrder order_;
+    Direction direction_;
+    Status status_ = Status::ok;
+};
+
+#endif
 
 }  // namespace h5mote

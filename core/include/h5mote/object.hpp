@@ -12,6 +12,64 @@
 namespace h5mote {
 
 class FileState;
+class Attribute;
+class SelectionSet;
+
+/// What an object is (H5O_type_t).
+enum class ObjectType : std::uint8_t { group, dataset, datatype };
+/// The order in which links and attributes are walked (H5_index_t): as they stand in the file, by name (bytes compared
+/// as numbers), or as they were created, where that is tracked.
+enum class IndexOrder : std::uint8_t { native, name, creation };
+enum class Direction : std::uint8_t { increasing, decreasing };
+
+#if H5MOTE_ALL_FORMATS
+
+/// An object header as it stands in the file (H5O_hdr_info_t). Sizes in bytes.
+struct HeaderInfo {
+    std::uint8_t version = 0;        ///< 1 or 2
+    std::uint8_t flags = 0;          ///< of version 2: specification IV.A.1.b
+    std::uint32_t messages = 0;      ///< null messages and continuations included
+    std::uint32_t blocks = 0;        ///< "chunks" of the header
+    std::uint64_t total = 0;         ///< of all blocks
+    std::uint64_t metadata = 0;      ///< prefixes, checksums, heads of messages, continuation messages
+    std::uint64_t message_data = 0;  ///< bodies of messages
+    std::uint64_t free = 0;          ///< null messages and gaps
+    std::uint64_t present = 0;       ///< bit n: there is a message of type n
+    std::uint64_t shared = 0;        ///< bit n: and it is shared
+};
+
+/// Bytes of the index and the heap that keep something outside the object header (H5_ih_info_t).
+struct StorageSize {
+    std::uint64_t index = 0;
+    std::uint64_t heap = 0;
+};
+
+/// What is known of an object without looking at its data (H5O_info_t).
+struct ObjectInfo {
+    ObjectType type = ObjectType::group;
+    Address address = kUndefinedAddress;
+    std::uint32_t reference_count = 1;  ///< number of hard links
+    bool has_times = false;
+    /// Seconds since 1970-01-01 UTC, 0 if not recorded.
+    std::uint32_t access_time = 0;
+    std::uint32_t modification_time = 0;
+    std::uint32_t change_time = 0;
+    std::uint32_t birth_time = 0;
+    std::uint64_t attributes = 0;  ///< how many
+    bool tracks_attribute_order = false;
+    HeaderInfo header;
+    StorageSize object_storage;     ///< links of a group, chunk index of a dataset
+    StorageSize attribute_storage;  ///< dense attributes
+};
+
+/// What a reference leads to, as far as the reference itself tells.
+struct ReferenceTarget {
+    bool null = false;                    ///< leads nowhere
+    bool other_file = false;              ///< of another file, named in the reference
+    Address address = kUndefinedAddress;  ///< of the object header
+};
+
+#endif
 
 /// What an attribute is, without its value.
 struct AttributeInfo {
@@ -78,13 +136,50 @@ public:
     /// (buffer too small: `length` is what is needed).
     Status attribute_name(std::uint32_t i, Span<char> to, std::size_t& length) const noexcept;
 
+#if H5MOTE_ALL_FORMATS
+    /// not_found: no such attribute.
+    Result<Attribute> open_attribute(std::string_view name) const noexcept;
+
+    Status type(ObjectType& type) const noexcept;
+    Status info(ObjectInfo& info) const noexcept;
+    /// The object's comment into `to` (no terminating zero) and its length to `length`, 0 if it has none.
+    /// invalid_argument: too small; with an empty `to` only the length is told.
+    Status comment(Span<char> to, std::size_t& length) const noexcept;
+
+    /// References in the values of this object's file, as they are stored there (the element's bytes). not_found: a
+    /// null reference or one whose target does not exist.
+    Status reference_target(ReferenceType type, ConstBytes stored, ReferenceTarget& target) const noexcept;
+    Result<Object> open_reference(ReferenceType type, ConstBytes stored) const noexcept;
+    /// ReferenceType::attribute only.
+    Result<Attribute> open_attribute_reference(ConstBytes stored) const noexcept;
+    /// ReferenceType::region1 and region2: the dataset and which of its elements.
+    Status reference_region(ReferenceType type, ConstBytes stored, Object& target, SelectionSet& region) const noexcept;
+
+    /// Bytes of a variable-length value of this object's file. `heap_id`: the element from its fifth byte on (address
+    /// of the global heap collection and index). Address 0 or undefined: no data.
+    Status variable_size(ConstBytes heap_id, std::uint64_t& bytes) const noexcept;
+    /// Some of them as they stand in the file, from `offset` on.
+    Status read_variable(ConstBytes heap_id, std::uint64_t offset, Bytes to) const noexcept;
+
+    /// One more handle of the same object.
+    Object duplicate() const noexcept { return file_ == nullptr ? Object() : Object(*file_, address_); }
+#endif
+
+    /// Whether both are objects of one open file.
+    bool same_file(const Object& other) const noexcept { return file_ == other.file_; }
+
     /// Releases the handle.
     void close() noexcept;
 
 protected:
+#if H5MOTE_ALL_FORMATS
+    friend class Attribute;
+    friend class AttributeIterator;
+    friend class LinkIterator;
+    friend class ObjectOpener;
+#endif
     Object(FileState& file, Address address) noexcept;
 
-    bool same_file(const Object& other) const noexcept { return file_ == other.file_; }
     /// invalid_handle unless the object can be used.
     Status check() const noexcept;
 

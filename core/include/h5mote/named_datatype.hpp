@@ -1,0 +1,32 @@
+// H5T (H5Tcommit) - committed datatypes: datatypes that stand in a file under a name.
+#pragma once
+
+#include <h5mote/object.hpp>
+
+namespace h5mote {
+
+#if H5MOTE_ALL_FORMATS
+
+/// A handle of a committed datatype, with the type in memory of its own.
+class NamedDatatype : public Object {
+public:
+    NamedDatatype() noexcept = default;
+    NamedDatatype(NamedDatatype&& other) noexcept;
+    NamedDatatype& operator=(NamedDatatype&& other) noexcept;
+    ~NamedDatatype() { close(); }
+
+    /// not_found: the object is not a datatype. unsupported (datatype_version, datatype_class), corrupt_file.
+    static Result<NamedDatatype> from(Object&& object) noexcept;
+
+    /// Lives as long as the handle.
+    DatatypeView type() const noexcept { return DatatypeView({bytes_, size_}); }
+    void close() noexcept;
+
+private:
+    std::byte* bytes_ = nullptr;
+    std::uint32_t size_ = 0;
+};
+
+#endif
+
+}  // namespace h5mote

@@ -1,0 +1,110 @@
+// Functions that are declared for their callers and not written yet.
+
+#include "file_state.hpp"
+
+#include <h5mote/h5mote.hpp>
+
+#if H5MOTE_ALL_FORMATS
+
+namespace h5mote {
+
+Attribute& Attribute::operator=(Attribute&& other) noexcept {
+    if (this != &other) {
+        close();
+        state_ = other.state_;
+        other.state_ = nullptr;
+    }
+    return *this;
+}
+bool Attribute::valid() const noexcept { return state_ != nullptr; }
+void Attribute::close() noexcept { state_ = nullptr; }
+std::string_view Attribute::name() const noexcept { return {}; }
+CharacterSet Attribute::character_set() const noexcept { return CharacterSet::ascii; }
+bool Attribute::has_order() const noexcept { return false; }
+std::uint32_t Attribute::creation_order() const noexcept { return 0; }
+DatatypeView Attribute::type() const noexcept { return {}; }
+Address Attribute::type_object() const noexcept { return kUndefinedAddress; }
+const Dataspace& Attribute::dataspace() const noexcept {
+    static constexpr Dataspace kNone = Dataspace::null();
+    return kNone;
+}
+std::uint64_t Attribute::element_count() const noexcept { return 0; }
+std::uint64_t Attribute::data_size() const noexcept { return 0; }
+Address Attribute::object_address() const noexcept { return kUndefinedAddress; }
+Status Attribute::read(DatatypeView, Bytes) const noexcept { return Status::unsupported; }
+Status Attribute::read_stored(std::uint64_t, Bytes) const noexcept { return Status::unsupported; }
+Object Attribute::object() const noexcept { return {}; }
+Status Attribute::variable_size(ConstBytes, std::uint64_t&) const noexcept { return Status::unsupported; }
+Status Attribute::read_variable(ConstBytes, std::uint64_t, Bytes) const noexcept { return Status::unsupported; }
+
+AttributeIterator::AttributeIterator(const Object& object, IndexOrder order, Direction direction) noexcept
+    : object_(object.duplicate()), order_(order), direction_(direction) {}
+AttributeIterator::~AttributeIterator() = default;
+Status AttributeIterator::next(Attribute&) noexcept { return Status::unsupported; }
+
+NamedDatatype::NamedDatatype(NamedDatatype&& other) noexcept
+    : Object(static_cast<Object&&>(other)), bytes_(other.bytes_), size_(other.size_) {
+    other.bytes_ = nullptr;
+    other.size_ = 0;
+}
+NamedDatatype& NamedDatatype::operator=(NamedDatatype&& other) noexcept {
+    if (this != &other) {
+        close();
+        Object::operator=(static_cast<Object&&>(other));
+        bytes_ = other.bytes_;
+        size_ = other.size_;
+        other.bytes_ = nullptr;
+        other.size_ = 0;
+    }
+    return *this;
+}
+void NamedDatatype::close() noexcept {
+    if (bytes_ != nullptr) {
+        file_->context.release(MemoryKind::type, bytes_, size_);
+    }
+    bytes_ = nullptr;
+    size_ = 0;
+    Object::close();
+}
+Result<NamedDatatype> NamedDatatype::from(Object&&) noexcept { return Status::unsupported; }
+
+Result<Attribute> Object::open_attribute(std::string_view) const noexcept { return Status::unsupported; }
+Status Object::type(ObjectType&) const noexcept { return Status::unsupported; }
+Status Object::info(ObjectInfo&) const noexcept { return Status::unsupported; }
+Status Object::comment(Span<char>, std::size_t&) const noexcept { return Status::unsupported; }
+Status Object::reference_target(ReferenceType, ConstBytes, ReferenceTarget&) const noexcept {
+    return Status::unsupported;
+}
+Result<Object> Object::open_reference(ReferenceType, ConstBytes) const noexcept { return Status::unsupported; }
+Result<Attribute> Object::open_attribute_reference(ConstBytes) const noexcept { return Status::unsupported; }
+Status Object::reference_region(ReferenceType, ConstBytes, Object&, SelectionSet&) const noexcept {
+    return Status::unsupported;
+}
+Status Object::variable_size(ConstBytes, std::uint64_t&) const noexcept { return Status::unsupported; }
+Status Object::read_variable(ConstBytes, std::uint64_t, Bytes) const noexcept { return Status::unsupported; }
+
+ConstBytes Link::data() const noexcept { return {}; }
+std::string_view Link::target() const noexcept { return {}; }
+std::string_view Link::file_name() const noexcept { return {}; }
+void Link::clear() noexcept {}
+Status Link::assign(Context&, const LinkMessage&) noexcept { return Status::unsupported; }
+void Link::take(Link&) noexcept {}
+
+Result<Group> Group::from(Object&&) noexcept { return Status::unsupported; }
+Result<Object> Group::open_object(std::string_view) noexcept { return Status::unsupported; }
+Result<Object> Group::open_object_at(Address) noexcept { return Status::unsupported; }
+Status Group::find_link(std::string_view, Link&) noexcept { return Status::unsupported; }
+Status Group::group_info(GroupInfo&) const noexcept { return Status::unsupported; }
+Status Group::mount(std::string_view, File&) noexcept { return Status::unsupported; }
+Status Group::unmount(std::string_view) noexcept { return Status::unsupported; }
+Status Group::visit(Visitor&, IndexOrder, Direction) noexcept { return Status::unsupported; }
+LinkIterator::LinkIterator(const Group& group, IndexOrder order, Direction direction) noexcept
+    : group_(group.duplicate()), order_(order), direction_(direction) {}
+LinkIterator::~LinkIterator() = default;
+Status LinkIterator::next(Link&) noexcept { return Status::unsupported; }
+
+Status File::info(FileInfo&) const noexcept { return Status::unsupported; }
+
+}  // namespace h5mote
+
+#endif
