@@ -2,15 +2,9 @@
 
 namespace h5mote {
 
-Axis axis_of(const Selection& selection, const Dataspace& space, std::size_t d) noexcept {
-    if (selection.type() == SelectionType::all) {
-        return {0, 1, 1, space.dims()[d]};
-    }
-    if (selection.type() == SelectionType::none) {
-        return {0, 1, 0, 0};
-    }
+Axis slab_axis(const Selection& selection, std::size_t d) noexcept {
     const Hyperslab& slab = selection.hyperslab();
-    Axis axis{slab.start[d], slab.stride.empty() ? 1 : slab.stride[d], slab.count[d],
+    Axis axis{slab.start[d] + selection.offset(d), slab.stride.empty() ? 1 : slab.stride[d], slab.count[d],
               slab.block.empty() ? 1 : slab.block[d]};
     if (axis.count == 0 || axis.block == 0) {
         return {0, 1, 0, 0};
@@ -20,6 +14,13 @@ Axis axis_of(const Selection& selection, const Dataspace& space, std::size_t d) 
         axis.count = 1;
     }
     return axis;
+}
+
+Axis axis_of(const Selection& selection, const Dataspace& space, std::size_t d) noexcept {
+    if (selection.type() == SelectionType::all) {
+        return {0, 1, 1, space.dims()[d]};
+    }
+    return selection.type() == SelectionType::none ? Axis{0, 1, 0, 0} : slab_axis(selection, d);
 }
 
 // The cases of one block and of single elements are the common ones and need no division, which costs a library call

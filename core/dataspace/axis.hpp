@@ -26,7 +26,17 @@ struct Axis {
     std::uint64_t contiguous_from(std::uint64_t index) const noexcept;
 };
 
-/// Dimension `d` of a valid selection within `space`.
+/// Whether a dimension of a hyperslab is without limit.
+inline bool is_unlimited(const Hyperslab& slab, std::size_t d) noexcept {
+    return slab.count[d] == kUnlimited || (!slab.block.empty() && slab.block[d] == kUnlimited);
+}
+/// The dimension of a selection that is, or -1.
+int unlimited_dimension(const Selection& selection) noexcept;
+
+/// Dimension `d` of a regular hyperslab, its offset included.
+Axis slab_axis(const Selection& selection, std::size_t d) noexcept;
+
+/// Dimension `d` of a valid selection within `space` that is a product of its dimensions.
 Axis axis_of(const Selection& selection, const Dataspace& space, std::size_t d) noexcept;
 
 }  // namespace h5mote

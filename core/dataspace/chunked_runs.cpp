@@ -91,6 +91,14 @@ bool ChunkedRuns::next_chunk() noexcept {
     if (ended_) {
         return false;
     }
+    if (kind() != Kind::product) {
+        ended_ = kind() == Kind::points ? !next_point_chunk() : !next_span_chunk();
+        fresh_ = false;
+        if (!ended_) {
+            start();
+        }
+        return !ended_;
+    }
     bool found = fresh_;
     for (std::size_t d = chunk_.size(); d-- > 0;) {
         const Axis here = axis(d);
@@ -112,6 +120,88 @@ bool ChunkedRuns::next_chunk() noexcept {
         start();
     }
     return found;
+}
+
+// Dimension by dimension: below a coordinate that is selected there is always something.
+bool ChunkedRuns::next_span_chunk() noexcept {
+    std::size_t d = fresh_ ? 0 : chunk_.size();
+    while (!fresh_ && d-- > 0) {
+        const std::uint64_t next = first_coordinate(d, box(d).end);
+        if (next != kUnlimited) {
+            scaled_[d] = next / chunk_[d];
+            ++d;
+            break;
+        }
+        if (d == 0) {
+            return false;
+        }
+    }
+    for (; d < chunk_.size(); ++d) {
+        scaled_[d] = first_coordinate(d, 0) / chunk_[d];
+    }
+    return true;
+}
+
+bool ChunkedRuns::next_point_chunk() noexcept {
+    finish_box();
+    const std::uint64_t* const point = next_point();
+    for (std::size_t d = 0; d < chunk_.size() && point != nullptr; ++d) {
+        scaled_[d] = (point[d] + selection().offset(d)) / chunk_[d];
+    }
+    return point != nullptr;
+}
+
+namespace {
+
+// Lets the key at `at` sink to its place in a heap whose largest key is first.
+void sift_down(std::uint64_t* keys, std::size_t at, std::size_t size) noexcept {
+    const std::uint64_t key = keys[at];
+    for (std::size_t child = 2 * at + 1; child < size; child = 2 * at + 1) {
+        child += child + 1 < size && keys[child] < keys[child + 1] ? 1 : 0;
+        if (keys[child] <= key) {
+            break;
+        }
+        keys[at] = keys[child];
+        at = child;
+    }
+    keys[at] = key;
+}
+
+}  // namespace
+
+void ChunkedRuns::sort_points(std::uint64_t* keys) noexcept {
+    const Span<const std::uint64_t> points = selection().point_list();
+    const std::uint64_t number_of_points = selection().point_count();
+    bool sorted = true;
+    for (std::size_t i = 0; i < number_of_points; ++i) {
+        std::uint64_t key = 0;
+        for (std::size_t d = 0; d < chunk_.size(); ++d) {
+            const std::uint64_t scaled = (points[i * chunk_.size() + d] + selection().offset(d)) / chunk_[d];
+            if (!checked_multiply(key, chunks_along(space().dims()[d], chunk_[d]), key) ||
+                !checked_add(key, scaled, key)) {
+                return;
+            }
+        }
+        if (!checked_multiply(key, number_of_points, key) || !checked_add<std::uint64_t>(key, i, key)) {
+            return;
+        }
+        keys[i] = key;
+        sorted = sorted && (i == 0 || keys[i - 1] < key);
+    }
+    if (sorted) {
+        return;
+    }
+    const std::size_t size = selection().point_count();
+    for (std::size_t i = size / 2; i-- > 0;) {
+        sift_down(keys, i, size);
+    }
+    for (std::size_t i = size; i-- > 1;) {
+        const std::uint64_t largest = keys[0];
+        keys[0] = keys[i];
+        keys[i] = largest;
+        sift_down(keys, 0, i);
+    }
+    set_order(keys);
 }
 
 }  // namespace h5mote

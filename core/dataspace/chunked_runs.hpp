@@ -26,7 +26,8 @@ Status chunk_count(const Dataspace& space, Span<const std::uint64_t> chunk, std:
 Status chunk_linear_index(const Dataspace& space, Span<const std::uint64_t> chunk, Span<const std::uint64_t> scaled,
                           std::uint64_t& index) noexcept;
 
-/// The chunks that a selection touches, in row-major order, each once; within each its contiguous runs. A run's
+/// The chunks that a selection touches, in row-major order, each once (points: see sort_points()); within each its
+/// contiguous runs. A run's
 /// offset counts from the first element of the chunk, its place `packed` within the whole selection:
 ///
 ///     ChunkedRuns runs;
@@ -42,17 +43,25 @@ public:
     /// Starts before the first chunk. `space`, `chunk` and a hyperslab's numbers are borrowed until the last call.
     /// Errors of Selection::element_count() and chunk_element_count().
     Status reset(const Selection& selection, const Dataspace& space, Span<const std::uint64_t> chunk) noexcept;
+    /// Points: has each chunk visited once, its points in the order of the list, with the help of point_count()
+    /// numbers that are borrowed until the last call. Call after reset(). Without it, or when the numbers of chunks do
+    /// not fit, points come in the order of their list and the chunk changes as often as they do.
+    void sort_points(std::uint64_t* keys) noexcept;
     /// Goes to the next chunk that holds a selected element, whether or not the runs of the last were used up.
     bool next_chunk() noexcept;
     /// Chunk coordinates: those of its first element divided by the chunk dimensions.
     Span<const std::uint64_t> scaled() const noexcept { return {scaled_, rank()}; }
     /// Whether every element of this chunk that lies in the extent is selected, so that a write need not read it
-    /// first. Elements beyond the extent are not the selection's: they have to be filled.
+    /// first. Elements beyond the extent are not the selection's: they have to be filled. Of irregular hyperslabs and
+    /// points it is never said.
     bool covers_chunk() const noexcept { return covers_box(); }
     /// Number of elements selected in all chunks together.
     std::uint64_t element_count() const noexcept { return count_; }
 
 private:
+    bool next_span_chunk() noexcept;
+    bool next_point_chunk() noexcept;
+
     std::uint64_t count_ = 0;
     Span<const std::uint64_t> chunk_;
     bool fresh_ = true;

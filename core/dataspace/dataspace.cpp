@@ -2,6 +2,7 @@
 
 #include "axis.hpp"
 #include "checked.hpp"
+#include "span_tree.hpp"
 
 namespace h5mote {
 namespace {
@@ -69,13 +70,7 @@ bool Dataspace::operator==(const Dataspace& other) const noexcept {
     return same;
 }
 
-Status Selection::validate(const Dataspace& space) const noexcept {
-    if (!space.valid()) {
-        return Status::invalid_argument;
-    }
-    if (type_ != SelectionType::hyperslabs) {
-        return Status::ok;
-    }
+Status Selection::validate_slab(const Dataspace& space) const noexcept {
     const std::size_t rank = space.rank();
     const Hyperslab& slab = hyperslab_;
     if (rank == 0 || slab.start.size() != rank || slab.count.size() != rank ||
@@ -85,30 +80,106 @@ Status Selection::validate(const Dataspace& space) const noexcept {
     bool empty = false;
     bool inside = true;
     for (std::size_t d = 0; d < rank; ++d) {
-        const Axis axis{slab.start[d], at_or_one(slab.stride, d), slab.count[d], at_or_one(slab.block, d)};
+        Axis axis{slab.start[d], at_or_one(slab.stride, d), slab.count[d], at_or_one(slab.block, d)};
         if (axis.stride == 0) {
             return Status::invalid_argument;
         }
         if (axis.count == 0 || axis.block == 0) {
             empty = true;
         } else {
-            inside = inside && fits(axis, space.dims()[d]);
+            inside = inside && move(axis.start, d) && fits(axis, space.dims()[d]);
         }
     }
     // Where nothing is selected, nothing lies outside.
     return empty || inside ? Status::ok : Status::invalid_argument;
 }
 
+bool Selection::move(std::uint64_t& coordinate, std::size_t d) const noexcept {
+    if (d >= offset_.size()) {
+        return true;
+    }
+    const bool down = offset_[d] < 0;
+    const std::uint64_t before = coordinate;
+    coordinate += offset(d);
+    return down ? coordinate < before : coordinate >= before;
+}
+
+Status Selection::validate(const Dataspace& space) const noexcept {
+    if (!space.valid()) {
+        return Status::invalid_argument;
+    }
+    if (type_ == SelectionType::all || type_ == SelectionType::none) {
+        return Status::ok;
+    }
+    if (rank_ != space.rank() || rank_ == 0 || (!offset_.empty() && offset_.size() != rank_)) {
+        return Status::invalid_argument;
+    }
+    bool inside = true;
+    if (type_ == SelectionType::points) {
+        std::size_t d = 0;
+        for (std::uint64_t coordinate : point_list()) {
+            inside = inside && move(coordinate, d) && coordinate < space.dims()[d];
+            d = d + 1 == rank_ ? 0 : d + 1;
+        }
+        inside = inside && d == 0;
+    } else if (spans_ == nullptr) {
+        return validate_slab(space);
+    } else {
+        for (std::size_t d = 0; d < rank_ && span_root_ != kNoSpans; ++d) {
+            std::uint64_t low = spans_[d].low;
+            std::uint64_t high = spans_[d].high;
+            inside = inside && move(low, d) && move(high, d) && high < space.dims()[d];
+        }
+    }
+    return inside ? Status::ok : Status::invalid_argument;
+}
+
 Status Selection::element_count(const Dataspace& space, std::uint64_t& count) const noexcept {
     H5MOTE_TRY(validate(space));
-    if (type_ == SelectionType::all) {
-        return space.element_count(count);
-    }
     count = 0;
-    return type_ == SelectionType::none
-               ? Status::ok
-               : product(
-                     space.rank(), [&](std::size_t d) { return axis_of(*this, space, d).selected(); }, count);
+    switch (type_) {
+        case SelectionType::all:
+            return space.element_count(count);
+        case SelectionType::points:
+            count = point_count();
+            return Status::ok;
+        case SelectionType::hyperslabs:
+            break;
+        default:
+            return Status::ok;
+    }
+    if (spans_ != nullptr) {
+        count = span_root_ == kNoSpans ? 0 : tree_of(*this).total(span_root_);
+        return Status::ok;
+    }
+    return product(
+        space.rank(), [&](std::size_t d) { return slab_axis(*this, d).selected(); }, count);
+}
+
+Status Selection::bounds(const Dataspace& space, std::uint64_t* low, std::uint64_t* high) const noexcept {
+    H5MOTE_TRY(validate(space));
+    bool empty = type_ == SelectionType::none || space.space_class() == DataspaceClass::null ||
+                 (type_ == SelectionType::points && point_count() == 0) ||
+                 (spans_ != nullptr && span_root_ == kNoSpans);
+    for (std::size_t d = 0; d < space.rank() && !empty; ++d) {
+        if (type_ == SelectionType::points) {
+            low[d] = high[d] = point_list()[d] + offset(d);
+            for (std::size_t i = d; i < point_list().size(); i += rank_) {
+                const std::uint64_t coordinate = point_list()[i] + offset(d);
+                low[d] = coordinate < low[d] ? coordinate : low[d];
+                high[d] = coordinate > high[d] ? coordinate : high[d];
+            }
+        } else if (spans_ != nullptr) {
+            low[d] = spans_[d].low + offset(d);
+            high[d] = spans_[d].high + offset(d);
+        } else {
+            const Axis axis = axis_of(*this, space, d);
+            empty = axis.selected() == 0;
+            low[d] = axis.start;
+            high[d] = empty ? 0 : axis.coordinate_of(axis.selected() - 1);
+        }
+    }
+    return empty ? Status::not_found : Status::ok;
 }
 
 }  // namespace h5mote

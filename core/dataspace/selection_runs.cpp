@@ -10,6 +10,14 @@ void BoxRuns::bind(const Selection& selection, const Dataspace& space, const std
     scaled_ = scaled;
     run_unit_ = 0;
     done_ = true;
+    kind_ = selection.type() == SelectionType::points ? Kind::points
+            : selection.spans() != nullptr            ? Kind::spans
+                                                      : Kind::product;
+    tree_ = tree_of(selection);
+    order_ = nullptr;
+    if (kind_ == Kind::points) {
+        index_[0] = 0;
+    }
 }
 
 BoxRuns::Range BoxRuns::box(std::size_t d) const noexcept {
@@ -29,6 +37,12 @@ void BoxRuns::start() noexcept {
     run_unit_ = 0;
     done_ = true;
     row_dim_ = 0;
+    if (kind_ != Kind::product) {
+        depth_ = proven_ = 0;
+        done_ = kind_ == Kind::spans ? tree_.root == kNoSpans || !enter_spans() : !point_in_box();
+        held_ = done_ ? held_ : held_run();
+        return;
+    }
     std::uint64_t unit = 1;
     if (rank() == 0) {
         const bool one = space_->space_class() == DataspaceClass::scalar && selection_.type() == SelectionType::all;
@@ -68,6 +82,9 @@ void BoxRuns::start() noexcept {
 bool BoxRuns::next(SelectionRun& run) noexcept {
     if (done_) {
         return false;
+    }
+    if (kind_ != Kind::product) {
+        return next_gathered(run);
     }
     std::uint64_t& index = index_[row_dim_];
     const std::uint64_t gapless = row_axis_.contiguous_from(index);
@@ -113,6 +130,10 @@ void BoxRuns::locate_row() noexcept {
 }
 
 void BoxRuns::seek(std::uint64_t packed) noexcept {
+    if (kind_ != Kind::product) {
+        seek_gathered(packed);
+        return;
+    }
     if (run_unit_ == 0) {
         return;
     }

@@ -3,12 +3,14 @@
 // A selection is a product of sorted coordinate sequences, one a dimension (axis.hpp). Its place in a dimension is one
 // number, the index into that sequence, so that an iterator is 8 bytes a dimension. The last dimensions, as far as
 // they are taken whole, make one run; runs lie along the dimension before them (the row), and what comes before that
-// is counted through.
+// is counted through. Irregular hyperslabs are walked along their tree of spans (span_tree.hpp), points along their
+// list; what happens to lie behind each other is put together to one run.
 #pragma once
 
 #include <h5mote/dataspace.hpp>
 
 #include "axis.hpp"
+#include "span_tree.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -18,7 +20,7 @@ namespace h5mote {
 /// Elements that lie next to each other in the extent (or chunk) and in the selection's packed sequence.
 struct SelectionRun {
     std::uint64_t offset;  ///< of the first element in the row-major extent or chunk
-    std::uint64_t packed;  ///< of the first element among all selected ones, in row-major order of the extent
+    std::uint64_t packed;  ///< of the first element among all selected ones, in the order of the selection
     std::uint64_t length;
 };
 
@@ -29,7 +31,8 @@ public:
     BoxRuns(const BoxRuns&) = delete;
     BoxRuns& operator=(const BoxRuns&) = delete;
 
-    /// The next run into `run`; false at the end. Runs come in row-major order, none is empty.
+    /// The next run into `run`; false at the end. Runs come in row-major order, those of points in the order of their
+    /// list; none is empty.
     bool next(SelectionRun& run) noexcept;
 
 protected:
@@ -47,7 +50,8 @@ protected:
     void start() noexcept;
     /// Goes to the element `packed` of a box that holds the whole selection; beyond the last one is the end.
     void seek(std::uint64_t packed) noexcept;
-    /// Whether each element that lies both in the box and in the extent is selected.
+    /// Whether each element that lies both in the box and in the extent is selected, as far as that is seen at once:
+    /// never for points and irregular hyperslabs.
     bool covers_box() const noexcept;
 
     Axis axis(std::size_t d) const noexcept { return axis_of(selection_, *space_, d); }
@@ -55,10 +59,44 @@ protected:
     Range box(std::size_t d) const noexcept;
     std::size_t rank() const noexcept { return space_->rank(); }
 
+    const Dataspace& space() const noexcept { return *space_; }
+    const Selection& selection() const noexcept { return selection_; }
+
+    enum class Kind : std::uint8_t { product, spans, points };
+    Kind kind() const noexcept { return kind_; }
+    /// Irregular: the first coordinate from `coordinate` on that is selected in dimension `d`, given that the first d
+    /// dimensions lie in the box; kUnlimited if there is none.
+    std::uint64_t first_coordinate(std::size_t d, std::uint64_t coordinate) noexcept;
+    /// Points: visits them by ascending keys (the number of the chunk times the number of points plus that of the
+    /// point) instead of in their order.
+    void set_order(const std::uint64_t* keys) noexcept { order_ = keys; }
+    /// Points: the coordinates of the next one to visit, without the offset; nullptr at the end. start() goes on there.
+    const std::uint64_t* next_point() const noexcept;
+    /// Points: passes what is left in the box.
+    void finish_box() noexcept;
+
 private:
     Range indices(std::size_t d, const Axis& axis) const noexcept;
     bool count_on() noexcept;
     void locate_row() noexcept;
+
+    bool next_gathered(SelectionRun& run) noexcept;
+    void seek_gathered(std::uint64_t packed) noexcept;
+    SelectionRun held_run() const noexcept;
+    bool step() noexcept;
+    // The box in coordinates of the tree, which do not have the selection's offset.
+    Range span_box(std::size_t d) const noexcept;
+    std::uint32_t span_list(std::size_t d) const noexcept {
+        return d == 0 ? tree_.root : tree_.nodes[entry_[d - 1]].down;
+    }
+    bool enter_spans() noexcept;
+    bool next_branch(std::size_t d) noexcept;
+    bool next_span(std::size_t d) noexcept;
+    void locate_spans() noexcept;
+    bool point_in_box() const noexcept;
+    std::uint64_t point_number() const noexcept {
+        return order_ == nullptr ? index_[0] : order_[index_[0]] % selection_.point_count();
+    }
 
     Selection selection_;
     const Dataspace* space_ = nullptr;
@@ -72,7 +110,15 @@ private:
     std::uint64_t row_packed_ = 0;  // ... and of index 0 of the row in the packed sequence
     std::uint8_t row_dim_ = 0;
     bool done_ = true;
-    std::uint64_t index_[H5MOTE_MAX_RANK];  // place in each dimension up to the row
+    Kind kind_ = Kind::product;
+    SpanTree tree_;
+    const std::uint64_t* order_ = nullptr;
+    std::size_t depth_ = 0;                 // spans: dimensions that were chosen ...
+    std::size_t proven_ = 0;                // ... and those whose span has something in the box
+    SelectionRun held_{0, 0, 0};            // not a product: the run that next() begins with
+    std::uint64_t index_[H5MOTE_MAX_RANK];  // product: place in each dimension up to the row; spans: coordinate;
+                                            // points: how many were visited
+    std::uint32_t entry_[H5MOTE_MAX_RANK];  // spans: the one of each dimension
 };
 
 /// All runs of a selection in an extent.

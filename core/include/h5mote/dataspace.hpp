@@ -128,16 +128,21 @@ struct Hyperslab {
 };
 
 /// The kinds of selection (H5S_sel_type, whose values these are).
-enum class SelectionType : std::uint8_t { none = 0, hyperslabs = 2, all = 3 };
+enum class SelectionType : std::uint8_t { none = 0, points = 1, hyperslabs = 2, all = 3 };
 
-/// Which elements of an extent a transfer touches, in row-major order. A view: a hyperslab's numbers are borrowed.
-/// It belongs to no dataspace until it is used with one; validate() says whether it fits.
+struct SpanNode;  // core/dataspace/span_tree.hpp
+
+/// Which elements of an extent a transfer touches: in row-major order, points in the order of their list. A view: all
+/// numbers are borrowed. It belongs to no dataspace until it is used with one; validate() says whether it fits.
+/// Irregular hyperslabs come from a SelectionSet (selection_set.hpp), which holds their memory.
 class Selection {
 public:
     /// The whole extent.
     constexpr Selection() noexcept = default;
     constexpr Selection(const Hyperslab& hyperslab) noexcept
-        : hyperslab_(hyperslab), type_(SelectionType::hyperslabs) {}
+        : hyperslab_(hyperslab),
+          rank_(static_cast<std::uint32_t>(hyperslab.start.size())),
+          type_(SelectionType::hyperslabs) {}
 
     static constexpr Selection all() noexcept { return {}; }
     static constexpr Selection none() noexcept {
@@ -159,24 +164,76 @@ public:
                                          const std::initializer_list<std::uint64_t>& block = {}) noexcept {
         return hyperslab(view(start), view(count), view(stride), view(block));
     }
+    /// Single elements: `rank` coordinates each, one element after the other. They are visited in this order, and as
+    /// often as they stand there (H5Sselect_elements).
+    static constexpr Selection points(unsigned rank, Span<const std::uint64_t> coordinates) noexcept {
+        Selection selection;
+        selection.type_ = SelectionType::points;
+        selection.rank_ = rank;
+        selection.hyperslab_.start = coordinates;
+        return selection;
+    }
+    /// An irregular hyperslab: a tree of spans as SelectionSet makes it.
+    static constexpr Selection irregular(unsigned rank, const SpanNode* spans, std::uint32_t root) noexcept {
+        Selection selection;
+        selection.type_ = SelectionType::hyperslabs;
+        selection.rank_ = rank;
+        selection.spans_ = spans;
+        selection.span_root_ = root;
+        return selection;
+    }
+    /// This selection moved by `offset` elements in each dimension when it is used (H5Soffset_simple); `all` and
+    /// `none` stay where they are.
+    constexpr Selection moved_by(Span<const std::int64_t> offset) const noexcept {
+        Selection selection = *this;
+        selection.offset_ = offset;
+        return selection;
+    }
 
     constexpr SelectionType type() const noexcept { return type_; }
-    /// The numbers of a hyperslab selection; empty spans for the other types.
+    /// Number of dimensions; 0 when the selection fits any extent.
+    constexpr unsigned rank() const noexcept { return rank_; }
+    /// Whether the elements are a product of coordinates in each dimension: not points, not irregular hyperslabs.
+    constexpr bool is_regular() const noexcept { return type_ != SelectionType::points && spans_ == nullptr; }
+    /// The numbers of a regular hyperslab; empty spans for the other types.
     constexpr const Hyperslab& hyperslab() const noexcept { return hyperslab_; }
+    constexpr Span<const std::uint64_t> point_list() const noexcept {
+        return type_ == SelectionType::points ? hyperslab_.start : Span<const std::uint64_t>();
+    }
+    constexpr std::size_t point_count() const noexcept { return rank_ == 0 ? 0 : point_list().size() / rank_; }
+    constexpr const SpanNode* spans() const noexcept { return spans_; }
+    constexpr std::uint32_t span_root() const noexcept { return span_root_; }
+    constexpr Span<const std::int64_t> offset() const noexcept { return offset_; }
+    /// What is added to coordinates of dimension `d`, modulo 2^64.
+    constexpr std::uint64_t offset(std::size_t d) const noexcept {
+        return d < offset_.size() ? static_cast<std::uint64_t>(offset_[d]) : 0;
+    }
 
     /// Whether this selects within `space`. invalid_argument: `space` is not valid, the ranks differ, a stride is 0,
-    /// blocks overlap, or a block reaches beyond the extent. A count or block of 0 selects nothing and is valid.
+    /// blocks overlap, or an element lies beyond the extent, the offset considered. A count or block of 0 selects
+    /// nothing and is valid; unlimited ones have to be clipped first (SelectionSet::clip_unlimited).
     Status validate(const Dataspace& space) const noexcept;
 
     /// Number of elements selected in `space`. Errors of validate(); overflow: more than 64 bits hold.
     Status element_count(const Dataspace& space, std::uint64_t& count) const noexcept;
 
+    /// The smallest block that holds the selection, offset included: rank() of `space` first and last coordinates
+    /// (H5Sget_select_bounds). Errors of validate(); not_found: nothing is selected.
+    Status bounds(const Dataspace& space, std::uint64_t* low, std::uint64_t* high) const noexcept;
+
 private:
     static constexpr Span<const std::uint64_t> view(const std::initializer_list<std::uint64_t>& numbers) noexcept {
         return {numbers.begin(), numbers.size()};
     }
+    Status validate_slab(const Dataspace& space) const noexcept;
+    // Adds the offset of dimension `d`; false when that leaves the range of coordinates.
+    bool move(std::uint64_t& coordinate, std::size_t d) const noexcept;
 
-    Hyperslab hyperslab_;
+    Hyperslab hyperslab_;  // start: the coordinates of points
+    Span<const std::int64_t> offset_;
+    const SpanNode* spans_ = nullptr;
+    std::uint32_t span_root_ = 0;
+    std::uint32_t rank_ = 0;
     SelectionType type_ = SelectionType::all;
 };
 
