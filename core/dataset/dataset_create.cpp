@@ -1,6 +1,7 @@
 // Creating datasets, and the members of Group that open them.
 
 #include "checked.hpp"
+#include "chunk_grid.hpp"
 #include "dataset_state.hpp"
 #include "extent.hpp"
 #include "links.hpp"
@@ -98,8 +99,8 @@ Status NewDataset::plan_chunks() noexcept {
     for (unsigned i = 0; sound && i < rank; ++i) {
         const std::uint32_t chunk = create_.chunk.data()[i];
         const std::uint64_t most = space_.max_dims[i];
-        sound = chunk != 0 && (most != space_.dims[i] || chunk <= most || most == 0) &&
-                checked_multiply<std::uint64_t>(bytes, chunk, bytes) && bytes <= 0xffffffffU;
+        sound = chunk_fits(space_.dims[i], most, chunk) && checked_multiply<std::uint64_t>(bytes, chunk, bytes) &&
+                bytes <= 0xffffffffU;
         if (most == kUnlimited) {
             ++unlimited;
         } else {

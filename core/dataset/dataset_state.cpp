@@ -2,6 +2,7 @@
 
 #include "dataset_state.hpp"
 #include "checked.hpp"
+#include "chunk_grid.hpp"
 
 #include <cstring>
 
@@ -275,22 +276,8 @@ Status DatasetState::allocate_contiguous() noexcept {
     return Status::ok;
 }
 
-// The linear index of chunk `scaled`: row-major over the maximum sizes, the unlimited dimension slowest wherever it
-// stands.
 Address DatasetState::chunk_index(const std::uint64_t* scaled) noexcept {
-    std::uint64_t index = 0;
-    std::uint64_t slowest = 0;
-    std::uint64_t below = 1;
-    for (unsigned i = 0; i < rank_; ++i) {
-        if (max_dims()[i] == kUnlimited) {
-            slowest = scaled[i];
-        } else {
-            const std::uint64_t chunks = divide_up(max_dims()[i], static_cast<std::uint32_t>(chunk_dims()[i]));
-            index = index * chunks + scaled[i];
-            below *= chunks;
-        }
-    }
-    return narrow(slowest * below + index);
+    return narrow(chunk_number(rank_, max_dims(), chunk_dims(), scaled));
 }
 
 Status DatasetState::allocate_all() noexcept {

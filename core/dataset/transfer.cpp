@@ -32,6 +32,7 @@ private:
                        Bytes data) noexcept;
     Status prepare(DatatypeView type) noexcept;
     Status chunked() noexcept;
+    Status chunked_runs(ChunkedRuns& runs) noexcept;
     Status contiguous(std::uint64_t address) noexcept;
     Status compact() noexcept;
     // Moves one piece between the buffer and elements that stand at `from` in memory.
@@ -210,6 +211,20 @@ Status Transfer::chunked() noexcept {
     ChunkedRuns& runs = *::new (static_cast<void*>(&walk_.chunks)) ChunkedRuns;
     const Span<const std::uint64_t> chunk_dims(dataset_.chunk_dims(), dataset_.rank());
     H5MOTE_TRY(runs.reset(selection_, space_, chunk_dims));
+    // Points are sorted by chunk if that takes no more memory than the chunks themselves may.
+    const std::size_t points = selection_.point_count();
+    const std::size_t size =
+        points <= file_.chunks.budget() / sizeof(std::uint64_t) ? points * sizeof(std::uint64_t) : 0;
+    void* const keys = size == 0 ? nullptr : file_.context.allocate(MemoryKind::other, size);
+    if (keys != nullptr) {
+        runs.sort_points(static_cast<std::uint64_t*>(keys));
+    }
+    const Status status = chunked_runs(runs);
+    file_.context.release(MemoryKind::other, keys, size);
+    return status;
+}
+
+Status Transfer::chunked_runs(ChunkedRuns& runs) noexcept {
     const bool in_memory = dataset_.fits_cache();
     while (runs.next_chunk()) {
         const Address index = dataset_.chunk_index(runs.scaled().data());

@@ -27,54 +27,6 @@ Status chunk_element_count(const Dataspace& space, Span<const std::uint64_t> chu
     return fits ? Status::ok : Status::overflow;
 }
 
-Status check_chunk(const Dataspace& space, Span<const std::uint64_t> chunk) noexcept {
-    std::uint64_t count = 0;
-    H5MOTE_TRY(chunk_element_count(space, chunk, count));
-    for (std::size_t d = 0; d < chunk.size(); ++d) {
-        if (space.dims()[d] != 0 && space.max_dims()[d] < chunk[d]) {
-            return Status::invalid_argument;
-        }
-    }
-    return Status::ok;
-}
-
-Status chunk_count(const Dataspace& space, Span<const std::uint64_t> chunk, std::uint64_t& count) noexcept {
-    H5MOTE_TRY(chunk_element_count(space, chunk, count));
-    std::uint64_t total = 1;
-    bool fits = true;
-    bool empty = false;
-    for (std::size_t d = 0; d < chunk.size(); ++d) {
-        const std::uint64_t along = chunks_along(space.dims()[d], chunk[d]);
-        empty = empty || along == 0;
-        fits = fits && checked_multiply(total, along, total);
-    }
-    count = empty ? 0 : total;
-    return fits || empty ? Status::ok : Status::overflow;
-}
-
-Status chunk_linear_index(const Dataspace& space, Span<const std::uint64_t> chunk, Span<const std::uint64_t> scaled,
-                          std::uint64_t& index) noexcept {
-    H5MOTE_TRY(chunk_element_count(space, chunk, index));
-    if (scaled.size() != chunk.size() || space.unlimited_count() > 1) {
-        return Status::invalid_argument;
-    }
-    index = 0;
-    for (std::size_t d = 0; d < scaled.size(); ++d) {
-        if (space.max_dims()[d] == kUnlimited) {
-            index = scaled[d];
-        }
-    }
-    bool fits = true;
-    for (std::size_t d = 0; d < scaled.size(); ++d) {
-        const std::uint64_t most = space.max_dims()[d];
-        if (most != kUnlimited) {
-            fits = fits && checked_multiply(index, chunks_along(most, chunk[d]), index) &&
-                   checked_add(index, scaled[d], index);
-        }
-    }
-    return fits ? Status::ok : Status::overflow;
-}
-
 Status ChunkedRuns::reset(const Selection& selection, const Dataspace& space,
                           Span<const std::uint64_t> chunk) noexcept {
     std::uint64_t elements = 0;

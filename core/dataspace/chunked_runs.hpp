@@ -1,4 +1,4 @@
-// H5S - a selection of a chunked dataset, chunk by chunk, each chunk once; and the numbering of chunks (H5D_chunk).
+// H5S - a selection of a chunked dataset, chunk by chunk, each chunk once.
 #pragma once
 
 #include "selection_runs.hpp"
@@ -11,20 +11,6 @@ namespace h5mote {
 /// Number of elements of a chunk. invalid_argument: rank 0, another rank than the extent's, or a zero dimension;
 /// overflow: more than 64 bits hold.
 Status chunk_element_count(const Dataspace& space, Span<const std::uint64_t> chunk, std::uint64_t& count) noexcept;
-
-/// Checks chunk dimensions for a dataset to be created, as H5Dcreate does: errors of chunk_element_count();
-/// invalid_argument also when a chunk exceeds a dimension of fixed size that is not empty.
-Status check_chunk(const Dataspace& space, Span<const std::uint64_t> chunk) noexcept;
-
-/// Number of chunks that the current extent needs. Errors of chunk_element_count(); overflow.
-Status chunk_count(const Dataspace& space, Span<const std::uint64_t> chunk, std::uint64_t& count) noexcept;
-
-/// Number of the chunk at `scaled` (coordinates divided by the chunk dimensions) in an implicit, fixed array or
-/// extensible array index: row-major over the *maximum* dimensions, the unlimited one counted slowest wherever it
-/// stands, so that growth renumbers nothing. Format specification, VII.A to VII.D; H5D_earray.
-/// Errors of chunk_element_count(); invalid_argument: more than one unlimited dimension; overflow.
-Status chunk_linear_index(const Dataspace& space, Span<const std::uint64_t> chunk, Span<const std::uint64_t> scaled,
-                          std::uint64_t& index) noexcept;
 
 /// The chunks that a selection touches, in row-major order, each once (points: see sort_points()); within each its
 /// contiguous runs. A run's

@@ -1,4 +1,5 @@
 // Selections of chunked extents, against the element-by-element model; the numbering of chunks.
+#include "chunk_grid.hpp"
 #include "chunked_runs.hpp"
 
 #include "dataspace_model.hpp"
@@ -46,9 +47,11 @@ void check(const Case& c, const std::uint64_t* chunk) {
     const Model model(c);
     const Dataspace space = c.space();
     std::uint64_t chunk_elements = 0;
-    std::uint64_t chunks = 0;
+    std::uint64_t chunks = 1;
+    for (std::size_t d = 0; d < c.rank; ++d) {
+        chunks *= (c.dims[d] + chunk[d] - 1) / chunk[d];
+    }
     ASSERT_EQ(chunk_element_count(space, c.view(chunk), chunk_elements), Status::ok);
-    ASSERT_EQ(chunk_count(space, c.view(chunk), chunks), Status::ok);
     ChunkedRuns runs;
     ASSERT_EQ(runs.reset(c.selection(), space, c.view(chunk)), Status::ok);
     ASSERT_EQ(runs.element_count(), model.selected());
@@ -56,8 +59,8 @@ void check(const Case& c, const std::uint64_t* chunk) {
     std::uint64_t next_index = 0;
     SelectionRun run{};
     while (runs.next_chunk()) {
-        std::uint64_t index = 0;
-        ASSERT_EQ(chunk_linear_index(space, c.view(chunk), runs.scaled(), index), Status::ok);
+        const std::uint64_t index =
+            chunk_number(static_cast<unsigned>(c.rank), space.max_dims().data(), chunk, runs.scaled().data());
         ASSERT_TRUE(index >= next_index && index < chunks);
         next_index = index + 1;
         ASSERT_EQ(runs.covers_chunk(), chunk_is_covered(c, model, chunk, runs.scaled(), chunk_elements));
@@ -159,8 +162,6 @@ TEST(ChunkedRuns, FarCornerOfAHugeExtent) {
     EXPECT_EQ(run.offset, (most - 1) % 16 * 7 + (most - 1) % 7);
     EXPECT_EQ(runs.reset(Selection::all(), space, chunk), Status::overflow);
     std::uint64_t number = 0;
-    EXPECT_EQ(chunk_linear_index(space, chunk, runs.scaled(), number), Status::overflow);
-    EXPECT_EQ(chunk_count(space, chunk, number), Status::overflow);
     const std::uint64_t wide[] = {most, 2};
     EXPECT_EQ(chunk_element_count(space, wide, number), Status::overflow);
 #endif
@@ -172,23 +173,21 @@ TEST(ChunkedRuns, ChunkDimensionsAreChecked) {
     const Dataspace line = Dataspace::unlimited(5);
     const std::uint64_t zero[] = {0};
     const std::uint64_t two_ranks[] = {1, 1};
-    const std::uint64_t eight[] = {8};
     ChunkedRuns runs;
     EXPECT_EQ(runs.reset(Selection::all(), line, zero), Status::invalid_argument);
     EXPECT_EQ(runs.reset(Selection::all(), line, two_ranks), Status::invalid_argument);
     EXPECT_EQ(runs.reset(Selection::all(), Dataspace::scalar(), {}), Status::invalid_argument);
-    EXPECT_EQ(check_chunk(line, zero), Status::invalid_argument);
-    EXPECT_EQ(check_chunk(line, eight), Status::ok);
-    EXPECT_EQ(check_chunk(Dataspace::simple({5}), eight), Status::invalid_argument);
-    EXPECT_EQ(check_chunk(Dataspace::simple({0}, {5}), eight), Status::ok);
+    EXPECT_FALSE(chunk_fits(5, kUnlimited, 0));
+    EXPECT_TRUE(chunk_fits(5, kUnlimited, 8));
+    EXPECT_FALSE(chunk_fits(5, 5, 8));
+    EXPECT_FALSE(chunk_fits(5, 7, 8));
+    EXPECT_TRUE(chunk_fits(5, 8, 8));
+    EXPECT_TRUE(chunk_fits(0, 5, 8));
 }
 
 TEST(ChunkedRuns, AnEmptyExtentHasNoChunks) {
     const Dataspace line = Dataspace::unlimited();
     const std::uint64_t eight[] = {8};
-    std::uint64_t chunks = 7;
-    EXPECT_EQ(chunk_count(line, eight, chunks), Status::ok);
-    EXPECT_EQ(chunks, 0U);
     ChunkedRuns runs;
     ASSERT_EQ(runs.reset(Selection::all(), line, eight), Status::ok);
     EXPECT_FALSE(runs.next_chunk());
@@ -197,18 +196,13 @@ TEST(ChunkedRuns, AnEmptyExtentHasNoChunks) {
 }
 
 #if H5MOTE_MAX_RANK >= 3
-TEST(ChunkLinearIndex, TheUnlimitedDimensionCountsSlowest) {
-    const Dataspace space = Dataspace::simple({4, 10, 6}, {4, kUnlimited, 9});
+TEST(ChunkNumber, TheUnlimitedDimensionCountsSlowest) {
     const std::uint64_t chunk[] = {2, 5, 3};
     const std::uint64_t scaled[] = {1, 7, 2};
-    std::uint64_t index = 0;
-    ASSERT_EQ(chunk_linear_index(space, chunk, scaled, index), Status::ok);
-    EXPECT_EQ(index, (7U * 2 + 1) * 3 + 2);  // 2 and 3 chunks along the maxima 4 and 9
-    const Dataspace two = Dataspace::simple({4, 10, 6}, {kUnlimited, kUnlimited, 9});
-    EXPECT_EQ(chunk_linear_index(two, chunk, scaled, index), Status::invalid_argument);
-    const Dataspace fixed = Dataspace::simple({4, 10, 6}, {5, 50, 9});
-    ASSERT_EQ(chunk_linear_index(fixed, chunk, scaled, index), Status::ok);
-    EXPECT_EQ(index, (1U * 10 + 7) * 3 + 2);
+    const std::uint64_t endless[] = {4, kUnlimited, 9};
+    EXPECT_EQ(chunk_number(3, endless, chunk, scaled), (7U * 2 + 1) * 3 + 2);  // 2 and 3 chunks along 4 and 9
+    const std::uint64_t limited[] = {5, 50, 9};
+    EXPECT_EQ(chunk_number(3, limited, chunk, scaled), (1U * 10 + 7) * 3 + 2);
 }
 #endif
 

@@ -1,0 +1,24 @@
+// H5D chunk - how chunks divide an extent, and their numbers in the indexes that count them.
+#pragma once
+
+#include <h5mote/dataspace.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace h5mote {
+
+/// Whether a dataset of `size` elements now and `most` at most in a dimension may be created with chunks of `chunk`
+/// elements there, as H5Dcreate has it: not 0, and not more than a limited maximum unless the dimension is empty.
+constexpr bool chunk_fits(std::uint64_t size, std::uint64_t most, std::uint64_t chunk) noexcept {
+    return chunk != 0 && (size == 0 || chunk <= most);
+}
+
+/// Number of the chunk at `scaled` (coordinates divided by the chunk dimensions) in an implicit, fixed array or
+/// extensible array index: row-major over the *maximum* dimensions, the unlimited one counted slowest wherever it
+/// stands, so that growth renumbers nothing. Format specification, VII.A to VII.D; H5D_earray. `rank` numbers each;
+/// chunk dimensions are not 0 and below 2^32, at most one maximum is unlimited. Modulo 2^64.
+std::uint64_t chunk_number(unsigned rank, const std::uint64_t* max_dims, const std::uint64_t* chunk,
+                           const std::uint64_t* scaled) noexcept;
+
+}  // namespace h5mote
