@@ -1,0 +1,51 @@
+// Datatypes as h5dump describes them (H5T_STD_I32LE, H5T_COMPOUND { ... }), and dataspaces.
+#pragma once
+
+#include "layout.hpp"
+
+#include <h5mote/address.hpp>
+#include <h5mote/dataspace.hpp>
+#include <h5mote/datatype.hpp>
+
+#include <string_view>
+
+namespace h5mote::cli {
+
+/// Knows under which names committed datatypes stand in the file.
+class TypeNames {
+public:
+    /// Writes the name of the datatype whose header is at `address`, without quotes. False: it is unknown.
+    virtual bool put_type_name(TextSink& sink, Address address) = 0;
+
+protected:
+    ~TypeNames() = default;
+};
+
+/// Name of a predefined type, or nullptr if it is none: integers, floating-point numbers, bit fields.
+const char* predefined_name(DatatypeView type);
+
+/// Writes datatypes as the HDF5 tools do.
+class TypeText {
+public:
+    TypeText(Printer& printer, const TextFormat& format) : printer_(printer), format_(format) {}
+
+    /// Appends the type to what stands in `text`. A type of several lines is printed but for its last line, which is
+    /// left in `text`.
+    void put(ElementText& text, Lines& lines, DatatypeView type);
+
+private:
+    void put_string(ElementText& text, Lines& lines, DatatypeView type);
+    void put_opaque(ElementText& text, Lines& lines, DatatypeView type);
+    void put_compound(ElementText& text, Lines& lines, DatatypeView type);
+    void put_enumeration(ElementText& text, Lines& lines, DatatypeView type);
+    void put_array(ElementText& text, Lines& lines, DatatypeView element, ConstBytes dimensions);
+    void show(ElementText& text, Lines& lines);
+
+    Printer& printer_;
+    const TextFormat& format_;
+};
+
+/// "SIMPLE { ( 3, 4 ) / ( 3, H5S_UNLIMITED ) }"
+void put_dataspace(TextSink& sink, const Dataspace& space);
+
+}  // namespace h5mote::cli
