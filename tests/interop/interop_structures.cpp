@@ -2,6 +2,7 @@
 // what they hold. Where they stand in the file is found by their signatures.
 //
 // usage: interop_structures FOLDER (as make_structures.py made it)
+#include "block_decoder.hpp"
 #include "btree1.hpp"
 #include "btree2.hpp"
 #include "checked.hpp"
@@ -11,6 +12,7 @@
 #include "text.hpp"
 
 #include <h5mote/arena.hpp>
+#include <h5mote/filters/deflate.hpp>
 #include <h5mote/library.hpp>
 #include <h5mote/vfd/memory.hpp>
 
@@ -28,6 +30,7 @@ using namespace h5mote;
 
 namespace {
 
+constexpr const Filter* kFilters[] = {&deflate_filter};
 constexpr std::size_t kCache = 4096;
 constexpr std::size_t kArena = 24 * 1024;
 constexpr std::size_t kFilteredArena = 512 * 1024;
@@ -122,7 +125,7 @@ public:
     Image(const std::string& path, const Expected& expected, std::size_t memory)
         : memory_(memory),
           arena_({memory_.data(), memory_.size()}),
-          library_(arena_, port_),
+          library_(arena_, port_, kFilters),
           bytes_(load(path)),
           driver_({bytes_.data(), bytes_.size()}),
           state_(library_, driver_) {
@@ -137,6 +140,7 @@ public:
         std::copy(whole.begin(), whole.end(), bytes_.begin());
         state_.space.open(whole.size(), ~Address{0} - 1, whole.size());
         state_.btree_k = expected.k;
+        state_.block_decoder = &pipeline_block_decoder;
     }
     ~Image() { state_.abandon(); }
 
