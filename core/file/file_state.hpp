@@ -38,10 +38,10 @@ public:
     /// filters that the body of a filter pipeline message describes, but for those in `mask`. The result is exactly
     /// `to`, else corrupt_file. unsupported: a filter is missing. out_of_memory, io_error.
     virtual Status decode(FileState& file, ConstBytes pipeline, std::uint32_t mask, Address address, Address stored,
-                          Bytes to) noexcept = 0;
+                          Bytes to) const noexcept = 0;
 
 protected:
-    BlockDecoder() = default;
+    constexpr BlockDecoder() = default;
     ~BlockDecoder() = default;
 };
 #endif
@@ -111,8 +111,8 @@ public:
     ChunkCache chunks;
     List<FlushClient> clients;
 #if H5MOTE_ALL_FORMATS
-    BTreeK btree_k;                         ///< from the superblock or its extension
-    BlockDecoder* block_decoder = nullptr;  ///< borrowed; without it filtered fractal heaps are unsupported
+    BTreeK btree_k;                               ///< from the superblock or its extension
+    const BlockDecoder* block_decoder = nullptr;  ///< borrowed; without it filtered fractal heaps are unsupported
 #endif
 
 private:

@@ -25,6 +25,8 @@ namespace h5mote {
 
 /// What a heap says of itself.
 struct FractalHeapFacts {
+    Address header_size = 0;
+    Address free_space_manager = kUndefinedAddress;
     Address managed_space = 0;  ///< of the address space
     Address allocated = 0;      ///< in direct blocks
     Address free_space = 0;     ///< in direct blocks
@@ -70,21 +72,37 @@ private:
         unsigned rows = 0;  // of an indirect block; 0: a direct one
     };
 
+    Status open_header(MetadataWindow& window) noexcept;
+    Status decode_header(MetadataWindow& window, FractalHeapFacts& facts) noexcept;
     Status managed(ConstBytes id, MetadataWindow& bytes) noexcept;
     Status huge(ConstBytes id, MetadataWindow& bytes) noexcept;
     Status tiny(ConstBytes id, MetadataWindow& bytes) noexcept;
-    Status find_block(Address offset, Block& block) noexcept;
+    Status find_block(Address offset, Block& block, BlockVisitor* visitor) noexcept;
     Status open_indirect(const Block& block, MetadataWindow& window) noexcept;
     Status entry(MetadataWindow& window, const Block& parent, unsigned row, unsigned column, Block& block) noexcept;
     Status open_direct(const Block& block, MetadataWindow& window) noexcept;
+    Status check_prefix(MetadataWindow& window, std::uint32_t signature, const Block& block) noexcept;
     Status check_direct(MetadataWindow& window, const Block& block) noexcept;
     Status decode(Address address, Address stored, std::uint32_t mask, Bytes to) noexcept;
     Status find_huge(std::uint64_t id, HugeRecord& record) noexcept;
+    bool huge_ids_direct() const noexcept;
+    BTree2Type huge_type() const noexcept;
+    Status open_huge_index(BTree2& tree) noexcept;
+    Status walk_huge(BlockVisitor& visitor) noexcept;
     Status walk_blocks(BlockVisitor& visitor) noexcept;
     Status walk_free_space(Address header, BlockVisitor& visitor) noexcept;
     Block root() const noexcept;
-    Address row_size(unsigned row) const noexcept;
+    unsigned row_bits(unsigned row) const noexcept { return row == 0 ? start_bits_ : start_bits_ + row - 1U; }
+    Address row_size(unsigned row) const noexcept { return Address{1} << row_bits(row); }
     Address row_offset(unsigned row) const noexcept;
+    unsigned offset_width() const noexcept { return (heap_bits_ + 7U) / 8U; }
+    // Of a direct block, without its checksum, and of an indirect one.
+    std::size_t prefix_size() const noexcept { return 5U + file_->shape().sizeof_addr + offset_width(); }
+    // Rows of direct blocks in an indirect one that has so many.
+    unsigned direct_rows() const noexcept { return direct_bits_ - start_bits_ + 2U; }
+    std::size_t direct_entry_size() const noexcept {
+        return std::size_t{file_->shape().sizeof_addr} + (filtered() ? file_->shape().sizeof_size + 4U : 0U);
+    }
     bool filtered() const noexcept { return filters_length_ != 0; }
     Status damaged(unsigned line, Address address) noexcept {
         return file_->context.fail(Module::heap, line, Status::corrupt_file, 0, address);

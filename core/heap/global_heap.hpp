@@ -27,15 +27,19 @@ public:
 
 private:
     struct Object {
-        Address at = 0;    // of its header, within the collection
-        Address size = 0;  // of its data
+        Address at = 0;     // of its header, within the collection
+        Address size = 0;   // of its data
+        Address space = 0;  // with its header and padding
         std::uint32_t index = 0;
     };
 
     Status open(Address collection, MetadataWindow& window) noexcept;
     Status load(MetadataWindow& window, Address at, Object& object) noexcept;
     Status find(MetadataWindow& window, std::uint32_t index, Address from, Address to, Object& object) noexcept;
-    std::size_t object_header_size() const noexcept { return 8U + file_.shape().sizeof_size; }
+    // Both headers are as long, rounded up to 8.
+    std::size_t object_header_size() const noexcept { return (15U + file_.shape().sizeof_size) & ~7U; }
+    Address first() const noexcept { return object_header_size(); }
+    Status damaged(unsigned line, Address collection) noexcept;
 
     FileState& file_;
     Address collection_ = kUndefinedAddress;

@@ -75,7 +75,9 @@ private:
     Status open_node(const Node& node, MetadataWindow& window) noexcept;
     Status record_at(MetadataWindow& window, unsigned i, ConstBytes& record) noexcept;
     Status child(const Node& node, MetadataWindow& window, unsigned i, Node& child) noexcept;
-    Status next_child(const Node& node, MetadataWindow& window, std::uint64_t index, Node& child) noexcept;
+    // Towards the record at a position: the child below which it is, or its number among the node's `own`.
+    static constexpr unsigned kNone = ~0U;
+    Status step(const Node& node, MetadataWindow& window, std::uint64_t index, Node& below, unsigned& own) noexcept;
     Node root() const noexcept { return {root_, records_, 0, root_records_, depth_}; }
     std::size_t pointer_size(unsigned depth) const noexcept;
     Status damaged(unsigned line, Address address) noexcept {

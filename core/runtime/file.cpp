@@ -1,5 +1,6 @@
 // Handles of files: where an application comes in.
 
+#include "block_decoder.hpp"
 #include "file_state.hpp"
 #include "links.hpp"
 
@@ -71,6 +72,9 @@ Result<File> File::open(Library& library, Driver& driver, const FileAccess& acce
     if (state == nullptr) {
         return Status::out_of_memory;
     }
+#if H5MOTE_ALL_FORMATS
+    state->block_decoder = &pipeline_block_decoder;
+#endif
     Status status = state->open(access);
     if (status == Status::ok) {
         status = check_root(*state);

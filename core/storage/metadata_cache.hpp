@@ -35,6 +35,7 @@ public:
 
 private:
     friend class MetadataCache;
+    friend class MetadataWindow;
     friend class Pinned;
 
     bool dirty() const noexcept { return dirty_from_ < size_; }
@@ -48,6 +49,7 @@ private:
     Usage usage_ = Usage::object_header;
     Phase phase_ = Phase::index;
     bool fresh_ = false;
+    bool verified_ = false;
 };
 
 /// Holds a block in the cache while it lives. Empty by default.

@@ -42,6 +42,18 @@ public:
     void close() noexcept;
 
     Address size() const noexcept { return size_; }
+    /// For a whole block that has its checksum elsewhere than at its end: whether set_verified() was called while it
+    /// stood in the cache, or, if it is too large for that, of late.
+    bool verified() const noexcept {
+        return block_ ? block_->verified_ : cache_ != nullptr && cache_->is_verified(address_, size_);
+    }
+    void set_verified() noexcept {
+        if (block_) {
+            block_->verified_ = true;
+        } else if (cache_ != nullptr) {
+            cache_->set_verified(address_, size_);
+        }
+    }
     /// Where byte 0 stands in the file; undefined for memory of its own.
     Address address() const noexcept { return address_; }
     bool valid() const noexcept { return context_ != nullptr; }

@@ -1,0 +1,71 @@
+#include "block_decoder.hpp"
+
+#include "checked.hpp"
+#include "pipeline.hpp"
+#include "pipeline_message.hpp"
+
+#if H5MOTE_ALL_FORMATS
+
+namespace h5mote {
+namespace {
+
+Status load_entries(Context& context, ConstBytes message, FilterEntry* entries) noexcept {
+    PipelineReader reader(message);
+    unsigned count = 0;
+    H5MOTE_TRY(reader.count(context, count));
+    for (unsigned i = 0; i < count; ++i) {
+        auto* const entry = ::new (static_cast<void*>(entries + i)) FilterEntry;
+        H5MOTE_TRY(reader.next(context, entry->spec));
+        entry->filter = context.find_filter(entry->spec.id);
+    }
+    return Status::ok;
+}
+
+Status run(FileState& file, const FilterPipeline& filters, std::uint32_t mask, Address address, std::size_t stored,
+           Bytes to, FilterId& failed) noexcept {
+    const std::size_t need = filters.decode_need(to.size(), stored, mask);
+    const Bytes work{file.filter_scratch(need), need};
+    if (work.data() == nullptr && need != 0) {
+        return Status::out_of_memory;
+    }
+    Bytes place;
+    H5MOTE_TRY(filters.stored_place(stored, mask, to, work, place));
+    H5MOTE_TRY(file.driver.read(Usage::local_heap, address, place));
+    return filters.decode(place, mask, to, work, failed);
+}
+
+}  // namespace
+
+const PipelineBlockDecoder pipeline_block_decoder;
+
+Status PipelineBlockDecoder::decode(FileState& file, ConstBytes pipeline, std::uint32_t mask, Address address,
+                                    Address stored, Bytes to) const noexcept {
+    Context& context = file.context;
+    unsigned count = 0;
+    std::size_t size = 0;
+    H5MOTE_TRY(PipelineReader(pipeline).count(context, count));
+    if (!to_size(stored, size)) {
+        return context.fail(Module::filter, __LINE__, Status::corrupt_file, 0, address);
+    }
+    const std::size_t bytes = count * sizeof(FilterEntry);
+    auto* const entries = static_cast<FilterEntry*>(context.allocate(MemoryKind::filter, bytes));
+    if (entries == nullptr && bytes != 0) {
+        return Status::out_of_memory;
+    }
+    FilterId failed = FilterId::none;
+    Status status = load_entries(context, pipeline, entries);
+    if (status == Status::ok) {
+        status = run(file, FilterPipeline(Span<FilterEntry>(entries, count)), mask, address, size, to, failed);
+    }
+    context.release(MemoryKind::filter, entries, bytes);
+    if (status == Status::unsupported) {
+        return context.unsupported(Module::filter, __LINE__, Feature::filter, static_cast<std::uint32_t>(failed));
+    }
+    return status == Status::ok
+               ? Status::ok
+               : context.fail(Module::filter, __LINE__, status, static_cast<std::uint32_t>(failed), address);
+}
+
+}  // namespace h5mote
+
+#endif

@@ -1,0 +1,22 @@
+// H5HF (filters) - filtered blocks of metadata pass the same pipeline as chunks.
+#pragma once
+
+#include "file_state.hpp"
+
+namespace h5mote {
+
+#if H5MOTE_ALL_FORMATS
+
+/// Keeps nothing: one object serves every file.
+class PipelineBlockDecoder final : public BlockDecoder {
+public:
+    constexpr PipelineBlockDecoder() noexcept = default;
+    Status decode(FileState& file, ConstBytes pipeline, std::uint32_t mask, Address address, Address stored,
+                  Bytes to) const noexcept override;
+};
+
+extern const PipelineBlockDecoder pipeline_block_decoder;
+
+#endif
+
+}  // namespace h5mote

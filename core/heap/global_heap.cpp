@@ -1,0 +1,117 @@
+#include "global_heap.hpp"
+
+#include "checked.hpp"
+
+#if H5MOTE_ALL_FORMATS
+
+namespace h5mote {
+namespace {
+
+constexpr std::uint32_t kSignature = 0x4c4f4347U;  // "GCOL"
+
+constexpr Address padded(Address size) noexcept { return (size + 7) & ~Address{7}; }
+
+}  // namespace
+
+Status GlobalHeap::damaged(unsigned line, Address collection) noexcept {
+    return file_.context.fail(Module::heap, line, Status::corrupt_file, 0, collection);
+}
+
+// How long a collection is says its header; that is read first, by itself.
+Status GlobalHeap::open(Address collection, MetadataWindow& window) noexcept {
+    if (collection != collection_) {
+        ConstBytes bytes;
+        const std::size_t size = 8U + file_.shape().sizeof_size;
+        H5MOTE_TRY(file_.window(Usage::global_heap, collection, size, false, window));
+        H5MOTE_TRY(window.view(0, size, bytes));
+        Reader reader(bytes);
+        const bool signature = reader.u32() == kSignature && reader.u8() == 1;
+        reader.skip(3);
+        size_ = file_.shape().read_size(reader);
+        last_ = Object{};
+        collection_ = kUndefinedAddress;
+        if (!signature || size_ < first()) {
+            return damaged(__LINE__, collection);
+        }
+    }
+    H5MOTE_TRY(file_.window(Usage::global_heap, collection, size_, false, window));
+    collection_ = collection;
+    return Status::ok;
+}
+
+// Free space says its size with its header, and may be too short for one.
+Status GlobalHeap::load(MetadataWindow& window, Address at, Object& object) noexcept {
+    object = {at, size_ - at, size_ - at, 0};
+    if (size_ - at < object_header_size()) {
+        return Status::ok;
+    }
+    ConstBytes bytes;
+    H5MOTE_TRY(window.view(at, 8U + file_.shape().sizeof_size, bytes));
+    Reader reader(bytes);
+    object.index = reader.u16();
+    reader.skip(6);
+    object.size = file_.shape().read_size(reader);
+    const Address header = object_header_size();
+    const Address room = size_ - at - header;
+    object.space = object.index == 0 ? object.size : header + padded(object.size);
+    const bool sound = object.index == 0 ? object.size >= header && object.size <= room + header
+                                         : object.size <= room && padded(object.size) <= room;
+    return sound ? Status::ok : damaged(__LINE__, collection_);
+}
+
+// From one object on to another; not_found.
+Status GlobalHeap::find(MetadataWindow& window, std::uint32_t index, Address from, Address to,
+                        Object& object) noexcept {
+    while (from < to) {
+        H5MOTE_TRY(load(window, from, object));
+        if (object.index == index) {
+            return Status::ok;
+        }
+        from += object.space;
+    }
+    return Status::not_found;
+}
+
+Status GlobalHeap::object(Address collection, std::uint32_t index, MetadataWindow& bytes) noexcept {
+    H5MOTE_TRY(open(collection, bytes));
+    if (index == 0) {
+        return damaged(__LINE__, collection);
+    }
+    if (last_.index != index) {
+        Object found;
+        const Address from = last_.index == 0 ? first() : last_.at + last_.space;
+        Status status = find(bytes, index, from, size_, found);
+        if (status == Status::not_found) {
+            status = find(bytes, index, first(), from, found);
+        }
+        if (status != Status::ok) {
+            return status == Status::not_found ? damaged(__LINE__, collection) : status;
+        }
+        last_ = found;
+    }
+    return bytes.restrict(last_.at + object_header_size(), last_.size);
+}
+
+Status GlobalHeap::object(ConstBytes id, MetadataWindow& bytes) noexcept {
+    Reader reader(id);
+    const Address collection = file_.shape().read_addr(reader);
+    const std::uint32_t index = reader.u32();
+    return reader.ok() ? object(collection, index, bytes) : damaged(__LINE__, collection);
+}
+
+Status GlobalHeap::facts(Address collection, Address& size, Address& free_space) noexcept {
+    MetadataWindow window;
+    H5MOTE_TRY(open(collection, window));
+    size = size_;
+    free_space = 0;
+    Object object;
+    for (Address at = first(); at < size_; at += object.space) {
+        H5MOTE_TRY(load(window, at, object));
+        free_space += object.index == 0 ? object.space : 0;
+    }
+    return Status::ok;
+}
+
+}  // namespace h5mote
+
+#endif

@@ -1,0 +1,246 @@
+#include "btree2.hpp"
+
+#include "checked.hpp"
+
+#include <cstring>
+
+#if H5MOTE_ALL_FORMATS
+
+namespace h5mote {
+namespace {
+
+constexpr std::uint32_t kHeader = 0x44485442U;    // "BTHD"
+constexpr std::uint32_t kLeaf = 0x464c5442U;      // "BTLF"
+constexpr std::uint32_t kInternal = 0x4e495442U;  // "BTIN"
+constexpr std::size_t kPrefix = 6;                // signature, version, type
+constexpr std::size_t kChecksum = 4;
+
+// Bytes of a count that may be as large as that.
+std::uint8_t width_of(std::uint64_t most) noexcept { return static_cast<std::uint8_t>(floor_log2(most) / 8 + 1); }
+
+}  // namespace
+
+bool BTree2::level(unsigned depth, Level& of) const noexcept {
+    of.most = static_cast<std::uint32_t>((node_size_ - kPrefix - kChecksum) / record_size_);
+    of.most_below = of.most;
+    of.total_width = 0;
+    const unsigned fixed = file_->shape().sizeof_addr + width_of(of.most);
+    for (unsigned i = 1; i <= depth; ++i) {
+        const std::size_t pointer = fixed + of.total_width;
+        const std::size_t least = kPrefix + kChecksum + 2 * pointer + record_size_;
+        if (node_size_ < least) {
+            return false;
+        }
+        of.most = static_cast<std::uint32_t>((node_size_ - kPrefix - kChecksum - pointer) / (record_size_ + pointer));
+        std::uint64_t below = 0;
+        if (!checked_multiply(std::uint64_t{of.most} + 1, of.most_below, below) ||
+            !checked_add(below, std::uint64_t{of.most}, of.most_below)) {
+            return false;
+        }
+        of.total_width = width_of(of.most_below);
+    }
+    return true;
+}
+
+// Bytes of a child pointer in a node of that depth.
+std::size_t BTree2::pointer_size(unsigned depth) const noexcept {
+    Level leaves, children;
+    (void)level(0, leaves);
+    (void)level(depth - 1, children);
+    return std::size_t{file_->shape().sizeof_addr} + width_of(leaves.most) + children.total_width;
+}
+
+Status BTree2::open(FileState& file, Address header) noexcept {
+    file_ = &file;
+    address_ = header;
+    leaf_ = Node{};
+    const FileShape shape = file.shape();
+    const std::size_t size = kPrefix + 10 + shape.sizeof_addr + 2 + shape.sizeof_size + kChecksum;
+    MetadataWindow window;
+    H5MOTE_TRY(file.window(Usage::btree, header, size, true, window));
+    ConstBytes bytes;
+    H5MOTE_TRY(window.view(0, size, bytes));
+    Reader reader(bytes);
+    const bool signature = reader.u32() == kHeader && reader.u8() == 0;
+    type_ = static_cast<BTree2Type>(reader.u8());
+    node_size_ = reader.u32();
+    record_size_ = reader.u16();
+    depth_ = reader.u16();
+    reader.skip(2);
+    root_ = shape.read_addr(reader);
+    root_records_ = reader.u16();
+    records_ = shape.read_size(reader);
+    Level top;
+    if (!signature || record_size_ == 0 || record_size_ > kMaxRecordSize ||
+        node_size_ < kPrefix + kChecksum + record_size_ || !level(depth_, top) || root_records_ > top.most) {
+        return damaged(__LINE__, header);
+    }
+    // More than the file has room for would be counted through for ever.
+    if (records_ > file.space.end() / record_size_ || (depth_ == 0 && records_ != root_records_)) {
+        return damaged(__LINE__, header);
+    }
+    return Status::ok;
+}
+
+Status BTree2::open_node(const Node& node, MetadataWindow& window) noexcept {
+    Address size = kPrefix + Address{node.records} * record_size_ + kChecksum;
+    if (node.depth != 0) {
+        size += (Address{node.records} + 1) * pointer_size(node.depth);
+    }
+    H5MOTE_TRY(file_->window(Usage::btree, node.address, size, true, window));
+    ConstBytes prefix;
+    H5MOTE_TRY(window.view(0, kPrefix, prefix));
+    Reader reader(prefix);
+    const bool sound = reader.u32() == (node.depth == 0 ? kLeaf : kInternal) && reader.u8() == 0 &&
+                       reader.u8() == static_cast<std::uint8_t>(type_);
+    return sound ? Status::ok : damaged(__LINE__, node.address);
+}
+
+Status BTree2::record_at(MetadataWindow& window, unsigned i, ConstBytes& record) noexcept {
+    return window.view(kPrefix + Address{i} * record_size_, record_size_, record);
+}
+
+Status BTree2::child(const Node& node, MetadataWindow& window, unsigned i, Node& child) noexcept {
+    const std::size_t size = pointer_size(node.depth);
+    Level leaves, below;
+    (void)level(0, leaves);
+    (void)level(node.depth - 1U, below);
+    ConstBytes bytes;
+    H5MOTE_TRY(window.view(kPrefix + Address{node.records} * record_size_ + Address{i} * size, size, bytes));
+    Reader reader(bytes);
+    child.address = file_->shape().read_addr(reader);
+    child.records = static_cast<std::uint32_t>(reader.uint(width_of(leaves.most)));
+    child.total = below.total_width == 0 ? child.records : reader.uint(below.total_width);
+    child.depth = static_cast<std::uint16_t>(node.depth - 1);
+    const bool sound = child.records <= below.most && child.total >= child.records && child.total <= node.total;
+    return sound ? Status::ok : damaged(__LINE__, node.address);
+}
+
+Status BTree2::step(const Node& node, MetadataWindow& window, std::uint64_t index, Node& below,
+                    unsigned& own) noexcept {
+    std::uint64_t at = node.first;
+    for (unsigned i = 0; i <= node.records; ++i) {
+        H5MOTE_TRY(child(node, window, i, below));
+        below.first = at;
+        if (index - at < below.total) {
+            own = kNone;
+            return Status::ok;
+        }
+        at += below.total;
+        if (index == at) {
+            own = i;
+            return i < node.records ? Status::ok : damaged(__LINE__, node.address);
+        }
+        ++at;
+    }
+    return damaged(__LINE__, node.address);
+}
+
+Status BTree2::find(RecordCompare& compare, Bytes record, std::uint64_t* index) noexcept {
+    Node node = root();
+    for (; node.total != 0;) {
+        MetadataWindow window;
+        H5MOTE_TRY(open_node(node, window));
+        unsigned from = 0;
+        unsigned to = node.records;
+        bool found = false;
+        while (from < to && !found) {
+            const unsigned middle = (from + to) / 2;
+            ConstBytes bytes;
+            int order = 0;
+            H5MOTE_TRY(record_at(window, middle, bytes));
+            H5MOTE_TRY(compare.compare(bytes, order));
+            if (order > 0) {
+                from = middle + 1;
+            } else {
+                to = middle;
+                found = order == 0;
+            }
+        }
+        // What is below the children before, and the records between them.
+        Node below;
+        for (unsigned i = 0; index != nullptr && node.depth != 0 && i < to + (found ? 1U : 0U); ++i) {
+            H5MOTE_TRY(child(node, window, i, below));
+            node.first += below.total;
+        }
+        node.first += to;
+        if (found) {
+            ConstBytes bytes;
+            H5MOTE_TRY(record_at(window, to, bytes));
+            std::memcpy(record.data(), bytes.data(), bytes.size());
+            if (index != nullptr) {
+                *index = node.first;
+            }
+            return Status::ok;
+        }
+        if (node.depth == 0) {
+            break;
+        }
+        H5MOTE_TRY(child(node, window, to, below));
+        below.first = node.first;
+        node = below;
+    }
+    return Status::not_found;
+}
+
+Status BTree2::record(std::uint64_t index, Bytes record) noexcept {
+    if (index >= records_) {
+        return Status::not_found;
+    }
+    MetadataWindow window;
+    Node node = index - leaf_.first < leaf_.records ? leaf_ : root();
+    unsigned own = kNone;
+    H5MOTE_TRY(open_node(node, window));
+    while (node.depth != 0 && own == kNone) {
+        Node below;
+        H5MOTE_TRY(step(node, window, index, below, own));
+        if (own == kNone) {
+            node = below;
+            H5MOTE_TRY(open_node(node, window));
+        }
+    }
+    if (own == kNone) {
+        own = static_cast<unsigned>(index - node.first);
+        leaf_ = node;
+    }
+    ConstBytes bytes;
+    H5MOTE_TRY(record_at(window, own, bytes));
+    std::memcpy(record.data(), bytes.data(), bytes.size());
+    return Status::ok;
+}
+
+// Level by level: the nodes of a level are found by the positions of their records, between which there is one record
+// of a level above.
+Status BTree2::walk(BlockVisitor& visitor) noexcept {
+    const std::size_t header = kPrefix + 12U + file_->shape().sizeof_addr + file_->shape().sizeof_size + kChecksum;
+    H5MOTE_TRY(visitor.block(BlockKind::btree2_header, address_, header));
+    Address room = file_->space.end();
+    for (unsigned level = 0; level <= depth_ && records_ != 0; ++level) {
+        for (std::uint64_t index = 0; index < records_;) {
+            Node node = root();
+            while (node.depth > level) {
+                MetadataWindow window;
+                Node below;
+                unsigned own = kNone;
+                H5MOTE_TRY(open_node(node, window));
+                H5MOTE_TRY(step(node, window, index, below, own));
+                if (own != kNone) {
+                    return damaged(__LINE__, node.address);
+                }
+                node = below;
+            }
+            // Nodes do not overlap.
+            if (node_size_ > room) {
+                return damaged(__LINE__, node.address);
+            }
+            room -= node_size_;
+            H5MOTE_TRY(visitor.block(BlockKind::btree2_node, node.address, node_size_));
+            index = node.first + node.total + 1;
+        }
+    }
+    return Status::ok;
+}
+
+}  // namespace h5mote
+
+#endif
