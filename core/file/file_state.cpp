@@ -26,12 +26,22 @@ constexpr bool keep(Rule rule) noexcept { return rule != Rule::H5MOTE_TEST_OMIT;
 
 }  // namespace
 
+#if H5MOTE_ALL_FORMATS
+FileState::FileState(Context& the_context, Driver& storage, std::uint64_t base) noexcept
+    : context(the_context),
+      base_driver_(storage, base),
+      driver(base == 0 ? storage : base_driver_),
+      cache(the_context, driver, *this),
+      space(the_context, driver),
+      chunks(the_context) {}
+#else
 FileState::FileState(Context& the_context, Driver& the_driver) noexcept
     : context(the_context),
       driver(the_driver),
       cache(the_context, the_driver, *this),
       space(the_context, the_driver),
       chunks(the_context) {}
+#endif
 
 Status FileState::start(const FileAccess& access) noexcept {
     const Capabilities capabilities = driver.capabilities();
@@ -70,6 +80,7 @@ Status FileState::create(const FileAccess& access, const FileCreate& create) noe
     return status;
 }
 
+#if !H5MOTE_ALL_FORMATS
 // Behind a user block the signature stands at 512 or a power of two times that.
 static Status find_user_block(Context& context, Driver& driver, std::uint64_t size) noexcept {
     for (std::uint64_t at = 512; at != 0 && at < size && size - at >= Superblock::kSignatureSize; at *= 2) {
@@ -109,6 +120,7 @@ Status FileState::open(const FileAccess& access) noexcept {
     space.open(superblock_.end_of_file, superblock_.shape.max_addr(), narrow(size));
     return Status::ok;
 }
+#endif
 
 bool FileState::contains(Address address, Address size) const noexcept { return within(address, size, space.end()); }
 

@@ -1,6 +1,7 @@
 // H5F - an open file: its superblock, caches and space, and the order in which changes reach the storage.
 #pragma once
 
+#include "base_driver.hpp"
 #include "btree1_node.hpp"
 #include "chunk_cache.hpp"
 #include "file_space.hpp"
@@ -49,12 +50,31 @@ protected:
 /// Shared by all handles of one open file; lives until the last of them is gone.
 class FileState final : public CommitHook {
 public:
+#if H5MOTE_ALL_FORMATS
+    /// `base`: where the superblock stands in the storage, from locate().
+    FileState(Context& context, Driver& storage, std::uint64_t base = 0) noexcept;
+    /// Finds the superblock: at 0, 512, 1024, ... not_hdf5, io_error.
+    static Status locate(Context& context, Driver& storage, std::uint64_t& base) noexcept;
+#else
     FileState(Context& context, Driver& driver) noexcept;
+#endif
 
     /// Writes nothing yet: the file exists once its root group was created and commit() returned ok.
     Status create(const FileAccess& access, const FileCreate& create) noexcept;
     /// not_hdf5, corrupt_file (shorter than its recorded end: truncated), unsupported, io_error, out_of_memory.
     Status open(const FileAccess& access) noexcept;
+#if H5MOTE_ALL_FORMATS
+    /// Ends open(), which reads the superblock only, when its extension was read. corrupt_file: the file is truncated.
+    Status finish_open(const FileAccess& access) noexcept;
+    /// Hands what the file says to its driver; may change where the file ends. unsupported: it needs another driver.
+    Status use_driver_info(std::string_view name, ConstBytes info) noexcept;
+    const Superblock& superblock() const noexcept { return superblock_; }
+    /// Shorter than it says.
+    bool truncated() const noexcept { return truncated_; }
+    std::uint64_t base() const noexcept { return base_driver_.base(); }
+    /// The driver that the file was opened with.
+    Driver& storage() const noexcept { return base_driver_.storage(); }
+#endif
 
     /// Makes everything durable. Writes in this order, with a sync between the steps where the driver needs one:
     /// raw data and fresh blocks; a grown end of file in the superblock; live indexes; live object headers. After ok
@@ -105,6 +125,12 @@ public:
     std::byte* filter_scratch(std::size_t size) noexcept;
 
     Context& context;
+#if H5MOTE_ALL_FORMATS
+private:
+    BaseDriver base_driver_;
+
+public:
+#endif
     Driver& driver;
     MetadataCache cache;
     FileSpace space;
@@ -113,6 +139,8 @@ public:
 #if H5MOTE_ALL_FORMATS
     BTreeK btree_k;                               ///< from the superblock or its extension
     const BlockDecoder* block_decoder = nullptr;  ///< borrowed; without it filtered fractal heaps are unsupported
+    Address shared_table = kUndefinedAddress;     ///< of shared messages; from the superblock extension
+    std::uint8_t shared_indexes = 0;              ///< number of its indexes
 #endif
 
 private:
@@ -121,6 +149,10 @@ private:
     Status write_superblock() noexcept;
     Status flush_phase(Phase phase) noexcept;
     Status barrier() noexcept;
+#if H5MOTE_ALL_FORMATS
+    Status refuse_writing() noexcept;
+    Status read_driver_info() noexcept;
+#endif
 
     Superblock superblock_;  // end_of_file: as on the storage
     Address stored_root_ = kUndefinedAddress;
@@ -128,6 +160,9 @@ private:
     bool open_ = false;
     bool writable_ = false;
     bool unordered_ = true;  // the driver needs a sync between dependent writes
+#if H5MOTE_ALL_FORMATS
+    bool truncated_ = false;
+#endif
     std::byte* scratch_ = nullptr;
     std::size_t scratch_size_ = 0;
 };

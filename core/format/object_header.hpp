@@ -1,9 +1,15 @@
-// H5O - the object header, version 2. Specification IV.A.1.b.
+// H5O - the object header. Specification IV.A.1.
 //
+// version 2
 //   first block        OHDR | version 2 | flags | [4 times, 16 bytes] | [attribute phase change, 4] | size of messages
 //                      | messages | [gap] | checksum
 //   continuation block OCHK | messages | [gap] | checksum
 //   message            type 1 | size 2 | flags 1 | [creation order 2] | body
+//
+// version 1, read only
+//   first block        version 1 | 0 | number of messages 2 | reference count 4 | bytes of messages 4 | 0 4 | messages
+//   continuation block messages
+//   message            type 2 | size 2, a multiple of 8 | flags 1 | 0 3 | body
 #pragma once
 
 #include "messages.hpp"
@@ -22,9 +28,19 @@ struct HeaderPrefix {
     std::uint8_t flags = 0;
     std::uint8_t size = 0;      ///< bytes before the first message
     Address messages_size = 0;  ///< bytes of messages and gap
+#if H5MOTE_ALL_FORMATS
+    static constexpr std::uint8_t kOldSize = 16;  ///< of a version 1 prefix
+
+    std::uint8_t version = 2;
+    std::uint32_t reference_count = 1;  ///< version 1
+    std::uint32_t times[4] = {};        ///< version 2: access, modification, change, birth
 
     /// Bytes of the whole first block.
+    Address block_size() const noexcept { return size + messages_size + (version == 1 ? 0 : kHeaderChecksumSize); }
+#else
+    /// Bytes of the whole first block.
     Address block_size() const noexcept { return size + messages_size + kHeaderChecksumSize; }
+#endif
     /// Reads a prefix from the first bytes of a header (kMaxHeaderPrefix, or what the file has).
     Status decode(Context& context, ConstBytes bytes) noexcept;
 };

@@ -34,6 +34,11 @@ Status Superblock::decode(Context& context, ConstBytes bytes) noexcept {
     Reader reader(bytes);
     reader.skip(kSignatureSize);
     version = reader.u8();
+#if H5MOTE_ALL_FORMATS
+    if (is_old()) {
+        return decode_old(context, bytes);
+    }
+#endif
     if (version != 2 && version != 3) {
         return context.unsupported(Module::format, __LINE__, Feature::superblock_version, version);
     }
@@ -46,17 +51,56 @@ Status Superblock::decode(Context& context, ConstBytes bytes) noexcept {
     if (bytes.size() < size()) {
         return context.fail(Module::format, __LINE__, Status::corrupt_file);
     }
+#if H5MOTE_ALL_FORMATS
+    base = shape.read_addr(reader);
+#else
     const Address base = shape.read_addr(reader);
+#endif
     extension = shape.read_addr(reader);
     end_of_file = shape.read_addr(reader);
     root = shape.read_addr(reader);
     if (reader.u32() != lookup3(bytes.first(size() - 4))) {
         return context.fail(Module::format, __LINE__, Status::corrupt_file);
     }
-    if (base != 0) {
+    if (base != 0 && H5MOTE_ALL_FORMATS == 0) {
         return context.unsupported(Module::format, __LINE__, Feature::base_address);
     }
     return Status::ok;
 }
+
+#if H5MOTE_ALL_FORMATS
+Status Superblock::decode_old(Context& context, ConstBytes bytes) noexcept {
+    Reader reader(bytes);
+    reader.skip(kSignatureSize + 1);
+    const unsigned versions = reader.u8() | reader.u8();
+    reader.skip(1);
+    const unsigned shared_version = reader.u8();
+    shape.sizeof_addr = reader.u8();
+    shape.sizeof_size = reader.u8();
+    if (!valid_width(shape.sizeof_addr) || !valid_width(shape.sizeof_size)) {
+        return context.unsupported(Module::format, __LINE__, Feature::sizeof_offsets, shape.sizeof_addr);
+    }
+    reader.skip(1);
+    btree_k.group_leaf = reader.u16();
+    btree_k.group_internal = reader.u16();
+    flags = static_cast<std::uint8_t>(reader.u32());
+    if (version == 1) {
+        btree_k.chunk = reader.u16();
+        reader.skip(2);
+    }
+    base = shape.read_addr(reader);
+    extension = kUndefinedAddress;
+    (void)shape.read_addr(reader);
+    end_of_file = shape.read_addr(reader);
+    driver_info = shape.read_addr(reader);
+    // The root group's symbol table entry: nothing but the address of its header is needed.
+    reader.skip(shape.sizeof_size);
+    root = shape.read_addr(reader);
+    reader.skip(24);
+    const bool sound = reader.ok() && versions == 0 && shared_version == 0 && btree_k.group_leaf != 0 &&
+                       btree_k.group_internal != 0 && btree_k.chunk != 0;
+    return sound ? Status::ok : context.fail(Module::format, __LINE__, Status::corrupt_file);
+}
+#endif
 
 }  // namespace h5mote

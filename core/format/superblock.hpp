@@ -1,12 +1,22 @@
-// H5F - the superblock, versions 2 and 3. Specification II.A.
+// H5F - the superblock. Specification II.A.
 //
+// versions 2 and 3
 //   0  signature \211 HDF \r \n \032 \n          8 bytes
 //   8  version 2 or 3 | sizeof offsets | sizeof lengths | file consistency flags
 //  12  base address | superblock extension address | end of file address | root group object header address
 //      checksum (lookup3 of everything before)      4 bytes
+//
+// versions 0 and 1, read only
+//   0  signature                                    8 bytes
+//   8  version | of free space 0 | of the root group's entry 0 | 0 | of shared header messages 0 | sizeof offsets
+//      | sizeof lengths | 0
+//  16  K of symbol table nodes 2 | K of group B-trees 2 | file consistency flags 4
+//      | [version 1: K of chunk B-trees 2 | 0 2]
+//      base address | free space address | end of file address | driver information address
+//      root group symbol table entry
 #pragma once
 
-#include "file_shape.hpp"
+#include "btree1_node.hpp"
 
 #include <h5mote/context.hpp>
 
@@ -15,7 +25,11 @@ namespace h5mote {
 struct Superblock {
     static constexpr std::size_t kSignatureSize = 8;
     static constexpr std::size_t kMinSize = 12 + 4 * 4 + 4;  ///< of one that we write
+#if H5MOTE_ALL_FORMATS
+    static constexpr std::size_t kMaxSize = 28 + 5 * 8 + 8 + 24;  ///< version 1
+#else
     static constexpr std::size_t kMaxSize = 12 + 4 * 8 + 4;
+#endif
     static constexpr std::uint8_t kWriteAccess = 1;      ///< version 3: open for writing
     static constexpr std::uint8_t kSwmrWriteAccess = 4;  ///< version 3: open for single-writer/multiple-reader
 
@@ -26,11 +40,26 @@ struct Superblock {
     Address end_of_file = 0;
     Address root = kUndefinedAddress;
 
+#if H5MOTE_ALL_FORMATS
+    Address base = 0;                         ///< recorded place of the superblock in the storage
+    Address driver_info = kUndefinedAddress;  ///< versions 0 and 1: of the driver information block
+    BTreeK btree_k;                           ///< versions 0 and 1
+
+    bool is_old() const noexcept { return version < 2; }
+    std::size_t size() const noexcept {
+        return is_old() ? (version == 0 ? 24U : 28U) + 5U * shape.sizeof_addr + shape.sizeof_size + 24U
+                        : 12U + 4U * shape.sizeof_addr + 4U;
+    }
+#else
     std::size_t size() const noexcept { return 12U + 4U * shape.sizeof_addr + 4U; }
+#endif
     /// Writes size() bytes to `to`, which has room for kMaxSize.
     void encode(std::byte* to) const noexcept;
     /// Reads from the first bytes of a file (kMaxSize, or what the file has). not_hdf5, unsupported, corrupt_file.
     Status decode(Context& context, ConstBytes bytes) noexcept;
+
+private:
+    Status decode_old(Context& context, ConstBytes bytes) noexcept;
 };
 
 /// Whether the eight bytes at `bytes` are the signature.

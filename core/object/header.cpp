@@ -5,10 +5,18 @@
 namespace h5mote {
 namespace {
 
+#if !H5MOTE_ALL_FORMATS
 constexpr std::uint32_t kContinuationSignature = 0x4b48434fU;  // "OCHK"
+#endif
+#if H5MOTE_ALL_FORMATS
+constexpr std::uint8_t kLastKnownMessage = 0x18;
+#else
 constexpr std::uint8_t kLastKnownMessage = 0x17;
+#endif
 
 }  // namespace
+
+#if !H5MOTE_ALL_FORMATS
 
 Status MessageIterator::open_first() noexcept {
     HeaderPrefix prefix;
@@ -64,6 +72,23 @@ Status MessageIterator::open_continuation() noexcept {
     return Status::ok;
 }
 
+Status MessageIterator::add_continuation() noexcept {
+    Reader reader(body());
+    const Address address = file_.shape().read_addr(reader);
+    const Address size = file_.shape().read_size(reader);
+    if (!reader.ok() || size > 0xffffffffU) {
+        return file_.context.fail(Module::object, __LINE__, Status::corrupt_file, type_, address_);
+    }
+    if (pending_count_ == kMaxPending) {
+        return file_.context.fail(Module::object, __LINE__, Status::over_budget, type_, kMaxPending + 1);
+    }
+    pending_[pending_count_] = address;
+    pending_sizes_[pending_count_++] = static_cast<std::uint32_t>(size);
+    return Status::ok;
+}
+
+#endif
+
 Status MessageIterator::next() noexcept {
     const std::size_t header = blocks_ == 0 ? 0 : header_size();
     while (blocks_ == 0 || at_ + header > end_) {
@@ -73,11 +98,32 @@ Status MessageIterator::next() noexcept {
             return next();
         }
     }
+#if H5MOTE_ALL_FORMATS
+    ConstBytes head;
+    if (block_) {
+        head = block_->image().subspan(at_, header);
+    } else {
+        H5MOTE_TRY(window_.view(at_, header, head));
+    }
+    const std::byte* from = head.data();
+    if (prefix_.version == 1) {
+        const auto type = load_le<std::uint16_t>(from);
+        type_ = static_cast<std::uint8_t>(type > 0xff ? 0xff : type);
+        size_ = load_le<std::uint16_t>(from + 2);
+        flags_ = load_le<std::uint8_t>(from + 4);
+    } else {
+        type_ = load_le<std::uint8_t>(from);
+        size_ = load_le<std::uint16_t>(from + 1);
+        flags_ = load_le<std::uint8_t>(from + 3);
+        order_ = header == 6 ? load_le<std::uint16_t>(from + 4) : std::uint16_t{0};
+    }
+#else
     const std::byte* from = block_->at(at_);
     type_ = load_le<std::uint8_t>(from);
     size_ = load_le<std::uint16_t>(from + 1);
     flags_ = load_le<std::uint8_t>(from + 3);
     order_ = header == 6 ? load_le<std::uint16_t>(from + 4) : std::uint16_t{0};
+#endif
     body_ = at_ + static_cast<std::uint32_t>(header);
     if (size_ > end_ - body_) {
         return file_.context.fail(Module::object, __LINE__, Status::corrupt_file, type_, address_);
@@ -87,20 +133,7 @@ Status MessageIterator::next() noexcept {
                                       ((flags_ & kMessageFailIfUnknownAndWriting) != 0 && file_.writable()))) {
         return file_.context.unsupported(Module::object, __LINE__, Feature::unknown_message, type_);
     }
-    if (type() == MessageType::continuation) {
-        Reader reader(body());
-        const Address address = file_.shape().read_addr(reader);
-        const Address size = file_.shape().read_size(reader);
-        if (!reader.ok() || size > 0xffffffffU) {
-            return file_.context.fail(Module::object, __LINE__, Status::corrupt_file, type_, address_);
-        }
-        if (pending_count_ == kMaxPending) {
-            return file_.context.fail(Module::object, __LINE__, Status::over_budget, type_, kMaxPending + 1);
-        }
-        pending_[pending_count_] = address;
-        pending_sizes_[pending_count_++] = static_cast<std::uint32_t>(size);
-    }
-    return Status::ok;
+    return type() == MessageType::continuation ? add_continuation() : Status::ok;
 }
 
 Status MessageIterator::next(MessageType wanted) noexcept {

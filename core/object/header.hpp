@@ -7,16 +7,59 @@
 
 namespace h5mote {
 
+#if H5MOTE_ALL_FORMATS
+/// Blocks of a header that were announced and not visited yet, first come first served. In memory of its own when they
+/// are many.
+class PendingBlocks {
+public:
+    explicit PendingBlocks(Context& context) noexcept : context_(context) {}
+    PendingBlocks(const PendingBlocks&) = delete;
+    PendingBlocks& operator=(const PendingBlocks&) = delete;
+    ~PendingBlocks() { clear(); }
+
+    bool empty() const noexcept { return count_ == 0; }
+    void clear() noexcept;
+    /// out_of_memory.
+    Status push(Address address, std::uint32_t size) noexcept;
+    void pop(Address& address, std::uint32_t& size) noexcept;
+
+private:
+    struct Block {
+        Address address;
+        std::uint32_t size;
+    };
+    static constexpr std::uint32_t kInline = 2;
+    Block& at(std::uint32_t i) noexcept { return (more_ == nullptr ? few_ : more_)[(first_ + i) & (capacity_ - 1)]; }
+
+    Context& context_;
+    Block* more_ = nullptr;
+    std::uint32_t capacity_ = kInline;  // a power of two
+    std::uint32_t first_ = 0;
+    std::uint32_t count_ = 0;
+    Block few_[kInline];
+};
+#endif
+
 /// Walks the messages of one header, block after block, null messages included. The block that holds the current
 /// message is pinned; nothing else is. Adding or removing messages ends the validity of every other iterator.
+///
+/// In a file that is only read, a block that the metadata cache has no room for is walked through a window; block() is
+/// then empty, and a message is better looked into by way of open_body() than of body(), which needs memory for it.
 class MessageIterator {
 public:
+#if !H5MOTE_ALL_FORMATS
     /// Continuation blocks announced but not visited yet that one header may have at a time.
-    static constexpr unsigned kMaxPending = H5MOTE_PARTIAL_IO != 0 ? 16 : 4;
+    static constexpr unsigned kMaxPending = 4;
+#endif
     /// Blocks of one header: a chain of continuations that is longer can only be a loop.
     static constexpr unsigned kMaxBlocks = 65535;
 
+#if H5MOTE_ALL_FORMATS
+    MessageIterator(FileState& file, Address address) noexcept
+        : file_(file), address_(address), pending_(file.context) {}
+#else
     MessageIterator(FileState& file, Address address) noexcept : file_(file), address_(address) {}
+#endif
 
     /// The next message. not_found after the last one; corrupt_file, unsupported (a message that must be understood).
     Status next() noexcept;
@@ -26,14 +69,42 @@ public:
     MessageType type() const noexcept { return static_cast<MessageType>(type_); }
     std::uint8_t flags() const noexcept { return flags_; }
     std::uint16_t order() const noexcept { return order_; }
+    std::uint16_t size() const noexcept { return size_; }
+#if H5MOTE_ALL_FORMATS
+    /// The whole body in memory; empty when there is no memory for it.
+    ConstBytes body() noexcept {
+        if (block_) {
+            return block_->image().subspan(body_, size_);
+        }
+        ConstBytes bytes;
+        return window_.view(body_, size_, bytes) == Status::ok ? bytes : ConstBytes{};
+    }
+    /// The body in a window of its own, however large. Of a shared message these are the bytes that say where it is:
+    /// see StoredMessage.
+    Status open_body(MetadataWindow& body) noexcept;
+    bool shared() const noexcept { return (flags_ & kMessageShared) != 0; }
+    /// What the header begins with. After the first next().
+    const HeaderPrefix& prefix() const noexcept { return prefix_; }
+    /// Of the block that holds the message.
+    Address block_address() const noexcept { return block_address_; }
+    std::uint32_t block_size() const noexcept { return block_size_; }
+    /// End of the messages in the block.
+    std::uint32_t end() const noexcept { return end_; }
+#else
     ConstBytes body() const noexcept { return block_->image().subspan(body_, size_); }
+#endif
     /// Offset of the body in its block.
     std::size_t offset() const noexcept { return body_; }
     const Pinned& block() const noexcept { return block_; }
     Pinned& block() noexcept { return block_; }
     /// Flags of the header as a whole.
     std::uint8_t header_flags() const noexcept { return header_flags_; }
+#if H5MOTE_ALL_FORMATS
+    std::size_t header_size() const noexcept { return prefix_.version == 1 ? 8 : message_header_size(header_flags_); }
+    std::uint8_t version() const noexcept { return prefix_.version; }
+#else
     std::size_t header_size() const noexcept { return message_header_size(header_flags_); }
+#endif
     unsigned blocks() const noexcept { return blocks_; }
     FileState& file() const noexcept { return file_; }
     Address address() const noexcept { return address_; }
@@ -44,6 +115,10 @@ public:
 private:
     H5MOTE_STEP Status open_first() noexcept;
     H5MOTE_STEP Status open_continuation() noexcept;
+    Status add_continuation() noexcept;
+#if H5MOTE_ALL_FORMATS
+    Status open_block(Address address, Address size) noexcept;
+#endif
 
     FileState& file_;
     Address address_;
@@ -57,10 +132,19 @@ private:
     std::uint8_t type_ = 0;
     std::uint8_t flags_ = 0;
     std::uint8_t header_flags_ = 0;
+#if H5MOTE_ALL_FORMATS
+    HeaderPrefix prefix_;
+    MetadataWindow window_;  // of a block that is not pinned
+    Address block_address_ = 0;
+    Address visited_ = 0;  // bytes of all blocks so far
+    std::uint32_t block_size_ = 0;
+    PendingBlocks pending_;
+#else
     std::uint8_t pending_count_ = 0;
     // Where they stand; apart, for it is half the size of the iterator.
     std::uint32_t pending_sizes_[kMaxPending];
     Address pending_[kMaxPending];
+#endif
 };
 
 /// Writes all messages of a new header. Called twice: once to measure.

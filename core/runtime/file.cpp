@@ -3,6 +3,7 @@
 #include "block_decoder.hpp"
 #include "file_state.hpp"
 #include "links.hpp"
+#include "stored_message.hpp"
 
 #include <h5mote/file.hpp>
 
@@ -68,7 +69,13 @@ Result<File> File::open(Library& library, Driver& driver, const FileAccess& acce
     if (size == 0) {
         return library.fail(Module::file, __LINE__, Status::not_found);
     }
+#if H5MOTE_ALL_FORMATS
+    std::uint64_t base = 0;
+    H5MOTE_TRY(FileState::locate(library, driver, base));
+    FileState* state = library.create<FileState>(MemoryKind::file, library, driver, base);
+#else
     FileState* state = library.create<FileState>(MemoryKind::file, library, driver);
+#endif
     if (state == nullptr) {
         return Status::out_of_memory;
     }
@@ -76,6 +83,14 @@ Result<File> File::open(Library& library, Driver& driver, const FileAccess& acce
     state->block_decoder = &pipeline_block_decoder;
 #endif
     Status status = state->open(access);
+#if H5MOTE_ALL_FORMATS
+    if (status == Status::ok) {
+        status = load_extension(*state);
+    }
+    if (status == Status::ok) {
+        status = state->finish_open(access);
+    }
+#endif
     if (status == Status::ok) {
         status = check_root(*state);
     }

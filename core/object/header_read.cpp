@@ -1,0 +1,131 @@
+// Walking the blocks of object headers of both versions, whatever their size.
+
+#include "header.hpp"
+
+#if H5MOTE_ALL_FORMATS
+
+namespace h5mote {
+namespace {
+
+constexpr std::uint32_t kContinuationSignature = 0x4b48434fU;  // "OCHK"
+constexpr std::size_t kOldMessageHeader = 8;
+
+}  // namespace
+
+void PendingBlocks::clear() noexcept {
+    context_.release(MemoryKind::metadata, more_, capacity_ * sizeof(Block));
+    more_ = nullptr;
+    capacity_ = kInline;
+    first_ = count_ = 0;
+}
+
+Status PendingBlocks::push(Address address, std::uint32_t size) noexcept {
+    if (count_ == capacity_) {
+        auto* more = static_cast<Block*>(context_.allocate(MemoryKind::metadata, 4 * capacity_ * sizeof(Block)));
+        if (more == nullptr) {
+            return Status::out_of_memory;
+        }
+        for (std::uint32_t i = 0; i < count_; ++i) {
+            more[i] = at(i);
+        }
+        context_.release(MemoryKind::metadata, more_, capacity_ * sizeof(Block));
+        more_ = more;
+        capacity_ *= 4;
+        first_ = 0;
+    }
+    at(count_++) = {address, size};
+    return Status::ok;
+}
+
+void PendingBlocks::pop(Address& address, std::uint32_t& size) noexcept {
+    address = at(0).address;
+    size = at(0).size;
+    ++first_;
+    --count_;
+}
+
+Status MessageIterator::open_block(Address address, Address size) noexcept {
+    // More bytes than the file has can only come from blocks that are visited again.
+    visited_ += size;
+    if (visited_ > file_.space.end() || !file_.contains(address, size) || blocks_ == kMaxBlocks) {
+        return file_.context.fail(Module::object, __LINE__, Status::corrupt_file, 0, address);
+    }
+    block_.reset();
+    window_.close();
+    block_address_ = address;
+    block_size_ = static_cast<std::uint32_t>(size);
+    const bool checksummed = prefix_.version != 1;
+    end_ = block_size_ - (checksummed ? static_cast<std::uint32_t>(kHeaderChecksumSize) : 0U);
+    if (file_.writable() || file_.cache.fits(size) || file_.cache.find(address)) {
+        return file_.cache.protect(Usage::object_header, address, block_size_, block_, checksummed);
+    }
+    return window_.open(file_.cache, Usage::object_header, address, size, checksummed);
+}
+
+Status MessageIterator::open_first() noexcept {
+    block_ = file_.cache.find(address_);
+    if (block_) {
+        H5MOTE_TRY(prefix_.decode(file_.context, block_->image()));
+    } else {
+        if (!file_.contains(address_, HeaderPrefix::kOldSize)) {
+            return file_.context.fail(Module::object, __LINE__, Status::corrupt_file, 0, address_);
+        }
+        const Address left = file_.space.end() - address_;
+        std::byte bytes[kMaxHeaderPrefix];
+        const std::size_t count = left < sizeof bytes ? static_cast<std::size_t>(left) : sizeof bytes;
+        H5MOTE_TRY(file_.driver.read(Usage::object_header, address_, {bytes, count}));
+        H5MOTE_TRY(prefix_.decode(file_.context, {bytes, count}));
+    }
+    H5MOTE_TRY(open_block(address_, prefix_.block_size()));
+    header_flags_ = prefix_.flags;
+    at_ = prefix_.size;
+    return Status::ok;
+}
+
+Status MessageIterator::open_continuation() noexcept {
+    if (pending_.empty()) {
+        block_.reset();
+        window_.close();
+        return Status::not_found;
+    }
+    Address address = 0;
+    std::uint32_t size = 0;
+    pending_.pop(address, size);
+    const std::size_t least = prefix_.version == 1 ? kOldMessageHeader : kContinuationPrefix + kHeaderChecksumSize;
+    if (size < least) {
+        return file_.context.fail(Module::object, __LINE__, Status::corrupt_file, 0, address);
+    }
+    H5MOTE_TRY(open_block(address, size));
+    at_ = 0;
+    if (prefix_.version == 1) {
+        return Status::ok;
+    }
+    ConstBytes signature;
+    if (block_) {
+        signature = block_->image();
+    } else {
+        H5MOTE_TRY(window_.view(0, kContinuationPrefix, signature));
+    }
+    at_ = kContinuationPrefix;
+    return load_le<std::uint32_t>(signature.data()) == kContinuationSignature
+               ? Status::ok
+               : file_.context.fail(Module::object, __LINE__, Status::corrupt_file, 0, address);
+}
+
+Status MessageIterator::add_continuation() noexcept {
+    Reader reader(body());
+    const Address address = file_.shape().read_addr(reader);
+    const Address size = file_.shape().read_size(reader);
+    return reader.ok() && size <= 0x7fffffffU
+               ? pending_.push(address, static_cast<std::uint32_t>(size))
+               : file_.context.fail(Module::object, __LINE__, Status::corrupt_file, type_, address_);
+}
+
+Status MessageIterator::open_body(MetadataWindow& body) noexcept {
+    H5MOTE_TRY(file_.window(Usage::object_header, block_address_, block_size_, prefix_.version != 1, body));
+    return body.restrict(body_, size_);
+}
+
+}  // namespace h5mote
+
+#endif

@@ -1,0 +1,167 @@
+#include "stored_message.hpp"
+
+#include "fractal_heap.hpp"
+
+#if H5MOTE_ALL_FORMATS
+
+namespace h5mote {
+
+Status SharedIndex::read(FileState& file, unsigned i, SharedIndex& index) noexcept {
+    if (i >= file.shared_indexes) {
+        return Status::not_found;
+    }
+    constexpr std::uint32_t kSignature = 0x42544d53U;  // "SMTB"
+    const FileShape shape = file.shape();
+    MetadataWindow table;
+    H5MOTE_TRY(
+        file.window(Usage::object_header, file.shared_table, table_size(shape, file.shared_indexes), true, table));
+    ConstBytes bytes;
+    H5MOTE_TRY(table.view(0, 4, bytes));
+    const bool sound = load_le<std::uint32_t>(bytes.data()) == kSignature;
+    H5MOTE_TRY(table.view(4 + i * size(shape), size(shape), bytes));
+    Reader reader(bytes);
+    const unsigned version = reader.u8();
+    const unsigned type = reader.u8();
+    index.btree = type == 1;
+    index.kinds = reader.u16();
+    index.least_size = reader.u32();
+    index.list_max = reader.u16();
+    index.btree_min = reader.u16();
+    index.messages = reader.u16();
+    index.index = shape.read_addr(reader);
+    index.heap = shape.read_addr(reader);
+    return sound && version == kVersion && type <= 1
+               ? Status::ok
+               : file.context.fail(Module::object, __LINE__, Status::corrupt_file, i, file.shared_table);
+}
+
+Status StoredMessage::find(FileState& file, Address header, MessageType type) noexcept {
+    MessageIterator message(file, header);
+    do {
+        H5MOTE_TRY(message.next());
+    } while (message.type() != type);
+    return open(message);
+}
+
+Status StoredMessage::open(MessageIterator& message) noexcept {
+    committed_ = kUndefinedAddress;
+    H5MOTE_TRY(message.open_body(bytes_));
+    flags_ = message.flags();
+    if (!message.shared()) {
+        return Status::ok;
+    }
+    constexpr Address kLongest = 24;
+    std::byte reference[kLongest];
+    const auto length = static_cast<std::size_t>(bytes_.size() < kLongest ? bytes_.size() : kLongest);
+    H5MOTE_TRY(bytes_.read(0, {reference, length}));
+    return open_shared(message.file(), message.type(), {reference, length});
+}
+
+Status StoredMessage::open_shared(FileState& file, MessageType type, ConstBytes reference) noexcept {
+    constexpr unsigned kHeap = 1;
+    Reader reader(reference);
+    const unsigned version = reader.u8();
+    const unsigned place = reader.u8();
+    if (version == 0 || version > 3) {
+        return file.context.unsupported(Module::object, __LINE__, Feature::shared_message, version);
+    }
+    if (version == 3 && place == kHeap) {
+        return open_heap(file, type, reader.rest());
+    }
+    reader.skip(version == 1 ? 6U + file.shape().sizeof_size : 0U);
+    const Address header = file.shape().read_addr(reader);
+    if (!reader.ok()) {
+        return file.context.fail(Module::object, __LINE__, Status::corrupt_file, static_cast<std::uint32_t>(type));
+    }
+    MessageIterator message(file, header);
+    Status status;
+    do {
+        status = message.next();
+    } while (status == Status::ok && message.type() != type);
+    // A message that is itself shared again could go on for ever; nobody writes that.
+    if (status == Status::not_found || (status == Status::ok && message.shared())) {
+        return file.context.fail(Module::object, __LINE__, Status::corrupt_file, static_cast<std::uint32_t>(type),
+                                 header);
+    }
+    H5MOTE_TRY(status);
+    committed_ = header;
+    return message.open_body(bytes_);
+}
+
+Status StoredMessage::open_heap(FileState& file, MessageType type, ConstBytes id) noexcept {
+    committed_ = kUndefinedAddress;
+    SharedIndex index;
+    for (unsigned i = 0; i < file.shared_indexes; ++i) {
+        H5MOTE_TRY(SharedIndex::read(file, i, index));
+        if ((index.kinds >> static_cast<unsigned>(type) & 1U) != 0) {
+            FractalHeap heap;
+            H5MOTE_TRY(heap.open(file, index.heap));
+            if (id.size() < heap.id_length()) {
+                break;
+            }
+            return heap.object(id.first(heap.id_length()), bytes_);
+        }
+    }
+    return file.context.fail(Module::object, __LINE__, Status::corrupt_file, static_cast<std::uint32_t>(type));
+}
+
+Status StoredMessage::view(ConstBytes& body, std::size_t most) noexcept {
+    return bytes_.size() > most ? Status::over_budget : bytes_.view(0, static_cast<std::size_t>(bytes_.size()), body);
+}
+
+namespace {
+
+Status read_extension_message(FileState& file, MessageIterator& message) noexcept {
+    Reader reader(message.body());
+    const unsigned version = reader.u8();
+    switch (message.type()) {
+        case MessageType::btree_k:
+            // Specification IV.A.2.t: version 0 | chunk B-trees 2 | group B-trees 2 | symbol table nodes 2
+            file.btree_k.chunk = reader.u16();
+            file.btree_k.group_internal = reader.u16();
+            file.btree_k.group_leaf = reader.u16();
+            if (version == 0 && reader.ok() && file.btree_k.chunk != 0 && file.btree_k.group_internal != 0 &&
+                file.btree_k.group_leaf != 0) {
+                return Status::ok;
+            }
+            break;
+        case MessageType::shared_message_table:
+            // IV.A.2.p: version 0 | address of the master table O | number of indexes 1
+            file.shared_table = file.shape().read_addr(reader);
+            file.shared_indexes = reader.u8();
+            if (version == 0 && reader.ok() && file.shared_indexes <= 8) {
+                return Status::ok;
+            }
+            break;
+        case MessageType::driver_info: {
+            // IV.A.2.u: version 0 | name 8 | bytes of the information 2 | information
+            const ConstBytes name = reader.bytes(8);
+            const ConstBytes info = reader.bytes(reader.u16());
+            if (version == 0 && reader.ok()) {
+                return file.use_driver_info({reinterpret_cast<const char*>(name.data()), name.size()}, info);
+            }
+            break;
+        }
+        default:
+            return Status::ok;
+    }
+    return damaged_message(file.context, __LINE__, message.type());
+}
+
+}  // namespace
+
+Status load_extension(FileState& file) noexcept {
+    if (file.superblock().extension == kUndefinedAddress) {
+        return Status::ok;
+    }
+    MessageIterator message(file, file.superblock().extension);
+    Status status;
+    while ((status = message.next()) == Status::ok) {
+        H5MOTE_TRY(read_extension_message(file, message));
+    }
+    return status == Status::not_found ? Status::ok : status;
+}
+
+}  // namespace h5mote
+
+#endif

@@ -1,0 +1,68 @@
+// H5Oshared H5SM - a message wherever it stands: in its header, in that of a committed datatype, in the file's heap of
+// shared messages. Specification IV.A.2 ("shared message"), III.H.
+//
+//   in place of the body   version 3 | place: 1 heap, 2 header | heap id 8, or header address O
+//                          version 2 | 0 | header address O
+//                          version 1 | 0 | 0 6 | 0 L | header address O
+//   master table           SMTB | per index: version 0 | type | kinds of message 2 | least size 4 | most in a list 2
+//                          | fewest in a B-tree 2 | messages 2 | index address O | heap address O
+//                          | checksum
+#pragma once
+
+#include "header.hpp"
+
+namespace h5mote {
+
+#if H5MOTE_ALL_FORMATS
+
+/// One index of shared messages, as the master table has it.
+struct SharedIndex {
+    static constexpr std::size_t kVersion = 0;
+    bool btree = false;       ///< else a list
+    std::uint16_t kinds = 0;  ///< bit n: messages of type n
+    std::uint32_t least_size = 0;
+    std::uint16_t list_max = 0;
+    std::uint16_t btree_min = 0;
+    std::uint16_t messages = 0;
+    Address index = kUndefinedAddress;
+    Address heap = kUndefinedAddress;
+
+    static std::size_t size(FileShape shape) noexcept { return 14U + 2U * shape.sizeof_addr; }
+    static Address table_size(FileShape shape, unsigned indexes) noexcept { return 4 + indexes * size(shape) + 4; }
+    /// The i-th of the file's indexes. not_found, corrupt_file.
+    static Status read(FileState& file, unsigned i, SharedIndex& index) noexcept;
+};
+
+class StoredMessage {
+public:
+    /// The first message of that type in the header at `header`. not_found, corrupt_file, io_error, out_of_memory.
+    Status find(FileState& file, Address header, MessageType type) noexcept;
+    /// The iterator's message.
+    Status open(MessageIterator& message) noexcept;
+    /// What `reference` (bytes that stand in place of a body) leads to.
+    Status open_shared(FileState& file, MessageType type, ConstBytes reference) noexcept;
+    /// Message `id` in the heap of shared messages of that type.
+    Status open_heap(FileState& file, MessageType type, ConstBytes id) noexcept;
+
+    /// The body of the message.
+    MetadataWindow& bytes() noexcept { return bytes_; }
+    Address size() const noexcept { return bytes_.size(); }
+    /// All of it side by side: for messages that are small by nature. over_budget: `most` bytes exceeded.
+    Status view(ConstBytes& body, std::size_t most = 0xffff) noexcept;
+    /// Flags of the message that was found.
+    std::uint8_t flags() const noexcept { return flags_; }
+    /// Header of the committed object that it stands in, if not in its own header or the heap.
+    Address committed() const noexcept { return committed_; }
+
+private:
+    MetadataWindow bytes_;
+    Address committed_ = kUndefinedAddress;
+    std::uint8_t flags_ = 0;
+};
+
+/// What the superblock extension says: B-tree widths, shared messages, driver. Ends FileState::open().
+H5MOTE_STEP Status load_extension(FileState& file) noexcept;
+
+#endif
+
+}  // namespace h5mote
