@@ -1,8 +1,9 @@
-#include <h5mote/encoded_type.hpp>
+#include <h5mote/variable_length.hpp>
 
 #include "conversion.hpp"
 #include "conversion_plan.hpp"
 #include "cursor.hpp"
+#include "machine_number.hpp"
 #include "supported.hpp"
 
 #include <cstring>
@@ -10,25 +11,42 @@
 namespace h5mote {
 namespace {
 
-constexpr auto kFloat32 = make_float(4);
-constexpr auto kFloat64 = make_float(8);
-
-// Numbers that agree in everything but whether they are little- or big-endian.
-bool same_but_order(DatatypeView a, DatatypeView b) {
-    const std::byte* one = a.bytes().data();
-    const std::byte* other = b.bytes().data();
-    return a.type_class() == b.type_class() && a.encoded_length() == b.encoded_length() &&
-           a.order() <= ByteOrder::big && b.order() <= ByteOrder::big &&
-           ((one[1] ^ other[1]) & std::byte{0xfe}) == std::byte{0} &&
-           std::memcmp(one + 2, other + 2, a.encoded_length() - 2) == 0;
+// Numbers of one class, one little- and one big-endian, of which libhdf5 changes the order of bytes and nothing else:
+// of integers it compares neither sign nor precision. Bit fields it copies bit by bit, which does the same to whole
+// ones.
+bool differ_in_order(DatatypeView a, DatatypeView b) {
+    const TypeClass type = a.type_class();
+    const bool whole = a.precision() == 8 * a.size() && b.precision() == a.precision();
+    if (type != b.type_class() || (type == TypeClass::bitfield && !whole) || a.size() != b.size() ||
+        a.bit_offset() != 0 || b.bit_offset() != 0 || a.order() == b.order() || a.order() > ByteOrder::big ||
+        b.order() > ByteOrder::big) {
+        return false;
+    }
+    // Bits 3 to 5: what fills the gaps between the fields, normalization.
+    return type != TypeClass::floating ||
+           (((a.bytes()[1] ^ b.bytes()[1]) & std::byte{0x38}) == std::byte{0} && a.bytes()[2] == b.bytes()[2] &&
+            std::memcmp(a.bytes().data() + 12, b.bytes().data() + 12, 8) == 0);
 }
 
-bool is_common_integer(DatatypeView type) {
-    return type.size() <= 8 && type.bit_offset() == 0 && type.precision() == 8 * type.size();
+bool is_whole_integer(DatatypeView type) {
+    return type.type_class() == TypeClass::integer && type.size() <= 8 && type.bit_offset() == 0 &&
+           type.precision() == 8 * type.size();
 }
 
-bool is_common_float(DatatypeView type) {
-    return same_but_order(type, kFloat32.view()) || same_but_order(type, kFloat64.view());
+// What libhdf5 has the compiler convert, on nearly all machines that it runs on.
+bool is_machine_number(DatatypeView type) {
+    return type.order() == ByteOrder::little &&
+           ((is_whole_integer(type) && (type.size() & (type.size() - 1)) == 0) || is_machine_float(type, false));
+}
+
+const UserConversion* find_conversion(Context& context, UserConversion::Kind kind, DatatypeView from, DatatypeView to) {
+    const Span<const UserConversion* const> all = context.conversions();
+    for (std::size_t i = all.size(); i-- > 0;) {
+        if (all[i]->matches(kind, from, to)) {
+            return all[i];
+        }
+    }
+    return nullptr;
 }
 
 // Where items of a type lie: `count` of them, side by side from an offset in the source and in the target.
@@ -41,19 +59,20 @@ struct Place {
 /// Goes over the two types and writes steps; the first time without memory, to learn how much is needed.
 class PlanBuilder {
 public:
-    explicit PlanBuilder(Context& context) : context_(context) {}
+    PlanBuilder(Context& context, const FileValues& file) : context_(context), file_(file) {}
 
     /// Starts over, to write into `plan`, whose number of steps is known.
     void write_to(ConversionPlan& plan) {
-        steps_ = reinterpret_cast<ConversionStep*>(&plan + 1);
+        steps_ = plan.first();
         tables_ = reinterpret_cast<std::byte*>(steps_ + plan.steps);
-        count_ = table_bytes_ = 0;
+        count_ = 0;
+        table_bytes_ = 0;
     }
     Status convert(DatatypeView from, DatatypeView to, Place place);
     void flush();
 
     std::uint32_t steps() const { return count_; }
-    std::uint32_t table_bytes() const { return table_bytes_; }
+    std::uint64_t table_bytes() const { return table_bytes_; }
     /// Whether all that was done is to copy the first `size` bytes.
     bool copies_all(std::uint32_t size) const {
         return has_pending_ && count_ == 0 && pending_.kind == ConversionKind::copy && pending_.from_offset == 0 &&
@@ -61,28 +80,46 @@ public:
     }
 
 private:
-    Status mismatch(DatatypeView from, DatatypeView to, unsigned line) {
+    Status fail(DatatypeView from, DatatypeView to, unsigned line, Status status = Status::type_mismatch) {
         const auto classes =
             static_cast<std::uint32_t>(from.type_class()) << 8 | static_cast<std::uint32_t>(to.type_class());
-        return context_.fail(Module::datatype, line, Status::type_mismatch, classes);
+        return context_.fail(Module::datatype, line, status, classes);
     }
-    Status unsupported(DatatypeView from, unsigned line) {
-        return context_.unsupported(Module::datatype, line, Feature::type_conversion,
-                                    static_cast<std::uint32_t>(from.type_class()));
+    Status unsupported(DatatypeView from, unsigned line, Feature feature = Feature::type_conversion) {
+        return context_.unsupported(Module::datatype, line, feature, static_cast<std::uint32_t>(from.type_class()));
     }
     void emit(ConversionKind kind, DatatypeView from, DatatypeView to, Place place, std::uint32_t extra = 0);
     [[gnu::noinline]] void emit_copy(Place place, std::uint32_t size);
+    // Appends to the tables, whose content is written the second time only.
+    void add_table(const void* bytes, std::size_t size);
+    // An operation that the following ones belong to: its number, from which end_group() counts.
+    std::uint32_t begin_group() {
+        flush();
+        return count_;
+    }
+    void end_group(std::uint32_t begin) {
+        flush();
+        if (steps_ != nullptr) {
+            steps_[begin - 1].extra = count_ - begin;
+        }
+    }
     // Not inlined: what does not nest stays off the stack of what does.
+    [[gnu::noinline]] bool by_user(UserConversion::Kind kind, DatatypeView from, DatatypeView to, Place place);
+    [[gnu::noinline]] bool simple_numbers(DatatypeView from, DatatypeView to, Place place);
     [[gnu::noinline]] Status numbers(DatatypeView from, DatatypeView to, Place place);
     [[gnu::noinline]] Status enumeration(DatatypeView from, DatatypeView to, Place place);
+    [[gnu::noinline]] Status begin_sequence(DatatypeView from, DatatypeView to, Place place);
+    Status sequence(DatatypeView from, DatatypeView to, Place place);
     Status shapes(const MemberShape& from, const MemberShape& to, Place place);
     Status compound(DatatypeView from, DatatypeView to, Place place);
+    Status other(DatatypeView from, DatatypeView to, Place place);
 
     Context& context_;
+    const FileValues& file_;
     ConversionStep* steps_ = nullptr;
     std::byte* tables_ = nullptr;
+    std::uint64_t table_bytes_ = 0;
     std::uint32_t count_ = 0;
-    std::uint32_t table_bytes_ = 0;
     ConversionStep pending_;
     bool has_pending_ = false;
 };
@@ -97,15 +134,26 @@ void PlanBuilder::flush() {
     }
 }
 
+void PlanBuilder::add_table(const void* bytes, std::size_t size) {
+    if (tables_ != nullptr && bytes != nullptr) {
+        std::memcpy(tables_ + table_bytes_, bytes, size);
+    }
+    table_bytes_ += size;
+}
+
 void PlanBuilder::emit(ConversionKind kind, DatatypeView from, DatatypeView to, Place place, std::uint32_t extra) {
     flush();
     has_pending_ = true;
     pending_ = ConversionStep{};
     pending_.kind = kind;
-    pending_.flags = static_cast<std::uint8_t>((from.order() == ByteOrder::big ? ConversionStep::from_big : 0) |
-                                               (to.order() == ByteOrder::big ? ConversionStep::to_big : 0) |
-                                               (from.is_signed() ? ConversionStep::from_signed : 0) |
-                                               (to.is_signed() ? ConversionStep::to_signed : 0));
+    const auto flag = [](bool set, unsigned value) { return set ? value : 0U; };
+    pending_.flags = static_cast<std::uint8_t>(
+        flag(from.order() == ByteOrder::big, ConversionStep::from_big) |
+        flag(to.order() == ByteOrder::big, ConversionStep::to_big) |
+        flag(from.is_signed(), ConversionStep::from_signed) | flag(to.is_signed(), ConversionStep::to_signed) |
+        flag(from.type_class() == TypeClass::floating, ConversionStep::from_float) |
+        flag(to.type_class() == TypeClass::floating, ConversionStep::to_float) |
+        flag(to.is_variable_string(), ConversionStep::to_string));
     pending_.from_padding = from.padding();
     pending_.to_padding = to.padding();
     pending_.from_offset = place.from;
@@ -114,7 +162,7 @@ void PlanBuilder::emit(ConversionKind kind, DatatypeView from, DatatypeView to, 
     pending_.to_size = to.size();
     pending_.count = place.count;
     pending_.extra = extra;
-    pending_.table = table_bytes_;
+    pending_.table = static_cast<std::uint32_t>(table_bytes_);
 }
 
 void PlanBuilder::emit_copy(Place place, std::uint32_t size) {
@@ -127,25 +175,61 @@ void PlanBuilder::emit_copy(Place place, std::uint32_t size) {
     emit(ConversionKind::copy, {}, {}, {place.from, place.to, bytes});
 }
 
-Status PlanBuilder::numbers(DatatypeView from, DatatypeView to, Place place) {
-    const TypeClass type = from.type_class();
-    if (same_but_order(from, to)) {
+bool PlanBuilder::by_user(UserConversion::Kind kind, DatatypeView from, DatatypeView to, Place place) {
+    const UserConversion* conversion = find_conversion(context_, kind, from, to);
+    if (conversion == nullptr) {
+        return false;
+    }
+    emit(ConversionKind::user, from, to, place);
+    const UserTable table{conversion, static_cast<std::uint32_t>(from.encoded_length()),
+                          static_cast<std::uint32_t>(to.encoded_length())};
+    add_table(&table, sizeof(table));
+    add_table(from.bytes().data(), from.encoded_length());
+    add_table(to.bytes().data(), to.encoded_length());
+    return true;
+}
+
+// What needs neither a table nor loops over bits.
+bool PlanBuilder::simple_numbers(DatatypeView from, DatatypeView to, Place place) {
+    if (differ_in_order(from, to)) {
         if (from.size() == 1) {
             emit_copy(place, 1);
         } else {
             emit(ConversionKind::reverse, from, to, place);
         }
+        return true;
+    }
+    const bool from_integer = is_whole_integer(from);
+    const bool to_integer = is_whole_integer(to);
+    const bool from_float = is_machine_float(from, to_integer);
+    const bool to_float = is_machine_float(to, from_integer);
+    if ((!from_integer && !from_float) || (!to_integer && !to_float)) {
+        return false;
+    }
+    ConversionKind kind = ConversionKind::machine;
+    if (from_integer && to_integer) {
+        kind = ConversionKind::integer;
+    } else if (from_float && to_float && from.size() <= 8 && to.size() <= 8) {
+        kind = from.size() < to.size() ? ConversionKind::widen : ConversionKind::narrow;
+    }
+    emit(kind, from, to, place);
+    return true;
+}
+
+Status PlanBuilder::numbers(DatatypeView from, DatatypeView to, Place place) {
+    if (simple_numbers(from, to, place)) {
         return Status::ok;
     }
-    if (type == TypeClass::integer && is_common_integer(from) && is_common_integer(to)) {
-        emit(ConversionKind::integer, from, to, place);
-        return Status::ok;
+    NumberFormat formats[2];
+    if (!formats[0].assign(from) || !formats[1].assign(to)) {
+        return unsupported(from, __LINE__);
     }
-    if (type == TypeClass::floating && is_common_float(from) && is_common_float(to)) {
-        emit(from.size() < to.size() ? ConversionKind::widen : ConversionKind::narrow, from, to, place);
-        return Status::ok;
+    if (!convertible(formats[0], formats[1])) {
+        return fail(from, to, __LINE__);
     }
-    return unsupported(from, __LINE__);
+    emit(ConversionKind::number, from, to, place);
+    add_table(formats, sizeof(formats));
+    return Status::ok;
 }
 
 Status PlanBuilder::enumeration(DatatypeView from, DatatypeView to, Place place) {
@@ -157,27 +241,58 @@ Status PlanBuilder::enumeration(DatatypeView from, DatatypeView to, Place place)
     while (walk_from.next(source)) {
         // Mostly both have the same order.
         if ((!walk_to.next(target) || target.name != source.name) && !to.find_enum_name(source.name, target)) {
-            return mismatch(from, to, __LINE__);
+            return fail(from, to, __LINE__);
         }
-        if (tables_ != nullptr) {
-            std::byte* pair = tables_ + table_bytes_;
-            std::memcpy(pair, source.value.data(), from.size());
-            std::memcpy(pair + from.size(), target.value.data(), to.size());
-        }
-        table_bytes_ += from.size() + to.size();
+        add_table(source.value.data(), from.size());
+        add_table(target.value.data(), to.size());
     }
+    return Status::ok;
+}
+
+Status PlanBuilder::begin_sequence(DatatypeView from, DatatypeView to, Place place) {
+    if (file_.side != FileValues::Side::from || file_.source == nullptr) {
+        return unsupported(from, __LINE__, Feature::datatype_class);
+    }
+    if (from.size() != 8U + file_.sizeof_address) {
+        return fail(from, to, __LINE__, Status::corrupt_file);
+    }
+    const bool both = from.is_variable_string() && to.is_variable_string();
+    if (to.size() != (to.is_variable_string() ? sizeof(char*) : sizeof(VariableLength)) ||
+        (to.is_variable_string() && (to.base().size() != 1 || from.base().size() != 1)) ||
+        (both && from.character_set() != to.character_set())) {
+        return fail(from, to, __LINE__);
+    }
+    // Few elements at a time, so that a long sequence is in memory once and not twice.
+    constexpr std::uint32_t kWindow = 256;
+    const std::uint32_t size = from.base().size();
+    const SequenceTable table{size, to.base().size(), size < kWindow ? kWindow / size * size : size};
+    emit(ConversionKind::sequence, from, to, place);
+    add_table(&table, sizeof(table));
+    add_table(nullptr, table.window);
+    return Status::ok;
+}
+
+Status PlanBuilder::sequence(DatatypeView from, DatatypeView to, Place place) {
+    H5MOTE_TRY(begin_sequence(from, to, place));
+    const std::uint32_t begin = begin_group();
+    if (to.is_variable_string()) {
+        emit_copy({0, 0, 1}, 1);
+    } else {
+        H5MOTE_TRY(convert(from.base(), to.base(), {0, 0, 1}));
+    }
+    end_group(begin);
     return Status::ok;
 }
 
 Status PlanBuilder::shapes(const MemberShape& from, const MemberShape& to, Place place) {
     const std::size_t length = to.dimensions.size();
     if (from.dimensions.size() != length) {
-        return mismatch(from.element, to.element, __LINE__);
+        return fail(from.element, to.element, __LINE__);
     }
     for (std::size_t i = 0; i < length; i += 4) {
         const std::uint32_t extent = load_le<std::uint32_t>(to.dimensions.data() + i);
         if (load_le<std::uint32_t>(from.dimensions.data() + i) != extent) {
-            return mismatch(from.element, to.element, __LINE__);
+            return fail(from.element, to.element, __LINE__);
         }
         place.count *= extent;
     }
@@ -189,8 +304,7 @@ Status PlanBuilder::compound(DatatypeView from, DatatypeView to, Place place) {
     std::uint32_t loop = 0;
     if (many) {
         emit(ConversionKind::loop, from, to, place);
-        flush();
-        loop = count_;
+        loop = begin_group();
         place.from = place.to = 0;
     }
     CompoundMembers walk_from(from);
@@ -204,32 +318,45 @@ Status PlanBuilder::compound(DatatypeView from, DatatypeView to, Place place) {
         }
     }
     if (many) {
-        flush();
-        if (steps_ != nullptr) {
-            steps_[loop - 1].extra = count_ - loop;
-        }
+        end_group(loop);
     }
     return Status::ok;
 }
 
 // Calls itself through members and elements: as deep as the types are nested.
 Status PlanBuilder::convert(DatatypeView from, DatatypeView to, Place place) {
-    const TypeClass type = from.type_class();
-    if (type != to.type_class()) {
-        return mismatch(from, to, __LINE__);
-    }
-    if (equal(from, to)) {
+    if (equal(from, to) && !contains_class(from, TypeClass::variable_length)) {
         emit_copy(place, to.size());
         return Status::ok;
     }
+    if (context_.conversions().empty()) {
+        return other(from, to, place);
+    }
+    if (by_user(UserConversion::Kind::hard, from, to, place) ||
+        (!(is_machine_number(from) && is_machine_number(to)) && by_user(UserConversion::Kind::soft, from, to, place))) {
+        return Status::ok;
+    }
+    return other(from, to, place);
+}
+
+Status PlanBuilder::other(DatatypeView from, DatatypeView to, Place place) {
+    const TypeClass type = from.type_class();
+    const bool to_number = to.type_class() == TypeClass::integer || to.type_class() == TypeClass::floating;
+    if ((type == TypeClass::integer || type == TypeClass::floating) && to_number) {
+        return numbers(from, to, place);
+    }
+    if (type == TypeClass::enumeration && to_number) {
+        return convert(from.base(), to, place);
+    }
+    if (type != to.type_class()) {
+        return fail(from, to, __LINE__);
+    }
     switch (type) {
-        case TypeClass::integer:
-        case TypeClass::floating:
         case TypeClass::bitfield:
             return numbers(from, to, place);
         case TypeClass::string:
             if (from.character_set() != to.character_set()) {
-                return mismatch(from, to, __LINE__);
+                return fail(from, to, __LINE__);
             }
             emit(ConversionKind::string, from, to, place);
             return Status::ok;
@@ -242,25 +369,20 @@ Status PlanBuilder::convert(DatatypeView from, DatatypeView to, Place place) {
             return convert(from.base(), to.base(), place);
         case TypeClass::compound:
             return compound(from, to, place);
-        case TypeClass::opaque:
-            return mismatch(from, to, __LINE__);
+        case TypeClass::variable_length:
+            return sequence(from, to, place);
         default:
-            return unsupported(from, __LINE__);
+            return fail(from, to, __LINE__);
     }
 }
 
 }  // namespace
 
-Status Conversion::prepare(Context& context, DatatypeView from, DatatypeView to, const FileValues& /*file*/) noexcept {
+Status Conversion::prepare(Context& context, DatatypeView from, DatatypeView to, const FileValues& file) noexcept {
     if (from.empty() || to.empty()) {
         return context.fail(Module::datatype, __LINE__, Status::invalid_argument);
     }
-    if (!is_plain(from) || !is_plain(to)) {
-        const TypeClass type = is_plain(from) ? to.type_class() : from.type_class();
-        return context.unsupported(Module::datatype, __LINE__, Feature::datatype_class,
-                                   static_cast<std::uint32_t>(type));
-    }
-    PlanBuilder builder(context);
+    PlanBuilder builder(context, file);
     H5MOTE_TRY(builder.convert(from, to, {0, 0, 1}));
     if (from.size() == to.size() && builder.copies_all(to.size())) {
         reset();
@@ -268,17 +390,21 @@ Status Conversion::prepare(Context& context, DatatypeView from, DatatypeView to,
         return Status::ok;
     }
     builder.flush();
-    const std::size_t bytes = sizeof(ConversionPlan) + builder.steps() * sizeof(ConversionStep) + builder.table_bytes();
-    void* memory = context.allocate(MemoryKind::type, bytes);
+    const std::uint64_t bytes =
+        sizeof(ConversionPlan) + std::uint64_t{builder.steps()} * sizeof(ConversionStep) + builder.table_bytes();
+    if (bytes > 0xffffffffU) {
+        return context.fail(Module::datatype, __LINE__, Status::out_of_memory, 0, bytes);
+    }
+    void* memory = context.allocate(MemoryKind::type, static_cast<std::size_t>(bytes));
     if (memory == nullptr) {
         return Status::out_of_memory;
     }
-    auto* plan = ::new (memory) ConversionPlan{builder.steps()};
+    auto* plan = ::new (memory) ConversionPlan{&context, file, builder.steps()};
     builder.write_to(*plan);
     const Status second = builder.convert(from, to, {0, 0, 1});
     builder.flush();
     if (second != Status::ok) {  // what was true a moment ago still is
-        context.release(MemoryKind::type, memory, bytes);
+        context.release(MemoryKind::type, memory, static_cast<std::size_t>(bytes));
         return second;
     }
     reset();

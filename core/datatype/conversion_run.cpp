@@ -1,31 +1,11 @@
+#include "byte_order.hpp"
 #include "conversion_plan.hpp"
-#include "cursor.hpp"
+#include "machine_number.hpp"
 
 #include <cstring>
 
 namespace h5mote {
 namespace {
-
-std::uint64_t load(const std::byte* from, unsigned size, bool big) {
-    if (!big) {
-        return load_uint(from, size);
-    }
-    std::uint64_t value = 0;
-    for (unsigned i = 0; i < size; ++i) {
-        value = value << 8 | static_cast<std::uint64_t>(from[i]);
-    }
-    return value;
-}
-
-void store(std::byte* to, std::uint64_t value, unsigned size, bool big) {
-    if (!big) {
-        store_uint(to, size, value);
-        return;
-    }
-    for (unsigned i = size; i-- > 0; value >>= 8) {
-        to[i] = static_cast<std::byte>(value);
-    }
-}
 
 // The nearest value that the target has, as its bits. Magnitudes are compared, so that one comparison does for all.
 std::uint64_t clamp(std::uint64_t value, const ConversionStep& step) {
@@ -45,9 +25,8 @@ std::uint64_t clamp(std::uint64_t value, const ConversionStep& step) {
     return ~(below < most ? below : most);
 }
 
-void convert_number(const ConversionStep& step, const std::byte* from, std::byte* to) {
-    const bool to_big = (step.flags & ConversionStep::to_big) != 0;
-    std::uint64_t value = load(from, step.from_size, (step.flags & ConversionStep::from_big) != 0);
+void convert_simple(const ConversionStep& step, const std::byte* from, std::byte* to) {
+    std::uint64_t value = load_ordered(from, step.from_size, (step.flags & ConversionStep::from_big) != 0);
     if (step.kind == ConversionKind::widen) {
         value = widen_float(static_cast<std::uint32_t>(value));
     } else if (step.kind == ConversionKind::narrow) {
@@ -55,7 +34,25 @@ void convert_number(const ConversionStep& step, const std::byte* from, std::byte
     } else {
         value = clamp(value, step);
     }
-    store(to, value, step.to_size, to_big);
+    store_ordered(to, value, step.to_size, (step.flags & ConversionStep::to_big) != 0);
+}
+
+void convert_any_number(const std::byte* table, const std::byte* from, std::byte* to) {
+    NumberFormat formats[2];
+    std::memcpy(formats, table, sizeof(formats));
+    convert_number(formats[0], formats[1], from, to);
+}
+
+// Reads once more what is not aligned in the tables.
+[[gnu::noinline]] Status convert_by_user(const ConversionPlan& plan, const ConversionStep& step, const std::byte* from,
+                                         std::byte* to) {
+    UserTable table;
+    const std::byte* at = plan.table(step);
+    std::memcpy(&table, at, sizeof(table));
+    at += sizeof(table);
+    return table.conversion->convert(DatatypeView({at, table.from_length}),
+                                     DatatypeView({at + table.from_length, table.to_length}), step.count, from,
+                                     step.from_size, to, step.to_size);
 }
 
 void convert_string(const ConversionStep& step, const std::byte* from, std::byte* to) {
@@ -85,49 +82,34 @@ void convert_enumeration(const ConversionStep& step, const std::byte* table, con
     std::memset(to, 0xff, step.to_size);
 }
 
-void run_steps(const ConversionPlan& plan, const ConversionStep* steps, std::uint32_t count, const std::byte* from,
-               std::byte* to);
-
-void run_item(const ConversionPlan& plan, const ConversionStep& step, const std::byte* from, std::byte* to) {
+Status run_item(const ConversionPlan& plan, const ConversionStep& step, const std::byte* from, std::byte* to) {
     switch (step.kind) {
         case ConversionKind::reverse:
             for (std::uint32_t i = 0; i < step.to_size; ++i) {
                 to[i] = from[step.to_size - 1 - i];
             }
             break;
+        case ConversionKind::machine:
+            convert_machine_number(step, from, to);
+            break;
+        case ConversionKind::number:
+            convert_any_number(plan.table(step), from, to);
+            break;
         case ConversionKind::string:
             convert_string(step, from, to);
             break;
         case ConversionKind::enumeration:
-            convert_enumeration(step, plan.tables() + step.table, from, to);
+            convert_enumeration(step, plan.table(step), from, to);
             break;
         case ConversionKind::loop:
-            run_steps(plan, &step + 1, step.extra, from, to);
-            break;
+            return run_steps(plan, &step + 1, step.extra, from, to);
+        case ConversionKind::sequence:
+            return read_sequence(plan, step, from, to);
         default:
-            convert_number(step, from, to);
+            convert_simple(step, from, to);
             break;
     }
-}
-
-// Calls itself through loops only, which are nested as the types are: at most H5MOTE_MAX_TYPE_DEPTH times.
-void run_steps(const ConversionPlan& plan, const ConversionStep* steps, std::uint32_t count, const std::byte* from,
-               std::byte* to) {
-    for (std::uint32_t i = 0; i < count; ++i) {
-        const ConversionStep& step = steps[i];
-        const std::byte* source = from + step.from_offset;
-        std::byte* target = to + step.to_offset;
-        if (step.kind == ConversionKind::copy) {
-            std::memcpy(target, source, step.count);
-            continue;
-        }
-        for (std::uint32_t n = 0; n < step.count; ++n, source += step.from_size, target += step.to_size) {
-            run_item(plan, step, source, target);
-        }
-        if (step.kind == ConversionKind::loop) {
-            i += step.extra;
-        }
-    }
+    return Status::ok;
 }
 
 }  // namespace
@@ -180,15 +162,58 @@ std::uint32_t narrow_float(std::uint64_t bits) noexcept {
     const std::uint64_t rest = mantissa & ((std::uint64_t{1} << dropped) - 1);
     const std::uint64_t half = std::uint64_t{1} << (dropped - 1);
     // A carry out of the mantissa is the next exponent, and out of the largest number infinity, as it should be.
-    result += rest > half || (rest == half && (result & 1U) != 0) ? 1 : 0;
-    return sign | result;
+    const bool up = rest > half || (rest == half && (result & 1U) != 0);
+    constexpr std::uint32_t kLargest = kInfinity - 1;
+    if (result == kLargest && rest != 0) {
+        return sign | kInfinity;
+    }
+    return sign | (result + (up ? 1U : 0U));
 }
 
-void run_plan(const ConversionPlan& plan, std::size_t count, const std::byte* from, std::size_t from_stride,
-              std::byte* to, std::size_t to_stride) noexcept {
-    for (; count > 0; --count, from += from_stride, to += to_stride) {
-        run_steps(plan, plan.first(), plan.steps, from, to);
+// Calls itself through loops and sequences only, which are nested as the types are: at most H5MOTE_MAX_TYPE_DEPTH
+// times.
+Status run_steps(const ConversionPlan& plan, const ConversionStep* steps, std::uint32_t count, const std::byte* from,
+                 std::byte* to) noexcept {
+    for (std::uint32_t i = 0; i < count; ++i) {
+        const ConversionStep& step = steps[i];
+        const std::byte* source = from + step.from_offset;
+        std::byte* target = to + step.to_offset;
+        if (step.kind == ConversionKind::copy) {
+            std::memcpy(target, source, step.count);
+            continue;
+        }
+        if (step.kind == ConversionKind::user) {
+            H5MOTE_TRY(convert_by_user(plan, step, source, target));
+            continue;
+        }
+        for (std::uint32_t n = 0; n < step.count; ++n, source += step.from_size, target += step.to_size) {
+            H5MOTE_TRY(run_item(plan, step, source, target));
+        }
+        if (step.kind == ConversionKind::loop || step.kind == ConversionKind::sequence) {
+            i += step.extra;
+        }
     }
+    return Status::ok;
+}
+
+Status run_plan(const ConversionPlan& plan, std::size_t count, const std::byte* from, std::size_t from_stride,
+                std::byte* to, std::size_t to_stride) noexcept {
+    const bool variable = plan.file.source != nullptr;
+    for (std::size_t i = 0; i < count; ++i, from += from_stride) {
+        std::byte* const target = to + i * to_stride;
+        if (variable) {
+            empty_sequences(plan, plan.first(), plan.steps, target, false);
+        }
+        const Status status = run_steps(plan, plan.first(), plan.steps, from, target);
+        if (status != Status::ok) {
+            // Nothing was delivered.
+            for (std::size_t done = 0; variable && done <= i; ++done) {
+                empty_sequences(plan, plan.first(), plan.steps, to + done * to_stride, true);
+            }
+            return status;
+        }
+    }
+    return Status::ok;
 }
 
 }  // namespace h5mote

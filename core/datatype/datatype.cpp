@@ -51,6 +51,52 @@ bool same_compound(DatatypeView a, DatatypeView b) {
 
 }  // namespace
 
+bool contains_class(DatatypeView type, TypeClass type_class) noexcept {
+    if (type.type_class() == type_class) {
+        return true;
+    }
+    switch (type.type_class()) {
+        case TypeClass::compound: {
+            CompoundMembers members(type);
+            CompoundMember member;
+            while (members.next(member)) {
+                if (contains_class(member.type, type_class) ||
+                    (type_class == TypeClass::array && !member.dimensions.empty())) {
+                    return true;
+                }
+            }
+            return false;
+        }
+        case TypeClass::array:
+        case TypeClass::variable_length:
+        case TypeClass::enumeration:
+        case TypeClass::complex:
+            return !type.is_variable_string() && contains_class(type.base(), type_class);
+        default:
+            return false;
+    }
+}
+
+unsigned type_depth(DatatypeView type) noexcept {
+    unsigned inner = 0;
+    switch (type.type_class()) {
+        case TypeClass::compound: {
+            CompoundMembers members(type);
+            CompoundMember member;
+            while (members.next(member)) {
+                const unsigned depth = type_depth(member.type) + (member.dimensions.empty() ? 0 : 1);
+                inner = depth > inner ? depth : inner;
+            }
+            return inner + 1;
+        }
+        case TypeClass::array:
+        case TypeClass::variable_length:
+            return type_depth(type.base()) + 1;
+        default:
+            return 0;
+    }
+}
+
 bool identical_layout(DatatypeView a, DatatypeView b) noexcept { return same_bytes(a.bytes(), b.bytes()); }
 
 bool equal(DatatypeView a, DatatypeView b) noexcept {

@@ -38,6 +38,12 @@ struct ChunkElementFormat {
             store_le<std::uint32_t>(to + shape.sizeof_addr + size_width, location.mask);
         }
     }
+    /// Stores `count` elements of chunks that do not exist.
+    void fill_undefined(std::byte* to, std::size_t count) const noexcept {
+        for (; count > 0; --count, to += size()) {
+            store(to, ChunkLocation{});
+        }
+    }
     /// Bytes for the size of a filtered chunk, from the unfiltered chunk's: room for one that grew.
     static std::uint8_t width_for(Address chunk_bytes) noexcept {
         const unsigned width = 1 + (floor_log2(chunk_bytes) + 8) / 8;

@@ -140,12 +140,6 @@ void ExtensibleArray::add_stat(CacheEntry& header, std::size_t field, std::uint6
     MetadataCache::mark_dirty(header, at, Phase::index);
 }
 
-void ExtensibleArray::fill_undefined(CacheEntry& block, std::size_t from, std::uint32_t elements) noexcept {
-    for (std::byte* at = block.at(from); elements > 0; --elements, at += element_.size()) {
-        element_.store(at, ChunkLocation{});
-    }
-}
-
 Status ExtensibleArray::make(const Block& wanted, Pinned& block) noexcept {
     Pinned header;
     H5MOTE_TRY(protect_header(header));
@@ -161,7 +155,7 @@ Status ExtensibleArray::make(const Block& wanted, Pinned& block) noexcept {
         add_stat(*header, wanted.stats + 1, wanted.space);
     }
     add_stat(*header, kRealized, wanted.realized);
-    fill_undefined(*block, wanted.contents, wanted.elements);
+    element_.fill_undefined(block->at(wanted.contents), wanted.elements);
     const std::size_t addresses = wanted.contents + std::size_t{wanted.elements} * element_.size();
     std::memset(block->at(addresses), 0xff, wanted.size - kChecksum - addresses);
     MetadataCache::mark_dirty(*block, 0, Phase::index);
@@ -285,6 +279,15 @@ Status ExtensibleArray::protect_index_block(Pinned& block) noexcept {
     return load_le<std::uint32_t>(block->at(0)) == kIndexBlock ? Status::ok : damaged(__LINE__, index_block_);
 }
 
+// Where the index block has the address of the data block of an element, or of its super block.
+std::size_t ExtensibleArray::pointer_offset(const Position& at) const noexcept {
+    const std::uint32_t number = at.super_block < direct_super_blocks()
+                                     ? data_blocks_before(at.super_block) + at.data_block
+                                     : direct_data_blocks() + at.super_block - direct_super_blocks();
+    return prefix_size() + std::size_t{parameters_.index_block_elements} * element_.size() +
+           std::size_t{number} * addr_size();
+}
+
 Status ExtensibleArray::locate(Address index, bool create, Pinned& block, std::size_t& offset) noexcept {
     if ((std::uint64_t{index} >> parameters_.max_bits) != 0) {
         return file_->context.fail(Module::index, __LINE__, Status::no_space, 0, index);
@@ -300,11 +303,8 @@ Status ExtensibleArray::locate(Address index, bool create, Pinned& block, std::s
         return Status::ok;
     }
     const Position at = position(index - parameters_.index_block_elements);
-    std::size_t pointer = prefix_size() + std::size_t{parameters_.index_block_elements} * element_.size();
-    if (at.super_block < direct_super_blocks()) {
-        pointer += std::size_t{data_blocks_before(at.super_block) + at.data_block} * addr_size();
-    } else {
-        pointer += std::size_t{direct_data_blocks() + at.super_block - direct_super_blocks()} * addr_size();
+    std::size_t pointer = pointer_offset(at);
+    if (at.super_block >= direct_super_blocks()) {
         const Block wanted = super_block(at);
         Pinned super;
         H5MOTE_TRY(follow(*holder, pointer, create, wanted, super));
@@ -353,7 +353,7 @@ Status ExtensibleArray::locate_page(const Position& at, CacheEntry& super, std::
         }
     } else if (create) {
         H5MOTE_TRY(file_->cache.create(Usage::btree, address, page_size(), block));
-        fill_undefined(*block, 0, page_elements());
+        element_.fill_undefined(block->at(0), page_elements());
         MetadataCache::mark_dirty(*block, 0, Phase::index);
         std::byte mask{};
         std::byte* const byte = page_bit(at, super, page, mask);
@@ -362,6 +362,77 @@ Status ExtensibleArray::locate_page(const Position& at, CacheEntry& super, std::
     }
     return Status::ok;
 }
+
+#if H5MOTE_ALL_FORMATS
+
+Status ExtensibleArray::open_block(const Block& wanted, Address address, MetadataWindow& window) noexcept {
+    if (!file_->contains(address, wanted.space)) {
+        return damaged(__LINE__, address);
+    }
+    H5MOTE_TRY(file_->window(Usage::btree, address, wanted.size, true, window));
+    ConstBytes bytes;
+    H5MOTE_TRY(window.view(0, sizeof wanted.signature, bytes));
+    return load_le<std::uint32_t>(bytes.data()) == wanted.signature ? Status::ok : damaged(__LINE__, address);
+}
+
+Status ExtensibleArray::pointer_at(MetadataWindow& window, std::size_t at, Address& address) noexcept {
+    ConstBytes bytes;
+    H5MOTE_TRY(window.view(at, addr_size(), bytes));
+    address = element_.shape.load_addr(bytes.data());
+    return Status::ok;
+}
+
+// Other writers make blocks of any size: they are looked into, not held.
+Status ExtensibleArray::find(Address index, ChunkLocation& location) noexcept {
+    location = ChunkLocation{};
+    if ((std::uint64_t{index} >> parameters_.max_bits) != 0) {
+        return file_->context.fail(Module::index, __LINE__, Status::no_space, 0, index);
+    }
+    if (index_block_ == kUndefinedAddress) {
+        return Status::ok;
+    }
+    MetadataWindow window;
+    H5MOTE_TRY(open_block(index_block(), index_block_, window));
+    std::size_t offset = prefix_size() + static_cast<std::size_t>(index) * element_.size();
+    if (index >= parameters_.index_block_elements) {
+        const Position at = position(index - parameters_.index_block_elements);
+        Address address = index_block_;
+        std::byte bits{0xff};
+        H5MOTE_TRY(pointer_at(window, pointer_offset(at), address));
+        if (at.super_block >= direct_super_blocks() && address != kUndefinedAddress) {
+            const Block super = super_block(at);
+            H5MOTE_TRY(open_block(super, address, window));
+            if (pages(at) != 0) {
+                const std::uint32_t bit = at.data_block * pages(at) + (at.element >> parameters_.page_bits);
+                ConstBytes bytes;
+                H5MOTE_TRY(window.view(block_prefix_size() + bit / 8, 1, bytes));
+                bits = bytes[0] & static_cast<std::byte>(0x80U >> (bit % 8));
+            }
+            H5MOTE_TRY(pointer_at(window, super.contents + std::size_t{at.data_block} * addr_size(), address));
+        }
+        if (address == kUndefinedAddress) {
+            return Status::ok;
+        }
+        const Block data = data_block(at);
+        H5MOTE_TRY(open_block(data, address, window));
+        offset = block_prefix_size() + std::size_t{at.element} * element_.size();
+        if (pages(at) != 0) {
+            if (bits == std::byte{0}) {
+                return Status::ok;
+            }
+            const std::uint32_t page = at.element >> parameters_.page_bits;
+            H5MOTE_TRY(
+                file_->window(Usage::btree, address + data.size + page * page_size(), page_size(), true, window));
+            offset = std::size_t{at.element & (page_elements() - 1)} * element_.size();
+        }
+    }
+    ConstBytes bytes;
+    H5MOTE_TRY(window.view(offset, element_.size(), bytes));
+    location = element_.load(bytes.data());
+    return Status::ok;
+}
+
+#else
 
 Status ExtensibleArray::find(Address index, ChunkLocation& location) noexcept {
     Pinned block;
@@ -373,6 +444,8 @@ Status ExtensibleArray::find(Address index, ChunkLocation& location) noexcept {
     }
     return Status::ok;
 }
+
+#endif
 
 Status ExtensibleArray::set(Address index, const ChunkLocation& location, Address stride,
                             std::uint32_t count) noexcept {

@@ -68,6 +68,11 @@ private:
                                    Pinned& block, std::size_t& offset) noexcept;
     std::byte* page_bit(const Position& at, CacheEntry& super, std::uint32_t page, std::byte& mask) noexcept;
     bool page_exists(const Position& at, CacheEntry& super, std::uint32_t page) noexcept;
+#if H5MOTE_ALL_FORMATS
+    Status open_block(const Block& wanted, Address address, MetadataWindow& window) noexcept;
+    Status pointer_at(MetadataWindow& window, std::size_t at, Address& address) noexcept;
+#endif
+    std::size_t pointer_offset(const Position& at) const noexcept;
     Status protect_index_block(Pinned& block) noexcept;
     Position position(Address index) const noexcept;
     Address start_of(unsigned super_block) const noexcept;
@@ -86,7 +91,6 @@ private:
     Block index_block() const noexcept;
     Block super_block(const Position& at) const noexcept;
     Block data_block(const Position& at) const noexcept;
-    void fill_undefined(CacheEntry& block, std::size_t from, std::uint32_t elements) noexcept;
     bool sound() const noexcept;
     Status protect_header(Pinned& header) noexcept;
     Status damaged(unsigned line, Address address) noexcept {

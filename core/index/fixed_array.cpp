@@ -66,12 +66,6 @@ Status FixedArray::open(FileState& file, std::uint64_t address, std::uint8_t siz
                                 : file.context.fail(Module::index, __LINE__, Status::corrupt_file, 0, address);
 }
 
-void FixedArray::fill_undefined(CacheEntry& block, std::size_t from, std::uint64_t elements) noexcept {
-    for (std::byte* at = block.at(from); elements > 0; --elements, at += element_.size()) {
-        element_.store(at, ChunkLocation{});
-    }
-}
-
 Status FixedArray::make_data_block(CacheEntry& header, Pinned& data) noexcept {
     std::size_t size = 0;
     if (!to_size(data_block_size(), size)) {
@@ -84,7 +78,7 @@ Status FixedArray::make_data_block(CacheEntry& header, Pinned& data) noexcept {
     writer.u8(element_.client());
     element_.shape.write_addr(writer, address_);
     if (pages() == 0) {
-        fill_undefined(*data, writer.written(), elements_);
+        element_.fill_undefined(data->at(writer.written()), static_cast<std::size_t>(elements_));
     }
     MetadataCache::mark_dirty(*data, 0, Phase::index);
     const std::size_t pointer = header_size() - kChecksum - element_.shape.sizeof_addr;
@@ -124,30 +118,77 @@ Status FixedArray::locate(std::uint64_t index, bool create, Pinned& block, std::
     return Status::ok;
 }
 
+FixedArray::Page FixedArray::page_of(std::uint64_t index) const noexcept {
+    Page page{};
+    page.number = index >> page_bits_;
+    const std::uint64_t full = std::uint64_t{1} << page_bits_;
+    // The last page is as long as what is left.
+    page.elements = page.number + 1 == pages() ? elements_ - page.number * full : full;
+    page.offset = page.number * (full * element_.size() + kChecksum);
+    page.size = static_cast<std::size_t>(page.elements * element_.size() + kChecksum);
+    page.element = static_cast<std::size_t>(index & (full - 1)) * element_.size();
+    return page;
+}
+
 Status FixedArray::locate_page(CacheEntry& data, std::uint64_t index, bool create, Pinned& block,
                                std::size_t& offset) noexcept {
-    const std::uint64_t page = index >> page_bits_;
-    const std::uint64_t in_page = std::uint64_t{1} << page_bits_;
-    const std::uint64_t page_space = in_page * element_.size() + kChecksum;
-    // The last page is as long as what is left.
-    const std::uint64_t elements = page + 1 == pages() ? elements_ - page * in_page : in_page;
-    const std::size_t size = static_cast<std::size_t>(elements * element_.size() + kChecksum);
-    const std::uint64_t address = data.address() + data.size() + page * page_space;
-    const std::size_t byte = prefix_size() + static_cast<std::size_t>(page / 8);
-    const std::byte mask{static_cast<unsigned char>(0x80U >> (page % 8))};
-    offset = static_cast<std::size_t>(index & (in_page - 1)) * element_.size();
-    if ((*data.at(byte) & mask) != std::byte{0}) {
-        return file_->cache.protect(Usage::btree, address, size, block);
+    const Page page = page_of(index);
+    const std::uint64_t address = data.address() + data.size() + page.offset;
+    const std::size_t byte = prefix_size() + static_cast<std::size_t>(page.number / 8);
+    offset = page.element;
+    if ((*data.at(byte) & page.mask()) != std::byte{0}) {
+        return file_->cache.protect(Usage::btree, address, page.size, block);
     }
     if (create) {
-        H5MOTE_TRY(file_->cache.create(Usage::btree, address, size, block));
-        fill_undefined(*block, 0, elements);
+        H5MOTE_TRY(file_->cache.create(Usage::btree, address, page.size, block));
+        element_.fill_undefined(block->at(0), static_cast<std::size_t>(page.elements));
         MetadataCache::mark_dirty(*block, 0, Phase::index);
-        *data.at(byte) |= mask;
+        *data.at(byte) |= page.mask();
         MetadataCache::mark_dirty(data, byte, Phase::index);
     }
     return Status::ok;
 }
+
+#if H5MOTE_ALL_FORMATS
+
+// Other writers make blocks of any size: they are looked into, not held.
+Status FixedArray::find(std::uint64_t index, ChunkLocation& location) noexcept {
+    location = ChunkLocation{};
+    if (index >= elements_) {
+        return file_->context.fail(Module::index, __LINE__, Status::corrupt_file, 0, index);
+    }
+    MetadataWindow window;
+    ConstBytes bytes;
+    H5MOTE_TRY(file_->window(Usage::btree, address_, header_size(), true, window));
+    H5MOTE_TRY(window.view(header_size() - kChecksum - element_.shape.sizeof_addr, element_.shape.sizeof_addr, bytes));
+    const Address address = element_.shape.load_addr(bytes.data());
+    if (address == kUndefinedAddress) {
+        return Status::ok;
+    }
+    if (!file_->contains(address, data_block_space())) {
+        return file_->context.fail(Module::index, __LINE__, Status::corrupt_file, 0, address);
+    }
+    H5MOTE_TRY(file_->window(Usage::btree, address, data_block_size(), true, window));
+    H5MOTE_TRY(window.view(0, sizeof kDataBlock, bytes));
+    if (load_le<std::uint32_t>(bytes.data()) != kDataBlock) {
+        return file_->context.fail(Module::index, __LINE__, Status::corrupt_file, 0, address);
+    }
+    std::uint64_t at = prefix_size() + index * element_.size();
+    if (pages() != 0) {
+        const Page page = page_of(index);
+        H5MOTE_TRY(window.view(prefix_size() + page.number / 8, 1, bytes));
+        if ((bytes[0] & page.mask()) == std::byte{0}) {
+            return Status::ok;
+        }
+        H5MOTE_TRY(file_->window(Usage::btree, address + data_block_size() + page.offset, page.size, true, window));
+        at = page.element;
+    }
+    H5MOTE_TRY(window.view(at, element_.size(), bytes));
+    location = element_.load(bytes.data());
+    return Status::ok;
+}
+
+#else
 
 Status FixedArray::find(std::uint64_t index, ChunkLocation& location) noexcept {
     Pinned block;
@@ -159,6 +200,8 @@ Status FixedArray::find(std::uint64_t index, ChunkLocation& location) noexcept {
     }
     return Status::ok;
 }
+
+#endif
 
 Status FixedArray::set(std::uint64_t index, const ChunkLocation& location) noexcept {
     Pinned block;

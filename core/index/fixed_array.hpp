@@ -20,10 +20,20 @@ public:
     Status set(std::uint64_t index, const ChunkLocation& location) noexcept;
 
 private:
+    // The page that holds an element.
+    struct Page {
+        std::uint64_t number;
+        std::uint64_t elements;
+        std::uint64_t offset;  // behind the data block
+        std::size_t size;
+        std::size_t element;  // where the element stands in it
+        std::byte mask() const noexcept { return static_cast<std::byte>(0x80U >> (number % 8)); }
+    };
+
+    Page page_of(std::uint64_t index) const noexcept;
     Status locate(std::uint64_t index, bool create, Pinned& block, std::size_t& offset) noexcept;
     Status locate_page(CacheEntry& data, std::uint64_t index, bool create, Pinned& block, std::size_t& offset) noexcept;
     Status make_data_block(CacheEntry& header, Pinned& data) noexcept;
-    void fill_undefined(CacheEntry& block, std::size_t from, std::uint64_t elements) noexcept;
 
     // An array is smaller than the file it is in, which keeps the sums below from overflowing.
     bool sound() const noexcept { return page_bits_ > 0 && page_bits_ < 32 && elements_ < (std::uint64_t{1} << 48); }

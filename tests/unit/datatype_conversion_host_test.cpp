@@ -86,6 +86,9 @@ TEST(DatatypeConversionModel, EveryPairOfIntegerTypes) {
         const bool to_signed = (code / 128 & 1) != 0;
         const ByteOrder from_order = (code / 256 & 1) != 0 ? ByteOrder::big : ByteOrder::little;
         const ByteOrder to_order = (code / 512 & 1) != 0 ? ByteOrder::big : ByteOrder::little;
+        if (from_size == to_size && from_order != to_order) {
+            continue;  // as in libhdf5 no more than the order of bytes changes
+        }
         const EncodedType<12> from = h5mote::make_integer(from_size, from_signed, from_order);
         const EncodedType<12> to = h5mote::make_integer(to_size, to_signed, to_order);
         Conversion conversion;
@@ -110,7 +113,7 @@ TEST(DatatypeConversionModel, EveryPairOfIntegerTypes) {
         }
         ++pairs;
     }
-    EXPECT_EQ(pairs, 1024U);
+    EXPECT_EQ(pairs, 960U);
 }
 
 bool is_nan(std::uint32_t bits) { return (bits & 0x7fffffffU) > 0x7f800000U; }
@@ -140,13 +143,10 @@ TEST(DatatypeConversionModel, NarrowingIsTheCompilers) {
             return true;
         }
         std::uint32_t expected_bits;
-        // A double beyond the range of float is infinite: what the standard leaves open, IEEE 754 does not.
-        const double limit = 3.4028235677973366e38;  // largest float and half of its last place
-        float expected = value >= limit                               ? std::numeric_limits<float>::infinity()
-                         : value <= -limit                            ? -std::numeric_limits<float>::infinity()
-                         : value > std::numeric_limits<float>::max()  ? std::numeric_limits<float>::max()
-                         : value < -std::numeric_limits<float>::max() ? -std::numeric_limits<float>::max()
-                                                                      : static_cast<float>(value);
+        // As in libhdf5, a double beyond the range of float is infinite however near it is.
+        constexpr double kMost = std::numeric_limits<float>::max();
+        constexpr float kInfinity = std::numeric_limits<float>::infinity();
+        const float expected = value > kMost ? kInfinity : value < -kMost ? -kInfinity : static_cast<float>(value);
         std::memcpy(&expected_bits, &expected, sizeof(expected));
         return h5mote::narrow_float(bits) == expected_bits;
     };

@@ -13,6 +13,8 @@
 
 namespace h5mote {
 
+class UserConversion;
+
 /// Something that holds memory it can do without: a free list, clean cache entries.
 class Reclaimer : public ListNode<> {
 public:
@@ -61,6 +63,12 @@ public:
     /// The filter of that number among those given to the constructor, or nullptr.
     const Filter* find_filter(FilterId id) const noexcept;
 
+#if H5MOTE_CONVERSION
+    /// Conversions of the program, borrowed; they apply to what is read and written from now on (H5Tregister).
+    void set_conversions(Span<const UserConversion* const> conversions) noexcept { conversions_ = conversions; }
+    Span<const UserConversion* const> conversions() const noexcept { return conversions_; }
+#endif
+
     [[gnu::always_inline]] Status fail(Module module, unsigned line, Status status, std::uint32_t detail = 0,
                                        std::uint64_t value = 0) noexcept {
         return trail_.fail(module, line, status, detail, value);
@@ -77,6 +85,9 @@ private:
     Allocator& allocator_;
     Port& port_;
     Span<const Filter* const> filters_;
+#if H5MOTE_CONVERSION
+    Span<const UserConversion* const> conversions_;
+#endif
     ErrorTrail trail_;
     List<Reclaimer> reclaimers_;
     MemoryUsage kinds_[kMemoryKinds];

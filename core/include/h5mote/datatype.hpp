@@ -187,6 +187,13 @@ private:
 /// order in which members are listed may differ.
 bool equal(DatatypeView a, DatatypeView b) noexcept;
 
+/// Whether the type or any part of it is of that class (H5Tdetect_class; a variable-length string is of class
+/// variable_length here, never string).
+bool contains_class(DatatypeView type, TypeClass type_class) noexcept;
+
+/// Compounds, arrays, sequences and strings of any length that are nested in each other: 0 for a number.
+unsigned type_depth(DatatypeView type) noexcept;
+
 /// Whether both messages are the same bytes, so that values need no conversion. Cheap, and refers to no conversion
 /// code. False says only that the types must be looked at (see Conversion).
 bool identical_layout(DatatypeView a, DatatypeView b) noexcept;

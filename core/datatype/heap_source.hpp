@@ -1,0 +1,35 @@
+// H5T H5HG - variable-length data of a file: objects in its global heap.
+#pragma once
+
+#include "global_heap.hpp"
+#include "variable_data.hpp"
+
+namespace h5mote {
+
+#if H5MOTE_ALL_FORMATS
+
+/// For the time of one read: it remembers where in the heap the last object was, but holds no memory.
+class HeapSource final : public VariableSource {
+public:
+    /// The file is borrowed.
+    explicit HeapSource(FileState& file) noexcept : heap_(file) {}
+
+    Status size(ConstBytes heap_id, std::uint64_t& bytes) noexcept override {
+        MetadataWindow window;
+        H5MOTE_TRY(heap_.object(heap_id, window));
+        bytes = window.size();
+        return Status::ok;
+    }
+    Status read(ConstBytes heap_id, std::uint64_t offset, Bytes to) noexcept override {
+        MetadataWindow window;
+        H5MOTE_TRY(heap_.object(heap_id, window));
+        return window.read(offset, to);
+    }
+
+private:
+    GlobalHeap heap_;
+};
+
+#endif
+
+}  // namespace h5mote
