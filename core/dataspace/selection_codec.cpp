@@ -208,12 +208,13 @@ void write_numbers(Writer& writer, unsigned width, const std::uint64_t* numbers,
 void write_regular(Writer& writer, const Selection& selection) noexcept {
     const Hyperslab& slab = selection.hyperslab();
     for (std::size_t d = 0; d < selection.rank(); ++d) {
-        const bool unlimited = slab.count[d] == kUnlimited || (!slab.block.empty() && slab.block[d] == kUnlimited);
-        const Axis axis = slab_axis(selection, d);
-        writer.u64(slab.start[d]);
-        writer.u64(unlimited ? (slab.stride.empty() ? 1 : slab.stride[d]) : axis.stride);
-        writer.u64(unlimited ? slab.count[d] : axis.count);
-        writer.u64(unlimited ? (slab.block.empty() ? 1 : slab.block[d]) : axis.block);
+        Axis axis{slab.start[d], slab.stride.empty() ? 1 : slab.stride[d], slab.count[d],
+                  slab.block.empty() ? 1 : slab.block[d]};
+        axis = is_unlimited(slab, d) ? axis : slab_axis(selection, d);
+        writer.u64(axis.start);
+        writer.u64(axis.count == 1 ? 1 : axis.stride);
+        writer.u64(axis.count);
+        writer.u64(axis.block);
     }
 }
 

@@ -301,31 +301,28 @@ Status SelectionSet::combine(SelectionOp op, const Selection& other, const Datas
     return combine_slabs(keep, other.moved_by({}), space);
 }
 
-// Both have elements, both become hyperslabs.
+// Both become trees.
 Status SelectionSet::combine_slabs(unsigned keep, const Selection& other, const Dataspace& space) noexcept {
     SelectionSet a(*context_);
     SelectionSet b(*context_);
-    H5MOTE_TRY(other.type() == SelectionType::all ? b.select_extent(space) : SelectionEditor::copy(b, other));
     H5MOTE_TRY(type_ == SelectionType::all ? a.select_extent(space) : SelectionEditor::copy(a, view().moved_by({})));
-    if (a.type_ != SelectionType::hyperslabs || b.type_ != SelectionType::hyperslabs || a.rank_ != b.rank_) {
+    H5MOTE_TRY(other.type() == SelectionType::all ? b.select_extent(space) : SelectionEditor::copy(b, other));
+    const bool a_empty = a.type_ == SelectionType::none;
+    const bool b_empty = b.type_ == SelectionType::none;
+    const unsigned rank = a_empty ? b.rank_ : a.rank_;
+    if (!a_empty && !b_empty && a.rank_ != b.rank_) {
         return Status::invalid_argument;
     }
-    const int a_unlimited = a.unlimited_dimension();
-    const int b_unlimited = b.unlimited_dimension();
-    if (a_unlimited >= 0 || b_unlimited >= 0) {
-        // What lies beyond the other one does not matter to `and`, nor to the one that is taken away.
-        SelectionSet& endless = a_unlimited >= 0 ? a : b;
-        if ((a_unlimited >= 0 && b_unlimited >= 0) || (keep & (a_unlimited >= 0 ? kOnlyA : kOnlyB)) != 0) {
-            return Status::invalid_argument;
-        }
-        const auto d = static_cast<std::size_t>(a_unlimited >= 0 ? a_unlimited : b_unlimited);
-        H5MOTE_TRY(endless.clip_unlimited((a_unlimited >= 0 ? b : a).last_coordinate(d) + 1));
+    if (rank == 0) {
+        select_none();
+        return Status::ok;
     }
+    H5MOTE_TRY(a_empty || b_empty ? Status::ok : limit(a, b, keep));
     SelectionSet made(*context_);
     SpanStore a_store(*context_);
     SpanStore b_store(*context_);
     SpanStore result(*context_);
-    SpanBuilder builder(*context_, a.rank_ != 0 ? a.rank_ : b.rank_);
+    SpanBuilder builder(*context_, rank);
     SpanTree a_tree;
     SpanTree b_tree;
     if (a.type_ == SelectionType::hyperslabs) {
@@ -335,13 +332,28 @@ Status SelectionSet::combine_slabs(unsigned keep, const Selection& other, const 
         H5MOTE_TRY(SelectionEditor::tree(b.view(), builder, b_store, b_tree));
     }
     H5MOTE_TRY(builder.combine(a_tree, b_tree, keep, result));
-    if (keep == (kOnlyA | kOnlyB | kBoth) && a_tree.root != kNoSpans &&
+    if (a_tree.root != kNoSpans && result.root != kNoSpans && keep == (kOnlyA | kOnlyB | kBoth) &&
         result.view().total(result.root) == a_tree.total(a_tree.root)) {
         return Status::ok;  // nothing is new, and a regular hyperslab stays in the blocks it was made of
     }
-    H5MOTE_TRY(SelectionEditor::set_tree(made, a.rank_ != 0 ? a.rank_ : b.rank_, result));
+    H5MOTE_TRY(SelectionEditor::set_tree(made, rank, result));
     adopt(made);
     return Status::ok;
+}
+
+// Ends the one that is unlimited behind the other. What lies there does not matter to `and`, nor to the one that is
+// taken away.
+Status SelectionSet::limit(SelectionSet& a, SelectionSet& b, unsigned keep) noexcept {
+    const int a_endless = a.unlimited_dimension();
+    const int b_endless = b.unlimited_dimension();
+    if (a_endless < 0 && b_endless < 0) {
+        return Status::ok;
+    }
+    if ((a_endless >= 0 && b_endless >= 0) || (keep & (a_endless >= 0 ? kOnlyA : kOnlyB)) != 0) {
+        return Status::invalid_argument;
+    }
+    return a_endless >= 0 ? a.clip_unlimited(b.last_coordinate(static_cast<std::size_t>(a_endless)) + 1)
+                          : b.clip_unlimited(a.last_coordinate(static_cast<std::size_t>(b_endless)) + 1);
 }
 
 Status SelectionSet::select_blocks(unsigned rank, Span<const std::uint64_t> corners) noexcept {

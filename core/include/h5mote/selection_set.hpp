@@ -71,6 +71,7 @@ private:
     void clear() noexcept;
     void adopt(SelectionSet& other) noexcept;
     Status combine_slabs(unsigned keep, const Selection& other, const Dataspace& space) noexcept;
+    static Status limit(SelectionSet& a, SelectionSet& b, unsigned keep) noexcept;
     Status select_extent(const Dataspace& space) noexcept;
     Status cut(std::size_t d, std::uint64_t size) noexcept;
     // Of a hyperslab that is not unlimited there, without the offset.

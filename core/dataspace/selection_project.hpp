@@ -1,0 +1,23 @@
+// H5S - a selection carried over to another extent (H5S_select_construct_projection, H5S_select_project_intersection).
+#pragma once
+
+#include <h5mote/selection_set.hpp>
+
+namespace h5mote {
+
+/// Gives a selection another rank: leading dimensions of size 1 are added, or leading dimensions, in which it has one
+/// coordinate only, are dropped. `projected_space` becomes the extent of `rank` dimensions; an element there stands
+/// `element_offset` elements before the same one in `space` (0 when dimensions are added). invalid_argument: more than
+/// one coordinate is selected in a dimension to drop; errors of Selection::bounds(), out_of_memory.
+Status project_rank(const Selection& selection, const Dataspace& space, unsigned rank, SelectionSet& projected,
+                    Dataspace& projected_space, std::uint64_t& element_offset) noexcept;
+
+/// What of `destination` corresponds to those elements of `source` that `intersect` has too; elements correspond by
+/// their number in the order of the selections. `source` and `intersect` are of `source_space`. The result is points
+/// where one of the two is. invalid_argument: source and destination do not select as many elements; errors of
+/// SelectionRuns::reset(), out_of_memory.
+Status project_intersection(const Selection& source, const Dataspace& source_space, const Selection& destination,
+                            const Dataspace& destination_space, const Selection& intersect,
+                            SelectionSet& projected) noexcept;
+
+}  // namespace h5mote
