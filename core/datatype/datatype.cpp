@@ -11,8 +11,17 @@ bool same_bytes(ConstBytes a, ConstBytes b) {
     return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size()) == 0);
 }
 
-// Everything but the version: bit field, size, properties.
-bool same_fields(DatatypeView a, DatatypeView b) { return same_bytes(a.bytes().subspan(1), b.bytes().subspan(1)); }
+// Everything but the version and bits without a meaning: bit field, size, properties.
+bool same_fields(DatatypeView a, DatatypeView b) {
+    const TypeClass type = a.type_class();
+    if (type != TypeClass::integer && type != TypeClass::bitfield && type != TypeClass::floating) {
+        return same_bytes(a.bytes().subspan(1), b.bytes().subspan(1));
+    }
+    const std::byte known{static_cast<unsigned char>(type == TypeClass::floating ? 0x3f : 0x0f)};
+    return a.order() == b.order() && ((a.bytes()[1] ^ b.bytes()[1]) & known) == std::byte{0} &&
+           (type != TypeClass::floating || a.bytes()[2] == b.bytes()[2]) &&
+           same_bytes(a.bytes().subspan(4), b.bytes().subspan(4));
+}
 
 // Not inlined: what does not nest stays off the stack of what does.
 [[gnu::noinline]] bool same_enumeration(DatatypeView a, DatatypeView b) {

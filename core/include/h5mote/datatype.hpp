@@ -5,6 +5,7 @@
 #pragma once
 
 #include <h5mote/span.hpp>
+#include <h5mote/status.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -193,6 +194,15 @@ bool contains_class(DatatypeView type, TypeClass type_class) noexcept;
 
 /// Compounds, arrays, sequences and strings of any length that are nested in each other: 0 for a number.
 unsigned type_depth(DatatypeView type) noexcept;
+
+/// The memory type in which a program reads values of `file_type` (H5Tget_native_type, ascending): the machine's own
+/// integers, floating-point numbers and bit fields of at least the same precision, in its byte order; compounds with
+/// the same members in the same order, laid out as the compiler lays out a C struct; VariableLength and `char*`.
+/// Strings, references, opaque and time types as they are. Written into `buffer`, which `native` borrows and which
+/// native_type_length() bytes are enough for. over_budget: the buffer is too small. overflow: values would have 4 GiB
+/// or more. `native` is then unchanged.
+Status native_type(DatatypeView file_type, Bytes buffer, DatatypeView& native) noexcept;
+std::size_t native_type_length(DatatypeView file_type) noexcept;
 
 /// Whether both messages are the same bytes, so that values need no conversion. Cheap, and refers to no conversion
 /// code. False says only that the types must be looked at (see Conversion).
