@@ -25,4 +25,8 @@ bool Object::valid() const noexcept { return file_ != nullptr && file_->is_open(
 
 Status Object::check() const noexcept { return valid() ? Status::ok : Status::invalid_handle; }
 
+#if H5MOTE_ALL_FORMATS
+Object Object::file_root() const noexcept { return valid() ? Object(*file_, file_->root()) : Object(); }
+#endif
+
 }  // namespace h5mote

@@ -24,6 +24,9 @@ struct TextFormat {
     const char* number_format = nullptr;  ///< printf format of 32 and 64 bit floating-point numbers; nullptr: "%g"
     bool characters = false;              ///< integers of one byte are characters
     bool escape = false;                  ///< special characters as in C
+    bool packed = false;                  ///< only these bits of integers
+    unsigned bits_offset = 0;
+    std::uint64_t bits_mask = 0;
 
     const char* array_begin = "[ ";
     const char* array_separator = ",";

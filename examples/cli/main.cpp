@@ -41,9 +41,7 @@ int run(const std::vector<std::string>& words) {
     tool.require_subcommand(1);
     tool.set_version_flag("-V,--version", "h5mote: Version " H5MOTE_CLI_VERSION);
     std::vector<Command> commands;
-#ifdef H5MOTE_CLI_DUMP
     commands.push_back(add_dump(tool));
-#endif
     try {
         // CLI11 takes the words from the last to the first.
         std::vector<std::string> reversed(words.rbegin(), words.rend());
@@ -64,10 +62,8 @@ int run(const std::vector<std::string>& words) {
 
 int main(int count, char** arguments) {
     std::vector<std::string> words(arguments + 1, arguments + count);
-#ifdef H5MOTE_CLI_DUMP
     if (!words.empty() && words[0] == "dump") {
         words = h5mote::cli::normalize_dump_arguments(words);
     }
-#endif
     return h5mote::cli::run(words);
 }

@@ -17,6 +17,7 @@ const Filter* const kFilters[] = {&deflate_filter, &shuffle_filter, &fletcher32_
 constexpr std::size_t kMetadataCache = std::size_t{8} << 20;
 constexpr std::size_t kChunkCache = std::size_t{256} << 20;
 constexpr std::size_t kTables = std::size_t{64} << 20;
+constexpr std::size_t kPiece = std::size_t{1} << 20;
 
 std::size_t largest(std::size_t a, std::size_t b) { return a > b ? a : b; }
 
@@ -90,6 +91,8 @@ Session::Session(const CommonOptions& options) : options_(options) {
 Session::~Session() { close(); }
 
 std::size_t Session::table_budget() const { return options_.memory == 0 ? kTables : options_.memory / 8; }
+
+std::size_t Session::piece_budget() const { return options_.memory == 0 ? kPiece : options_.memory / 16; }
 
 Status Session::open(const char* path) {
     close();

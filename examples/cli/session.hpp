@@ -41,6 +41,8 @@ public:
     Context& context() { return *library_; }
     /// Bytes that a table of the tool's own may take at most, such as names of objects found before.
     std::size_t table_budget() const;
+    /// Bytes of data that are read at once.
+    std::size_t piece_budget() const;
 
     /// Errors of PosixFile::open() and File::open(). `path` is borrowed.
     Status open(const char* path);

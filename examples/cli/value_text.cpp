@@ -28,6 +28,24 @@ bool all_zero(ConstBytes bytes) {
     return true;
 }
 
+/// Some bits of an integer as a number of the native type.
+void put_packed(TextSink& sink, const TextFormat& format, DatatypeView type, ConstBytes stored) {
+    StoredInteger number = read_integer(type, stored);
+    const unsigned size = 8 * native_integer_size(type.precision());
+    if (format.bits_offset >= size) {
+        number.bits = 0;
+    } else if (number.is_signed) {
+        number.bits = static_cast<std::uint64_t>(static_cast<std::int64_t>(number.bits) >> format.bits_offset);
+    } else {
+        number.bits >>= format.bits_offset;
+    }
+    number.bits &= format.bits_mask;
+    if (number.is_signed && size < 64 && (number.bits >> (size - 1) & 1U) != 0) {
+        number.bits |= ~std::uint64_t{0} << size;
+    }
+    put_integer(sink, number);
+}
+
 /// A name with what is special in C escaped. The character after an escaped one is left alone, as h5dump does.
 void put_escaped(TextSink& sink, std::string_view name) {
     static const char kSpecial[] = "'\"\\?\a\b\f\n\r\t\v";
@@ -250,6 +268,8 @@ void ValueText::put(TextSink& sink, DatatypeView type, ConstBytes stored, unsign
         case TypeClass::integer:
             if (format_.characters && type.precision() <= 8) {
                 put_character(sink, format_, static_cast<char>(read_integer(type, stored).bits & 0xffU));
+            } else if (format_.packed) {
+                put_packed(sink, format_, type, stored);
             } else {
                 put_integer(sink, read_integer(type, stored));
             }

@@ -161,6 +161,8 @@ public:
     /// Some of them as they stand in the file, from `offset` on.
     Status read_variable(ConstBytes heap_id, std::uint64_t offset, Bytes to) const noexcept;
 
+    /// The root group of the object's file.
+    Object file_root() const noexcept;
     /// One more handle of the same object.
     Object duplicate() const noexcept { return file_ == nullptr ? Object() : Object(*file_, address_); }
 #endif

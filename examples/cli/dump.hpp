@@ -1,0 +1,248 @@
+// h5mote dump - the contents of a file in the form that h5dump 1.10 prints, byte for byte.
+#pragma once
+
+#include "address_set.hpp"
+#include "layout.hpp"
+#include "object_paths.hpp"
+#include "report.hpp"
+#include "session.hpp"
+#include "type_text.hpp"
+#include "value_text.hpp"
+
+#include <h5mote/attribute.hpp>
+#include <h5mote/named_datatype.hpp>
+#include <h5mote/selection_set.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace h5mote::cli {
+
+/// Part of a dataset, as asked for on the command line. What was not given is empty.
+struct Subset {
+    std::vector<std::uint64_t> start, stride, count, block;
+};
+
+/// What is to be printed instead of the whole file.
+struct DumpItem {
+    enum class Kind : std::uint8_t { attribute, dataset, group, link, datatype, any };
+    Kind kind;
+    std::string path;
+    std::optional<Subset> subset;
+};
+
+/// Bits of integers that are printed as numbers of their own.
+struct PackedBits {
+    unsigned offset;
+    unsigned length;
+};
+
+struct DumpOptions {
+    CommonOptions common;
+    bool data = true;
+    bool attribute_data = true;
+    bool attributes = true;
+    bool superblock = false;
+    bool contents = false;
+    bool contents_attributes = false;
+    bool properties = false;
+    bool indices = true;
+    bool escape = false;
+    bool characters = false;
+    bool object_ids = false;
+    bool region_data = false;
+    std::optional<std::string> number_format;
+    unsigned columns = 80;  ///< 0: one element a line, without limit
+    IndexOrder sort_by = IndexOrder::name;
+    Direction sort_order = Direction::increasing;
+    std::vector<PackedBits> packed_bits;
+    std::vector<DumpItem> items;
+    std::vector<std::string> files;
+};
+
+/// Numbers that h5dump would give to open objects: each kind counts from 0 (h5dump -i).
+struct ObjectIds {
+    std::int32_t groups = 0;
+    std::int32_t datasets = 0;
+    std::int32_t attributes = 0;
+};
+
+/// Committed datatypes that datasets have, in the order in which they are met.
+class UsedTypes {
+public:
+    struct Entry {
+        Address address;
+        bool named;  // a link leads to it
+    };
+
+    explicit UsedTypes(Context& context) : context_(context) {}
+    UsedTypes(const UsedTypes&) = delete;
+    UsedTypes& operator=(const UsedTypes&) = delete;
+    ~UsedTypes() { context_.release(MemoryKind::other, entries_, capacity_ * sizeof(Entry)); }
+
+    Entry* find(Address address);
+    Status add(Address address);
+    std::size_t size() const { return size_; }
+    Entry& operator[](std::size_t i) const { return entries_[i]; }
+
+private:
+    Context& context_;
+    Entry* entries_ = nullptr;
+    std::size_t size_ = 0;
+    std::size_t capacity_ = 0;
+};
+
+/// One of the files that are printed: the one asked for, or one that external links lead into.
+struct DumpedFile {
+    DumpedFile(Context& context, const Group& file_root, std::size_t budget, const DumpOptions& options)
+        : paths(context, file_root, budget, options.sort_by, options.sort_order), shown(context), types(context) {
+        Result<Group> copy = Group::from(file_root.duplicate());
+        root = static_cast<Group&&>(*copy);
+    }
+
+    Group root;
+    ObjectPaths paths;
+    AddressSet shown;  // objects that were printed and may be met again
+    UsedTypes types;
+    bool external = false;
+    DumpedFile* next = nullptr;
+};
+
+class Dumper;
+
+/// Elements that can be read piece by piece, and what their values lead to.
+class DataSource : public ValueContext {
+public:
+    explicit DataSource(Dumper& dumper) : dumper_(dumper) {}
+    virtual ~DataSource() = default;
+
+    DatatypeView type;
+    Dataspace space;
+    bool is_dataset = false;
+
+    /// Reads elements from number `first` on, in row-major order: `count` at most, at least one; tells how many in
+    /// `count`. `buffer` has room for `count` elements as they stand in the file.
+    virtual Status read(std::uint64_t first, std::uint64_t& count, std::byte* buffer) = 0;
+    /// The same for a part of a dataset: a regular hyperslab of elements, in its row-major order. Only the last
+    /// dimension may have more than one block.
+    virtual Status read_slab(const Subset& slab, std::uint64_t first, std::uint64_t& count, std::byte* buffer);
+    virtual const Object& object() const = 0;
+    void put_reference(TextSink& sink, ReferenceType reference_type, ConstBytes stored) override;
+
+protected:
+    Dumper& dumper_;
+};
+
+/// Prints files. All that grows with them comes from the session's memory.
+class Dumper final : public TypeNames {
+public:
+    Dumper(Session& session, const DumpOptions& options, Report& report);
+    ~Dumper();
+
+    /// One file. False: h5dump stops here and does not look at further files.
+    bool dump(const char* path);
+
+    bool put_type_name(TextSink& sink, Address address) override;
+
+private:
+    friend class DataSource;
+    class Survey;
+    class Contents;
+    class PathSearch;
+
+    // dump_file.cpp
+    Status survey(DumpedFile& file);
+    Status open_tables(const Group& root, bool external, DumpedFile*& file);
+    void close_tables();
+    DumpedFile* tables_of(const Object& object);
+    bool print_superblock();
+    bool print_contents();
+    bool indentation(unsigned columns);
+
+    // dump_group.cpp: what stands in groups
+    void dump_group(Group& group, std::string_view name);
+    void dump_links(const Group& group, bool tracks_order);
+    bool dump_link(const Group& group, const Link& link);
+    bool dump_hard_link(const Group& group, const Link& link);
+    void dump_external_link(const Group& group, const Link& link, Lines& lines);
+    void dump_unnamed_types();
+    void dump_comment(Lines& lines, const Object& object);
+    void dump_object_id(Lines& lines, std::int32_t id);
+
+    // dump_object.cpp: datatypes, attributes
+    void dump_named_type(NamedDatatype& type, std::string_view name);
+    void dump_attributes(const Object& object, bool tracks_order);
+    void dump_attribute(Lines& lines, std::string_view name, Attribute& attribute);
+    void dump_datatype(Lines& lines, DatatypeView type, Address committed);
+    void put_datatype(ElementText& text, Lines& lines, DatatypeView type, Address committed);
+    void dump_dataspace(Lines& lines, const Dataspace& space);
+
+    // dump_dataset.cpp
+    void dump_dataset(Dataset& dataset, std::string_view name, const Subset* subset);
+    void dump_packed_bits(Lines& lines, DataSource& source, const Subset* subset);
+
+    // dump_properties.cpp
+    void dump_properties(Lines& lines, Dataset& dataset, DataSource& source);
+    void dump_layout(Lines& lines, Dataset& dataset, const DatasetInfo& info);
+    void dump_chunked(Lines& lines, Dataset& dataset, const DatasetInfo& info);
+    void dump_mappings(Lines& lines, Dataset& dataset, const DatasetInfo& info);
+    void dump_selection(Lines& lines, const SelectionSet& selection);
+    void dump_filters(Lines& lines, Dataset& dataset, const DatasetInfo& info);
+    void dump_szip(Lines& lines, std::uint32_t options, std::uint32_t pixels);
+    void dump_fill_value(Lines& lines, Dataset& dataset, const DatasetInfo& info, DataSource& source);
+
+    // dump_data.cpp: values
+    void dump_data(Lines& lines, DataSource* source, const Subset* subset);
+    Status dump_values(Lines& lines, const TextFormat& format, DataSource& source);
+    void dump_subset_header(Lines& lines, const Subset& subset, unsigned rank);
+    Status dump_subset(Lines& lines, const TextFormat& format, DataSource& source, const Subset& subset);
+    Status dump_slab(Lines& lines, const TextFormat& format, DataSource& source, const Subset& subset, Subset slab,
+                     unsigned row_dimension, std::uint64_t rows);
+
+    // dump_reference.cpp
+    void dump_references(Lines lines, DataSource& source);
+    void dump_region(Lines& lines, const Object& container, ConstBytes stored, std::uint64_t i);
+    void put_reference(TextSink& sink, const Object& container, ReferenceType type, ConstBytes stored);
+    bool put_selection(TextSink& sink, const SelectionSet& selection);
+    void dump_referenced(Lines& lines, Object&& object);
+
+    // dump_select.cpp: single objects
+    void dump_item(const DumpItem& item);
+    void dump_selected_group(const Group& from, std::string_view path, std::string_view shown_name, bool complain);
+    void dump_selected_dataset(const Group& from, std::string_view path, std::string_view shown_name,
+                               const Subset* subset, bool complain);
+    void dump_selected_type(const Group& from, std::string_view path, std::string_view shown_name, bool complain);
+    void dump_selected_link(std::string_view path);
+    void dump_selected_attribute(const Group& from, std::string_view path);
+    void dump_any(std::string_view path);
+    bool complete_subset(Subset& subset, std::size_t rank);
+
+    // Prints a line of its own.
+    void line(Lines& lines, std::string_view text);
+    [[gnu::format(printf, 3, 4)]] void line_print(Lines& lines, const char* format, ...);
+    void named_line(Lines& lines, const char* keyword, std::string_view name, const char* after);
+    Lines new_lines() const { return Lines(indent_); }
+    // Whether the object has been printed before, if that has to be known; it is from now on.
+    bool seen_before(const Object& object, std::uint32_t reference_count, bool& before);
+    void put_path(TextSink& sink, Address address);
+    Context& context() { return session_.context(); }
+
+    Session& session_;
+    const DumpOptions& options_;
+    Report& report_;
+    Output out_;
+    Printer printer_;
+    TextFormat format_;
+    ElementText text_;       // for single lines; never kept over a call that prints
+    unsigned indent_ = 0;    // levels
+    bool external_ = false;  // beyond an external link
+    bool unnamed_types_ = false;
+    unsigned reference_depth_ = 0;
+    ObjectIds ids_;
+    DumpedFile* files_ = nullptr;  // the first is the one asked for
+    DumpedFile* file_ = nullptr;
+};
+
+}  // namespace h5mote::cli

@@ -1,0 +1,239 @@
+// h5mote dump: references, and what they lead to.
+#include "dataset_data.hpp"
+#include "dump.hpp"
+
+#include <functional>
+
+namespace h5mote::cli {
+
+namespace {
+
+// References may lead to datasets of references, and in circles.
+constexpr unsigned kMostReferences = 16;
+
+const char* object_keyword(ObjectType type) {
+    return type == ObjectType::group ? "GROUP" : type == ObjectType::dataset ? "DATASET" : "DATATYPE";
+}
+
+void put_point(TextSink& sink, Span<const std::uint64_t> point) {
+    for (std::size_t i = 0; i < point.size(); ++i) {
+        sink.put(i == 0 ? "(" : ",");
+        sink.put_unsigned(point[i]);
+    }
+    sink.put(")");
+}
+
+bool all_zero(ConstBytes bytes) {
+    for (const std::byte byte : bytes) {
+        if (byte != std::byte{0}) {
+            return false;
+        }
+    }
+    return true;
+}
+
+}  // namespace
+
+void DataSource::put_reference(TextSink& sink, ReferenceType reference_type, ConstBytes stored) {
+    dumper_.put_reference(sink, object(), reference_type, stored);
+}
+
+void Dumper::put_reference(TextSink& sink, const Object& container, ReferenceType type, ConstBytes stored) {
+    const bool region = type == ReferenceType::region1 && stored.size() == 12;
+    if (!region && (type != ReferenceType::object1 || stored.size() != 8)) {
+        return;  // h5dump 1.10 has nothing to say about others
+    }
+    ReferenceTarget target;
+    ObjectType kind = ObjectType::dataset;
+    Status status = container.reference_target(type, stored, target);
+    if (status == Status::ok) {
+        Result<Object> object = container.open_reference(type, stored);
+        status = object ? object->type(kind) : object.status();
+    }
+    context().trail().clear();
+    if (region) {
+        sink.put("DATASET");
+    } else {
+        sink.put(object_keyword(kind));
+        sink.put(" ");
+        sink.put_unsigned(target.address);
+    }
+    sink.put(" \"");
+    if (status == Status::ok) {
+        put_path(sink, target.address);
+    }
+    sink.put("\"");
+}
+
+// Blocks by two corners, points by themselves; false if nothing is selected.
+bool Dumper::put_selection(TextSink& sink, const SelectionSet& selection) {
+    std::uint64_t huge[H5MOTE_MAX_RANK];
+    for (std::uint64_t& size : huge) {
+        size = kUnlimited - 1;
+    }
+    const std::size_t rank = selection.rank();
+    const Dataspace space = Dataspace::simple(Span<const std::uint64_t>(huge, rank));
+    const bool points = selection.type() != SelectionType::hyperslabs && selection.type() != SelectionType::all &&
+                        selection.type() != SelectionType::none;
+    SelectionBlocks blocks;
+    if (rank == 0 || blocks.reset(selection.view(), space) != Status::ok) {
+        return false;
+    }
+    std::uint64_t low[H5MOTE_MAX_RANK];
+    std::uint64_t high[H5MOTE_MAX_RANK];
+    bool any = false;
+    while (blocks.next(low, high)) {
+        if (any) {
+            sink.put(",");
+            sink.put(kLineBreak);
+            sink.put(" ");
+        }
+        any = true;
+        put_point(sink, {low, rank});
+        if (!points) {
+            sink.put("-");
+            put_point(sink, {high, rank});
+        }
+    }
+    return any;
+}
+
+/// A region of any number of blocks.
+class SelectionElement final : public Element {
+public:
+    SelectionElement(std::function<void(TextSink&)> write_it) : write_it_(std::move(write_it)) {}
+    void write(TextSink& sink) override { write_it_(sink); }
+
+private:
+    std::function<void(TextSink&)> write_it_;
+};
+
+void Dumper::dump_region(Lines& lines, const Object& container, ConstBytes stored, std::uint64_t i) {
+    Object target;
+    SelectionSet region(context());
+    Status status = container.reference_region(ReferenceType::region1, stored, target, region);
+    Result<Dataset> dataset =
+        status == Status::ok ? Dataset::from(static_cast<Object&&>(target)) : Result<Dataset>(status);
+    if (!dataset) {
+        context().trail().clear();
+        return;
+    }
+    const bool blocks = region.type() == SelectionType::hyperslabs;
+    if (region.type() == SelectionType::all || region.type() == SelectionType::none) {
+        return;
+    }
+    TextFormat format = format_;
+    format.columns = 80;
+    DatasetInfo info;
+    Dataspace space;
+    OwnedType type(context());
+    status = dataset->info(info);
+    if (status == Status::ok) {
+        status = type.read(*dataset, info.type_length);
+    }
+    if (status == Status::ok) {
+        status = dataset->dataspace(space);
+    }
+    if (status != Status::ok) {
+        report_.failure(context(), status, "opening a dataset that a reference leads to");
+        return;
+    }
+    ElementText text(context(), 4096);
+    text.put(blocks ? " {" : "{");
+    printer_.print(lines, format, text, i, i);
+    ++lines.indent;
+    lines.need_prefix = true;
+    SelectionElement selection([&](TextSink& sink) {
+        sink.put(blocks ? "REGION_TYPE BLOCK  " : "REGION_TYPE POINT  ");
+        put_selection(sink, region);
+    });
+    printer_.print(lines, format, text, selection, i, i);
+    lines.need_prefix = true;
+    ElementText type_text(context());
+    type_text.put("DATATYPE  ");
+    ++lines.indent;
+    put_datatype(type_text, lines, type.view(), info.type_object);
+    --lines.indent;
+    printer_.print(lines, format, type_text, i, i);
+    lines.need_prefix = true;
+    type_text.reset();
+    type_text.put("DATASPACE ");
+    put_dataspace(type_text, space);
+    printer_.print(lines, format, type_text, i, i);
+    --lines.indent;
+    lines.need_prefix = true;
+    type_text.reset();
+    type_text.put("}");
+    printer_.print(lines, format, type_text, i, i);
+}
+
+// What an object reference leads to is printed with its data.
+void Dumper::dump_referenced(Lines& lines, Object&& object) {
+    ObjectType kind = ObjectType::group;
+    if (object.type(kind) != Status::ok || kind != ObjectType::dataset || reference_depth_ >= kMostReferences) {
+        dump_data(lines, nullptr, nullptr);
+        return;
+    }
+    Result<Dataset> dataset = Dataset::from(static_cast<Object&&>(object));
+    DatasetInfo info;
+    Dataspace space;
+    OwnedType type(context());
+    Status status = dataset ? dataset->info(info) : dataset.status();
+    if (status == Status::ok) {
+        status = type.read(*dataset, info.type_length);
+    }
+    if (status == Status::ok) {
+        status = dataset->dataspace(space);
+    }
+    if (status != Status::ok) {
+        report_.failure(context(), status, "opening a dataset that a reference leads to");
+        return;
+    }
+    DatasetData source(*this, *dataset, type.view(), space);
+    ++reference_depth_;
+    dump_data(lines, &source, nullptr);
+    --reference_depth_;
+}
+
+// One line for each, and what it leads to below.
+void Dumper::dump_references(Lines lines, DataSource& source) {
+    TextFormat format = format_;
+    format.columns = 80;
+    std::uint64_t count = 0;
+    if (source.space.element_count(count) != Status::ok) {
+        return;
+    }
+    const std::size_t size = source.type.size();
+    const ReferenceType kind = source.type.reference_type();
+    for (std::uint64_t i = 0; i < count; ++i) {
+        std::byte stored[12];
+        std::uint64_t one = 1;
+        const Status status = source.read(i, one, stored);
+        if (status != Status::ok) {
+            report_.failure(context(), status, "reading references");
+            return;
+        }
+        const ConstBytes value(stored, size);
+        ElementText text(context());
+        ValueText values(context(), format, source);
+        lines.need_prefix = true;
+        values.put(text, source.type, value, lines.indent);
+        printer_.print(lines, format, text, i, count);
+        if (!all_zero(value)) {
+            if (kind == ReferenceType::object1) {
+                Result<Object> object = source.object().open_reference(kind, value);
+                if (object) {
+                    ++lines.indent;
+                    dump_referenced(lines, static_cast<Object&&>(*object));
+                    --lines.indent;
+                }
+                context().trail().clear();
+            } else {
+                dump_region(lines, source.object(), value, i);
+            }
+        }
+        ++lines.element;
+    }
+}
+
+}  // namespace h5mote::cli
