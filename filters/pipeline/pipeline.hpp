@@ -48,7 +48,8 @@ public:
                   FilterId& failed) const noexcept;
 
     /// Where the caller reads the stored bytes to, for decode() to find them without a copy: a part of `work`, or of
-    /// `chunk`. over_budget: `work` is smaller than decode_need(). corrupt_file: the size cannot be right.
+    /// `chunk`. Of a chunk that no filter is undone of, only what is wanted. over_budget: `work` is smaller than
+    /// decode_need(). corrupt_file: the size cannot be right.
     Status stored_place(std::size_t stored_bytes, std::uint32_t filter_mask, Bytes chunk, Bytes work,
                         Bytes& place) const noexcept;
     /// Undoes all filters but those in `filter_mask`, in reverse order, into `chunk`. `stored` and the other arguments

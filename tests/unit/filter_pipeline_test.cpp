@@ -172,6 +172,10 @@ TEST(FilterPipeline, NoFilters) {
     EXPECT_TRUE(place.data() == chunk);
     EXPECT_TRUE(pipeline.decode(place, 0, chunk, {}, failed) == Status::ok);
     EXPECT_TRUE(pipeline.stored_place(kChunk - 1, 0, chunk, {}, place) == Status::corrupt_file);
+    // More was stored than a chunk has: the rest is passed over.
+    ASSERT_TRUE(pipeline.stored_place(kChunk + 5, 0, chunk, {}, place) == Status::ok);
+    EXPECT_TRUE(place.data() == chunk && place.size() == kChunk);
+    EXPECT_TRUE(pipeline.decode(place, 0, chunk, {}, failed) == Status::ok);
 }
 
 // Three stages, each of them in place or not, and shrinking, equal or growing, optional or not.

@@ -86,6 +86,18 @@
 #ifndef H5MOTE_FILTER_DEFLATE
 #define H5MOTE_FILTER_DEFLATE 1
 #endif
+#ifndef H5MOTE_FILTER_SZIP
+#define H5MOTE_FILTER_SZIP 1
+#endif
+#ifndef H5MOTE_FILTER_NBIT
+#define H5MOTE_FILTER_NBIT 1
+#endif
+#ifndef H5MOTE_FILTER_SCALEOFFSET
+#define H5MOTE_FILTER_SCALEOFFSET 1
+#endif
+#ifndef H5MOTE_FILTER_LZF
+#define H5MOTE_FILTER_LZF 1
+#endif
 
 // Files of 4 GiB and more. 0 or 1. Off: addresses take 32 bits in memory; a larger file is `unsupported`, growing to
 // that size is no_space. Addresses in files have any width either way. Off only where size_t has 32 bits.

@@ -1,0 +1,33 @@
+// H5Zszip - the szip filter: the lossless coding of CCSDS 121.0-B (extended Rice coding) with szip's arrangement of
+// samples around it.
+#pragma once
+
+#include <h5mote/filter.hpp>
+
+#if H5MOTE_FILTER_SZIP
+
+namespace h5mote {
+
+/// Filter 4 of the registry; reading only, encode() is unsupported. Client data: four values, the coding options, pixels
+/// a block (even, 2 to 32), bits a pixel, pixels a scanline.
+///
+/// decode() needs no scratch: samples are written as they are decoded. It takes 1 to 31 bits a pixel, and 32 and 64,
+/// which szip codes as planes of bytes. A stream that ends early or does not fit its options: corrupt_file.
+/// Specification: "Data Storage - Filter Pipeline Message", filter identification 4.
+class SzipFilter final : public Filter {
+public:
+    constexpr SzipFilter() = default;
+    FilterId id() const noexcept override;
+    std::size_t encoded_limit(const FilterSpec& spec, std::size_t size) const noexcept override;
+    Status encode(const FilterSpec& spec, ConstBytes in, Bytes out, std::size_t& size,
+                  Bytes scratch) const noexcept override;
+    Status decode(const FilterSpec& spec, ConstBytes in, Bytes out, std::size_t& size,
+                  Bytes scratch) const noexcept override;
+};
+
+/// Pass `&szip_filter` to a Library to link this filter.
+inline constexpr SzipFilter szip_filter{};
+
+}  // namespace h5mote
+
+#endif

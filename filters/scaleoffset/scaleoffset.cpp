@@ -1,0 +1,174 @@
+// Layout: bits of a number (4 bytes) | bytes of the minimum (1 byte) | minimum (8 bytes) | zeros up to byte 21 | the
+// numbers less the minimum, that many bits each, from the highest bit of each byte. All ones stand for the fill value
+// if there is one. Numbers that need all their bits stand as they were, in the byte order of the writing machine.
+//
+// Client data: kind of scale (0 decimal, 1 binary, 2 integer) | scale: decimal digits, or bits of an integer, 0 to
+// find out | elements of the chunk | class (0 integer, 1 floating-point) | size | signed | order (1 big-endian) |
+// 1 if there is a fill value | fill value, little-endian
+#include <h5mote/filters/scaleoffset.hpp>
+
+#if H5MOTE_FILTER_SCALEOFFSET
+
+#include "bit_reader.hpp"
+#include "cursor.hpp"
+
+namespace h5mote {
+namespace {
+
+constexpr std::size_t kHeader = 21;
+constexpr std::size_t kValues = 20;
+enum Value : std::size_t {
+    kKind = 0,
+    kScale = 1,
+    kElements = 2,
+    kClass = 3,
+    kSize = 4,
+    kOrder = 6,
+    kHasFill = 7,
+    kFill = 8
+};
+enum Kind : std::uint32_t { kDecimal = 0, kBinary = 1, kInteger = 2 };
+
+// Infinity or zero beyond the range of a double.
+double power_of_ten(std::int32_t exponent) noexcept {
+    // Exact up to 10^22, and so is the rounding of 1 / 10^22.
+    double result = 1;
+    for (std::int32_t i = 0; i != exponent && i < 400 && i > -400; i += exponent < 0 ? -1 : 1) {
+        result *= 10;
+    }
+    return exponent < 0 ? 1 / result : result;
+}
+
+// What the client data and the chunk's header say.
+struct Packing {
+    /// The client data. invalid ones are corrupt_file; `as_is`: the chunk was left alone.
+    Status open(const FilterSpec& spec, bool& as_is) noexcept;
+    /// The header; false when it is damaged.
+    bool open_chunk(ConstBytes in) noexcept;
+    std::uint64_t unpack(std::uint64_t packed) const noexcept;
+
+    std::uint32_t element = 0;  // bytes of a number
+    std::uint32_t bits = 0;     // of a packed one
+    bool floating = false;
+    bool has_fill = false;
+    std::int32_t scale = 0;
+    std::uint64_t fill = 0;
+    std::uint64_t fill_bits = 0;  // what stands for it
+    std::uint64_t minimum = 0;
+    double power = 1;
+};
+
+Status Packing::open(const FilterSpec& spec, bool& as_is) noexcept {
+    const std::uint32_t kind = spec.value(kKind);
+    element = spec.value(kSize);
+    floating = spec.value(kClass) == 1;
+    has_fill = spec.value(kHasFill) == 1;
+    scale = static_cast<std::int32_t>(spec.value(kScale));
+    fill = std::uint64_t{spec.value(kFill + 1)} << 32 | spec.value(kFill);
+    if (spec.value_count != kValues || spec.value(kClass) > 1 || element == 0 || element > 8 ||
+        (element & (element - 1)) != 0 || (floating && element < 4)) {
+        return Status::corrupt_file;
+    }
+    const auto full = static_cast<std::int32_t>(element * 8);
+    as_is = !floating && scale == full;
+    if (kind == kBinary) {
+        return Status::unsupported;
+    }
+    return kind == (floating ? kDecimal : kInteger) && (floating || scale <= full) ? Status::ok : Status::corrupt_file;
+}
+
+bool Packing::open_chunk(ConstBytes in) noexcept {
+    Reader header(in);
+    bits = header.u32();
+    const unsigned width = header.u8();
+    minimum = header.uint(width < 8 ? width : 8);
+    if (!header.ok() || bits > element * 8) {
+        return false;
+    }
+    fill_bits = bits == 0 ? 0 : ~std::uint64_t{0} >> (64 - bits);
+    power = floating ? power_of_ten(scale) : 1;
+    return true;
+}
+
+template <typename Float, typename Bits>
+std::uint64_t unscaled(std::uint64_t packed, std::uint64_t minimum, double scale) noexcept {
+    static_assert(sizeof(Float) == sizeof(Bits));
+    const Bits low = static_cast<Bits>(minimum);
+    Float value;
+    std::memcpy(&value, &low, sizeof value);
+    value = static_cast<Float>(static_cast<std::make_signed_t<Bits>>(packed)) / static_cast<Float>(scale) + value;
+    Bits result;
+    std::memcpy(&result, &value, sizeof value);
+    return result;
+}
+
+std::uint64_t Packing::unpack(std::uint64_t packed) const noexcept {
+    if (has_fill && packed == fill_bits) {
+        return fill;
+    }
+    if (!floating) {
+        return packed + minimum;
+    }
+    return element == 4 ? unscaled<float, std::uint32_t>(packed, minimum, power)
+                        : unscaled<double, std::uint64_t>(packed, minimum, power);
+}
+
+void copy(ConstBytes from, std::byte* to) noexcept {
+    if (!from.empty()) {
+        std::memcpy(to, from.data(), from.size());
+    }
+}
+
+// One number of `size` bytes, little-endian or else big-endian.
+void store(std::byte* to, std::uint32_t size, bool big_endian, std::uint64_t value) noexcept {
+    for (std::uint32_t i = 0; i < size; ++i) {
+        to[big_endian ? size - 1 - i : i] = static_cast<std::byte>(value >> 8 * i);
+    }
+}
+
+}  // namespace
+
+FilterId ScaleoffsetFilter::id() const noexcept { return FilterId::scaleoffset; }
+
+std::size_t ScaleoffsetFilter::encoded_limit(const FilterSpec& /*spec*/, std::size_t size) const noexcept {
+    return size > SIZE_MAX - kHeader - 1 ? SIZE_MAX : size + kHeader + 1;
+}
+
+Status ScaleoffsetFilter::encode(const FilterSpec& /*spec*/, ConstBytes /*in*/, Bytes /*out*/, std::size_t& /*size*/,
+                                 Bytes /*scratch*/) const noexcept {
+    return Status::unsupported;
+}
+
+Status ScaleoffsetFilter::decode(const FilterSpec& spec, ConstBytes in, Bytes out, std::size_t& size,
+                                 Bytes /*scratch*/) const noexcept {
+    Packing packing;
+    bool as_is = false;
+    H5MOTE_TRY(packing.open(spec, as_is));
+    const std::uint32_t element = packing.element;
+    const std::uint64_t total = as_is ? in.size() : std::uint64_t{spec.value(kElements)} * element;
+    if (total > out.size() || (!as_is && !packing.open_chunk(in))) {
+        return Status::corrupt_file;
+    }
+    size = static_cast<std::size_t>(total);
+    if (as_is) {
+        copy(in, out.data());
+        return Status::ok;
+    }
+    const bool big_endian = spec.value(kOrder) == 1;
+    const bool unpacked = packing.bits == element * 8;
+    const ConstBytes packed = in.size() < kHeader ? ConstBytes{} : in.subspan(kHeader);
+    if (unpacked && packed.size() < size) {
+        return Status::corrupt_file;
+    }
+    BitReader reader(packed);
+    for (std::size_t at = 0; at < size; at += element) {
+        const std::uint64_t value =
+            unpacked ? load_uint(packed.data() + at, element) : packing.unpack(reader.wide(packing.bits));
+        store(out.data() + at, element, big_endian, value);
+    }
+    return reader.ok() ? Status::ok : Status::corrupt_file;
+}
+
+}  // namespace h5mote
+
+#endif

@@ -1,0 +1,161 @@
+// H5Z - the filters that only read: chunks of libhdf5, their prefixes and damaged forms.
+#include <h5mote/filters/lzf.hpp>
+#include <h5mote/filters/nbit.hpp>
+#include <h5mote/filters/scaleoffset.hpp>
+#include <h5mote/filters/szip.hpp>
+
+#include "filter_vectors.hpp"
+#include "test.hpp"
+
+#include <cstring>
+
+using h5mote::Bytes;
+using h5mote::ConstBytes;
+using h5mote::Filter;
+using h5mote::FilterId;
+using h5mote::FilterSpec;
+using h5mote::Status;
+using h5mote_test::FilterVector;
+using h5mote_test::kFilterVectors;
+
+namespace {
+
+constexpr std::size_t kLargest = 600;
+constexpr std::size_t kGuard = 16;
+constexpr std::byte kMark{0xa5};
+std::byte stored[kLargest];
+std::byte room[kGuard + kLargest + kGuard];
+
+const Filter* filter_of(unsigned id) {
+    switch (static_cast<FilterId>(id)) {
+#if H5MOTE_FILTER_SZIP
+        case FilterId::szip:
+            return &h5mote::szip_filter;
+#endif
+#if H5MOTE_FILTER_NBIT
+        case FilterId::nbit:
+            return &h5mote::nbit_filter;
+#endif
+#if H5MOTE_FILTER_SCALEOFFSET
+        case FilterId::scaleoffset:
+            return &h5mote::scaleoffset_filter;
+#endif
+#if H5MOTE_FILTER_LZF
+        case FilterId::lzf:
+            return &h5mote::lzf_filter;
+#endif
+        default:
+            return nullptr;
+    }
+}
+
+FilterSpec spec_of(const FilterVector& vector) {
+    FilterSpec spec;
+    spec.id = static_cast<FilterId>(vector.id);
+    spec.value_count = static_cast<std::uint16_t>(vector.value_count);
+    spec.encoded = reinterpret_cast<const std::byte*>(vector.values);
+    return spec;
+}
+
+// Decodes to the middle of `room`; what lies on both sides must stay.
+Status decode(const FilterSpec& spec, std::size_t length, std::size_t space, std::size_t& size) {
+    for (std::byte& each : room) {
+        each = kMark;
+    }
+    const Filter& filter = *filter_of(static_cast<unsigned>(spec.id));
+    const Status status = filter.decode(spec, {stored, length}, {room + kGuard, space}, size, {});
+    for (std::size_t i = 0; i < kGuard; ++i) {
+        EXPECT_TRUE(room[i] == kMark && room[kGuard + space + i] == kMark);
+    }
+    return status;
+}
+
+bool is_decoded(const FilterVector& vector, std::size_t size) {
+    return size == vector.decoded_size && std::memcmp(room + kGuard, vector.decoded, size) == 0;
+}
+
+}  // namespace
+
+TEST(FilterDecoders, ChunksOfTheLibrary) {
+    for (const FilterVector& vector : kFilterVectors) {
+        if (filter_of(vector.id) == nullptr) {
+            continue;
+        }
+        ASSERT_LE(vector.decoded_size, kLargest);
+        ASSERT_LE(vector.stored_size, kLargest);
+        std::memcpy(stored, vector.stored, vector.stored_size);
+        const FilterSpec spec = spec_of(vector);
+        std::size_t size = 0;
+        EXPECT_TRUE(decode(spec, vector.stored_size, vector.decoded_size, size) == Status::ok);
+        EXPECT_TRUE(is_decoded(vector, size));
+        EXPECT_TRUE(decode(spec, vector.stored_size, kLargest, size) == Status::ok);
+        EXPECT_TRUE(is_decoded(vector, size));
+        // Too little room.
+        EXPECT_TRUE(decode(spec, vector.stored_size, vector.decoded_size - 1, size) == Status::corrupt_file);
+        EXPECT_TRUE(decode(spec, vector.stored_size, 0, size) == Status::corrupt_file);
+        // Two bytes less: packed bits may end a byte before the chunk does.
+        for (std::size_t length = 0; length + 2 <= vector.stored_size; ++length) {
+            const Status status = decode(spec, length, vector.decoded_size, size);
+            // LZF has no length of its own.
+            EXPECT_TRUE(status == Status::corrupt_file || (spec.id == FilterId::lzf && size < vector.decoded_size));
+        }
+        Bytes out{room, sizeof room};
+        EXPECT_TRUE(filter_of(vector.id)->encode(spec, {stored, 8}, out, size, {}) == Status::unsupported);
+    }
+}
+
+TEST(FilterDecoders, DamagedBytesEndInAStatus) {
+    for (const FilterVector& vector : kFilterVectors) {
+        if (filter_of(vector.id) == nullptr) {
+            continue;
+        }
+        std::memcpy(stored, vector.stored, vector.stored_size);
+        const FilterSpec spec = spec_of(vector);
+        std::size_t size = 0;
+        unsigned refused = 0;
+        for (std::size_t at = 0; at < vector.stored_size; ++at) {
+            for (unsigned bit = 0; bit < 8; ++bit) {
+                stored[at] ^= static_cast<std::byte>(1U << bit);
+                const Status status = decode(spec, vector.stored_size, vector.decoded_size, size);
+                EXPECT_TRUE(status == Status::corrupt_file || (status == Status::ok && size <= vector.decoded_size));
+                refused += status == Status::ok ? 0 : 1;
+                stored[at] ^= static_cast<std::byte>(1U << bit);
+            }
+        }
+        // Of packed bits none is wrong.
+        EXPECT_TRUE(refused > 0 || spec.id == FilterId::nbit);
+    }
+}
+
+TEST(FilterDecoders, DamagedClientDataEndInAStatus) {
+    static std::byte values[256];
+    for (const FilterVector& vector : kFilterVectors) {
+        if (filter_of(vector.id) == nullptr) {
+            continue;
+        }
+        std::memcpy(stored, vector.stored, vector.stored_size);
+        FilterSpec spec = spec_of(vector);
+        ASSERT_LE(std::size_t{4} * spec.value_count, sizeof values);
+        std::memcpy(values, spec.encoded, std::size_t{4} * spec.value_count);
+        spec.encoded = values;
+        std::size_t size = 0;
+        unsigned refused = 0;
+        for (std::size_t at = 0; at < std::size_t{4} * spec.value_count; ++at) {
+            const std::byte old = values[at];
+            for (const unsigned value : {0x00U, 0x01U, 0x03U, 0x09U, 0x40U, 0x80U, 0xffU}) {
+                values[at] = static_cast<std::byte>(value);
+                const Status status = decode(spec, vector.stored_size, vector.decoded_size, size);
+                EXPECT_TRUE(status == Status::corrupt_file || status == Status::unsupported ||
+                            (status == Status::ok && size <= vector.decoded_size));
+                refused += status == Status::ok ? 0 : 1;
+            }
+            values[at] = old;
+        }
+        EXPECT_TRUE(refused > 0 || spec.id == FilterId::lzf);
+        const std::uint16_t count = spec.value_count;
+        for (spec.value_count = 0; spec.value_count < count; ++spec.value_count) {
+            EXPECT_TRUE(spec.id == FilterId::lzf ||
+                        decode(spec, vector.stored_size, vector.decoded_size, size) == Status::corrupt_file);
+        }
+    }
+}
