@@ -67,6 +67,8 @@ public:
     /// Conversions of the program, borrowed; they apply to what is read and written from now on (H5Tregister).
     void set_conversions(Span<const UserConversion* const> conversions) noexcept { conversions_ = conversions; }
     Span<const UserConversion* const> conversions() const noexcept { return conversions_; }
+#else
+    Span<const UserConversion* const> conversions() const noexcept { return {}; }
 #endif
 
     [[gnu::always_inline]] Status fail(Module module, unsigned line, Status status, std::uint32_t detail = 0,
