@@ -211,16 +211,18 @@ Status Transfer::chunked() noexcept {
     ChunkedRuns& runs = *::new (static_cast<void*>(&walk_.chunks)) ChunkedRuns;
     const Span<const std::uint64_t> chunk_dims(dataset_.chunk_dims(), dataset_.rank());
     H5MOTE_TRY(runs.reset(selection_, space_, chunk_dims));
-    // Points are sorted by chunk if that takes no more memory than the chunks themselves may.
-    const std::size_t points = selection_.point_count();
-    const std::size_t size =
-        points <= file_.chunks.budget() / sizeof(std::uint64_t) ? points * sizeof(std::uint64_t) : 0;
+    // Points are sorted by chunk where there is memory for it; it must not be what something else needs then.
+    const std::size_t size = selection_.point_count() * sizeof(std::uint64_t);
     void* const keys = size == 0 ? nullptr : file_.context.allocate(MemoryKind::other, size);
     if (keys != nullptr) {
         runs.sort_points(static_cast<std::uint64_t*>(keys));
     }
-    const Status status = chunked_runs(runs);
+    Status status = chunked_runs(runs);
     file_.context.release(MemoryKind::other, keys, size);
+    if (status == Status::out_of_memory && keys != nullptr) {
+        H5MOTE_TRY(runs.reset(selection_, space_, chunk_dims));
+        status = chunked_runs(runs);
+    }
     return status;
 }
 

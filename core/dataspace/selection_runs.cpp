@@ -152,6 +152,9 @@ void BoxRuns::seek(std::uint64_t packed) noexcept {
 }
 
 bool BoxRuns::covers_box() const noexcept {
+    if (kind_ != Kind::product) {
+        return false;
+    }
     for (std::size_t d = 0; d < rank(); ++d) {
         const Range range = box(d);
         const Axis here = axis(d);

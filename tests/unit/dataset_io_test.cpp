@@ -100,6 +100,31 @@ bool equals_model(Dataset& dataset, std::size_t count) noexcept {
            std::memcmp(buffer, model, count * sizeof *model) == 0;
 }
 
+// Points in any order and more than once: of those that are written to one element, the last stays.
+void exercise_points(Dataset& dataset, const Grid& grid, Numbers& numbers, std::int32_t base) noexcept {
+    constexpr std::size_t kPoints = 24;
+    static std::uint64_t points[kPoints * 5];
+    const DatatypeView type = datatype_of<std::int32_t>();
+    for (std::size_t i = 0; i < kPoints; ++i) {
+        elements[i] = 0;
+        for (unsigned d = 0; d < grid.rank; ++d) {
+            points[i * grid.rank + d] = numbers.below(static_cast<std::uint32_t>(grid.dims[d]));
+            elements[i] = static_cast<std::uint16_t>(elements[i] * grid.dims[d] + points[i * grid.rank + d]);
+        }
+    }
+    const Selection selection = Selection::points(grid.rank, {points, kPoints * grid.rank});
+    for (std::size_t i = 0; i < kPoints; ++i) {
+        buffer[i] = base + static_cast<std::int32_t>(i);
+        model[elements[i]] = buffer[i];
+    }
+    ASSERT_EQ(dataset.write(selection, type, const_bytes_of(buffer, kPoints)), Status::ok);
+    std::memset(buffer, 0x55, sizeof buffer);
+    ASSERT_EQ(dataset.read(selection, type, bytes_of(buffer, kPoints)), Status::ok);
+    for (std::size_t i = 0; i < kPoints; ++i) {
+        ASSERT_EQ(buffer[i], model[elements[i]]);
+    }
+}
+
 // Random slabs are written and read back; the whole is compared now and then.
 void exercise(Dataset& dataset, const Grid& grid, unsigned rounds, std::uint32_t seed) noexcept {
     Numbers numbers(seed);
@@ -119,6 +144,7 @@ void exercise(Dataset& dataset, const Grid& grid, unsigned rounds, std::uint32_t
         for (std::size_t i = 0; i < count; ++i) {
             ASSERT_EQ(buffer[i], model[elements[i]]);
         }
+        exercise_points(dataset, grid, numbers, static_cast<std::int32_t>(round * 1000 + 900));
     }
     EXPECT_TRUE(equals_model(dataset, grid.count()));
 }

@@ -195,6 +195,7 @@ inline void compare_chunks(const Both& both, const Numbers& elements, Random& ra
             ASSERT_TRUE(chunks.empty() || chunks.back() < scaled);
         }
         chunks.push_back(scaled);
+        ASSERT_FALSE(runs.covers_chunk() && both.ours.type() == SelectionType::points);
         const bool give_up = random.below(20) == 0;
         std::uint64_t last = 0;
         std::size_t in_chunk = 0;
