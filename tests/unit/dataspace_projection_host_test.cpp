@@ -197,8 +197,8 @@ TEST_F(SelectionsOfLibhdf5, ProjectedIntersections) {
         ASSERT_EQ(project_intersection(source.ours, source.space, target.ours, target.space, intersect.ours, ours),
                   Status::ok);
         const Numbers elements = elements_of_runs(ours, target.space);
-        // Element by element; libhdf5 1.10 loses some of them, or crashes, where the
-        // intersection is of points.
+        // Element by element: libhdf5 1.10 loses some of them where the intersection is of points, and writes beyond
+        // its memory.
         const Numbers from = elements_of_runs(source.ours, source.space);
         const Numbers to = elements_of_runs(target.ours, target.space);
         const Numbers with = elements_of_runs(intersect.ours, intersect.space);
@@ -209,13 +209,6 @@ TEST_F(SelectionsOfLibhdf5, ProjectedIntersections) {
             }
         }
         ASSERT_EQ(elements, expected) << i;
-        if (intersect.ours.type() != SelectionType::points) {
-            Both result(context, target.dims);
-            H5Sclose(result.theirs);
-            result.theirs = H5Sselect_project_intersection(source.theirs, target.theirs, intersect.theirs);
-            ASSERT_GE(result.theirs, 0);
-            ASSERT_TRUE(libhdf5_is_confused(result) || elements == elements_of_libhdf5(result)) << i;
-        }
         projected += elements.empty() ? 0 : 1;
     }
     EXPECT_GT(projected, 1500U);
