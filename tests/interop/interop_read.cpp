@@ -5,7 +5,11 @@
 
 #include <h5mote/filters/deflate.hpp>
 #include <h5mote/filters/fletcher32.hpp>
+#include <h5mote/filters/lzf.hpp>
+#include <h5mote/filters/nbit.hpp>
+#include <h5mote/filters/scaleoffset.hpp>
 #include <h5mote/filters/shuffle.hpp>
+#include <h5mote/filters/szip.hpp>
 
 #include <cstdio>
 #include <memory>
@@ -15,7 +19,9 @@ using h5mote::Status;
 
 namespace {
 
-const h5mote::Filter* const kFilters[] = {&h5mote::shuffle_filter, &h5mote::fletcher32_filter, &h5mote::deflate_filter};
+const h5mote::Filter* const kFilters[] = {
+    &h5mote::shuffle_filter, &h5mote::fletcher32_filter,  &h5mote::deflate_filter, &h5mote::szip_filter,
+    &h5mote::nbit_filter,    &h5mote::scaleoffset_filter, &h5mote::lzf_filter};
 
 std::uint64_t total_checks = 0;
 std::uint64_t failures = 0;

@@ -22,7 +22,14 @@ from expect import quote, shape_text
 BOUNDS = {"earliest": h5f.LIBVER_EARLIEST, "v18": h5f.LIBVER_V18, "v110": h5f.LIBVER_V110}
 TRACKED = h5p.CRT_ORDER_TRACKED
 INDEXED = h5p.CRT_ORDER_INDEXED
-DEFLATE, SHUFFLE, FLETCHER32 = 1, 2, 3
+DEFLATE, SHUFFLE, FLETCHER32, SZIP, NBIT, SCALEOFFSET, LZF = 1, 2, 3, 4, 5, 6, 32000
+UNKNOWN_FILTER = 400
+ADD_FILTER = {DEFLATE: lambda plist: plist.set_deflate(6), SHUFFLE: lambda plist: plist.set_shuffle(),
+              FLETCHER32: lambda plist: plist.set_fletcher32(),
+              SZIP: lambda plist: plist.set_szip(h5z.SZIP_NN_OPTION_MASK, 8),
+              NBIT: lambda plist: hdf5_types.check_call("H5Pset_nbit", hdf5_types.hid(plist)),
+              SCALEOFFSET: lambda plist: plist.set_scaleoffset(h5z.SO_INT, 0),
+              LZF: lambda plist: plist.set_filter(LZF, h5z.FLAG_OPTIONAL, ())}
 ALLOCS = {"early": h5d.ALLOC_TIME_EARLY, "late": h5d.ALLOC_TIME_LATE, "incremental": h5d.ALLOC_TIME_INCR}
 FILL_TIMES = {"alloc": h5d.FILL_TIME_ALLOC, "never": h5d.FILL_TIME_NEVER, "ifset": h5d.FILL_TIME_IFSET}
 LAYOUTS = {"compact": h5d.COMPACT, "contiguous": h5d.CONTIGUOUS, "chunked": h5d.CHUNKED}
@@ -172,8 +179,7 @@ class Reference:
         elif layout:
             plist.set_layout(LAYOUTS[layout])
         for number in filters:
-            {SHUFFLE: plist.set_shuffle, FLETCHER32: plist.set_fletcher32,
-             DEFLATE: lambda: plist.set_deflate(6)}[number]()
+            ADD_FILTER[number](plist)
         if fill is not None:
             hdf5_types.set_fill(plist, tid, None if fill == "undefined" else fill)
         if alloc:
@@ -449,6 +455,25 @@ def filters(directory):
             f.dataset(path + "/odd", "u1le", (15,), chunk=(5,), filters=combination, index="fixed_array")
             f.dataset(path + "/single", "f8be", (6, 5), chunk=(6, 5), filters=combination, index="single")
             f.dataset(path + "/plane", "i2be", (20, 30), max=(20, INF), chunk=(6, 7), filters=combination)
+    # Filters that the library only reads.
+    many = "compound(%d;%s)" % (240, ";".join("m%d@%d:u4le:9@3" % (i, 4 * i) for i in range(60)))
+    with Reference(directory, "packed.h5", superblock=3) as f:
+        for combination in [(SZIP,), (SCALEOFFSET,), (LZF,), (SHUFFLE, LZF), (SZIP, FLETCHER32),
+                            (SCALEOFFSET, DEFLATE, FLETCHER32), (SCALEOFFSET, SHUFFLE, LZF)]:
+            for i, text in enumerate(["u1le", "i2be", "i4le", "u8le"]):
+                path = "/f%s_%d" % ("_".join(map(str, combination)), i)
+                f.group(path)
+                f.dataset(path + "/smooth", text, (1000,), max=(INF,), chunk=(64,), filters=combination,
+                          data=numbers(text, 1000, 1))
+                f.dataset(path + "/random", text, (100,), chunk=(32,), filters=combination, index="fixed_array")
+                f.dataset(path + "/plane", text, (20, 30), max=(20, INF), chunk=(6, 7), filters=combination,
+                          data=numbers(text, 600, 1))
+                if SCALEOFFSET not in combination:
+                    f.dataset(path + "/float", "f4be", (6, 50), chunk=(6, 50), filters=combination, index="single")
+        for i, text in enumerate(["i4le:12@4", "u2be:9@0", "u8le:33@7", "array(3x2;i2le:11@5)", many,
+                                  "compound(16;a@1:i4be:20@6;b@5:str3:nullpad:ascii;c@8:array(2;u2le:3@1);d@12:f4le)"]):
+            for combination in ((NBIT,), (NBIT, DEFLATE), (NBIT, FLETCHER32)):
+                f.dataset("/nbit%d_%d" % (i, len(f.lines)), text, (70,), max=(INF,), chunk=(16,), filters=combination)
     with Reference(directory, "skipped_filters.h5", superblock=3) as f:
         # Chunks that were stored without one or all of their filters.
         data = numbers("u2le", 64)
@@ -559,18 +584,14 @@ def unsupported(directory):
         f.dataset("/source", "i4le", (3,), layout="contiguous", data=b"\1\0\0\0\2\0\0\0\3\0\0\0")
         h5d.create(f.file, b"d", h5t.STD_I32LE, space, dcpl=plist).close()
         f.lines += ["dataset /d type=i4le shape=3 layout=virtual", "data 010000000200000003000000"]
-    for name, add in (("szip", lambda p: p.set_szip(h5z.SZIP_NN_OPTION_MASK, 8)),
-                      ("scaleoffset", lambda p: p.set_scaleoffset(2, 0)),
-                      ("lzf", lambda p: p.set_filter(32000, 1, ()))):
-        number = {"szip": 4, "scaleoffset": 6, "lzf": 32000}[name]
-        with Reference(directory, name + ".h5", superblock=3, unsupported="filter /d") as f:
-            data = bytes(256) if name == "lzf" else numbers("i4le", 64)  # a chunk that does not shrink has no filter
-            plist = f.dataset_plist()
-            plist.set_chunk((16,))
-            add(plist)
-            dataset = h5d.create(f.file, b"d", h5t.STD_I32LE, space_of((64,), (INF,)), dcpl=plist)
-            dataset.write(h5s.ALL, h5s.ALL, numpy.frombuffer(data, "u1"), mtype=h5t.STD_I32LE)
-            f.lines += ["dataset /d type=i4le shape=64 max=inf chunk=16 filters=%d" % number, "data " + data.hex()]
+    with Reference(directory, "unknown_filter.h5", superblock=3, unsupported="filter /d") as f:
+        # Chunks that went through it cannot be read; libhdf5 lets nobody write them but as they are.
+        plist = f.dataset_plist()
+        plist.set_chunk((16,))
+        plist.set_filter(UNKNOWN_FILTER, h5z.FLAG_OPTIONAL, (1, 2, 3))
+        dataset = h5d.create(f.file, b"d", h5t.STD_I32LE, space_of((16,), (INF,)), dcpl=plist)
+        dataset.write_direct_chunk((0,), bytes(40), 0)
+        f.lines += ["dataset /d type=i4le shape=16 max=inf chunk=16 filters=%d" % UNKNOWN_FILTER, "data-skip"]
 
 
 def set_istore_k(plist):

@@ -2,7 +2,11 @@
 
 #include <h5mote/filters/deflate.hpp>
 #include <h5mote/filters/fletcher32.hpp>
+#include <h5mote/filters/lzf.hpp>
+#include <h5mote/filters/nbit.hpp>
+#include <h5mote/filters/scaleoffset.hpp>
 #include <h5mote/filters/shuffle.hpp>
+#include <h5mote/filters/szip.hpp>
 
 #include <algorithm>
 #include <cstdio>
@@ -18,7 +22,9 @@ using h5mote::Status;
 
 namespace {
 
-const h5mote::Filter* const kFilters[] = {&h5mote::shuffle_filter, &h5mote::fletcher32_filter, &h5mote::deflate_filter};
+const h5mote::Filter* const kFilters[] = {
+    &h5mote::shuffle_filter, &h5mote::fletcher32_filter,  &h5mote::deflate_filter, &h5mote::szip_filter,
+    &h5mote::nbit_filter,    &h5mote::scaleoffset_filter, &h5mote::lzf_filter};
 
 ConstBytes view(const Blob& data) { return {data.data(), data.size()}; }
 h5mote::Bytes view(Blob& data) { return {data.data(), data.size()}; }
