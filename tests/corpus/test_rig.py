@@ -100,6 +100,11 @@ class Rig(unittest.TestCase):
         code, text = self.compare(differences="hdf5-tools/tattr2.h5 | p | because\n")
         self.assertEqual(code, 0, text)
 
+    def test_a_command_that_is_not_there(self):
+        change = 'if [ $command = ls ]; then exit 1; fi'
+        self.assertEqual(self.compare(change, sets="ls", more=["--optional", "ls"])[0], 77)
+        self.assertEqual(self.compare(change, sets="ls")[0], 1)
+
     def test_too_few(self):
         self.assertEqual(self.compare(more=["--floor", "100000"])[0], 2)
         self.assertEqual(self.compare(more=["--filter", "nothing"])[0], 2)
