@@ -1,0 +1,405 @@
+#include "walker.hpp"
+
+#if H5MOTE_ALL_FORMATS
+
+#include "checksum.hpp"
+#include "cursor.hpp"
+
+#include <h5mote/encoded_type.hpp>
+
+namespace h5mote_test {
+namespace {
+
+using namespace h5mote;
+
+constexpr auto kInteger = make_integer(8, true);
+constexpr auto kDouble = make_float(8);
+
+class Walker final : public Visitor {
+public:
+    Walker(Context& context, Bytes buffer, const WalkLimits& limits, WalkResult& result) noexcept
+        : context_(context), buffer_(buffer), limits_(limits), result_(result) {}
+
+    Status link(std::string_view path, const Link& link) noexcept override;
+    Status object(std::string_view path, Object& object) noexcept override;
+    void file(File& file) noexcept;
+
+private:
+    void digest(ConstBytes bytes) noexcept { result_.digest = lookup3(bytes, result_.digest); }
+    void digest(std::string_view text) noexcept {
+        number(text.size());
+        digest(ConstBytes{reinterpret_cast<const std::byte*>(text.data()), text.size()});
+    }
+    void number(std::uint64_t value) noexcept {
+        std::byte bytes[8];
+        store_le(bytes, value);
+        digest(ConstBytes{bytes, sizeof bytes});
+    }
+    /// Counts an error; what is not there is none.
+    bool good(Status status) noexcept {
+        if (status != Status::ok) {
+            number(static_cast<std::uint64_t>(status));
+            ++result_.errors;
+            result_.first_error = result_.first_error == Status::ok ? status : result_.first_error;
+        }
+        return status == Status::ok;
+    }
+    bool step() noexcept { return ++result_.steps < limits_.steps; }
+
+    void attributes(const Object& object) noexcept;
+    void attribute(const Attribute& attribute) noexcept;
+    void dataset(Dataset& dataset) noexcept;
+    void properties(const Dataset& dataset) noexcept;
+    void chunks(const Dataset& dataset, const DatasetInfo& info) noexcept;
+    void values(Dataset& dataset, DatatypeView type, const Dataspace& space) noexcept;
+    void numbers(Dataset& dataset, DatatypeView type, const Selection& selection, std::uint64_t count) noexcept;
+    void space(const Dataspace& space) noexcept;
+    void value(const Object& owner, DatatypeView type, ConstBytes stored, unsigned depth) noexcept;
+    void sequence(const Object& owner, DatatypeView type, ConstBytes stored, unsigned depth) noexcept;
+    void reference(const Object& owner, DatatypeView type, ConstBytes stored) noexcept;
+
+    Context& context_;
+    Bytes buffer_;
+    const WalkLimits& limits_;
+    WalkResult& result_;
+};
+
+void Walker::space(const Dataspace& space) noexcept {
+    number(static_cast<std::uint64_t>(space.space_class()));
+    for (std::size_t i = 0; i < space.rank(); ++i) {
+        number(space.dims()[i]);
+        number(space.max_dims()[i]);
+    }
+}
+
+Status Walker::link(std::string_view path, const Link& link) noexcept {
+    ++result_.links;
+    digest(path);
+    digest(link.name());
+    number(static_cast<std::uint64_t>(link.type()));
+    number(link.has_order() ? static_cast<std::uint64_t>(link.order()) : 0);
+    if (link.type() == LinkType::hard) {
+        number(link.address());
+    }
+    digest(link.data());
+    return step() ? Status::ok : Status::busy;
+}
+
+Status Walker::object(std::string_view path, Object& object) noexcept {
+    ++result_.objects;
+    digest(path);
+    ObjectInfo info;
+    if (good(object.info(info))) {
+        number(static_cast<std::uint64_t>(info.type));
+        number(info.address);
+        number(info.reference_count);
+        number(info.modification_time);
+        number(info.attributes);
+        std::size_t length = 0;
+        char comment[64];
+        if (object.comment({comment, sizeof comment}, length) == Status::ok) {
+            digest(std::string_view(comment, length));
+        }
+        attributes(object);
+        if (info.type == ObjectType::dataset) {
+            Result<Dataset> opened = Dataset::from(object.duplicate());
+            if (good(opened.status())) {
+                dataset(*opened);
+            }
+        } else if (info.type == ObjectType::datatype) {
+            Result<NamedDatatype> opened = NamedDatatype::from(object.duplicate());
+            if (good(opened.status())) {
+                digest(opened->type().bytes());
+            }
+        } else if (Result<Group> group = Group::from(object.duplicate()); good(group.status())) {
+            GroupInfo what;
+            if (good(group->group_info(what))) {
+                number(what.links);
+            }
+        }
+    }
+    return step() ? Status::ok : Status::busy;
+}
+
+void Walker::attributes(const Object& object) noexcept {
+    AttributeIterator all(object, IndexOrder::name);
+    for (;;) {
+        Attribute next;
+        const Status status = all.next(next);
+        if (status == Status::not_found || !good(status) || !step()) {
+            return;
+        }
+        attribute(next);
+    }
+}
+
+void Walker::attribute(const Attribute& attribute) noexcept {
+    ++result_.attributes;
+    digest(attribute.name());
+    digest(attribute.type().bytes());
+    space(attribute.dataspace());
+    const std::size_t size = attribute.type().size();
+    const Object owner = attribute.object();
+    std::uint64_t left = attribute.element_count();
+    left = left < limits_.elements ? left : limits_.elements;
+    if (size == 0 || size > buffer_.size() / 2) {
+        return;
+    }
+    for (std::uint64_t i = 0; i < left && step(); ++i) {
+        const Bytes stored = buffer_.first(size);
+        if (!good(attribute.read_stored(i * size, stored))) {
+            return;
+        }
+        ++result_.elements;
+        value(owner, attribute.type(), stored, 0);
+    }
+}
+
+void Walker::properties(const Dataset& dataset) noexcept {
+    DatasetInfo info;
+    if (!good(dataset.info(info))) {
+        return;
+    }
+    number(static_cast<std::uint64_t>(info.layout));
+    number(static_cast<std::uint64_t>(info.chunk_index));
+    number(static_cast<std::uint64_t>(info.fill));
+    number(info.filters);
+    std::uint64_t bytes = 0;
+    if (good(dataset.storage_size(bytes))) {
+        number(bytes);
+    }
+    for (unsigned i = 0; i < info.filters && step(); ++i) {
+        FilterInfo filter;
+        std::uint32_t values[8] = {};
+        if (good(dataset.filter(i, filter, {}, values))) {
+            number(static_cast<std::uint64_t>(filter.id));
+            number(values[0]);
+        }
+    }
+    for (std::uint32_t i = 0; i < info.external_files && step(); ++i) {
+        ExternalFile external;
+        char name[64];
+        if (dataset.external_file(i, external, {name, sizeof name}) == Status::ok) {
+            digest(std::string_view(name, external.name_length < sizeof name ? external.name_length : sizeof name));
+            number(external.size);
+        }
+    }
+    for (std::uint32_t i = 0; i < info.virtual_mappings && step(); ++i) {
+        VirtualMapping mapping;
+        if (good(dataset.virtual_mapping(i, mapping))) {
+            digest(mapping.file_name());
+            digest(mapping.dataset_name());
+        }
+    }
+    if (info.fill_size != 0 && info.element_size <= buffer_.size()) {
+        const Bytes fill = buffer_.first(info.element_size);
+        if (good(dataset.stored_fill_value(fill))) {
+            digest(ConstBytes(fill));
+        }
+    }
+    if (info.layout == Layout::chunked) {
+        chunks(dataset, info);
+    }
+}
+
+void Walker::chunks(const Dataset& dataset, const DatasetInfo& info) noexcept {
+    ChunkIterator iterator(dataset);
+    ChunkInfo chunk;
+    for (std::uint32_t i = 0; i < limits_.elements && step(); ++i) {
+        const Status status = iterator.next(chunk);
+        if (status == Status::not_found || !good(status)) {
+            return;
+        }
+        number(chunk.address);
+        number(chunk.size);
+        for (unsigned d = 0; d < info.rank && d < chunk.offset.size(); ++d) {
+            number(chunk.offset[d]);
+        }
+    }
+}
+
+void Walker::dataset(Dataset& dataset) noexcept {
+    properties(dataset);
+    DatasetInfo info;
+    Dataspace extent;
+    if (!good(dataset.info(info)) || !good(dataset.dataspace(extent))) {
+        return;
+    }
+    space(extent);
+    auto* type_bytes = static_cast<std::byte*>(context_.allocate(MemoryKind::other, info.type_length));
+    DatatypeView type;
+    if (type_bytes == nullptr) {
+        good(Status::out_of_memory);
+        return;
+    }
+    if (good(dataset.datatype({type_bytes, info.type_length}, type))) {
+        digest(type.bytes());
+        values(dataset, type, extent);
+    }
+    context_.release(MemoryKind::other, type_bytes, info.type_length);
+}
+
+// Rows of the fastest dimension, from the first element on, as far as the limit and the buffer reach.
+void Walker::values(Dataset& dataset, DatatypeView type, const Dataspace& extent) noexcept {
+    const std::size_t size = type.size();
+    std::uint64_t total = 0;
+    if (size == 0 || size > buffer_.size() / 2 || extent.element_count(total) != Status::ok || total == 0) {
+        return;
+    }
+    const Object owner = dataset.duplicate();
+    const std::size_t rank = extent.rank();
+    // Half of the buffer is for what the values lead to.
+    const std::uint64_t room = buffer_.size() / 2 / size;
+    std::uint64_t start[H5MOTE_MAX_RANK] = {};
+    std::uint64_t count[H5MOTE_MAX_RANK];
+    for (std::size_t d = 0; d < rank; ++d) {
+        count[d] = 1;
+    }
+    for (std::uint64_t done = 0; done < total && done < limits_.elements && step();) {
+        std::uint64_t now = 1;
+        if (rank != 0) {
+            now = extent.dims()[rank - 1] - start[rank - 1];
+            now = now < room ? now : room;
+            count[rank - 1] = now;
+        }
+        const Selection selection =
+            rank == 0 ? Selection::all() : Selection::hyperslab({start, rank}, {count, rank});
+        const Bytes stored = buffer_.first(static_cast<std::size_t>(now) * size);
+        if (!good(dataset.read_stored(selection, stored))) {
+            return;
+        }
+        for (std::size_t i = 0; i < now && step(); ++i) {
+            ++result_.elements;
+            value(owner, type, {stored.data() + i * size, size}, 0);
+        }
+        numbers(dataset, type, selection, now);
+        done += now;
+        for (std::size_t d = rank; d-- > 0;) {
+            start[d] += count[d];
+            if (start[d] < extent.dims()[d]) {
+                break;
+            }
+            start[d] = 0;
+        }
+    }
+}
+
+// The same elements once more, converted.
+void Walker::numbers(Dataset& dataset, DatatypeView type, const Selection& selection, std::uint64_t count) noexcept {
+    const bool integers = type.type_class() == TypeClass::integer;
+    if (!integers && type.type_class() != TypeClass::floating) {
+        return;
+    }
+    if (count * 8 > buffer_.size()) {
+        return;
+    }
+    const Bytes converted = buffer_.first(static_cast<std::size_t>(count) * 8);
+    if (good(dataset.read(selection, integers ? kInteger.view() : kDouble.view(), converted))) {
+        digest(ConstBytes(converted));
+    }
+}
+
+// As deep as types nest, which validate_datatype() bounds.
+void Walker::value(const Object& owner, DatatypeView type, ConstBytes stored, unsigned depth) noexcept {
+    switch (type.type_class()) {
+        case TypeClass::compound: {
+            CompoundMembers members(type);
+            CompoundMember member;
+            while (members.next(member) && step()) {
+                for (std::uint32_t i = 0; i < member.count() && step(); ++i) {
+                    value(owner, member.type,
+                          stored.subspan(member.offset + std::size_t{i} * member.type.size(), member.type.size()),
+                          depth + 1);
+                }
+            }
+            return;
+        }
+        case TypeClass::array: {
+            const std::size_t size = type.base().size();
+            for (std::size_t at = 0; size != 0 && at + size <= stored.size() && step(); at += size) {
+                value(owner, type.base(), stored.subspan(at, size), depth + 1);
+            }
+            return;
+        }
+        case TypeClass::variable_length:
+            sequence(owner, type, stored, depth);
+            return;
+        case TypeClass::reference:
+            reference(owner, type, stored);
+            return;
+        default:
+            digest(stored);
+    }
+}
+
+void Walker::sequence(const Object& owner, DatatypeView type, ConstBytes stored, unsigned depth) noexcept {
+    const std::uint32_t count = load_le<std::uint32_t>(stored.data());
+    number(count);
+    const ConstBytes id = stored.subspan(4);
+    std::uint64_t bytes = 0;
+    if (count == 0 || !good(owner.variable_size(id, bytes))) {
+        return;
+    }
+    number(bytes);
+    const std::size_t size = type.is_variable_string() ? 1 : type.base().size();
+    std::byte element[64];
+    bytes = bytes < limits_.elements ? bytes : limits_.elements;
+    if (size > sizeof element || depth > 8) {
+        return;
+    }
+    const std::size_t piece = type.is_variable_string() ? sizeof element : size;
+    for (std::uint64_t at = 0; at < bytes && step();) {
+        const std::size_t now = bytes - at < piece ? static_cast<std::size_t>(bytes - at) : piece;
+        if (!good(owner.read_variable(id, at, {element, now}))) {
+            return;
+        }
+        if (type.is_variable_string()) {
+            digest(ConstBytes{element, now});
+        } else if (now == size) {
+            value(owner, type.base(), {element, size}, depth + 1);
+        }
+        at += now;
+    }
+}
+
+void Walker::reference(const Object& owner, DatatypeView type, ConstBytes stored) noexcept {
+    ReferenceTarget target;
+    const ReferenceType kind = type.reference_type();
+    const Status status = owner.reference_target(kind, stored, target);
+    number(static_cast<std::uint64_t>(status));
+    if (status != Status::ok || target.null || target.other_file) {
+        return;
+    }
+    number(target.address);
+    const Result<Object> opened = owner.open_reference(kind, stored);
+    number(static_cast<std::uint64_t>(opened.status()));
+}
+
+void Walker::file(File& file) noexcept {
+    Group root = file.root();
+    const Status status = root.visit(*this, IndexOrder::name);
+    if (status != Status::busy) {
+        (void)good(status);
+    }
+}
+
+}  // namespace
+
+Status walk_file(Library& library, Driver& driver, const FileAccess& access, Bytes buffer, const WalkLimits& limits,
+                 WalkResult& result) noexcept {
+    result = WalkResult{};
+    Result<File> file = File::open(library, driver, access);
+    if (!file) {
+        result.first_error = file.status();
+        return file.status();
+    }
+    Walker walker(library, buffer, limits, result);
+    walker.file(*file);
+    const Status closed = file->close();
+    result.first_error = result.first_error == Status::ok ? closed : result.first_error;
+    return Status::ok;
+}
+
+}  // namespace h5mote_test
+
+#endif
