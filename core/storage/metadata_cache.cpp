@@ -86,7 +86,9 @@ Status MetadataCache::protect(Usage usage, Address address, std::size_t size, Pi
     Status status = driver_.read(usage, address, entry->image());
     if (status == Status::ok && (checksummed || H5MOTE_ALL_FORMATS == 0) &&
         checksum_of(*entry) != load_le<std::uint32_t>(entry->at(size - kChecksumSize))) {
-        status = context_.fail(Module::storage, __LINE__, Status::corrupt_file, 0, address);
+        // With the size: who repairs damage, as the tests do, has all it needs.
+        status = context_.fail(Module::storage, __LINE__, Status::corrupt_file, static_cast<std::uint32_t>(size),
+                               address);
     }
     if (status != Status::ok) {
         block.reset();

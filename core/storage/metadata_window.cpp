@@ -90,7 +90,8 @@ Status MetadataWindow::verify() noexcept {
     ConstBytes stored;
     H5MOTE_TRY(view(size_ - kChecksumSize, kChecksumSize, stored));
     if (checksum.finish() != load_le<std::uint32_t>(stored.data())) {
-        return damaged(__LINE__);
+        return context_->fail(Module::storage, __LINE__, Status::corrupt_file, static_cast<std::uint32_t>(size_),
+                              address_);
     }
     cache_->set_verified(address_, size_);
     return Status::ok;

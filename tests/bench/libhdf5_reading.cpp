@@ -88,9 +88,9 @@ void make_attributes(hid_t file) {
     const hid_t group = check(H5Gcreate2(file, "attributes", H5P_DEFAULT, create, H5P_DEFAULT), "create group");
     const hid_t space = check(H5Screate(H5S_SCALAR), "space");
     for (std::size_t i = 0; i < kAttributes; ++i) {
-        const hid_t attribute = check(H5Acreate2(group, numbered("attribute", i).c_str(), H5T_STD_I32LE, space,
-                                                 H5P_DEFAULT, H5P_DEFAULT),
-                                      "attribute");
+        const hid_t attribute =
+            check(H5Acreate2(group, numbered("attribute", i).c_str(), H5T_STD_I32LE, space, H5P_DEFAULT, H5P_DEFAULT),
+                  "attribute");
         const std::int32_t value = static_cast<std::int32_t>(i);
         check(H5Awrite(attribute, H5T_NATIVE_INT32, &value), "attribute");
         H5Aclose(attribute);

@@ -1,6 +1,6 @@
 // Reading what others wrote, on two libraries: h5mote here (h5mote_reading.cpp), libhdf5 beside it
-// (libhdf5_reading.cpp), which also makes the files. Both have the caches that libhdf5 has by default: 1 MiB for chunks,
-// 2 MiB for metadata. All times include opening the object and closing it; the file is opened before.
+// (libhdf5_reading.cpp), which also makes the files. Both have the caches that libhdf5 has by default: 1 MiB for
+// chunks, 2 MiB for metadata. All times include opening the object and closing it; the file is opened before.
 #pragma once
 
 #include <cstddef>

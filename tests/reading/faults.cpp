@@ -89,7 +89,8 @@ unsigned long sweep(const std::string& path) {
                 const bool told = outcome.opened != Status::ok || outcome.walk.errors != 0;
                 const bool same = outcome.walk.digest == reference.walk.digest;
                 if (!outcome.clean || (!told && !same)) {
-                    std::printf("%s: %s %llu%s: %s\n", path.c_str(), kind == Kind::driver ? "driver call" : "allocation",
+                    std::printf("%s: %s %llu%s: %s\n", path.c_str(),
+                                kind == Kind::driver ? "driver call" : "allocation",
                                 static_cast<unsigned long long>(at), persistent ? " and all later ones" : "",
                                 outcome.clean ? "another result without an error" : "memory was not given back");
                     return 0;

@@ -262,8 +262,7 @@ void Walker::values(Dataset& dataset, DatatypeView type, const Dataspace& extent
             now = now < room ? now : room;
             count[rank - 1] = now;
         }
-        const Selection selection =
-            rank == 0 ? Selection::all() : Selection::hyperslab({start, rank}, {count, rank});
+        const Selection selection = rank == 0 ? Selection::all() : Selection::hyperslab({start, rank}, {count, rank});
         const Bytes stored = buffer_.first(static_cast<std::size_t>(now) * size);
         if (!good(dataset.read_stored(selection, stored))) {
             return;
