@@ -5,6 +5,7 @@
 //
 // Repetitions of all benchmarks are interleaved at random and medians compared, so that a busy machine slows both.
 // Before anything is timed, every file that a benchmark writes is read by the other library and compared.
+#include "read_workloads.hpp"
 #include "workloads.hpp"
 
 #include <benchmark/benchmark.h>
@@ -32,6 +33,8 @@ constexpr std::size_t kAppendRows = 16384;
 constexpr std::size_t kReadRows = 65536;
 
 std::vector<std::unique_ptr<Subject>> subjects;
+std::vector<std::unique_ptr<bench::Reading>> readings;  // in the same order
+const char* const kReadFile = "bench_read.h5";
 std::vector<Sample> rows;
 
 std::string path_of(const Subject& subject, const std::string& what) {
@@ -78,37 +81,127 @@ double read(Subject& subject, const std::string& path, Storage storage, std::siz
     return seconds;
 }
 
-/// One kind of work: done once by a subject, the seconds of what counts.
+/// One kind of work: done once by the library of that number, the seconds of what counts.
 struct Work {
     std::string name;
     std::string budget;
-    std::function<double(Subject&)> run;
+    std::function<double(std::size_t)> run;
 };
+
+void add_work(std::vector<Work>& works, const std::string& name, const std::string& budget,
+              std::function<double(Subject&)> run) {
+    works.push_back({name, budget, [run](std::size_t library) { return run(*subjects[library]); }});
+}
+
+// The file is opened for each run, so that nothing of it is in memory yet; opening it is not counted.
+void add_reading(std::vector<Work>& works, const std::string& name, const std::string& budget,
+                 std::function<void(bench::Reading&)> run) {
+    works.push_back({name, budget, [run](std::size_t library) {
+                         bench::Reading& reading = *readings[library];
+                         reading.open(kReadFile);
+                         const double seconds = seconds_of([&] { run(reading); });
+                         reading.close();
+                         return seconds;
+                     }});
+}
+
+bool equal_matrix(const std::vector<double>& got, std::size_t height, std::size_t width, std::size_t first,
+                  std::size_t row_step, std::size_t column_step) {
+    bool equal = true;
+    for (std::size_t r = 0; r < height; ++r) {
+        for (std::size_t c = 0; c < width; ++c) {
+            equal = equal && got[r * width + c] == bench::matrix_value(first + r * row_step, first + c * column_step);
+        }
+    }
+    return equal;
+}
+
+void add_readings(std::vector<Work>& works) {
+    static std::vector<double> to(bench::kRows * bench::kColumns);
+    for (const char* name : {"contiguous", "chunked", "fixed", "deflated"}) {
+        add_reading(works, std::string("read.") + name, "1.0",
+                    [name](bench::Reading& reading) { reading.read_all(name, to.data()); });
+    }
+    for (const char* name : {"contiguous", "chunked"}) {
+        add_reading(works, std::string("hyperslab.") + name, "1.0",
+                    [name](bench::Reading& reading) { reading.read_strided(name, to.data()); });
+        static std::vector<std::uint64_t> points;
+        for (std::uint64_t i = points.size() / 2; i < bench::kPoints; ++i) {
+            points.push_back(i * 7919 % bench::kRows);
+            points.push_back(i * 104729 % bench::kColumns);
+        }
+        add_reading(works, std::string("points.") + name, "1.0",
+                    [name](bench::Reading& reading) { reading.read_points(name, points, to.data()); });
+    }
+    for (const char* name : {"symbol_table", "compact", "dense"}) {
+        std::vector<std::string> paths;
+        for (std::size_t i = 0; i < 500; ++i) {
+            char path[64];
+            std::snprintf(path, sizeof path, "/%s/link%05zu", name, i * 7919 % bench::kLinks);
+            paths.push_back(path);
+        }
+        add_reading(works, std::string("open.") + name, "0.5",
+                    [paths](bench::Reading& reading) { (void)reading.open_each(paths); });
+    }
+    add_reading(works, "attributes", "0.5",
+                [](bench::Reading& reading) { (void)reading.read_attributes("attributes"); });
+    add_reading(works, "strings", "1.0", [](bench::Reading& reading) { (void)reading.read_strings("strings"); });
+}
+
+// Both libraries find the same, and it is what was written.
+void verify_readings() {
+    bench::make_read_file(kReadFile);
+    std::vector<std::uint64_t> found[2];
+    for (std::size_t library = 0; library < 2; ++library) {
+        bench::Reading& reading = *readings[library];
+        reading.open(kReadFile);
+        std::vector<double> to(bench::kRows * bench::kColumns);
+        for (const char* name : {"contiguous", "chunked", "fixed", "deflated"}) {
+            reading.read_all(name, to.data());
+            expect(equal_matrix(to, bench::kRows, bench::kColumns, 0, 1, 1), name);
+            reading.read_strided(name, to.data());
+            expect(equal_matrix(to, bench::kRows / 3, bench::kColumns / 2, 1, 3, 2), name);
+            reading.read_points(name, {5, 6, 1023, 1023, 0, 0, 5, 6}, to.data());
+            expect(to[0] == bench::matrix_value(5, 6) && to[1] == bench::matrix_value(1023, 1023) && to[2] == 0 &&
+                       to[3] == to[0],
+                   name);
+        }
+        for (const char* name : {"symbol_table", "compact", "dense"}) {
+            found[library].push_back(
+                reading.open_each({std::string(name) + "/link00000", std::string(name) + "/link09999"}));
+        }
+        found[library].push_back(static_cast<std::uint64_t>(reading.read_attributes("attributes")));
+        found[library].push_back(reading.read_strings("strings"));
+        reading.close();
+    }
+    expect(found[0] == found[1], "links, attributes or strings");
+    expect(found[0][3] == bench::kAttributes * (bench::kAttributes - 1) / 2, "attributes");
+}
 
 std::vector<Work> make_works() {
     std::vector<Work> works;
     for (const Storage storage : {Storage::file, Storage::memory}) {
         const bool file = storage == Storage::file;
         const std::string suffix = file ? "" : ".memory";
-        works.push_back({"append1" + suffix, file ? "0.1" : "", [=](Subject& subject) {
-                             return append(subject, path_of(subject, "append"), storage, kAppendRows, 1);
-                         }});
-        works.push_back({"append64" + suffix, file ? "1.0" : "", [=](Subject& subject) {
-                             return append(subject, path_of(subject, "append"), storage, kReadRows, 64);
-                         }});
-        works.push_back({"read" + suffix, file ? "1.0" : "",
-                         [=](Subject& subject) { return read(subject, path_of(subject, "rows"), storage, 1); }});
-        works.push_back({"strided" + suffix, file ? "1.0" : "",
-                         [=](Subject& subject) { return read(subject, path_of(subject, "rows"), storage, 4); }});
+        add_work(works, "append1" + suffix, file ? "0.1" : "", [=](Subject& subject) {
+            return append(subject, path_of(subject, "append"), storage, kAppendRows, 1);
+        });
+        add_work(works, "append64" + suffix, file ? "1.0" : "",
+                 [=](Subject& subject) { return append(subject, path_of(subject, "append"), storage, kReadRows, 64); });
+        add_work(works, "read" + suffix, file ? "1.0" : "",
+                 [=](Subject& subject) { return read(subject, path_of(subject, "rows"), storage, 1); });
+        add_work(works, "strided" + suffix, file ? "1.0" : "",
+                 [=](Subject& subject) { return read(subject, path_of(subject, "rows"), storage, 4); });
     }
-    works.push_back({"attribute", "1.0", [](Subject& subject) {
-                         const std::string path = path_of(subject, "attribute");
-                         return seconds_of([&] { expect(subject.read_attribute(path) == 250, path); });
-                     }});
-    works.push_back({"create1000", "1.0", [](Subject& subject) {
-                         const std::string path = path_of(subject, "datasets");
-                         return seconds_of([&] { subject.create_datasets(path, kDatasets); });
-                     }});
+    add_work(works, "attribute", "1.0", [](Subject& subject) {
+        const std::string path = path_of(subject, "attribute");
+        return seconds_of([&] { expect(subject.read_attribute(path) == 250, path); });
+    });
+    add_work(works, "create1000", "1.0", [](Subject& subject) {
+        const std::string path = path_of(subject, "datasets");
+        return seconds_of([&] { subject.create_datasets(path, kDatasets); });
+    });
+    add_readings(works);
     return works;
 }
 
@@ -177,12 +270,12 @@ int run_benchmarks(int argc, char** argv) {
     const char* const report = std::getenv("H5MOTE_REPORT_DIR");
     const std::vector<Work> works = make_works();
     for (const Work& work : works) {
-        for (const auto& subject : subjects) {
-            benchmark::RegisterBenchmark((std::string(subject->name()) + "/" + work.name).c_str(),
-                                         [&work, &subject](benchmark::State& state) {
+        for (std::size_t library = 0; library < subjects.size(); ++library) {
+            benchmark::RegisterBenchmark((std::string(subjects[library]->name()) + "/" + work.name).c_str(),
+                                         [&work, library](benchmark::State& state) {
                                              for (auto _ : state) {
                                                  try {
-                                                     state.SetIterationTime(work.run(*subject));
+                                                     state.SetIterationTime(work.run(library));
                                                  } catch (const std::exception& error) {
                                                      state.SkipWithError(error.what());
                                                      break;
@@ -225,12 +318,16 @@ int main(int argc, char** argv) {
         if (argc > 2 && std::string(argv[1]) == "--append1") {
             code = count_append(argv[2]);
         } else {
+            readings.push_back(bench::make_h5mote_reading());
+            readings.push_back(bench::make_libhdf5_reading());
             prepare_and_verify();
+            verify_readings();
             code = run_benchmarks(argc, argv);
         }
     } catch (const std::exception& error) {
         std::cerr << "bench: " << error.what() << "\n";
     }
+    readings.clear();
     subjects.clear();  // before libhdf5 ends itself
     return code;
 }

@@ -6,6 +6,7 @@
 #include <h5mote/attribute.hpp>
 #include <h5mote/h5mote.hpp>
 #include <h5mote/port/malloc.hpp>
+#include <h5mote/selection_set.hpp>
 #include <h5mote/variable_length.hpp>
 #include <h5mote/vfd/posix.hpp>
 
@@ -32,12 +33,10 @@ public:
     }
     void close() override {
         check(file_.close(), "close");
-        driver_.close();
+        check(driver_.close(), "close");
     }
 
-    void read_all(const std::string& name, double* to) override {
-        read(name, Selection::all(), kRows * kColumns, to);
-    }
+    void read_all(const std::string& name, double* to) override { read(name, Selection::all(), kRows * kColumns, to); }
 
     void read_strided(const std::string& name, double* to) override {
         read(name, Selection::hyperslab({1, 1}, {kRows / 3, kColumns / 2}, {3, 2}), kRows / 3 * (kColumns / 2), to);
@@ -90,7 +89,7 @@ public:
         for (const char* text : texts) {
             characters += text == nullptr ? 0 : std::strlen(text);
         }
-        h5mote::reclaim(library_, kText.view(), kStrings, sizeof(char*), texts.data());
+        check(h5mote::reclaim(library_, kText.view(), kStrings, sizeof(char*), texts.data()), "reclaim");
         return characters;
     }
 
