@@ -240,6 +240,9 @@ Status FileState::close() noexcept {
 }
 
 void FileState::stop() noexcept {
+#if H5MOTE_ALL_FORMATS
+    release_mounts();
+#endif
     while (FlushClient* client = clients.front()) {
         client->detach();
         clients.remove(*client);
@@ -258,6 +261,9 @@ void FileState::release(FileState* file) noexcept {
     if (file->open_ && file->close() != Status::ok) {
         file->context.port().log("h5mote: closing a file failed");
     }
+#if H5MOTE_ALL_FORMATS
+    file->leave();
+#endif
     file->context.destroy(MemoryKind::file, file);
 }
 
