@@ -10,10 +10,13 @@ Status ChunkTable::create(FileState& file, LayoutMessage& layout, const ChunkTab
     shape_ = shape;
 #if H5MOTE_FIXED_CHUNKS
     if (kind_ == ChunkIndex::fixed_array) {
-        return fixed_.create(file, shape.chunks, layout.array.page_bits, size_width(shape), layout.address);
+        ::new (static_cast<void*>(&fixed_)) FixedArray;
+        return fixed_.create(file, shape.chunks, layout.array.page_bits, size_width(file, layout, shape),
+                             layout.address);
     }
+    ::new (static_cast<void*>(&extensible_)) ExtensibleArray;
 #endif
-    return extensible_.create(file, layout.array, size_width(shape), layout.address);
+    return extensible_.create(file, layout.array, size_width(file, layout, shape), layout.address);
 }
 
 Status ChunkTable::open(FileState& file, const LayoutMessage& layout, const ChunkTableShape& shape) noexcept {
@@ -21,21 +24,34 @@ Status ChunkTable::open(FileState& file, const LayoutMessage& layout, const Chun
     kind_ = layout.index;
     shape_ = shape;
     // libhdf5 makes the index with the first chunk.
-    missing_ = layout.address == kUndefinedAddress &&
-               (kind_ == ChunkIndex::extensible_array || kind_ == ChunkIndex::fixed_array);
+    missing_ = layout.address == kUndefinedAddress && kind_ != ChunkIndex::single && kind_ != ChunkIndex::implicit;
     if (missing_) {
         return Status::ok;
     }
     if (kind_ == ChunkIndex::extensible_array) {
-        return extensible_.open(file, layout.address, size_width(shape));
+#if H5MOTE_FIXED_CHUNKS
+        ::new (static_cast<void*>(&extensible_)) ExtensibleArray;
+#endif
+        return extensible_.open(file, layout.address, size_width(file, layout, shape));
     }
 #if H5MOTE_FIXED_CHUNKS
     if (kind_ == ChunkIndex::fixed_array) {
-        return fixed_.open(file, layout.address, size_width(shape));
+        ::new (static_cast<void*>(&fixed_)) FixedArray;
+        return fixed_.open(file, layout.address, size_width(file, layout, shape));
     }
     if (kind_ == ChunkIndex::single || kind_ == ChunkIndex::implicit) {
         single_ = {layout.address, layout.single_size, layout.single_mask};
         return Status::ok;
+    }
+#endif
+#if H5MOTE_ALL_FORMATS
+    if (kind_ == ChunkIndex::btree1) {
+        ::new (static_cast<void*>(&btree1_)) ChunkBTree1;
+        btree1_.open(file, layout.address, shape.rank, shape.chunk_dims);
+        return Status::ok;
+    }
+    if (kind_ == ChunkIndex::btree2) {
+        return open_btree2(layout);
     }
 #endif
     return file.context.unsupported(Module::index, __LINE__, Feature::chunk_index, static_cast<std::uint32_t>(kind_));

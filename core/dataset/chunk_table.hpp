@@ -1,6 +1,8 @@
 // H5D (chunk index) - where the chunks of a dataset stand, whichever structure says so.
 #pragma once
 
+#include "btree1.hpp"
+#include "btree2.hpp"
 #include "extensible_array.hpp"
 #include "fixed_array.hpp"
 
@@ -8,14 +10,42 @@ namespace h5mote {
 
 /// What a chunk index needs to know of its dataset.
 struct ChunkTableShape {
-    Address dataset = 0;            ///< address of the object header
-    std::uint64_t chunks = 0;       ///< number of chunks of a dataset that cannot grow
-    std::uint32_t chunk_bytes = 0;  ///< before any filter
+    Address dataset = 0;       ///< address of the object header
+    std::uint64_t chunks = 0;  ///< number of chunks of a dataset that cannot grow
+    Address chunk_bytes = 0;   ///< before any filter
     bool filtered = false;
+#if H5MOTE_ALL_FORMATS
+    std::uint8_t rank = 0;
+    const std::uint64_t* chunk_dims = nullptr;  ///< in elements; borrowed as long as the table is used
+#endif
 };
+
+#if !H5MOTE_ALL_FORMATS
+struct ChunkLookup {};
+#else
+/// What a sequence of searches in one chunk index keeps in between: the block of an array that was last looked at. Too
+/// large for the stack of a small machine.
+class ChunkLookup {
+private:
+    friend class ChunkTable;
+
+    MetadataWindow window_;
+    ElementBlock block_;
+    std::byte record_[BTree2::kMaxRecordSize];
+};
+
+/// Where an iteration over all chunks stands; starts before the first.
+struct ChunkCursor {
+    Address next = 0;
+    ChunkBTree1::Cursor btree1;
+};
+#endif
 
 class ChunkTable {
 public:
+#if H5MOTE_FIXED_CHUNKS
+    ChunkTable() noexcept : extensible_() {}
+#endif
     /// Makes the index that `layout` names (extensible or fixed array) and enters its address there.
     Status create(FileState& file, LayoutMessage& layout, const ChunkTableShape& shape) noexcept;
     Status open(FileState& file, const LayoutMessage& layout, const ChunkTableShape& shape) noexcept;
@@ -32,21 +62,71 @@ public:
     /// Whether chunks can be given space before they are used.
     bool can_reserve() const noexcept { return kind_ == ChunkIndex::extensible_array; }
 
-private:
-    static std::uint8_t size_width(const ChunkTableShape& shape) noexcept {
-        return shape.filtered ? ChunkElementFormat::width_for(shape.chunk_bytes) : std::uint8_t{0};
+#if H5MOTE_ALL_FORMATS
+    ChunkIndex kind() const noexcept { return kind_; }
+    /// Whether chunks are found by coordinates rather than by number. Such an index is only read.
+    bool by_coordinates() const noexcept { return kind_ == ChunkIndex::btree1 || kind_ == ChunkIndex::btree2; }
+    /// Where the chunk stands whose chunk coordinates are `scaled` and whose number is `index`, and how many bytes it
+    /// has there; undefined when it does not exist. Works for index blocks of any size.
+    Status find(ChunkLookup& lookup, const std::uint64_t* scaled, Address index, ChunkLocation& location) noexcept;
+    /// The next chunk that exists: its number, or if by_coordinates() its chunk coordinates. not_found after the last.
+    Status next(ChunkLookup& lookup, ChunkCursor& cursor, Address& index, std::uint64_t* scaled,
+                ChunkLocation& location) noexcept;
+    /// Bytes of the index itself.
+    Status space(std::uint64_t& bytes) noexcept;
+#else
+    Status find(ChunkLookup& /*lookup*/, const std::uint64_t* /*scaled*/, Address index,
+                ChunkLocation& location) noexcept {
+        H5MOTE_TRY(find(index, location));
+        location.size = shape_.filtered ? location.size : shape_.chunk_bytes;
+        return Status::ok;
     }
+#endif
+
+private:
+    static std::uint8_t size_width(FileState& file, const LayoutMessage& layout,
+                                   const ChunkTableShape& shape) noexcept {
+        if (!shape.filtered) {
+            return 0;
+        }
+        return H5MOTE_ALL_FORMATS != 0 && layout.version > 4 ? file.shape().sizeof_size
+                                                             : ChunkElementFormat::width_for(shape.chunk_bytes);
+    }
+#if H5MOTE_ALL_FORMATS
+    Status open_btree2(const LayoutMessage& layout) noexcept;
+    Status block_of(Address index, ElementBlock& block) noexcept;
+    Status find_element(ChunkLookup& lookup, Address index, ChunkLocation& location) noexcept;
+    Status find_record(ChunkLookup& lookup, const std::uint64_t* scaled, ChunkLocation& location) noexcept;
+    Status next_element(ChunkLookup& lookup, Address& next, ChunkLocation& location) noexcept;
+    bool is_array() const noexcept { return kind_ == ChunkIndex::extensible_array || kind_ == ChunkIndex::fixed_array; }
+    Status next_record(ChunkLookup& lookup, Address& next, std::uint64_t* scaled, ChunkLocation& location) noexcept;
+    const ChunkElementFormat& element() const noexcept {
+        return kind_ == ChunkIndex::fixed_array ? fixed_.element() : extensible_.element();
+    }
+#endif
     Status create_missing() noexcept;
     Status set_single(const ChunkLocation& location) noexcept;
 
     FileState* file_ = nullptr;
     ChunkIndex kind_ = ChunkIndex::none;
-    ExtensibleArray extensible_;
 #if H5MOTE_FIXED_CHUNKS
-    FixedArray fixed_;
-    ChunkLocation single_;  // of an implicit index: the first chunk
+    // The index of that kind.
+    union {
+        ExtensibleArray extensible_;
+        FixedArray fixed_;
+        ChunkLocation single_;  // of an implicit index: the first chunk
+#if H5MOTE_ALL_FORMATS
+        ChunkBTree1 btree1_;
+        BTree2 btree2_;
+#endif
+    };
+#else
+    ExtensibleArray extensible_;
 #endif
     ChunkTableShape shape_;
+#if H5MOTE_ALL_FORMATS
+    std::uint8_t record_width_ = 0;  // B-tree 2: bytes of the size of a filtered chunk
+#endif
     bool missing_ = false;  // nothing was stored yet, there is no index
 };
 

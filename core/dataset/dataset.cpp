@@ -54,7 +54,7 @@ Status Dataset::close() noexcept {
 
 Status Dataset::append_records(const void* records, std::size_t count) noexcept {
     H5MOTE_TRY(check());
-    H5MOTE_TRY(file_->check_writable());
+    H5MOTE_TRY(state_of(cursor_).check_writable());
     return state_of(cursor_).append(static_cast<const std::byte*>(records), record_size_, count, conversion_);
 }
 
@@ -81,10 +81,12 @@ std::uint32_t Dataset::element_size() const noexcept {
 
 Status Dataset::datatype(Bytes buffer, DatatypeView& type) const noexcept {
     H5MOTE_TRY(check());
-    MessageIterator message(*file_, address_);
-    H5MOTE_TRY(message.next(MessageType::datatype));
+    HeaderMessage message(*file_, address_);
+    ConstBytes body;
     DatatypeView stored;
-    H5MOTE_TRY(parse_datatype(file_->context, message.body(), stored));
+    H5MOTE_TRY(message.find(MessageType::datatype));
+    H5MOTE_TRY(message.body(body));
+    H5MOTE_TRY(parse_datatype(file_->context, body, stored));
     if (stored.encoded_length() > buffer.size()) {
         return file_->context.fail(Module::dataset, __LINE__, Status::over_budget, 0, stored.encoded_length());
     }
@@ -95,17 +97,19 @@ Status Dataset::datatype(Bytes buffer, DatatypeView& type) const noexcept {
 
 Status Dataset::set_extent(Span<const std::uint64_t> dims) noexcept {
     H5MOTE_TRY(check());
-    H5MOTE_TRY(file_->check_writable());
+    H5MOTE_TRY(state_of(cursor_).check_writable());
     return state_of(cursor_).set_extent(dims);
 }
 
 Status Dataset::set_memory_type(DatatypeView type, Status opened) noexcept {
     H5MOTE_TRY(opened);
     H5MOTE_TRY(check());
-    MessageIterator message(*file_, address_);
-    H5MOTE_TRY(message.next(MessageType::datatype));
+    HeaderMessage message(*file_, address_);
+    ConstBytes body;
     DatatypeView stored;
-    H5MOTE_TRY(view_datatype(file_->context, message.body(), stored));
+    H5MOTE_TRY(message.find(MessageType::datatype));
+    H5MOTE_TRY(message.body(body));
+    H5MOTE_TRY(view_datatype(file_->context, body, stored));
     Conversion* conversion = nullptr;
     if (!identical_layout(type, stored)) {
         conversion = file_->context.create<Conversion>(MemoryKind::type);

@@ -143,7 +143,7 @@ Status NewDataset::plan_filters() noexcept {
         entry->filter = file_.context.find_filter(entry->spec.id);
     }
     FilterId failed = FilterId::none;
-    const FilterTarget target{type_.size(), shape_.chunk_bytes};
+    const FilterTarget target{type_.size(), static_cast<std::uint32_t>(shape_.chunk_bytes)};
     const Status status = FilterPipeline(Span<FilterEntry>(filters_, create_.filters.size())).prepare(target, failed);
     if (status == Status::unsupported) {
         return file_.context.unsupported(Module::filter, __LINE__, Feature::filter, static_cast<std::uint32_t>(failed));
@@ -277,20 +277,12 @@ Result<Dataset> Group::make_dataset(std::string_view path, DatatypeView type, co
 }
 
 Result<Dataset> Group::open_dataset(std::string_view path) noexcept {
-#if H5MOTE_ALL_FORMATS
-    const Result<Object> object = open_object(path);
-    H5MOTE_TRY(object.status());
-    DatasetState* state = nullptr;
-    H5MOTE_TRY(DatasetState::open(*(*object).file_, (*object).address(), state));
-    return Dataset(*(*object).file_, (*object).address(), *state);
-#else
     Address object = 0;
     H5MOTE_TRY(check());
     H5MOTE_TRY(resolve(*file_, address_, path, object));
     DatasetState* state = nullptr;
     H5MOTE_TRY(DatasetState::open(*file_, object, state));
     return Dataset(*file_, object, *state);
-#endif
 }
 
 Result<Dataset> Group::open_or_make_dataset(std::string_view path, DatatypeView type, const Dataspace* space,

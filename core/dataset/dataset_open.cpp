@@ -1,6 +1,7 @@
 // Opening a dataset: its header's messages become a DatasetState.
 
 #include "checked.hpp"
+#include "chunk_grid.hpp"
 #include "dataset_state.hpp"
 #include "prepare.hpp"
 
@@ -12,48 +13,43 @@ struct DatasetState::Survey {
     unsigned rank = 0;
     unsigned filters = 0;
     std::size_t values = 0;  // bytes of client data that the filters' entries do not hold
-    bool dataspace = false;
-    bool datatype = false;
-    bool layout = false;
+    bool external = false;
 };
 
-// The first walk: how much memory the state takes, and whether there is anything that this library does not know.
+// How much memory the state takes, and whether there is anything that this library does not know.
 Status DatasetState::survey(FileState& file, Address address, Survey& found) noexcept {
-    MessageIterator message(file, address);
-    Status status;
-    while ((status = message.next()) == Status::ok) {
-        switch (message.type()) {
-            case MessageType::dataspace:
-                found.dataspace = true;
-                found.rank = message.body().size() > 1 ? static_cast<unsigned>(message.body()[1]) : 0;
-                break;
-            case MessageType::datatype:
-                found.datatype = true;
-                break;
-            case MessageType::layout:
-                found.layout = true;
-                break;
-            case MessageType::filter_pipeline:
-                found.filters = message.body().size() > 1 ? static_cast<unsigned>(message.body()[1]) : 0;
-#if H5MOTE_FILTERS
-                found.values = borrowed_values(file.context, message.body());
-#endif
-                break;
-            case MessageType::external_files:
-                return file.context.unsupported(Module::dataset, __LINE__, Feature::external_storage);
-            default:
-                continue;
-        }
-        if ((message.flags() & kMessageShared) != 0) {
-            return file.context.unsupported(Module::dataset, __LINE__, Feature::shared_message,
-                                            static_cast<std::uint32_t>(message.type()));
-        }
+    HeaderMessage message(file, address);
+    ConstBytes body;
+    // What has no layout is no dataset.
+    Status status = message.find(MessageType::layout);
+    if (status != Status::ok) {
+        return status != Status::not_found
+                   ? status
+                   : file.context.fail(Module::dataset, __LINE__, Status::not_found, 0, address);
     }
-    if (status != Status::not_found) {
+    status = message.find(MessageType::external_files);
+    found.external = status == Status::ok;
+    if (found.external && H5MOTE_ALL_FORMATS == 0) {
+        return file.context.unsupported(Module::dataset, __LINE__, Feature::external_storage);
+    }
+    if (!found.external && status != Status::not_found) {
         return status;
     }
-    if (!found.layout) {
-        return file.context.fail(Module::dataset, __LINE__, Status::not_found, 0, address);
+    status = message.find(MessageType::filter_pipeline);
+    if (status == Status::ok) {
+        H5MOTE_TRY(message.body(body));
+        found.filters = body.size() > 1 ? static_cast<unsigned>(body[1]) : 0;
+#if H5MOTE_FILTERS
+        found.values = borrowed_values(file.context, body);
+#endif
+    } else if (status != Status::not_found) {
+        return status;
+    }
+    status = message.find(MessageType::dataspace);
+    if (status == Status::ok) {
+        H5MOTE_TRY(message.head(2, body));
+        found.rank = body.size() > 1 ? static_cast<unsigned>(body[1]) : 0;
+        status = message.find(MessageType::datatype);
     }
     if (found.rank > (H5MOTE_PARTIAL_IO != 0 ? H5MOTE_MAX_RANK : 1)) {
         return file.context.unsupported(Module::dataset, __LINE__, Feature::dataspace_rank, found.rank);
@@ -61,9 +57,8 @@ Status DatasetState::survey(FileState& file, Address address, Survey& found) noe
     if (found.filters > H5MOTE_MAX_FILTERS) {
         return file.context.unsupported(Module::dataset, __LINE__, Feature::filter, found.filters);
     }
-    return found.dataspace && found.datatype
-               ? Status::ok
-               : file.context.fail(Module::dataset, __LINE__, Status::corrupt_file, 0, address);
+    return status != Status::not_found ? status
+                                       : file.context.fail(Module::dataset, __LINE__, Status::corrupt_file, 0, address);
 }
 
 Status DatasetState::open(FileState& file, Address address, DatasetState*& state) noexcept {
@@ -83,6 +78,9 @@ Status DatasetState::open(FileState& file, Address address, DatasetState*& state
 #if H5MOTE_FILTERS
     state->filter_values_ = static_cast<std::uint32_t>(found.values);
 #endif
+#if H5MOTE_ALL_FORMATS
+    state->external_ = found.external;
+#endif
     const Status status = state->load();
     if (status != Status::ok) {
         state->destroy();
@@ -94,53 +92,73 @@ Status DatasetState::open(FileState& file, Address address, DatasetState*& state
     return Status::ok;
 }
 
-// The second walk. The layout comes last in order: it needs what the other messages say, wherever it stands.
-Status DatasetState::load_messages() noexcept {
-    MessageIterator message(*file_, address_);
-    Status status;
-    while ((status = message.next()) == Status::ok) {
-        DatatypeView type;
-        FillValueMessage fill_value;
-        DataspaceMessage space;
-        switch (message.type()) {
-            case MessageType::dataspace:
-                H5MOTE_TRY(space.decode(file_->context, file_->shape(), message.body()));
-                null_space_ = space.type == DataspaceMessage::Type::null;
-                for (unsigned i = 0; i < rank_; ++i) {
-                    dims()[i] = space.dim(i);
-                    max_dims()[i] = space.max_dim(i);
-                }
-                break;
-            case MessageType::datatype:
-                H5MOTE_TRY(view_datatype(file_->context, message.body(), type));
-                element_size_ = type.size();
-                break;
-            case MessageType::fill_value:
-                H5MOTE_TRY(fill_value.decode(file_->context, message.body()));
-                for (const std::byte each : fill_value.value) {
-                    zero_fill_ = zero_fill_ && each == std::byte{0};
-                }
-                break;
-            case MessageType::filter_pipeline:
-                H5MOTE_TRY(load_filters(message));
-                break;
-            default:
-                break;
-        }
+Status DatasetState::load_space(HeaderMessage& message) noexcept {
+    ConstBytes body;
+    DataspaceMessage space;
+    H5MOTE_TRY(message.find(MessageType::dataspace));
+    H5MOTE_TRY(message.body(body));
+    H5MOTE_TRY(space.decode(file_->context, file_->shape(), body));
+    null_space_ = space.type == DataspaceMessage::Type::null;
+    for (unsigned i = 0; i < rank_; ++i) {
+        dims()[i] = space.dim(i);
+        max_dims()[i] = space.max_dim(i);
     }
-    return status == Status::not_found ? Status::ok : status;
+    return Status::ok;
 }
 
+Status DatasetState::find_fill(HeaderMessage& message, FillValueMessage& fill_value) noexcept {
+    ConstBytes body;
+    Status status = message.find(MessageType::fill_value);
+    const bool old = H5MOTE_ALL_FORMATS != 0 && status == Status::not_found;
+#if H5MOTE_ALL_FORMATS
+    if (old) {
+        status = message.find(MessageType::fill_value_old);
+    }
+#endif
+    if (status == Status::not_found) {
+        return Status::ok;
+    }
+    H5MOTE_TRY(status);
+    H5MOTE_TRY(message.body(body));
+#if H5MOTE_ALL_FORMATS
+    if (old) {
+        return fill_value.decode_old(file_->context, body);
+    }
+#endif
+    return fill_value.decode(file_->context, body);
+}
+
+Status DatasetState::load_messages() noexcept {
+    HeaderMessage message(*file_, address_);
+    H5MOTE_TRY(load_space(message));
+    ConstBytes body;
+    DatatypeView type;
+    H5MOTE_TRY(message.find(MessageType::datatype));
+    H5MOTE_TRY(message.body(body));
+    H5MOTE_TRY(view_datatype(file_->context, body, type));
+    element_size_ = type.size();
+    FillValueMessage fill_value;
+    H5MOTE_TRY(find_fill(message, fill_value));
+    // Where none is ever written, libhdf5 leaves what was in the caller's memory.
+    const bool never = fill_value.write_time == static_cast<unsigned>(FillTime::never);
+    for (const std::byte each : fill_value.value) {
+        zero_fill_ = zero_fill_ && (never || each == std::byte{0});
+    }
+    return filter_count_ == 0 ? Status::ok : load_filters(message);
+}
+
+// The layout comes last: it needs what the other messages say.
 Status DatasetState::load() noexcept {
     H5MOTE_TRY(load_messages());
-    MessageIterator layout(*file_, address_);
-    H5MOTE_TRY(layout.next(MessageType::layout));
-    return load_layout(layout);
+    return load_layout();
 }
 
-Status DatasetState::load_filters(MessageIterator& message) noexcept {
+Status DatasetState::load_filters(HeaderMessage& message) noexcept {
+    ConstBytes body;
+    H5MOTE_TRY(message.find(MessageType::filter_pipeline));
+    H5MOTE_TRY(message.body(body));
 #if H5MOTE_FILTERS
-    PipelineReader reader(message.body());
+    PipelineReader reader(body);
     unsigned count = 0;
     H5MOTE_TRY(reader.count(file_->context, count));
     // The header does not stay in memory: values that are borrowed from it move behind the entries.
@@ -165,13 +183,17 @@ Status DatasetState::load_filters(MessageIterator& message) noexcept {
     return Status::ok;
 #else
     return file_->context.unsupported(Module::filter, __LINE__, Feature::filter,
-                                      static_cast<std::uint32_t>(message.type()));
+                                      static_cast<std::uint32_t>(MessageType::filter_pipeline));
 #endif
 }
 
-Status DatasetState::load_layout(MessageIterator& message) noexcept {
+Status DatasetState::load_layout() noexcept {
+    HeaderMessage message(*file_, address_);
+    ConstBytes head;
     LayoutMessage layout;
-    H5MOTE_TRY(layout.decode(file_->context, file_->shape(), message.body()));
+    H5MOTE_TRY(message.find(MessageType::layout));
+    H5MOTE_TRY(message.head(LayoutMessage::kMaxHead, head));
+    H5MOTE_TRY(layout.decode(file_->context, file_->shape(), head, message.size()));
     layout_class_ = layout.layout_class;
     if (layout_class_ == LayoutMessage::Class::chunked) {
         return open_chunks(layout);
@@ -182,12 +204,23 @@ Status DatasetState::load_layout(MessageIterator& message) noexcept {
     for (unsigned i = 0; i < rank_; ++i) {
         sound = sound && checked_multiply(bytes, dims()[i], bytes);
     }
+    data_address_ = layout.address;
+    data_size_ = layout.size;
+#if H5MOTE_ALL_FORMATS
+    if (layout_class_ == LayoutMessage::Class::virtual_dataset) {
+        data_size_ = layout.single_mask;
+        return Status::ok;
+    }
+    // Contiguous data may be described that is not there, or not all; whoever reads it is told.
+    data_size_ = external_ || layout.size == kUndefinedAddress ? narrow(bytes) : layout.size;
+    data_address_ = external_ ? 0 : data_address_;
+    if (layout_class_ != LayoutMessage::Class::compact && !file_->writable()) {
+        return sound ? Status::ok : file_->context.fail(Module::dataset, __LINE__, Status::corrupt_file, 0, address_);
+    }
+#endif
     if (layout_class_ == LayoutMessage::Class::compact) {
-        data_size_ = narrow(layout.compact.size());
         sound = sound && data_size_ >= bytes;
     } else {
-        data_address_ = layout.address;
-        data_size_ = layout.size;
         sound = sound && (data_address_ == kUndefinedAddress ||
                           (data_size_ >= bytes && file_->contains(data_address_, data_size_)));
     }
@@ -205,34 +238,71 @@ Status DatasetState::open_chunks(const LayoutMessage& layout) noexcept {
     shape.filtered = filtered();
     std::uint64_t bytes = element_size_;
     bool sound = layout.dimensionality == rank_ + 1U && layout.chunk_dim(rank_) == element_size_;
+    bool countable = true;
     unsigned unlimited = 0;
     for (unsigned i = 0; sound && i < rank_; ++i) {
-        const std::uint64_t chunk = layout.chunk_dim(i);
-        chunk_dims()[i] = chunk;
-        sound = checked_multiply(bytes, chunk, bytes);
-        if (max_dims()[i] == kUnlimited) {
+        chunk_dims()[i] = layout.chunk_dim(i);
+        sound = checked_multiply(bytes, chunk_dims()[i], bytes) &&
+                (H5MOTE_ALL_FORMATS != 0 || chunk_dims()[i] <= 0xffffffffU);
+        std::uint64_t size = max_dims()[i];
+#if H5MOTE_ALL_FORMATS
+        // Chunks that are found by coordinates are numbered, for the chunk cache, within the extent.
+        size = layout.index == ChunkIndex::btree1 || layout.index == ChunkIndex::btree2 ? dims()[i] : size;
+#endif
+        if (size == kUnlimited) {
             ++unlimited;
-        } else {
-            sound = sound && chunk <= 0xffffffffU &&
-                    checked_multiply(shape.chunks, divide_up(max_dims()[i], static_cast<std::uint32_t>(chunk)),
-                                     shape.chunks);
+        } else if (sound) {
+            countable = countable && checked_multiply(shape.chunks, chunks_along(size, chunk_dims()[i]), shape.chunks);
         }
     }
     // An extensible array counts along the one dimension that is unlimited.
-    sound = sound && bytes <= 0xffffffffU && (layout.index != ChunkIndex::extensible_array || unlimited == 1);
-    if (!sound) {
-        return file_->context.fail(Module::dataset, __LINE__, Status::corrupt_file, 0, address_);
-    }
-    chunk_bytes_ = static_cast<std::uint32_t>(bytes);
-    shape.chunk_bytes = chunk_bytes_;
+    sound = sound && (layout.index != ChunkIndex::extensible_array || unlimited == 1) &&
+            (H5MOTE_ALL_FORMATS != 0 || bytes <= 0xffffffffU);
+#if H5MOTE_ALL_FORMATS
+    countable_ = countable;
+    edges_unfiltered_ = filtered() && (layout.flags & LayoutMessage::kPartialEdgeUnfiltered) != 0;
+    shape.rank = rank_;
+    shape.chunk_dims = chunk_dims();
+    countable = countable || layout.index == ChunkIndex::btree1 || layout.index == ChunkIndex::btree2;
+#else
     if ((layout.flags & LayoutMessage::kPartialEdgeUnfiltered) != 0 && filtered()) {
         return file_->context.unsupported(Module::dataset, __LINE__, Feature::layout_class, layout.flags);
     }
-    if ((filtered() || H5MOTE_PARTIAL_IO == 0) && !fits_cache()) {
+#endif
+    if (!sound || !countable) {
+        return file_->context.fail(Module::dataset, __LINE__, Status::corrupt_file, 0, address_);
+    }
+    chunk_bytes_ = narrow(bytes);
+    shape.chunk_bytes = chunk_bytes_;
+    if ((H5MOTE_PARTIAL_IO == 0 || (filtered() && H5MOTE_ALL_FORMATS == 0)) && !fits_cache()) {
         return file_->context.fail(Module::dataset, __LINE__, Status::over_budget, 0, chunk_bytes_);
     }
     return table_.open(*file_, layout, shape);
 }
+
+#if H5MOTE_ALL_FORMATS
+// What other writers made is read; only what this library makes itself is changed.
+Status DatasetState::check_writable() noexcept {
+    H5MOTE_TRY(file_->check_writable());
+    if (external_) {
+        return file_->context.unsupported(Module::dataset, __LINE__, Feature::external_storage);
+    }
+    if (layout_class_ == LayoutMessage::Class::virtual_dataset || edges_unfiltered_) {
+        return file_->context.unsupported(Module::dataset, __LINE__, Feature::layout_class,
+                                          static_cast<std::uint32_t>(layout_class_));
+    }
+    if (layout_class_ != LayoutMessage::Class::chunked) {
+        return Status::ok;
+    }
+    if (table_.by_coordinates()) {
+        return file_->context.unsupported(Module::dataset, __LINE__, Feature::chunk_index,
+                                          static_cast<std::uint32_t>(table_.kind()));
+    }
+    return chunk_bytes_ > 0xffffffffU || (filtered() && !fits_cache())
+               ? file_->context.fail(Module::dataset, __LINE__, Status::over_budget, 0, chunk_bytes_)
+               : Status::ok;
+}
+#endif
 
 Status DatasetState::release(DatasetState* state) noexcept {
     if (state == nullptr || --state->references_ > 0) {

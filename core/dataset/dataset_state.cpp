@@ -16,10 +16,9 @@ Status DatasetState::fill(std::byte* to, std::size_t count) noexcept {
         std::memset(to, 0, bytes);
         return Status::ok;
     }
-    MessageIterator message(*file_, address_);
-    H5MOTE_TRY(message.next(MessageType::fill_value));
+    HeaderMessage message(*file_, address_);
     FillValueMessage fill_value;
-    H5MOTE_TRY(fill_value.decode(file_->context, message.body()));
+    H5MOTE_TRY(find_fill(message, fill_value));
     if (fill_value.value.size() != element_size_) {
         return file_->context.fail(Module::dataset, __LINE__, Status::corrupt_file, 0, address_);
     }
@@ -86,7 +85,7 @@ Status DatasetState::allocate_chunks(Address index, ChunkLocation& location, boo
     std::uint32_t count = 1;
     if (zero_fill_ && table_.can_reserve() && rank_ == 1) {
         const std::uint32_t reach = table_.reach(index);
-        std::uint32_t limit = reserve_ / chunk_bytes_;
+        std::uint32_t limit = reserve_ / static_cast<std::uint32_t>(chunk_bytes_);
         limit = index < limit ? static_cast<std::uint32_t>(index) : limit;
         limit = reach < limit ? reach : limit;
         // What was written out of order stays where it is.
@@ -125,7 +124,7 @@ Status DatasetState::chunk(Address index, bool overwrite, ChunkSlot*& slot) noex
     if (slot != nullptr) {
         return Status::ok;
     }
-    H5MOTE_TRY(file_->chunks.add(*this, index, chunk_bytes_, slot));
+    H5MOTE_TRY(file_->chunks.add(*this, index, static_cast<std::uint32_t>(chunk_bytes_), slot));
     ChunkLocation location;
     Status status = table_.find(index, location);
     if (status == Status::ok && location.address != kUndefinedAddress) {
@@ -277,7 +276,12 @@ Status DatasetState::allocate_contiguous() noexcept {
 }
 
 Address DatasetState::chunk_index(const std::uint64_t* scaled) noexcept {
-    return narrow(chunk_number(rank_, max_dims(), chunk_dims(), scaled));
+    const std::uint64_t* sizes = max_dims();
+#if H5MOTE_ALL_FORMATS
+    // Where the index goes by coordinates, a number within the extent for the chunk cache.
+    sizes = table_.by_coordinates() ? dims() : sizes;
+#endif
+    return narrow(chunk_number(rank_, sizes, chunk_dims(), scaled));
 }
 
 Status DatasetState::allocate_all() noexcept {
@@ -360,8 +364,8 @@ Status DatasetState::give_back() noexcept {
         ChunkLocation location;
         const Status status = table_.find(index, location);
         if (status != Status::ok || location.address == kUndefinedAddress) {
-            // no_space: the array ends here.
-            return status == Status::no_space ? Status::ok : status;
+            // no_space: the array ends here; over_budget: nothing was appended to it.
+            return status == Status::no_space || status == Status::over_budget ? Status::ok : status;
         }
         // Space is given out again only once nothing names it.
         H5MOTE_TRY(table_.set(index, ChunkLocation{}, 0, 1));

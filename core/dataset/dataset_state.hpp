@@ -3,7 +3,8 @@
 
 #include "checked.hpp"
 #include "chunk_table.hpp"
-#include "header.hpp"
+#include "header_message.hpp"
+#include "messages.hpp"
 #include "pipeline.hpp"
 
 #include <h5mote/dataset.hpp>
@@ -41,7 +42,7 @@ public:
     }
     LayoutMessage::Class layout_class() const noexcept { return layout_class_; }
     std::uint32_t element_size() const noexcept { return element_size_; }
-    std::uint32_t chunk_bytes() const noexcept { return chunk_bytes_; }
+    Address chunk_bytes() const noexcept { return chunk_bytes_; }
     /// Address and bytes of contiguous data; the address of compact data is not one of the file.
     Address data_address() const noexcept { return data_address_; }
     Address data_size() const noexcept { return data_size_; }
@@ -65,12 +66,36 @@ public:
     bool fits_cache() const noexcept { return chunk_bytes_ <= file_->chunks.budget(); }
     /// Fills `count` elements of the file's datatype with the fill value.
     Status fill(std::byte* to, std::size_t count) noexcept;
+    /// The fill value message of either kind; without one `fill_value` stays as it is. Its value lives as long as
+    /// `message` is not used.
+    Status find_fill(HeaderMessage& message, FillValueMessage& fill_value) noexcept;
     /// Gives a contiguous dataset that has none its file space, filled.
     Status allocate_contiguous() noexcept;
     /// Gives every element of the current extent its file space, filled (allocation time early).
     Status allocate_all() noexcept;
     /// Number of the chunk at those chunk coordinates in the index.
     Address chunk_index(const std::uint64_t* scaled) noexcept;
+#if H5MOTE_ALL_FORMATS
+    /// Whether this library can change the dataset.
+    Status check_writable() noexcept;
+    bool external() const noexcept { return external_; }
+    /// Chunk coordinates of the chunk with that number.
+    void scaled_of(Address index, std::uint64_t* scaled) noexcept;
+    FilterEntry* filters() noexcept { return filter_entries(); }
+    unsigned filter_count() const noexcept { return filter_count_; }
+#else
+    Status check_writable() noexcept { return file_->check_writable(); }
+#endif
+    /// Where the chunk at those coordinates stands, and whether it passed filters. `location` is undefined when it does
+    /// not exist, and otherwise lies in the file.
+    Status locate_chunk(ChunkLookup& lookup, const std::uint64_t* scaled, Address index, ChunkLocation& location,
+                        bool& filtered) noexcept;
+    /// Reads a chunk that locate_chunk() found to `chunk`, chunk_bytes() bytes.
+    Status load_chunk(const ChunkLocation& location, bool filtered, Bytes chunk) noexcept;
+    /// Takes a chunk into the cache.
+    Status cache_chunk(Address index, const ChunkLocation& location, bool filtered, ChunkSlot*& slot) noexcept;
+    /// The chunk that is in the cache already, or nullptr.
+    ChunkSlot* cached_chunk(Address index) noexcept;
     void set_reserve(std::uint32_t bytes) noexcept { reserve_ = bytes; }
 
     Status flush_raw() noexcept override;
@@ -92,9 +117,9 @@ private:
     H5MOTE_STEP static Status survey(FileState& file, Address address, Survey& found) noexcept;
     H5MOTE_STEP Status load() noexcept;
     H5MOTE_STEP Status load_messages() noexcept;
-    Status load_message(MessageIterator& message, DatatypeView& type) noexcept;
-    H5MOTE_STEP Status load_layout(MessageIterator& message) noexcept;
-    Status load_filters(MessageIterator& message) noexcept;
+    Status load_space(HeaderMessage& message) noexcept;
+    Status load_filters(HeaderMessage& message) noexcept;
+    H5MOTE_STEP Status load_layout() noexcept;
     H5MOTE_STEP Status open_chunks(const LayoutMessage& layout) noexcept;
     void destroy() noexcept;
 
@@ -120,7 +145,7 @@ private:
     std::uint32_t tail_from_ = 0;  // offset in it up to which the dirty range is known
     std::uint32_t references_ = 1;
     std::uint32_t element_size_ = 0;
-    std::uint32_t chunk_bytes_ = 0;
+    Address chunk_bytes_ = 0;
     std::uint32_t reserve_ = 65536;
 #if H5MOTE_FILTERS
     std::uint32_t filter_values_ = 0;  // bytes of client data behind the filters
@@ -132,6 +157,11 @@ private:
     LayoutMessage::Class layout_class_ = LayoutMessage::Class::contiguous;
     bool null_space_ = false;
     bool dims_changed_ = false;
+#if H5MOTE_ALL_FORMATS
+    bool external_ = false;
+    bool edges_unfiltered_ = false;
+    bool countable_ = true;  // 64 bits count the chunks
+#endif
     bool zero_fill_ = true;  // unwritten elements are zeros
     ChunkTable table_;
 };

@@ -1,7 +1,5 @@
 #include "chunk_grid.hpp"
 
-#include "checked.hpp"
-
 namespace h5mote {
 
 std::uint64_t chunk_number(unsigned rank, const std::uint64_t* max_dims, const std::uint64_t* chunk,
@@ -13,7 +11,7 @@ std::uint64_t chunk_number(unsigned rank, const std::uint64_t* max_dims, const s
         if (max_dims[i] == kUnlimited) {
             slowest = scaled[i];
         } else {
-            const std::uint64_t chunks = divide_up(max_dims[i], static_cast<std::uint32_t>(chunk[i]));
+            const std::uint64_t chunks = chunks_along(max_dims[i], chunk[i]);
             index = index * chunks + scaled[i];
             below *= chunks;
         }

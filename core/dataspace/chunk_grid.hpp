@@ -1,6 +1,8 @@
 // H5D chunk - how chunks divide an extent, and their numbers in the indexes that count them.
 #pragma once
 
+#include "checked.hpp"
+
 #include <h5mote/dataspace.hpp>
 
 #include <cstddef>
@@ -14,10 +16,20 @@ constexpr bool chunk_fits(std::uint64_t size, std::uint64_t most, std::uint64_t 
     return chunk != 0 && (size == 0 || chunk <= most);
 }
 
+/// Number of chunks of `chunk` elements, not 0, that `size` elements need. Chunks of 2^32 and more only with
+/// H5MOTE_ALL_FORMATS.
+inline std::uint64_t chunks_along(std::uint64_t size, std::uint64_t chunk) noexcept {
+#if H5MOTE_ALL_FORMATS
+    return size / chunk + (size % chunk != 0 ? 1 : 0);
+#else
+    return divide_up(size, static_cast<std::uint32_t>(chunk));
+#endif
+}
+
 /// Number of the chunk at `scaled` (coordinates divided by the chunk dimensions) in an implicit, fixed array or
 /// extensible array index: row-major over the *maximum* dimensions, the unlimited one counted slowest wherever it
 /// stands, so that growth renumbers nothing. Format specification, VII.A to VII.D; H5D_earray. `rank` numbers each;
-/// chunk dimensions are not 0 and below 2^32, at most one maximum is unlimited. Modulo 2^64.
+/// chunk dimensions as for chunks_along(), at most one maximum is unlimited. Modulo 2^64.
 std::uint64_t chunk_number(unsigned rank, const std::uint64_t* max_dims, const std::uint64_t* chunk,
                            const std::uint64_t* scaled) noexcept;
 

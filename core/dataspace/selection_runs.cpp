@@ -79,6 +79,18 @@ void BoxRuns::start() noexcept {
     locate_row();
 }
 
+// The run at the current place; how much of the row it takes.
+std::uint64_t BoxRuns::row_run(SelectionRun& run) const noexcept {
+    const std::uint64_t index = index_[row_dim_];
+    const std::uint64_t gapless = row_axis_.contiguous_from(index);
+    const std::uint64_t left = row_.end - index;
+    const std::uint64_t taken = gapless < left ? gapless : left;
+    run.offset = (row_offset_ + row_axis_.coordinate_of(index)) * run_unit_ + skip_;
+    run.packed = (row_packed_ + index) * run_unit_ + skip_;
+    run.length = taken * run_unit_ - skip_;
+    return taken;
+}
+
 bool BoxRuns::next(SelectionRun& run) noexcept {
     if (done_) {
         return false;
@@ -87,14 +99,8 @@ bool BoxRuns::next(SelectionRun& run) noexcept {
         return next_gathered(run);
     }
     std::uint64_t& index = index_[row_dim_];
-    const std::uint64_t gapless = row_axis_.contiguous_from(index);
-    const std::uint64_t left = row_.end - index;
-    const std::uint64_t taken = gapless < left ? gapless : left;
-    run.offset = (row_offset_ + row_axis_.coordinate_of(index)) * run_unit_ + skip_;
-    run.packed = (row_packed_ + index) * run_unit_ + skip_;
-    run.length = taken * run_unit_ - skip_;
+    index += row_run(run);
     skip_ = 0;
-    index += taken;
     if (index == row_.end) {
         index = row_.begin;
         done_ = !count_on();

@@ -34,6 +34,8 @@ public:
     /// The next run into `run`; false at the end. Runs come in row-major order, those of points in the order of their
     /// list; none is empty.
     bool next(SelectionRun& run) noexcept;
+    /// The run that next() gives, without going on; false at the end, and for points and irregular hyperslabs.
+    bool peek(SelectionRun& run) const noexcept { return !done_ && kind_ == Kind::product && row_run(run) != 0; }
 
 protected:
     struct Range {
@@ -77,6 +79,7 @@ protected:
 
 private:
     Range indices(std::size_t d, const Axis& axis) const noexcept;
+    std::uint64_t row_run(SelectionRun& run) const noexcept;
     bool count_on() noexcept;
     void locate_row() noexcept;
 

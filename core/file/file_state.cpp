@@ -47,6 +47,9 @@ Status FileState::start(const FileAccess& access) noexcept {
     const Capabilities capabilities = driver.capabilities();
     writable_ = H5MOTE_WRITE != 0 && capabilities.writable && !access.read_only;
     unordered_ = !capabilities.ordered && !capabilities.sync_is_commit;
+#if H5MOTE_OTHER_FILES
+    access_ = access;
+#endif
     chunks.open(access.chunk_cache);
     H5MOTE_TRY(cache.open(access.metadata_cache));
     open_ = true;
@@ -240,9 +243,6 @@ Status FileState::close() noexcept {
 }
 
 void FileState::stop() noexcept {
-#if H5MOTE_ALL_FORMATS
-    release_mounts();
-#endif
     while (FlushClient* client = clients.front()) {
         client->detach();
         clients.remove(*client);
@@ -261,9 +261,6 @@ void FileState::release(FileState* file) noexcept {
     if (file->open_ && file->close() != Status::ok) {
         file->context.port().log("h5mote: closing a file failed");
     }
-#if H5MOTE_ALL_FORMATS
-    file->leave();
-#endif
     file->context.destroy(MemoryKind::file, file);
 }
 

@@ -5,6 +5,20 @@ namespace h5mote {
 Status FillValueMessage::decode(Context& context, ConstBytes body) noexcept {
     Reader reader(body);
     const unsigned version = reader.u8();
+    value = {};
+#if H5MOTE_ALL_FORMATS
+    if (version == 1 || version == 2) {
+        allocation_time = reader.u8();
+        write_time = reader.u8();
+        undefined = reader.u8() == 0;
+        if (!undefined) {
+            const std::uint32_t size = reader.u32();
+            undefined = size > 0x7fffffffU;  // libhdf5's -1
+            value = reader.bytes(undefined ? 0 : size);
+        }
+        return reader.ok() ? Status::ok : damaged_message(context, __LINE__, MessageType::fill_value);
+    }
+#endif
     if (version != 3) {
         return context.unsupported(Module::format, __LINE__, Feature::fill_value_version, version);
     }
@@ -12,12 +26,23 @@ Status FillValueMessage::decode(Context& context, ConstBytes body) noexcept {
     allocation_time = flags & 3U;
     write_time = (flags >> 2) & 3U;
     undefined = (flags & 0x10U) != 0;
-    value = {};
     if ((flags & 0x20U) != 0) {
         value = reader.bytes(reader.u32());
     }
     return reader.ok() ? Status::ok : damaged_message(context, __LINE__, MessageType::fill_value);
 }
+
+#if H5MOTE_ALL_FORMATS
+Status FillValueMessage::decode_old(Context& context, ConstBytes body) noexcept {
+    Reader reader(body);
+    const std::uint32_t size = reader.u32();
+    allocation_time = 2;  // late
+    write_time = 2;
+    undefined = size == 0;
+    value = reader.bytes(size);
+    return reader.ok() ? Status::ok : damaged_message(context, __LINE__, MessageType::fill_value_old);
+}
+#endif
 
 void FillValueMessage::encode(Writer& writer) const noexcept {
     writer.u8(3);

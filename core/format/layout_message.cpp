@@ -1,14 +1,24 @@
 #include "layout_message.hpp"
 
+#include "checked.hpp"
+
 namespace h5mote {
 
 namespace {
+
+bool sound_chunks(const LayoutMessage& layout, const Reader& reader) noexcept {
+    bool sound = reader.ok() && layout.dimensionality >= 2 && layout.dimensionality <= 33;
+    for (unsigned i = 0; sound && i < layout.dimensionality; ++i) {
+        sound = layout.chunk_dim(i) != 0;
+    }
+    return sound;
+}
 
 Status decode_chunked(Context& context, FileShape shape, Reader& reader, LayoutMessage& layout) noexcept {
     layout.flags = reader.u8();
     layout.dimensionality = reader.u8();
     layout.dim_width = reader.u8();
-    if (layout.dimensionality < 2 || layout.dimensionality > 33 || layout.dim_width < 1 || layout.dim_width > 8) {
+    if (layout.dim_width < 1 || layout.dim_width > 8) {
         return damaged_message(context, __LINE__, MessageType::layout);
     }
     layout.chunk_dims = reader.bytes(static_cast<std::size_t>(layout.dimensionality) * layout.dim_width).data();
@@ -34,47 +44,107 @@ Status decode_chunked(Context& context, FileShape shape, Reader& reader, LayoutM
             layout.array.data_block_min_elements = reader.u8();
             layout.array.page_bits = reader.u8();
             break;
+#if H5MOTE_ALL_FORMATS
+        case ChunkIndex::btree2:
+            reader.skip(6);  // how the tree was made; its header says it again
+            break;
+#endif
         default:
             return context.unsupported(Module::format, __LINE__, Feature::chunk_index,
                                        static_cast<std::uint32_t>(layout.index));
     }
     layout.address = shape.read_addr(reader);
-    bool sound = reader.ok();
-    for (unsigned i = 0; sound && i < layout.dimensionality; ++i) {
-        sound = layout.chunk_dim(i) != 0;
-    }
-    return sound ? Status::ok : damaged_message(context, __LINE__, MessageType::layout);
+    return sound_chunks(layout, reader) ? Status::ok : damaged_message(context, __LINE__, MessageType::layout);
 }
+
+#if H5MOTE_ALL_FORMATS
+Status decode_btree1(Context& context, FileShape shape, Reader& reader, LayoutMessage& layout) noexcept {
+    if (layout.version >= 3) {
+        layout.dimensionality = reader.u8();
+        layout.address = shape.read_addr(reader);
+    }
+    layout.index = ChunkIndex::btree1;
+    layout.dim_width = 4;
+    layout.chunk_dims = reader.bytes(std::size_t{4} * layout.dimensionality).data();
+    return sound_chunks(layout, reader) ? Status::ok : damaged_message(context, __LINE__, MessageType::layout);
+}
+
+// The sizes of what is not chunked were cut to 32 bits: the dataspace says better.
+Status decode_old(Context& context, FileShape shape, Reader& reader, LayoutMessage& layout) noexcept {
+    layout.dimensionality = reader.u8();
+    layout.layout_class = static_cast<LayoutMessage::Class>(reader.u8());
+    reader.skip(5);
+    if (layout.layout_class != LayoutMessage::Class::compact) {
+        layout.address = shape.read_addr(reader);
+    }
+    switch (layout.layout_class) {
+        case LayoutMessage::Class::chunked:
+            return decode_btree1(context, shape, reader, layout);
+        case LayoutMessage::Class::compact:
+        case LayoutMessage::Class::contiguous:
+            reader.skip(std::size_t{4} * layout.dimensionality);
+            layout.size = layout.layout_class == LayoutMessage::Class::compact ? reader.u32() : kUndefinedAddress;
+            return Status::ok;
+        default:
+            return damaged_message(context, __LINE__, MessageType::layout);
+    }
+}
+#endif
 
 }  // namespace
 
-Status LayoutMessage::decode(Context& context, FileShape shape, ConstBytes body) noexcept {
-    Reader reader(body);
-    const unsigned version = reader.u8();
-    layout_class = static_cast<Class>(reader.u8());
-    if (version != 4 && version != 3) {
-        return context.unsupported(Module::format, __LINE__, Feature::layout_version, version);
-    }
-    switch (layout_class) {
-#if H5MOTE_PARTIAL_IO
-        case Class::compact:
-            compact = reader.bytes(reader.u16());
-            break;
-        case Class::contiguous:
-            address = shape.read_addr(reader);
-            size = shape.read_size(reader);
-            break;
+Status LayoutMessage::decode(Context& context, FileShape shape, ConstBytes head, Address length) noexcept {
+    Reader reader(head);
+    version = reader.u8();
+#if H5MOTE_ALL_FORMATS
+    if (version == 1 || version == 2) {
+        H5MOTE_TRY(decode_old(context, shape, reader, *this));
+    } else
 #endif
-        case Class::chunked:
-            if (version == 3) {
-                return context.unsupported(Module::format, __LINE__, Feature::chunk_index);
-            }
-            return decode_chunked(context, shape, reader, *this);
-        default:
-            return context.unsupported(Module::format, __LINE__, Feature::layout_class,
-                                       static_cast<std::uint32_t>(layout_class));
+    {
+        layout_class = static_cast<Class>(reader.u8());
+        if (version != 4 && version != 3 && (H5MOTE_ALL_FORMATS == 0 || version != 5)) {
+            return context.unsupported(Module::format, __LINE__, Feature::layout_version, version);
+        }
+        switch (layout_class) {
+#if H5MOTE_PARTIAL_IO
+            case Class::compact:
+                size = reader.u16();
+                break;
+            case Class::contiguous:
+                address = shape.read_addr(reader);
+                size = shape.read_size(reader);
+                break;
+#endif
+            case Class::chunked:
+                if (version == 3) {
+#if H5MOTE_ALL_FORMATS
+                    return decode_btree1(context, shape, reader, *this);
+#else
+                    return context.unsupported(Module::format, __LINE__, Feature::chunk_index);
+#endif
+                }
+                return decode_chunked(context, shape, reader, *this);
+#if H5MOTE_ALL_FORMATS
+            case Class::virtual_dataset:
+                address = shape.read_addr(reader);
+                single_mask = reader.u32();
+                break;
+#endif
+            default:
+                return context.unsupported(Module::format, __LINE__, Feature::layout_class,
+                                           static_cast<std::uint32_t>(layout_class));
+        }
     }
-    return reader.ok() ? Status::ok : damaged_message(context, __LINE__, MessageType::layout);
+    bool sound = reader.ok();
+#if H5MOTE_PARTIAL_IO
+    if (layout_class == Class::compact) {
+        compact_offset = static_cast<std::uint32_t>(head.size() - reader.remaining());
+        sound = sound && within(compact_offset, size, length);
+    }
+#endif
+    (void)length;
+    return sound ? Status::ok : damaged_message(context, __LINE__, MessageType::layout);
 }
 
 void LayoutMessage::encode(Writer& writer, FileShape shape, const std::uint32_t* dims,

@@ -16,19 +16,26 @@ struct ExtensibleArrayParameters {
     std::uint8_t page_bits = 5;  ///< log2 of the elements of a data block page
 };
 
-/// version 4 (3 without chunks) | class | per class:
+/// version 3, 4 (4 when chunked, 5 for chunks of any size) | class | per class:
 ///   compact     size 2 | data
-///   contiguous  address | size
-///   chunked     flags | dimensionality (rank + 1) | width w | sizes of w bytes | index type | parameters | address
+///   contiguous  address O | size L
+///   chunked     4, 5: flags | dimensionality (rank + 1) | width w | sizes of w bytes | index type | parameters
+///               | address O
+///               3: dimensionality | address O of the B-tree | sizes 4 each
+///   virtual     address O of a global heap collection | index 4
+/// version 1, 2 | dimensionality | class | 0 5 | address O, but for compact | sizes 4 each | [compact: size 4 | data]
 struct LayoutMessage {
-    enum class Class : std::uint8_t { compact = 0, contiguous = 1, chunked = 2 };
+    enum class Class : std::uint8_t { compact = 0, contiguous = 1, chunked = 2, virtual_dataset = 3 };
     static constexpr std::uint8_t kPartialEdgeUnfiltered = 1;
     static constexpr std::uint8_t kSingleFiltered = 2;
+    /// Bytes from the start within which everything stands but compact data.
+    static constexpr std::size_t kMaxHead = 320;
 
     Class layout_class = Class::contiguous;
-    ConstBytes compact;                   ///< the data of a compact dataset, in the header
-    Address address = kUndefinedAddress;  ///< data, or chunk index
-    Address size = 0;                     ///< bytes of contiguous data
+    std::uint8_t version = 0;
+    std::uint32_t compact_offset = 0;     ///< of the data of a compact dataset, within the message
+    Address address = kUndefinedAddress;  ///< data, chunk index, or collection
+    Address size = 0;                     ///< bytes of contiguous or compact data; kUndefinedAddress: not told
     std::uint8_t flags = 0;
     std::uint8_t dimensionality = 0;  ///< rank + 1; the last size is that of an element in bytes
     std::uint8_t dim_width = 0;
@@ -36,10 +43,14 @@ struct LayoutMessage {
     ChunkIndex index = ChunkIndex::none;
     ExtensibleArrayParameters array;  ///< extensible array; page_bits also of a fixed array
     Address single_size = 0;          ///< bytes of a filtered single chunk in the file
-    std::uint32_t single_mask = 0;
+    std::uint32_t single_mask = 0;    ///< the same of a virtual dataset: index in the collection
 
     std::uint64_t chunk_dim(unsigned i) const noexcept { return load_uint(chunk_dims + i * dim_width, dim_width); }
-    Status decode(Context& context, FileShape shape, ConstBytes body) noexcept;
+    /// `head` is the start of a message of `length` bytes, kMaxHead of them or all; it outlives the chunk sizes.
+    Status decode(Context& context, FileShape shape, ConstBytes head, Address length) noexcept;
+    Status decode(Context& context, FileShape shape, ConstBytes body) noexcept {
+        return decode(context, shape, body, narrow(body.size()));
+    }
     /// Writes everything but the compact data, for which the caller appends bytes. `dims` are the chunk's sizes in
     /// elements.
     void encode(Writer& writer, FileShape shape, const std::uint32_t* dims, std::uint32_t element_size) const noexcept;

@@ -4,6 +4,7 @@
 
 #include "attribute_message.hpp"
 #include "dataspace_message.hpp"
+#include "external_files_message.hpp"
 #include "fill_value_message.hpp"
 #include "layout_message.hpp"
 #include "link_message.hpp"

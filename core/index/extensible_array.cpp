@@ -365,71 +365,16 @@ Status ExtensibleArray::locate_page(const Position& at, CacheEntry& super, std::
 
 #if H5MOTE_ALL_FORMATS
 
-Status ExtensibleArray::open_block(const Block& wanted, Address address, MetadataWindow& window) noexcept {
-    if (!file_->contains(address, wanted.space)) {
-        return damaged(__LINE__, address);
-    }
-    H5MOTE_TRY(file_->window(Usage::btree, address, wanted.size, true, window));
-    ConstBytes bytes;
-    H5MOTE_TRY(window.view(0, sizeof wanted.signature, bytes));
-    return load_le<std::uint32_t>(bytes.data()) == wanted.signature ? Status::ok : damaged(__LINE__, address);
-}
-
-Status ExtensibleArray::pointer_at(MetadataWindow& window, std::size_t at, Address& address) noexcept {
-    ConstBytes bytes;
-    H5MOTE_TRY(window.view(at, addr_size(), bytes));
-    address = element_.shape.load_addr(bytes.data());
-    return Status::ok;
-}
-
 // Other writers make blocks of any size: they are looked into, not held.
 Status ExtensibleArray::find(Address index, ChunkLocation& location) noexcept {
     location = ChunkLocation{};
-    if ((std::uint64_t{index} >> parameters_.max_bits) != 0) {
+    ElementBlock block;
+    const Status status = block_of(index, block);
+    if (status == Status::not_found) {
         return file_->context.fail(Module::index, __LINE__, Status::no_space, 0, index);
     }
-    if (index_block_ == kUndefinedAddress) {
-        return Status::ok;
-    }
-    MetadataWindow window;
-    H5MOTE_TRY(open_block(index_block(), index_block_, window));
-    std::size_t offset = prefix_size() + static_cast<std::size_t>(index) * element_.size();
-    if (index >= parameters_.index_block_elements) {
-        const Position at = position(index - parameters_.index_block_elements);
-        Address address = index_block_;
-        std::byte bits{0xff};
-        H5MOTE_TRY(pointer_at(window, pointer_offset(at), address));
-        if (at.super_block >= direct_super_blocks() && address != kUndefinedAddress) {
-            const Block super = super_block(at);
-            H5MOTE_TRY(open_block(super, address, window));
-            if (pages(at) != 0) {
-                const std::uint32_t bit = at.data_block * pages(at) + (at.element >> parameters_.page_bits);
-                ConstBytes bytes;
-                H5MOTE_TRY(window.view(block_prefix_size() + bit / 8, 1, bytes));
-                bits = bytes[0] & static_cast<std::byte>(0x80U >> (bit % 8));
-            }
-            H5MOTE_TRY(pointer_at(window, super.contents + std::size_t{at.data_block} * addr_size(), address));
-        }
-        if (address == kUndefinedAddress) {
-            return Status::ok;
-        }
-        const Block data = data_block(at);
-        H5MOTE_TRY(open_block(data, address, window));
-        offset = block_prefix_size() + std::size_t{at.element} * element_.size();
-        if (pages(at) != 0) {
-            if (bits == std::byte{0}) {
-                return Status::ok;
-            }
-            const std::uint32_t page = at.element >> parameters_.page_bits;
-            H5MOTE_TRY(
-                file_->window(Usage::btree, address + data.size + page * page_size(), page_size(), true, window));
-            offset = std::size_t{at.element & (page_elements() - 1)} * element_.size();
-        }
-    }
-    ConstBytes bytes;
-    H5MOTE_TRY(window.view(offset, element_.size(), bytes));
-    location = element_.load(bytes.data());
-    return Status::ok;
+    H5MOTE_TRY(status);
+    return block.address == kUndefinedAddress ? Status::ok : load_element(*file_, block, element_, index, location);
 }
 
 #else
@@ -469,5 +414,101 @@ Status ExtensibleArray::set(Address index, const ChunkLocation& location, Addres
     }
     return Status::ok;
 }
+
+#if H5MOTE_ALL_FORMATS
+
+// ---- reading, also what the metadata cache has no room for -------------------------------------------------------
+
+Status ExtensibleArray::open_window(Address address, const Block& wanted, MetadataWindow& window) noexcept {
+    if (!file_->contains(address, wanted.space)) {
+        return damaged(__LINE__, address);
+    }
+    H5MOTE_TRY(file_->window(Usage::btree, address, wanted.size, true, window));
+    ConstBytes signature;
+    H5MOTE_TRY(window.view(0, 4, signature));
+    return load_le<std::uint32_t>(signature.data()) == wanted.signature ? Status::ok : damaged(__LINE__, address);
+}
+
+Status ExtensibleArray::block_of(Address index, ElementBlock& block) noexcept {
+    const std::uint32_t direct = parameters_.index_block_elements;
+    block = {kUndefinedAddress, 0, 0, 0, Address{1} << parameters_.max_bits};
+    if ((std::uint64_t{index} >> parameters_.max_bits) != 0) {
+        return Status::not_found;
+    }
+    if (index_block_ == kUndefinedAddress) {
+        return Status::ok;
+    }
+    MetadataWindow holder;
+    ConstBytes bytes;
+    H5MOTE_TRY(open_window(index_block_, index_block(), holder));
+    if (index < direct) {
+        block = {index_block_, holder.size(), prefix_size(), 0, direct};
+        return Status::ok;
+    }
+    const Position at = position(index - direct);
+    const Block data = data_block(at);
+    block.first = data.first + direct;
+    block.count = at.elements;
+    Address pointer = pointer_offset(at);
+    if (at.super_block >= direct_super_blocks()) {
+        H5MOTE_TRY(holder.view(pointer, addr_size(), bytes));
+        const Address super = element_.shape.load_addr(bytes.data());
+        if (super == kUndefinedAddress) {
+            block.first = start_of(at.super_block) + direct;
+            block.count = Address{at.elements} * data_blocks(at.super_block);
+            return Status::ok;
+        }
+        const Block wanted = super_block(at);
+        H5MOTE_TRY(open_window(super, wanted, holder));
+        pointer = wanted.contents + Address{at.data_block} * addr_size();
+    }
+    H5MOTE_TRY(holder.view(pointer, addr_size(), bytes));
+    const Address address = element_.shape.load_addr(bytes.data());
+    if (address == kUndefinedAddress) {
+        return Status::ok;
+    }
+    if (pages(at) != 0) {
+        return page_of(at, holder, address, block);
+    }
+    MetadataWindow window;
+    H5MOTE_TRY(open_window(address, data, window));
+    block.address = address;
+    block.size = data.size;
+    block.offset = data.contents;
+    return Status::ok;
+}
+
+Status ExtensibleArray::page_of(const Position& at, MetadataWindow& super, Address data, ElementBlock& block) noexcept {
+    const Block wanted = data_block(at);
+    const std::uint32_t page = at.element >> parameters_.page_bits;
+    const std::uint32_t bit = at.data_block * pages(at) + page;
+    block.first += Address{page} << parameters_.page_bits;
+    block.count = page_elements();
+    ConstBytes bytes;
+    H5MOTE_TRY(super.view(block_prefix_size() + bit / 8, 1, bytes));
+    if ((static_cast<unsigned>(bytes[0]) & (0x80U >> (bit % 8))) == 0) {
+        return Status::ok;
+    }
+    MetadataWindow window;
+    H5MOTE_TRY(open_window(data, wanted, window));
+    block.address = data + wanted.size + Address{page} * page_size();
+    block.size = page_size();
+    return Status::ok;
+}
+
+Status ExtensibleArray::facts(std::uint64_t& elements, std::uint64_t& bytes) noexcept {
+    const unsigned width = element_.shape.sizeof_size;
+    MetadataWindow window;
+    ConstBytes stats;
+    H5MOTE_TRY(file_->window(Usage::btree, address_, header_size(), true, window));
+    H5MOTE_TRY(window.view(kStatsOffset, std::size_t{6} * width, stats));
+    const auto stat = [&](std::size_t field) { return load_uint(stats.data() + field * width, width); };
+    elements = stat(kHighestSet);
+    bytes = header_size() + stat(kSuperBlockStats + 1) + stat(kDataBlockStats + 1) +
+            (index_block_ == kUndefinedAddress ? 0 : index_block().size);
+    return Status::ok;
+}
+
+#endif
 
 }  // namespace h5mote

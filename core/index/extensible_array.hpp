@@ -20,6 +20,7 @@
 
 #include "checked.hpp"
 #include "chunk_element.hpp"
+#include "element_block.hpp"
 #include "file_state.hpp"
 #include "messages.hpp"
 
@@ -40,6 +41,15 @@ public:
     Address index_block_address() const noexcept { return index_block_; }
     /// Elements from `index` to the end of its block or page, this one included: what one set() reaches.
     std::uint32_t reach(Address index) const noexcept;
+
+#if H5MOTE_ALL_FORMATS
+    const ChunkElementFormat& element() const noexcept { return element_; }
+    /// The block that holds element `index`, for reading; when it was never made, all elements that are missing with
+    /// it. Works for blocks of any size. not_found: beyond what the array can hold. corrupt_file, io_error.
+    Status block_of(Address index, ElementBlock& block) noexcept;
+    /// Number of the highest element ever set, plus one; and bytes of all blocks.
+    Status facts(std::uint64_t& elements, std::uint64_t& bytes) noexcept;
+#endif
 
 private:
     // Position of an element: which super block, which data block of it, which element of that.
@@ -68,10 +78,6 @@ private:
                                    Pinned& block, std::size_t& offset) noexcept;
     std::byte* page_bit(const Position& at, CacheEntry& super, std::uint32_t page, std::byte& mask) noexcept;
     bool page_exists(const Position& at, CacheEntry& super, std::uint32_t page) noexcept;
-#if H5MOTE_ALL_FORMATS
-    Status open_block(const Block& wanted, Address address, MetadataWindow& window) noexcept;
-    Status pointer_at(MetadataWindow& window, std::size_t at, Address& address) noexcept;
-#endif
     std::size_t pointer_offset(const Position& at) const noexcept;
     Status protect_index_block(Pinned& block) noexcept;
     Position position(Address index) const noexcept;
@@ -88,6 +94,10 @@ private:
     Status copy(Address from, Address to, std::size_t size, Pinned& block) noexcept;
     H5MOTE_STEP Status move_pages(const Position& at, CacheEntry& holder, std::size_t pointer, std::uint32_t page,
                                   Pinned& block) noexcept;
+#if H5MOTE_ALL_FORMATS
+    Status open_window(Address address, const Block& wanted, MetadataWindow& window) noexcept;
+    Status page_of(const Position& at, MetadataWindow& super, Address data, ElementBlock& block) noexcept;
+#endif
     Block index_block() const noexcept;
     Block super_block(const Position& at) const noexcept;
     Block data_block(const Position& at) const noexcept;

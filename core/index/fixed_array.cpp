@@ -154,38 +154,9 @@ Status FixedArray::locate_page(CacheEntry& data, std::uint64_t index, bool creat
 // Other writers make blocks of any size: they are looked into, not held.
 Status FixedArray::find(std::uint64_t index, ChunkLocation& location) noexcept {
     location = ChunkLocation{};
-    if (index >= elements_) {
-        return file_->context.fail(Module::index, __LINE__, Status::corrupt_file, 0, index);
-    }
-    MetadataWindow window;
-    ConstBytes bytes;
-    H5MOTE_TRY(file_->window(Usage::btree, address_, header_size(), true, window));
-    H5MOTE_TRY(window.view(header_size() - kChecksum - element_.shape.sizeof_addr, element_.shape.sizeof_addr, bytes));
-    const Address address = element_.shape.load_addr(bytes.data());
-    if (address == kUndefinedAddress) {
-        return Status::ok;
-    }
-    if (!file_->contains(address, data_block_space())) {
-        return file_->context.fail(Module::index, __LINE__, Status::corrupt_file, 0, address);
-    }
-    H5MOTE_TRY(file_->window(Usage::btree, address, data_block_size(), true, window));
-    H5MOTE_TRY(window.view(0, sizeof kDataBlock, bytes));
-    if (load_le<std::uint32_t>(bytes.data()) != kDataBlock) {
-        return file_->context.fail(Module::index, __LINE__, Status::corrupt_file, 0, address);
-    }
-    std::uint64_t at = prefix_size() + index * element_.size();
-    if (pages() != 0) {
-        const Page page = page_of(index);
-        H5MOTE_TRY(window.view(prefix_size() + page.number / 8, 1, bytes));
-        if ((bytes[0] & page.mask()) == std::byte{0}) {
-            return Status::ok;
-        }
-        H5MOTE_TRY(file_->window(Usage::btree, address + data_block_size() + page.offset, page.size, true, window));
-        at = page.element;
-    }
-    H5MOTE_TRY(window.view(at, element_.size(), bytes));
-    location = element_.load(bytes.data());
-    return Status::ok;
+    ElementBlock block;
+    H5MOTE_TRY(block_of(index, block));
+    return block.address == kUndefinedAddress ? Status::ok : load_element(*file_, block, element_, index, location);
 }
 
 #else
@@ -201,6 +172,58 @@ Status FixedArray::find(std::uint64_t index, ChunkLocation& location) noexcept {
     return Status::ok;
 }
 
+#endif
+
+#if H5MOTE_ALL_FORMATS
+Status FixedArray::block_of(std::uint64_t index, ElementBlock& block) noexcept {
+    const FileShape shape = element_.shape;
+    block = {kUndefinedAddress, 0, 0, 0, elements_};
+    MetadataWindow window;
+    ConstBytes bytes;
+    H5MOTE_TRY(file_->window(Usage::btree, address_, header_size(), true, window));
+    H5MOTE_TRY(window.view(header_size() - kChecksum - shape.sizeof_addr, shape.sizeof_addr, bytes));
+    const Address address = shape.load_addr(bytes.data());
+    if (index >= elements_) {
+        return file_->context.fail(Module::index, __LINE__, Status::corrupt_file, 0, index);
+    }
+    if (address == kUndefinedAddress) {
+        return Status::ok;
+    }
+    if (!file_->contains(address, data_block_space())) {
+        return file_->context.fail(Module::index, __LINE__, Status::corrupt_file, 0, address);
+    }
+    H5MOTE_TRY(file_->window(Usage::btree, address, data_block_size(), true, window));
+    H5MOTE_TRY(window.view(0, 4, bytes));
+    if (load_le<std::uint32_t>(bytes.data()) != kDataBlock) {
+        return file_->context.fail(Module::index, __LINE__, Status::corrupt_file, 0, address);
+    }
+    if (pages() == 0) {
+        block.address = address;
+        block.size = data_block_size();
+        block.offset = prefix_size();
+        return Status::ok;
+    }
+    const std::uint64_t page = index >> page_bits_;
+    const std::uint64_t in_page = std::uint64_t{1} << page_bits_;
+    block.first = page << page_bits_;
+    block.count = page + 1 == pages() ? elements_ - block.first : in_page;
+    H5MOTE_TRY(window.view(prefix_size() + page / 8, 1, bytes));
+    if ((static_cast<unsigned>(bytes[0]) & (0x80U >> (page % 8))) != 0) {
+        block.address = address + data_block_size() + page * (in_page * element_.size() + kChecksum);
+        block.size = block.count * element_.size() + kChecksum;
+    }
+    return Status::ok;
+}
+
+Status FixedArray::space(std::uint64_t& bytes) noexcept {
+    const FileShape shape = element_.shape;
+    MetadataWindow window;
+    ConstBytes field;
+    H5MOTE_TRY(file_->window(Usage::btree, address_, header_size(), true, window));
+    H5MOTE_TRY(window.view(header_size() - kChecksum - shape.sizeof_addr, shape.sizeof_addr, field));
+    bytes = header_size() + (shape.load_addr(field.data()) == kUndefinedAddress ? 0 : data_block_space());
+    return Status::ok;
+}
 #endif
 
 Status FixedArray::set(std::uint64_t index, const ChunkLocation& location) noexcept {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "chunk_element.hpp"
+#include "element_block.hpp"
 #include "file_state.hpp"
 
 namespace h5mote {
@@ -18,6 +19,16 @@ public:
     Status open(FileState& file, std::uint64_t address, std::uint8_t size_width) noexcept;
     Status find(std::uint64_t index, ChunkLocation& location) noexcept;
     Status set(std::uint64_t index, const ChunkLocation& location) noexcept;
+
+#if H5MOTE_ALL_FORMATS
+    /// Elements of the array.
+    std::uint64_t size() const noexcept { return elements_; }
+    const ChunkElementFormat& element() const noexcept { return element_; }
+    /// The block that holds element `index`, for reading. Works for blocks of any size. corrupt_file, io_error.
+    Status block_of(std::uint64_t index, ElementBlock& block) noexcept;
+    /// Bytes of header and data block.
+    Status space(std::uint64_t& bytes) noexcept;
+#endif
 
 private:
     // The page that holds an element.

@@ -185,7 +185,14 @@ TEST(DatasetAppend, AFilteredChunkLargerThanTheCacheIsOverBudget) {
     EXPECT_TRUE(bool(bench.file.root().create_dataset<Row>("log", rows(8, true))));
     bench.access.chunk_cache = 63;
     ASSERT_EQ(bench.reopen(), Status::ok);
+#if H5MOTE_ALL_FORMATS
+    // It can be looked at, but for its elements.
+    auto log = bench.file.root().open_dataset<Row>("log");
+    ASSERT_TRUE(bool(log));
+    EXPECT_EQ(log->append(Row::at(0)), Status::over_budget);
+#else
     EXPECT_EQ(bench.file.root().open_dataset("log").status(), Status::over_budget);
+#endif
 }
 #endif
 

@@ -195,14 +195,41 @@ TEST(Messages, Layout) {
     bad[5] = 0;  // an empty chunk
     EXPECT_EQ(layout.decode(bench.library, kNarrow, view(bad)), Status::corrupt_file);
     std::memcpy(bad, kChunked, sizeof bad);
-    bad[7] = 5;  // a version 2 B-tree
+    bad[7] = 6;  // an index that there is not
     EXPECT_EQ(layout.decode(bench.library, kNarrow, view(bad)), Status::unsupported);
-    bad[0] = 2;
+    bad[0] = 6;
     EXPECT_EQ(layout.decode(bench.library, kNarrow, view(bad)), Status::unsupported);
-    constexpr unsigned char kOldChunks[] = {3, 2, 2, 0, 0, 0, 0, 1, 0, 0, 0, 4, 0, 0, 0};
+    constexpr unsigned char kOldChunks[] = {3, 2, 2, 0x40, 0, 0, 0, 10, 0, 0, 0, 4, 0, 0, 0};
+    constexpr unsigned char kOldest[] = {1, 2, 2, 0, 0, 0, 0, 0, 0x40, 0, 0, 0, 10, 0, 0, 0, 4, 0, 0, 0};
+    constexpr unsigned char kVirtual[] = {4, 3, 0x40, 0, 0, 0, 7, 0, 0, 0};
+#if H5MOTE_ALL_FORMATS
+    ASSERT_EQ(layout.decode(bench.library, kNarrow, view(kOldChunks)), Status::ok);
+    EXPECT_EQ(layout.index, ChunkIndex::btree1);
+    EXPECT_EQ(layout.address, 0x40U);
+    EXPECT_EQ(layout.chunk_dim(0), 10U);
+    ASSERT_EQ(layout.decode(bench.library, kNarrow, view(kOldest)), Status::ok);
+    EXPECT_EQ(layout.index, ChunkIndex::btree1);
+    EXPECT_EQ(layout.address, 0x40U);
+    EXPECT_EQ(layout.chunk_dim(1), 4U);
+    EXPECT_EQ(layout.decode(bench.library, kNarrow, view(kOldest).first(16)), Status::corrupt_file);
+    // Sizes of what is not chunked are not to be relied on.
+    constexpr unsigned char kOldWhole[] = {2, 2, 1, 0, 0, 0, 0, 0, 0x40, 0, 0, 0, 10, 0, 0, 0, 4, 0, 0, 0};
+    ASSERT_EQ(layout.decode(bench.library, kNarrow, view(kOldWhole)), Status::ok);
+    EXPECT_EQ(layout.layout_class, LayoutMessage::Class::contiguous);
+    EXPECT_EQ(layout.size, kUndefinedAddress);
+    constexpr unsigned char kOldCompact[] = {1, 1, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0, 3, 0, 0, 0, 1, 2, 3};
+    ASSERT_EQ(layout.decode(bench.library, kNarrow, view(kOldCompact)), Status::ok);
+    EXPECT_EQ(layout.compact_offset, 16U);
+    EXPECT_EQ(layout.size, 3U);
+    EXPECT_EQ(layout.decode(bench.library, kNarrow, view(kOldCompact).first(18)), Status::corrupt_file);
+    ASSERT_EQ(layout.decode(bench.library, kNarrow, view(kVirtual)), Status::ok);
+    EXPECT_EQ(layout.layout_class, LayoutMessage::Class::virtual_dataset);
+    EXPECT_EQ(layout.single_mask, 7U);
+#else
     EXPECT_EQ(layout.decode(bench.library, kNarrow, view(kOldChunks)), Status::unsupported);
-    constexpr unsigned char kVirtual[] = {4, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+    EXPECT_EQ(layout.decode(bench.library, kNarrow, view(kOldest)), Status::unsupported);
     EXPECT_EQ(layout.decode(bench.library, kNarrow, view(kVirtual)), Status::unsupported);
+#endif
 #if H5MOTE_PARTIAL_IO
     constexpr unsigned char kWhole[] = {3, 1, 0x40, 0, 0, 0, 24, 0, 0, 0, 0, 0, 0, 0};
     ASSERT_EQ(layout.decode(bench.library, kNarrow, view(kWhole)), Status::ok);
@@ -210,7 +237,8 @@ TEST(Messages, Layout) {
     EXPECT_EQ(layout.size, 24U);
     constexpr unsigned char kCompact[] = {4, 0, 3, 0, 1, 2, 3};
     ASSERT_EQ(layout.decode(bench.library, kNarrow, view(kCompact)), Status::ok);
-    EXPECT_EQ(layout.compact.size(), 3U);
+    EXPECT_EQ(layout.compact_offset, 4U);
+    EXPECT_EQ(layout.size, 3U);
     EXPECT_EQ(layout.decode(bench.library, kNarrow, view(kCompact).first(6)), Status::corrupt_file);
 #endif
 }

@@ -11,7 +11,7 @@
 namespace h5mote {
 
 class Conversion;
-class SelectionSet;
+class Context;
 struct ChunkWalk;
 
 /// Sizes of a chunk in elements, one a dimension, slowest first.
@@ -189,6 +189,7 @@ public:
 
 private:
     const Dataset& dataset_;
+    Context* context_ = nullptr;
     ChunkWalk* walk_ = nullptr;
 };
 

@@ -176,12 +176,10 @@ public:
 protected:
 #if H5MOTE_ALL_FORMATS
     friend class Attribute;
+    friend class Dataset;
     friend class AttributeIterator;
     friend class LinkIterator;
-    friend class Group;
-    friend class File;
-    friend class Dataset;
-    friend class NamedDatatype;
+    friend class ObjectOpener;
 #endif
     Object(FileState& file, Address address) noexcept;
 

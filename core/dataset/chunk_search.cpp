@@ -1,0 +1,194 @@
+// Finding chunks for reading: by every index, with index blocks of any size.
+
+#include "chunk_table.hpp"
+
+#include "btree2_record.hpp"
+#include "checked.hpp"
+
+#if H5MOTE_ALL_FORMATS
+
+namespace h5mote {
+namespace {
+
+// Records are in the order of their chunk coordinates, the slowest dimension first.
+class ScaledCompare final : public RecordCompare {
+public:
+    ScaledCompare(const std::uint64_t* wanted, unsigned rank) noexcept : wanted_(wanted), rank_(rank) {}
+    Status compare(ConstBytes record, int& order) noexcept override {
+        order = 0;
+        for (unsigned i = 0; order == 0 && i < rank_; ++i) {
+            const std::uint64_t there = ChunkRecord::coordinate(record, rank_, i);
+            order = wanted_[i] < there ? -1 : wanted_[i] > there ? 1 : 0;
+        }
+        return Status::ok;
+    }
+
+private:
+    const std::uint64_t* wanted_;
+    unsigned rank_;
+};
+
+}  // namespace
+
+Status ChunkTable::open_btree2(const LayoutMessage& layout) noexcept {
+    ::new (static_cast<void*>(&btree2_)) BTree2;
+    H5MOTE_TRY(btree2_.open(*file_, layout.address));
+    record_width_ = size_width(*file_, layout, shape_);
+    const std::size_t size = ChunkElementFormat{file_->shape(), record_width_}.size() + std::size_t{8} * shape_.rank;
+    const BTree2Type type = shape_.filtered ? BTree2Type::chunk_filtered : BTree2Type::chunk;
+    return btree2_.type() == type && btree2_.record_size() == size
+               ? Status::ok
+               : file_->context.fail(Module::index, __LINE__, Status::corrupt_file, 0, layout.address);
+}
+
+Status ChunkTable::block_of(Address index, ElementBlock& block) noexcept {
+    return kind_ == ChunkIndex::fixed_array ? fixed_.block_of(index, block) : extensible_.block_of(index, block);
+}
+
+// Goes to the block that holds an element, unless it is the one at hand.
+Status ChunkTable::find_element(ChunkLookup& lookup, Address index, ChunkLocation& location) noexcept {
+    ElementBlock& block = lookup.block_;
+    if (!block.holds(index)) {
+        lookup.window_.close();
+        const Status status = block_of(index, block);
+        if (status != Status::ok) {
+            block = ElementBlock{};
+            return status;
+        }
+    }
+    if (block.address == kUndefinedAddress) {
+        return Status::ok;
+    }
+    if (!lookup.window_.valid()) {
+        H5MOTE_TRY(file_->window(Usage::btree, block.address, block.size, true, lookup.window_));
+    }
+    return block.load(lookup.window_, element(), index, location);
+}
+
+// A record begins as an element of an array does.
+Status ChunkTable::find_record(ChunkLookup& lookup, const std::uint64_t* scaled, ChunkLocation& location) noexcept {
+    ScaledCompare compare(scaled, shape_.rank);
+    const Bytes record(lookup.record_, btree2_.record_size());
+    const Status status = btree2_.find(compare, record);
+    if (status == Status::ok) {
+        location = ChunkElementFormat{file_->shape(), record_width_}.load(record.data());
+    }
+    return status == Status::not_found ? Status::ok : status;
+}
+
+Status ChunkTable::next_record(ChunkLookup& lookup, Address& next, std::uint64_t* scaled,
+                               ChunkLocation& location) noexcept {
+    const Bytes record(lookup.record_, btree2_.record_size());
+    H5MOTE_TRY(btree2_.record(next, record));
+    ++next;
+    location = ChunkElementFormat{file_->shape(), record_width_}.load(record.data());
+    for (unsigned i = 0; i < shape_.rank; ++i) {
+        scaled[i] = ChunkRecord::coordinate(record, shape_.rank, i);
+    }
+    return Status::ok;
+}
+
+Status ChunkTable::find(ChunkLookup& lookup, const std::uint64_t* scaled, Address index,
+                        ChunkLocation& location) noexcept {
+    location = ChunkLocation{};
+    if (missing_) {
+        return Status::ok;
+    }
+    Status status = Status::ok;
+    switch (kind_) {
+        case ChunkIndex::btree1:
+            status = btree1_.find(scaled, location);
+            break;
+        case ChunkIndex::btree2:
+            status = find_record(lookup, scaled, location);
+            break;
+        case ChunkIndex::fixed_array:
+        case ChunkIndex::extensible_array:
+            status = find_element(lookup, index, location);
+            // An array that ends before the extent does has no such chunk.
+            status = status == Status::not_found ? Status::ok : status;
+            break;
+        default:
+            status = find(index, location);
+            break;
+    }
+    location.size = shape_.filtered ? location.size : shape_.chunk_bytes;
+    return status;
+}
+
+Status ChunkTable::next_element(ChunkLookup& lookup, Address& next, ChunkLocation& location) noexcept {
+    const Address end = kind_ == ChunkIndex::fixed_array ? narrow(fixed_.size()) : kUndefinedAddress;
+    while (next < end) {
+        H5MOTE_TRY(find_element(lookup, next, location));
+        const ElementBlock& block = lookup.block_;
+        if (block.address == kUndefinedAddress) {
+            next = block.first + block.count;
+            continue;
+        }
+        ++next;
+        if (location.address != kUndefinedAddress) {
+            return Status::ok;
+        }
+    }
+    return Status::not_found;
+}
+
+Status ChunkTable::next(ChunkLookup& lookup, ChunkCursor& cursor, Address& index, std::uint64_t* scaled,
+                        ChunkLocation& location) noexcept {
+    location = ChunkLocation{};
+    if (missing_) {
+        return Status::not_found;
+    }
+    if (kind_ == ChunkIndex::btree1) {
+        return btree1_.next(cursor.btree1, scaled, location);
+    }
+    Status status = Status::ok;
+    if (kind_ == ChunkIndex::btree2) {
+        status = next_record(lookup, cursor.next, scaled, location);
+    } else if (is_array()) {
+        status = next_element(lookup, cursor.next, location);
+        index = cursor.next - 1;
+    } else {
+        // All chunks of an implicit index stand side by side.
+        std::uint64_t bytes = 0;
+        const std::uint64_t chunks = kind_ == ChunkIndex::single ? 1 : shape_.chunks;
+        if (single_.address == kUndefinedAddress || cursor.next >= chunks) {
+            return Status::not_found;
+        }
+        if (kind_ == ChunkIndex::implicit && (!checked_multiply<std::uint64_t>(chunks, shape_.chunk_bytes, bytes) ||
+                                              !file_->contains(single_.address, narrow(bytes)))) {
+            return file_->context.fail(Module::index, __LINE__, Status::corrupt_file, 0, single_.address);
+        }
+        index = cursor.next++;
+        status = find(index, location);
+    }
+    location.size = shape_.filtered ? location.size : shape_.chunk_bytes;
+    return status;
+}
+
+Status ChunkTable::space(std::uint64_t& bytes) noexcept {
+    bytes = 0;
+    if (missing_) {
+        return Status::ok;
+    }
+    std::uint64_t elements = 0;
+    BlockSum sum;
+    switch (kind_) {
+        case ChunkIndex::fixed_array:
+            return fixed_.space(bytes);
+        case ChunkIndex::extensible_array:
+            return extensible_.facts(elements, bytes);
+        case ChunkIndex::btree1:
+        case ChunkIndex::btree2: {
+            const Status status = kind_ == ChunkIndex::btree1 ? btree1_.walk(sum) : btree2_.walk(sum);
+            bytes = sum.bytes;
+            return status;
+        }
+        default:
+            return Status::ok;
+    }
+}
+
+}  // namespace h5mote
+
+#endif

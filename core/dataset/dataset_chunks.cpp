@@ -1,0 +1,88 @@
+// Chunks of an open dataset, as reading finds them.
+
+#include "checked.hpp"
+#include "chunk_grid.hpp"
+#include "dataset_state.hpp"
+
+#if H5MOTE_PARTIAL_IO
+
+namespace h5mote {
+
+ChunkSlot* DatasetState::cached_chunk(Address index) noexcept {
+    ChunkSlot* const slot = file_->chunks.find(*this, index);
+#if H5MOTE_ALL_FORMATS
+    if (slot != nullptr && !countable_) {
+        // Another chunk may have the same number.
+        file_->chunks.drop(*slot);
+        return nullptr;
+    }
+#endif
+    return slot;
+}
+
+Status DatasetState::locate_chunk(ChunkLookup& lookup, const std::uint64_t* scaled, Address index,
+                                  ChunkLocation& location, bool& chunk_filtered) noexcept {
+    H5MOTE_TRY(table_.find(lookup, scaled, index, location));
+    chunk_filtered = filtered();
+#if H5MOTE_ALL_FORMATS
+    if (edges_unfiltered_) {
+        for (unsigned i = 0; i < rank_; ++i) {
+            chunk_filtered = chunk_filtered && dims()[i] - scaled[i] * chunk_dims()[i] >= chunk_dims()[i];
+        }
+        location.size = chunk_filtered ? location.size : chunk_bytes_;
+    }
+#endif
+    return location.address == kUndefinedAddress || file_->contains(location.address, location.size)
+               ? Status::ok
+               : file_->context.fail(Module::dataset, __LINE__, Status::corrupt_file, 0, location.address);
+}
+
+Status DatasetState::load_chunk(const ChunkLocation& location, bool chunk_filtered, Bytes chunk) noexcept {
+#if H5MOTE_FILTERS
+    if (chunk_filtered) {
+        return read_filtered(location, chunk);
+    }
+#endif
+    (void)chunk_filtered;
+    return file_->driver.read(Usage::raw_data, location.address, chunk);
+}
+
+Status DatasetState::cache_chunk(Address index, const ChunkLocation& location, bool chunk_filtered,
+                                 ChunkSlot*& slot) noexcept {
+    if (!fits_cache()) {
+        return file_->context.fail(Module::dataset, __LINE__, Status::over_budget, 0, chunk_bytes_);
+    }
+    H5MOTE_TRY(file_->chunks.add(*this, index, static_cast<std::uint32_t>(chunk_bytes_), slot));
+    slot->address = location.address;
+    slot->stored_size = static_cast<std::uint32_t>(location.size);
+    const Status status = load_chunk(location, chunk_filtered, {slot->data(), slot->size});
+    if (status != Status::ok) {
+        file_->chunks.drop(*slot);
+        slot = nullptr;
+    }
+    return status;
+}
+
+#if H5MOTE_ALL_FORMATS
+// The reverse of chunk_number().
+void DatasetState::scaled_of(Address index, std::uint64_t* scaled) noexcept {
+    std::uint64_t rest = index;
+    unsigned slowest = rank_;
+    for (unsigned i = rank_; i-- > 0;) {
+        if (max_dims()[i] == kUnlimited) {
+            slowest = i;
+            continue;
+        }
+        const std::uint64_t chunks = chunks_along(max_dims()[i], chunk_dims()[i]);
+        scaled[i] = chunks == 0 ? 0 : rest % chunks;
+        rest = chunks == 0 ? 0 : rest / chunks;
+    }
+    if (slowest < rank_) {
+        scaled[slowest] = rest;
+    }
+}
+#endif
+
+}  // namespace h5mote
+
+#endif

@@ -1,0 +1,142 @@
+#include "external_storage.hpp"
+
+#include "checked.hpp"
+
+#include <cstring>
+
+#if H5MOTE_ALL_FORMATS
+
+namespace h5mote {
+
+Status ExternalStorage::load(HeaderMessage& message, ExternalFilesMessage& list) noexcept {
+    H5MOTE_TRY(message.find(MessageType::external_files));
+    ConstBytes head;
+    H5MOTE_TRY(message.head(ExternalFilesMessage::head_size(file_.shape()), head));
+    return list.decode(file_.context, file_.shape(), head, message.size());
+}
+
+Status ExternalStorage::slot(HeaderMessage& message, std::size_t i, ExternalFilesMessage::Slot& slot) noexcept {
+    const std::size_t size = ExternalFilesMessage::slot_size(file_.shape());
+    ConstBytes bytes;
+    H5MOTE_TRY(message.view(ExternalFilesMessage::head_size(file_.shape()) + i * size, size, bytes));
+    slot = ExternalFilesMessage::slot(file_.shape(), bytes);
+    return Status::ok;
+}
+
+Status ExternalStorage::count(std::uint32_t& files) noexcept {
+    HeaderMessage message(file_, header_);
+    ExternalFilesMessage list;
+    H5MOTE_TRY(load(message, list));
+    files = list.slots;
+    return Status::ok;
+}
+
+Status ExternalStorage::describe(std::size_t i, ExternalFile& info, Span<char> name) noexcept {
+    ExternalFilesMessage::Slot found;
+    Address heap_address = 0;
+    {
+        HeaderMessage message(file_, header_);
+        ExternalFilesMessage list;
+        H5MOTE_TRY(load(message, list));
+        if (i >= list.slots) {
+            return Status::not_found;
+        }
+        H5MOTE_TRY(slot(message, i, found));
+        heap_address = list.heap;
+    }
+    info.offset = found.offset;
+    info.size = found.size;
+    LocalHeap heap;
+    H5MOTE_TRY(heap.open(file_, heap_address));
+    H5MOTE_TRY(heap.copy(found.name, {reinterpret_cast<std::byte*>(name.data()), name.size()}, info.name_length));
+    return name.empty() || info.name_length <= name.size()
+               ? Status::ok
+               : file_.context.fail(Module::dataset, __LINE__, Status::invalid_argument, 0, info.name_length);
+}
+
+void ExternalStorage::close() noexcept {
+#if H5MOTE_OTHER_FILES
+    if (driver_ != nullptr) {
+        file_.access().opener->close(*driver_);
+        driver_ = nullptr;
+    }
+#endif
+}
+
+Status ExternalStorage::open_driver(Address heap_address, Address name) noexcept {
+#if H5MOTE_OTHER_FILES
+    DriverOpener* const opener = file_.access().opener;
+    if (opener != nullptr) {
+        LocalHeap heap;
+        MetadataWindow window;
+        ConstBytes text;
+        H5MOTE_TRY(heap.open(file_, heap_address));
+        H5MOTE_TRY(heap.name(name, window));
+        std::size_t length = 0;
+        if (!to_size(window.size(), length)) {
+            return Status::overflow;
+        }
+        H5MOTE_TRY(window.view(0, length, text));
+        const Status status = opener->open(file_.storage(), {reinterpret_cast<const char*>(text.data()), length},
+                                           OpenPurpose::external_data, driver_);
+        if (status != Status::ok) {
+            driver_ = nullptr;
+            return file_.context.fail(Module::dataset, __LINE__, status, 0, name);
+        }
+        return driver_->end_of_file(length_);
+    }
+#endif
+    (void)heap_address;
+    (void)name;
+    return file_.context.unsupported(Module::dataset, __LINE__, Feature::external_storage);
+}
+
+// Opens the file that holds byte `offset` of the data.
+Status ExternalStorage::open(std::uint64_t offset) noexcept {
+    close();
+    HeaderMessage message(file_, header_);
+    ExternalFilesMessage list;
+    H5MOTE_TRY(load(message, list));
+    std::uint64_t begin = 0;
+    for (unsigned i = 0; i < list.slots; ++i) {
+        ExternalFilesMessage::Slot at;
+        H5MOTE_TRY(slot(message, i, at));
+        std::uint64_t end = 0;
+        // The last file may have no end.
+        if (!checked_add(begin, at.size, end)) {
+            end = ~std::uint64_t{0};
+        }
+        if (offset < end) {
+            begin_ = begin;
+            end_ = end;
+            offset_ = at.offset;
+            return open_driver(list.heap, at.name);
+        }
+        begin = end;
+    }
+    return file_.context.fail(Module::dataset, __LINE__, Status::corrupt_file, 0, offset);
+}
+
+Status ExternalStorage::read(std::uint64_t offset, Bytes to) noexcept {
+    while (!to.empty()) {
+        if (driver_ == nullptr || offset < begin_ || offset >= end_) {
+            H5MOTE_TRY(open(offset));
+        }
+        const std::uint64_t left = end_ - offset;
+        const std::size_t now = left < to.size() ? static_cast<std::size_t>(left) : to.size();
+        std::uint64_t from = 0;
+        std::size_t there = 0;
+        if (checked_add(offset_, offset - begin_, from) && from < length_) {
+            there = length_ - from < now ? static_cast<std::size_t>(length_ - from) : now;
+            H5MOTE_TRY(driver_->read(Usage::raw_data, from, to.first(there)));
+        }
+        std::memset(to.data() + there, 0, now - there);
+        offset += now;
+        to = to.subspan(now);
+    }
+    return Status::ok;
+}
+
+}  // namespace h5mote
+
+#endif

@@ -1,0 +1,51 @@
+// H5D (external file list) - raw data in files without HDF5 structure, one behind the other.
+#pragma once
+
+#include "header_message.hpp"
+#include "local_heap.hpp"
+#include "messages.hpp"
+
+#include <h5mote/dataset_info.hpp>
+#include <h5mote/opener.hpp>
+
+namespace h5mote {
+
+#if H5MOTE_ALL_FORMATS
+
+/// The external files of a dataset. One of them is open at a time.
+class ExternalStorage {
+public:
+    ExternalStorage(FileState& file, Address header) noexcept : file_(file), header_(header) {}
+    ExternalStorage(const ExternalStorage&) = delete;
+    ExternalStorage& operator=(const ExternalStorage&) = delete;
+    ~ExternalStorage() { close(); }
+
+    /// Number of files.
+    Status count(std::uint32_t& files) noexcept;
+    /// The i-th; its name as far as the span reaches, nothing if that is empty. not_found; invalid_argument: the name
+    /// is longer.
+    Status describe(std::size_t i, ExternalFile& info, Span<char> name) noexcept;
+
+    /// Fills `to` from `offset` of the data on. What a file is too short for are zeros. corrupt_file: beyond the last
+    /// file; not_found: a file is missing; unsupported: there is no opener.
+    Status read(std::uint64_t offset, Bytes to) noexcept;
+
+private:
+    Status load(HeaderMessage& message, ExternalFilesMessage& list) noexcept;
+    Status slot(HeaderMessage& message, std::size_t i, ExternalFilesMessage::Slot& slot) noexcept;
+    Status open(std::uint64_t offset) noexcept;
+    Status open_driver(Address heap, Address name) noexcept;
+    void close() noexcept;
+
+    FileState& file_;
+    Address header_;
+    Driver* driver_ = nullptr;
+    std::uint64_t begin_ = 0;  // what the open file has of the data ...
+    std::uint64_t end_ = 0;
+    std::uint64_t offset_ = 0;  // ... from here in it on
+    std::uint64_t length_ = 0;  // bytes of that file
+};
+
+#endif
+
+}  // namespace h5mote

@@ -1,0 +1,76 @@
+// H5O - one message of an object's header, wherever it stands, as a dataset reads it.
+#pragma once
+
+#include "header.hpp"
+#include "stored_message.hpp"
+
+#include <cstring>
+
+namespace h5mote {
+
+/// Holds what it found until the next find(). The bytes that it hands out live until its next call.
+class HeaderMessage {
+public:
+    HeaderMessage(const HeaderMessage&) = delete;
+    HeaderMessage& operator=(const HeaderMessage&) = delete;
+    ~HeaderMessage() = default;
+
+#if H5MOTE_ALL_FORMATS
+    HeaderMessage(FileState& file, Address header) noexcept : file_(file), header_(header) {}
+
+    /// not_found: the header has none of that type.
+    Status find(MessageType type) noexcept { return message_.find(file_, header_, type); }
+    /// Header of the committed datatype that a datatype message stands in; undefined: it is the object's own.
+    Address committed() const noexcept { return message_.committed(); }
+    Address size() noexcept { return message_.size(); }
+    /// The message in one piece.
+    Status body(ConstBytes& bytes) noexcept { return message_.view(bytes); }
+    /// Its first bytes: `count`, or all if it is shorter.
+    Status head(std::size_t count, ConstBytes& bytes) noexcept {
+        return message_.bytes().view(0, size() < count ? static_cast<std::size_t>(size()) : count, bytes);
+    }
+    /// `count` bytes from `offset` on. corrupt_file when they are not all within.
+    Status view(Address offset, std::size_t count, ConstBytes& bytes) noexcept {
+        return message_.bytes().view(offset, count, bytes);
+    }
+    Status read(Address offset, Bytes to) noexcept { return message_.bytes().read(offset, to); }
+
+private:
+    FileState& file_;
+    Address header_;
+    StoredMessage message_;
+#else
+    HeaderMessage(FileState& file, Address header) noexcept : file_(file), header_(header), message_(file, header) {}
+
+    Status find(MessageType type) noexcept {
+        message_.~MessageIterator();
+        ::new (static_cast<void*>(&message_)) MessageIterator(file_, header_);
+        return message_.next(type);
+    }
+    Address size() noexcept { return narrow(message_.body().size()); }
+    Status body(ConstBytes& bytes) noexcept {
+        bytes = message_.body();
+        return Status::ok;
+    }
+    Status head(std::size_t count, ConstBytes& bytes) noexcept {
+        bytes = message_.body();
+        bytes = bytes.first(bytes.size() < count ? bytes.size() : count);
+        return Status::ok;
+    }
+    Status read(Address offset, Bytes to) noexcept {
+        const ConstBytes bytes = message_.body();
+        if (!within(offset, to.size(), bytes.size())) {
+            return file_.context.fail(Module::dataset, __LINE__, Status::corrupt_file, 0, header_);
+        }
+        std::memcpy(to.data(), bytes.data() + offset, to.size());
+        return Status::ok;
+    }
+
+private:
+    FileState& file_;
+    Address header_;
+    MessageIterator message_;
+#endif
+};
+
+}  // namespace h5mote

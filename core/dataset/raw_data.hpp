@@ -1,0 +1,64 @@
+// H5D I/O - raw data that is read where it stands, by offset: one piece of the file, the object header, other files.
+#pragma once
+
+#include "dataset_state.hpp"
+#include "external_storage.hpp"
+
+namespace h5mote {
+
+class RawData {
+public:
+    explicit RawData(DatasetState& dataset) noexcept
+        : dataset_(dataset),
+          file_(dataset.file()),
+          header_(dataset.file(), dataset.address())
+#if H5MOTE_ALL_FORMATS
+          ,
+          external_(dataset.file(), dataset.address())
+#endif
+    {
+    }
+    RawData(const RawData&) = delete;
+    RawData& operator=(const RawData&) = delete;
+    ~RawData() { release(); }
+
+    /// All data of a contiguous or compact dataset. Contiguous data without an address do not exist().
+    Status open() noexcept;
+    /// `size` bytes at `address`: a chunk.
+    void open(Address address, Address size) noexcept;
+    bool exists() const noexcept { return header_data_ || external_data_ || address_ != kUndefinedAddress; }
+
+    /// Fills `to` from `offset` on. corrupt_file: beyond the data, or the file. io_error.
+    Status read(std::uint64_t offset, Bytes to) noexcept;
+    /// At least `least` bytes from `offset` on in memory, read in one go with what is expected next; `wanted` are known
+    /// to be. Valid until the next call. Errors of read(), out_of_memory.
+    Status view(std::uint64_t offset, std::size_t least, std::uint64_t wanted, ConstBytes& bytes) noexcept;
+
+private:
+    // Bytes read ahead at most, of what the chunk cache may have.
+    static constexpr std::size_t kMostAhead = 65536;
+    static constexpr std::size_t kLeastAhead = 512;
+
+    Status reserve(std::size_t least) noexcept;
+    void release() noexcept;
+
+    DatasetState& dataset_;
+    FileState& file_;
+    Address address_ = kUndefinedAddress;
+    std::uint64_t size_ = 0;
+    std::uint32_t header_offset_ = 0;
+    bool header_data_ = false;
+    bool external_data_ = false;
+    ChunkSlot* slot_ = nullptr;   // memory for what is read ahead, lent by the chunk cache ...
+    std::byte* ahead_ = nullptr;  // ... or by the filters
+    std::size_t capacity_ = 0;
+    std::uint64_t from_ = 0;  // what it holds
+    std::size_t held_ = 0;
+    std::size_t grown_ = kLeastAhead;  // how much is read at a time
+    HeaderMessage header_;
+#if H5MOTE_ALL_FORMATS
+    ExternalStorage external_;
+#endif
+};
+
+}  // namespace h5mote

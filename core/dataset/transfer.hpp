@@ -1,0 +1,94 @@
+// H5D I/O - one transfer between a dataset and a buffer.
+#pragma once
+
+#include "chunked_runs.hpp"
+#include "conversion.hpp"
+#include "heap_source.hpp"
+#include "raw_data.hpp"
+#include "selection_runs.hpp"
+
+namespace h5mote {
+
+/// What a transfer moves, as a call says it.
+struct TransferRequest {
+    bool write = false;
+    bool stored = false;                ///< read elements as they stand in the file; `type` is not looked at
+    Selection selection;                ///< of the dataset
+    DatatypeView type;                  ///< of the elements in memory
+    const Dataspace* memory = nullptr;  ///< the buffer's extent; nullptr: packed in the order of the selection
+    Selection memory_selection;
+    Bytes data;  ///< written to when reading only
+};
+
+/// Checks a request and carries it out. The work takes memory of the library while it lasts: iterators of rank 32 are
+/// too large for the stack of a small machine.
+Status transfer(DatasetState& dataset, const TransferRequest& request) noexcept;
+
+#if H5MOTE_PARTIAL_IO
+
+class Transfer {
+public:
+    Transfer(DatasetState& dataset, const TransferRequest& request) noexcept;
+    Transfer(const Transfer&) = delete;
+    Transfer& operator=(const Transfer&) = delete;
+
+    Status run() noexcept;
+
+private:
+    Status check_sizes(std::uint64_t count) noexcept;
+    Status prepare() noexcept;
+    Status chunked() noexcept;
+
+    // Reading. Pieces of a chunk or of everything that stand in memory at `at`; in the file in raw_; nowhere.
+    Status read_whole() noexcept;
+    Status read_chunks(ChunkedRuns& runs) noexcept;
+    Status read_chunk(ChunkedRuns& runs, Address index) noexcept;
+    template <typename Runs>
+    Status read_memory(Runs& runs, const std::byte* at) noexcept;
+    template <typename Runs>
+    Status read_raw(Runs& runs) noexcept;
+    template <typename Runs>
+    Status read_nothing(Runs& runs) noexcept;
+    Status from_memory(const std::byte* at, const PairedRun& piece) noexcept;
+    Status from_raw(const PairedRun& piece) noexcept;
+    Status from_nothing(const PairedRun& piece) noexcept;
+
+    // Writing.
+    Status write_whole() noexcept;
+    Status write_compact(SelectionRuns& runs) noexcept;
+    Status write_chunks(ChunkedRuns& runs) noexcept;
+    Status to_memory(std::byte* at, const PairedRun& piece) noexcept;
+    Status to_file(std::uint64_t address, const PairedRun& piece) noexcept;
+
+    Status invalid(unsigned line, std::uint64_t value = 0) noexcept {
+        return file_.context.fail(Module::dataset, line, Status::invalid_argument, 0, value);
+    }
+    std::byte* user(std::uint64_t element) const noexcept {
+        return request_.data.data() + static_cast<std::size_t>(element * memory_size_);
+    }
+    bool writing() const noexcept { return H5MOTE_WRITE != 0 && request_.write; }
+
+    DatasetState& dataset_;
+    FileState& file_;
+    const TransferRequest& request_;
+    Conversion conversion_;
+    Dataspace space_;
+    PairedRuns pairs_;
+    RawData raw_;
+#if H5MOTE_ALL_FORMATS
+    HeapSource heap_;
+#endif
+    std::uint32_t memory_size_ = 0;
+    std::uint32_t element_size_ = 0;
+    ChunkLookup lookup_;
+    union Walk {
+        Walk() noexcept {}
+        ~Walk() {}
+        ChunkedRuns chunks;
+        SelectionRuns whole;
+    } walk_;
+};
+
+#endif
+
+}  // namespace h5mote

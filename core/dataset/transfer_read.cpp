@@ -1,0 +1,154 @@
+// H5D I/O - reading: what stands in memory, in the file, or nowhere, piece by piece.
+
+#include "transfer.hpp"
+
+#include "checked.hpp"
+#include "virtual_layout.hpp"
+
+#if H5MOTE_PARTIAL_IO
+
+namespace h5mote {
+namespace {
+
+// Bytes of a piece that is worth an access of its own to the storage.
+constexpr std::uint64_t kLong = 4096;
+
+}  // namespace
+
+Status Transfer::from_memory(const std::byte* at, const PairedRun& piece) noexcept {
+    return conversion_.run(static_cast<std::size_t>(piece.length),
+                           at + static_cast<std::size_t>(piece.file * element_size_), element_size_, user(piece.memory),
+                           memory_size_);
+}
+
+// Long pieces go straight to the caller; of others, what follows is read along with them.
+Status Transfer::from_raw(const PairedRun& piece) noexcept {
+    std::uint64_t offset = 0;
+    std::uint64_t bytes = 0;
+    if (!checked_multiply<std::uint64_t>(piece.file, element_size_, offset) ||
+        !checked_multiply<std::uint64_t>(piece.length, element_size_, bytes)) {
+        return file_.context.fail(Module::dataset, __LINE__, Status::corrupt_file, 0, piece.file);
+    }
+    if (conversion_.is_copy() && bytes >= kLong) {
+        return raw_.read(offset, {user(piece.memory), static_cast<std::size_t>(bytes)});
+    }
+    for (std::uint64_t done = 0; done < piece.length;) {
+        ConstBytes there;
+        const std::uint64_t left = piece.length - done;
+        H5MOTE_TRY(raw_.view(offset + done * element_size_, element_size_, left * element_size_, there));
+        const std::uint64_t held = there.size() / element_size_;
+        const std::uint64_t now = held < left ? held : left;
+        H5MOTE_TRY(from_memory(there.data(), {0, piece.memory + done, now}));
+        done += now;
+    }
+    return Status::ok;
+}
+
+// What was never written reads as the fill value, which may need conversion.
+Status Transfer::from_nothing(const PairedRun& piece) noexcept {
+    if (conversion_.is_copy()) {
+        return dataset_.fill(user(piece.memory), static_cast<std::size_t>(piece.length));
+    }
+    const std::uint64_t fit = element_size_ < 512 ? 512 / element_size_ : 1;
+    const std::uint64_t room = fit < piece.length ? fit : piece.length;
+    std::byte* const elements = file_.filter_scratch(static_cast<std::size_t>(room) * element_size_);
+    if (elements == nullptr) {
+        return Status::out_of_memory;
+    }
+    H5MOTE_TRY(dataset_.fill(elements, static_cast<std::size_t>(room)));
+    for (std::uint64_t done = 0; done < piece.length; done += room) {
+        const std::uint64_t left = piece.length - done;
+        H5MOTE_TRY(from_memory(elements, {0, piece.memory + done, left < room ? left : room}));
+    }
+    return Status::ok;
+}
+
+template <typename Runs>
+Status Transfer::read_memory(Runs& runs, const std::byte* at) noexcept {
+    SelectionRun run;
+    PairedRun piece;
+    while (runs.next(run)) {
+        pairs_.take(run);
+        while (pairs_.next(piece)) {
+            H5MOTE_TRY(from_memory(at, piece));
+        }
+    }
+    return Status::ok;
+}
+
+template <typename Runs>
+Status Transfer::read_raw(Runs& runs) noexcept {
+    SelectionRun run;
+    PairedRun piece;
+    while (runs.next(run)) {
+        pairs_.take(run);
+        while (pairs_.next(piece)) {
+            H5MOTE_TRY(from_raw(piece));
+        }
+    }
+    return Status::ok;
+}
+
+template <typename Runs>
+Status Transfer::read_nothing(Runs& runs) noexcept {
+    SelectionRun run;
+    PairedRun piece;
+    while (runs.next(run)) {
+        pairs_.take(run);
+        while (pairs_.next(piece)) {
+            H5MOTE_TRY(from_nothing(piece));
+        }
+    }
+    return Status::ok;
+}
+
+Status Transfer::read_whole() noexcept {
+#if H5MOTE_ALL_FORMATS
+    if (dataset_.layout_class() == LayoutMessage::Class::virtual_dataset) {
+        return read_virtual(dataset_, request_, space_);
+    }
+#endif
+    SelectionRuns& runs = *::new (static_cast<void*>(&walk_.whole)) SelectionRuns;
+    H5MOTE_TRY(runs.reset(request_.selection, space_));
+    H5MOTE_TRY(raw_.open());
+    return raw_.exists() ? read_raw(runs) : read_nothing(runs);
+}
+
+Status Transfer::read_chunks(ChunkedRuns& runs) noexcept {
+    while (runs.next_chunk()) {
+        H5MOTE_TRY(read_chunk(runs, dataset_.chunk_index(runs.scaled().data())));
+    }
+    return Status::ok;
+}
+
+Status Transfer::read_chunk(ChunkedRuns& runs, Address index) noexcept {
+    ChunkSlot* slot = dataset_.cached_chunk(index);
+    if (slot == nullptr) {
+        ChunkLocation location;
+        bool filtered = false;
+        H5MOTE_TRY(dataset_.locate_chunk(lookup_, runs.scaled().data(), index, location, filtered));
+        if (location.address == kUndefinedAddress) {
+            return read_nothing(runs);
+        }
+        bool in_place = !filtered && !dataset_.fits_cache();
+        SelectionRun first;
+        if (request_.memory == nullptr && conversion_.is_copy() && runs.peek(first)) {
+            // A chunk that is wanted whole, in one piece, needs no memory but the caller's.
+            const std::uint64_t bytes = first.length * element_size_;
+            if (bytes == dataset_.chunk_bytes()) {
+                return dataset_.load_chunk(location, filtered, {user(first.packed), static_cast<std::size_t>(bytes)});
+            }
+            in_place = in_place || (!filtered && bytes >= kLong);
+        }
+        if (in_place) {
+            raw_.open(location.address, dataset_.chunk_bytes());
+            return read_raw(runs);
+        }
+        H5MOTE_TRY(dataset_.cache_chunk(index, location, filtered, slot));
+    }
+    return read_memory(runs, slot->data());
+}
+
+}  // namespace h5mote
+
+#endif

@@ -1,0 +1,185 @@
+// Datasets of every kind that libhdf5 made: what is read of them, whole and in part, byte for byte, with small caches.
+//
+// usage: interop_datasets FOLDER [METADATA_CACHE CHUNK_CACHE] (FOLDER as make_datasets.py made it)
+#include <h5mote/file.hpp>
+#include <h5mote/filters/deflate.hpp>
+#include <h5mote/filters/fletcher32.hpp>
+#include <h5mote/filters/lzf.hpp>
+#include <h5mote/filters/nbit.hpp>
+#include <h5mote/filters/scaleoffset.hpp>
+#include <h5mote/filters/shuffle.hpp>
+#include <h5mote/filters/szip.hpp>
+#include <h5mote/port/malloc.hpp>
+#include <h5mote/port/posix.hpp>
+#include <h5mote/vfd/posix_opener.hpp>
+
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <string>
+#include <vector>
+
+using namespace h5mote;
+
+namespace {
+
+constexpr const Filter* kFilters[] = {&deflate_filter, &shuffle_filter, &fletcher32_filter, &szip_filter,
+                                      &nbit_filter,    &lzf_filter,     &scaleoffset_filter};
+
+unsigned failures = 0;
+unsigned reads = 0;
+
+struct Line {
+    std::string file, dataset, kind, expected;
+    std::vector<std::uint64_t> numbers;
+};
+
+void complain(const Line& line, const char* what, Status status, Library& library) {
+    if (++failures <= 30) {
+        std::printf("%s/%s %s: %s: %s", line.file.c_str(), line.dataset.c_str(), line.kind.c_str(), what,
+                    to_string(status));
+        for (std::size_t i = 0; i < library.trail().size() && i < 4; ++i) {
+            const ErrorRecord record = library.trail().newest(i);
+            std::printf(" [%s:%u %s %u %llu]", to_string(record.module), record.line, to_string(record.status),
+                        record.detail, static_cast<unsigned long long>(record.value));
+        }
+        std::printf("\n");
+    }
+    library.trail().clear();
+}
+
+std::vector<char> contents(const std::string& path) {
+    std::ifstream in(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+}
+
+void check_chunks(const Line& line, Dataset& dataset, Library& library) {
+    std::uint64_t chunks = 0, index = 0, storage = 0;
+    Status status = dataset.index_size(chunks, index);
+    if (status == Status::ok) {
+        status = dataset.storage_size(storage);
+    }
+    if (status != Status::ok || chunks != line.numbers[0] || storage != line.numbers[1]) {
+        complain(line, "chunks", status, library);
+    }
+}
+
+void check(const std::string& folder, const Line& line, Dataset& dataset, Library& library) {
+    ++reads;
+    if (line.kind == "chunks") {
+        check_chunks(line, dataset, library);
+        return;
+    }
+    Dataspace space;
+    if (dataset.dataspace(space) != Status::ok) {
+        complain(line, "dataspace", Status::io_error, library);
+        return;
+    }
+    const std::size_t rank = space.rank();
+    const Span<const std::uint64_t> all(line.numbers.data(), line.numbers.size());
+    Selection selection;
+    if (line.kind == "slab") {
+        selection = Selection::hyperslab(all.subspan(0, rank), all.subspan(2 * rank, rank), all.subspan(rank, rank),
+                                         all.subspan(3 * rank, rank));
+    } else if (line.kind == "points") {
+        selection = Selection::points(static_cast<unsigned>(rank), all);
+    }
+    const std::vector<char> wanted = contents(folder + "/" + line.expected);
+    std::vector<char> stored(wanted.size(), 'x');
+    Status status = dataset.read_stored(selection, {reinterpret_cast<std::byte*>(stored.data()), stored.size()});
+    if (status != Status::ok || stored != wanted) {
+        complain(line, "read_stored", status, library);
+        return;
+    }
+    // Once more as doubles, through conversion, against the conversion of what was read.
+    std::byte message[512];
+    DatatypeView type;
+    status = dataset.datatype({message, sizeof message}, type);
+    const std::size_t count = wanted.size() / dataset.element_size();
+    std::vector<double> converted(count), again(count);
+    if (status == Status::ok) {
+        status = dataset.read(selection, datatype_of<double>(),
+                              {reinterpret_cast<std::byte*>(converted.data()), count * sizeof(double)});
+    }
+    bool same = status == Status::ok;
+    for (std::size_t i = 0; same && i < count; ++i) {
+        const auto* at = reinterpret_cast<const unsigned char*>(wanted.data()) + i * type.size();
+        std::uint64_t bits = 0;
+        for (unsigned b = 0; b < type.size(); ++b) {
+            bits |= std::uint64_t{at[type.order() == ByteOrder::big ? type.size() - 1 - b : b]} << (8 * b);
+        }
+        double value = 0;
+        if (type.type_class() == TypeClass::floating) {
+            std::memcpy(&value, &bits, sizeof value);
+        } else {
+            const unsigned shift = 64 - 8 * type.size();
+            value = type.is_signed() ? static_cast<double>(static_cast<std::int64_t>(bits << shift) >> shift)
+                                     : static_cast<double>(bits);
+        }
+        same = value == converted[i];
+    }
+    if (!same) {
+        complain(line, "read", status, library);
+    }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    if (argc < 2) {
+        std::printf("usage: interop_datasets FOLDER [METADATA_CACHE CHUNK_CACHE]\n");
+        return 2;
+    }
+    const std::string folder = argv[1];
+    FileAccess access;
+    access.read_only = true;
+    access.metadata_cache = argc > 3 ? std::strtoul(argv[2], nullptr, 10) : 4096;
+    access.chunk_cache = argc > 3 ? std::strtoul(argv[3], nullptr, 10) : 16384;
+    std::ifstream list(folder + "/list");
+    if (!list) {
+        return 77;
+    }
+    std::size_t peak = 0;
+    for (std::string text; std::getline(list, text);) {
+        Line line;
+        std::size_t numbers = 0;
+        std::istringstream words(text);
+        words >> line.file >> line.dataset >> line.kind >> numbers;
+        for (std::uint64_t number = 0; line.numbers.size() < numbers && words >> number;) {
+            line.numbers.push_back(number);
+        }
+        words >> line.expected;
+        MallocAllocator memory;
+        PosixPort port;
+        Library library(memory, port, kFilters);
+        PosixDriver driver;
+        const std::string path = folder + "/" + line.file;
+        if (driver.open(path.c_str(), PosixDriver::Mode::read_only) != Status::ok) {
+            complain(line, "open", Status::io_error, library);
+            continue;
+        }
+        PosixOpener opener(memory, driver, path.c_str(), {{}, "${ORIGIN}", {}});
+        access.opener = &opener;
+        Result<File> file = File::open(library, driver, access);
+        if (!file) {
+            complain(line, "open", file.status(), library);
+            continue;
+        }
+        {
+            Result<Dataset> dataset = file->root().open_dataset(line.dataset);
+            if (dataset) {
+                check(folder, line, *dataset, library);
+            } else {
+                complain(line, "open_dataset", dataset.status(), library);
+            }
+        }
+        if (file->close() != Status::ok) {
+            complain(line, "close", Status::io_error, library);
+        }
+        peak = memory.usage().peak > peak ? memory.usage().peak : peak;
+    }
+    std::printf("%u reads, %u failures, at most %zu bytes of memory\n", reads, failures, peak);
+    return failures == 0 && reads > 0 ? 0 : 1;
+}

@@ -1,0 +1,260 @@
+#!/usr/bin/python3
+"""Datasets of every layout, chunk index, filter and fill value, made by libhdf5, and what they hold.
+
+usage: make_datasets.py OUTDIR
+
+OUTDIR/list has a line for each read: FILE DATASET KIND NUMBERS... EXPECTED, where KIND is `all`, `slab` (start, stride,
+count, block of each dimension) or `points` (coordinates); EXPECTED is a file with the elements as they stand in the
+dataset, packed. `chunks` lines say how many chunks an index has and how many bytes they take.
+"""
+import itertools
+import os
+import random
+import sys
+
+import h5py
+import numpy as np
+from h5py import h5d, h5p, h5s, h5t, h5z
+
+OUT = sys.argv[1]
+LINES = []
+BOUNDS = {"earliest": ("earliest", "latest"), "v108": ("v108", "latest"), "latest": ("latest", "latest")}
+NUMBER = itertools.count()
+
+
+def expect(file, name, kind, numbers, values):
+    path = "%d.bin" % next(NUMBER)
+    with open(os.path.join(OUT, path), "wb") as out:
+        out.write(np.ascontiguousarray(values).tobytes())
+    LINES.append(" ".join([file, name, kind, str(len(numbers))] + [str(n) for n in numbers] + [path]))
+
+
+def slab_values(data, start, stride, count, block):
+    index = [[s + i * st + b for i in range(c) for b in range(bl)]
+             for s, st, c, bl in zip(start, stride, count, block)]
+    return data[np.ix_(*index)]
+
+
+def expect_all_kinds(file, name, data, rng):
+    expect(file, name, "all", [], data)
+    if data.ndim == 0 or data.size == 0:
+        return
+    start, stride, count, block = [], [], [], []
+    for size in data.shape:
+        b = rng.randint(1, max(1, size // 5))
+        st = rng.randint(b, b + 3)
+        s = rng.randint(0, min(3, size - b))
+        c = (size - s - b) // st + 1
+        start.append(s), stride.append(st), count.append(c), block.append(b)
+    expect(file, name, "slab", start + stride + count + block, slab_values(data, start, stride, count, block))
+    points = [tuple(rng.randrange(size) for size in data.shape) for _ in range(60)]
+    values = np.array([data[p] for p in points], dtype=data.dtype)
+    expect(file, name, "points", [c for p in points for c in p], values)
+
+
+def chunk_line(file, name, dataset):
+    info = dataset.id
+    chunks = info.get_num_chunks()
+    LINES.append(" ".join([file, name, "chunks", "2", str(chunks), str(info.get_storage_size()), "-"]))
+
+
+def values_of(shape, dtype, seed):
+    rng = np.random.default_rng(seed)
+    if np.dtype(dtype).kind == "f":
+        return rng.standard_normal(shape).round(2).astype(dtype)
+    return rng.integers(0, 100, size=shape).astype(dtype)
+
+
+FILTERS = {
+    "plain": {},
+    "deflate": dict(compression="gzip", compression_opts=4),
+    "shuffle_deflate": dict(compression="gzip", shuffle=True),
+    "fletcher": dict(fletcher32=True),
+    "shuffle_deflate_fletcher": dict(compression="gzip", shuffle=True, fletcher32=True),
+    "lzf": dict(compression="lzf"),
+}
+SHAPES = [
+    # shape, maxshape, chunk
+    ((100,), None, (7,)),
+    ((100,), (None,), (7,)),
+    ((3000,), (None,), (1,)),  # super blocks
+    ((30, 41), None, (7, 9)),
+    ((30, 41), (None, 41), (7, 9)),
+    ((30, 41), (30, None), (7, 9)),
+    ((30, 41), (None, None), (7, 9)),
+    ((30, 41), (60, 82), (7, 9)),
+    ((6, 7, 8), (None, None, None), (2, 3, 5)),
+    ((6, 7, 8), None, (6, 7, 8)),  # single
+    ((4, 5, 3, 2), (None, 5, 9, None), (2, 2, 2, 2)),
+]
+
+
+def chunked(bounds):
+    rng = random.Random(bounds)
+    file = "chunked_%s.h5" % bounds
+    with h5py.File(os.path.join(OUT, file), "w", libver=BOUNDS[bounds]) as f:
+        for i, (shape, most, chunk) in enumerate(SHAPES):
+            for filters, options in FILTERS.items():
+                dtype = rng.choice(["<i4", ">i2", "<f8", "u1"])
+                name = "%d_%s" % (i, filters)
+                data = values_of(shape, dtype, i)
+                d = f.create_dataset(name, shape, dtype, maxshape=most, chunks=chunk, **options)
+                d[...] = data
+                expect_all_kinds(file, name, data, rng)
+        # Only some chunks exist; others read as the fill value.
+        for most in (None, (None, 50), (None, None)):
+            for filters in ("plain", "deflate"):
+                name = "sparse_%s_%s" % (0 if most is None else most.count(None), filters)
+                d = f.create_dataset(name, (50, 50), "<i4", maxshape=most, chunks=(8, 8), fillvalue=-7,
+                                     **FILTERS[filters])
+                data = np.full((50, 50), -7, "<i4")
+                d[10:20, 33:40] = data[10:20, 33:40] = values_of((10, 7), "<i4", 1)
+                d[49, 49] = data[49, 49] = 5
+                expect_all_kinds(file, name, data, rng)
+                chunk_line(file, name, d)
+                empty = f.create_dataset(name + "_empty", (20, 20), "<i4", maxshape=most and (None, 20), chunks=(8, 8),
+                                         fillvalue=9, **FILTERS[filters])
+                expect_all_kinds(file, name + "_empty", np.full((20, 20), 9, "<i4"), rng)
+                chunk_line(file, name + "_empty", empty)
+        # Many chunks: paged arrays, deep trees.
+        for most in (None, (None, 200), (None, None)):
+            name = "many_%d" % (0 if most is None else most.count(None))
+            data = values_of((200, 200), "<i2", 4)
+            d = f.create_dataset(name, (200, 200), "<i2", maxshape=most, chunks=(3, 2), **FILTERS["plain"])
+            d[...] = data
+            expect_all_kinds(file, name, data, rng)
+            chunk_line(file, name, d)
+        # A filter skipped for some chunks, written as they are.
+        d = f.create_dataset("skipped", (16,), "<i4", maxshape=(None,), chunks=(4,), compression="gzip", shuffle=True)
+        d[...] = data = values_of((16,), "<i4", 8)
+        raw = data[4:8].tobytes()
+        d.id.write_direct_chunk((4,), raw, 3)
+        expect_all_kinds(file, "skipped", data, rng)
+        # A chunk larger than the cache that the tests have.
+        data = values_of((100, 100), "<f8", 9)
+        f.create_dataset("large_chunk", data=data, chunks=(60, 100))
+        expect_all_kinds(file, "large_chunk", data, rng)
+        # Filters of whole numbers.
+        data = values_of((40, 40), "<i4", 3)
+        f.create_dataset("scaleoffset", data=data, chunks=(13, 11), scaleoffset=0)
+        expect_all_kinds(file, "scaleoffset", data, rng)
+        plist = h5p.create(h5p.DATASET_CREATE)
+        plist.set_chunk((40,))
+        plist.set_szip(h5z.SZIP_NN_OPTION_MASK, 8)
+        data = values_of((100,), "<i4", 5)
+        d = h5d.create(f.id, b"szip", h5t.STD_I32LE, h5s.create_simple((100,)), plist)
+        d.write(h5s.ALL, h5s.ALL, data)
+        expect_all_kinds(file, "szip", data, rng)
+
+
+def early(bounds):
+    """Space before data: implicit indexes; partial chunks at the edge without filters."""
+    rng = random.Random(bounds)
+    file = "early_%s.h5" % bounds
+    with h5py.File(os.path.join(OUT, file), "w", libver=BOUNDS[bounds]) as f:
+        for i, (shape, most) in enumerate([((30, 20), None), ((30, 20), (40, 50)), ((100,), None)]):
+            plist = h5p.create(h5p.DATASET_CREATE)
+            plist.set_chunk((7, 6)[:len(shape)])
+            plist.set_alloc_time(h5d.ALLOC_TIME_EARLY)
+            space = h5s.create_simple(shape, most or shape)
+            d = h5py.Dataset(h5d.create(f.id, b"implicit%d" % i, h5t.STD_I32LE, space, plist))
+            data = values_of(shape, "<i4", i)
+            d[...] = data
+            expect_all_kinds(file, "implicit%d" % i, data, rng)
+            chunk_line(file, "implicit%d" % i, d)
+        for layout, shape in (("contiguous", (30, 20)), ("contiguous", (50000,)), ("compact", (10, 20)), ("compact", ()),
+                              ("contiguous", ()), ("contiguous", (5, 6, 7, 8)), ("compact", (8000,))):
+            for dtype in ("<f8", ">i4"):
+                plist = h5p.create(h5p.DATASET_CREATE)
+                plist.set_layout(h5d.COMPACT if layout == "compact" else h5d.CONTIGUOUS)
+                name = "%s_%s_%s" % (layout, "x".join(map(str, shape)), dtype[1:])
+                space = h5s.create_simple(shape) if shape else h5s.create(h5s.SCALAR)
+                kind = h5t.IEEE_F64LE if dtype == "<f8" else h5t.STD_I32BE
+                d = h5py.Dataset(h5d.create(f.id, name.encode(), kind, space, plist))
+                data = values_of(shape, dtype, 2)
+                d[...] = data
+                expect_all_kinds(file, name, data, rng)
+
+
+def fills(bounds):
+    rng = random.Random(bounds)
+    file = "fills_%s.h5" % bounds
+    with h5py.File(os.path.join(OUT, file), "w", libver=BOUNDS[bounds]) as f:
+        for time in (h5d.FILL_TIME_IFSET, h5d.FILL_TIME_ALLOC):
+            for value in (None, 0, 77):
+                for chunk in (None, (4,)):
+                    plist = h5p.create(h5p.DATASET_CREATE)
+                    plist.set_fill_time(time)
+                    if chunk:
+                        plist.set_chunk(chunk)
+                    if value is not None:
+                        plist.set_fill_value(np.array(value, "<i4"))
+                    name = "fill_%d_%s_%s" % (time, value, "chunk" if chunk else "whole")
+                    h5d.create(f.id, name.encode(), h5t.STD_I32BE, h5s.create_simple((10,)), plist)
+                    expect_all_kinds(file, name, np.full((10,), value or 0, ">i4"), rng)
+        f.create_dataset("null", data=h5py.Empty("<i4"))
+        expect(file, "null", "all", [], np.zeros((0,), "<i4"))
+        f.create_dataset("none", (0, 4), "<i4", maxshape=(None, 4), chunks=(2, 2))
+        expect(file, "none", "all", [], np.zeros((0,), "<i4"))
+        # Types and spaces that are shared.
+        f["kind"] = np.dtype("<i8")
+        d = f.create_dataset("committed", (20,), f["kind"])
+        d[...] = np.arange(20)
+        expect_all_kinds(file, "committed", np.arange(20, dtype="<i8"), rng)
+
+
+def shared():
+    rng = random.Random(1)
+    file = "shared_messages.h5"
+    fcpl = h5p.create(h5p.FILE_CREATE)
+    fcpl.set_link_creation_order(0)
+    try:
+        import ctypes
+        library = ctypes.CDLL(h5py.h5.__file__)
+        set_indexes = library.H5Pset_shared_mesg_nindexes
+        set_index = library.H5Pset_shared_mesg_index
+    except (OSError, AttributeError):
+        return
+    set_indexes(ctypes.c_int64(fcpl.id), 1)
+    set_index(ctypes.c_int64(fcpl.id), 0, 0x1f, 10)  # dataspace, datatype, fill value, pipeline, attribute
+    fid = h5py.h5f.create(os.path.join(OUT, file).encode(), h5py.h5f.ACC_TRUNC, fcpl)
+    with h5py.File(fid) as f:
+        for i in range(12):
+            data = values_of((30, 31), "<i4", i)
+            name = "d%d" % i
+            f.create_dataset(name, data=data, chunks=(9, 8), compression="gzip", fillvalue=1234567)
+            expect_all_kinds(file, name, data, rng)
+            f.create_dataset("e" + name, (30, 31), "<i4", chunks=(9, 8), compression="gzip", fillvalue=1234567)
+            expect_all_kinds(file, "e" + name, np.full((30, 31), 1234567, "<i4"), rng)
+
+
+def external():
+    rng = random.Random(2)
+    file = "external.h5"
+    data = values_of((500,), "<i4", 6)
+    raw = data.tobytes()
+    with open(os.path.join(OUT, "first.raw"), "wb") as out:
+        out.write(b"abc" + raw[:400])
+    with open(os.path.join(OUT, "second.raw"), "wb") as out:
+        out.write(raw[400:])
+    with h5py.File(os.path.join(OUT, file), "w") as f:
+        f.create_dataset("two", (500,), "<i4", external=[("first.raw", 3, 400), ("second.raw", 0, h5py.h5f.UNLIMITED)])
+        expect_all_kinds(file, "two", data, rng)
+        f.create_dataset("short", (600,), "<i4", external=[("second.raw", 0, h5py.h5f.UNLIMITED)])
+        expect_all_kinds(file, "short", np.concatenate([data[100:], np.zeros(200, "<i4")]), rng)
+
+
+def main():
+    os.makedirs(OUT, exist_ok=True)
+    for bounds in BOUNDS:
+        chunked(bounds)
+        early(bounds)
+        fills(bounds)
+    shared()
+    external()
+    with open(os.path.join(OUT, "list"), "w") as out:
+        out.write("\n".join(LINES) + "\n")
+    print("%d reads" % len(LINES))
+
+
+main()
