@@ -277,12 +277,20 @@ Result<Dataset> Group::make_dataset(std::string_view path, DatatypeView type, co
 }
 
 Result<Dataset> Group::open_dataset(std::string_view path) noexcept {
+#if H5MOTE_ALL_FORMATS
+    const Result<Object> object = open_object(path);
+    H5MOTE_TRY(object.status());
+    DatasetState* state = nullptr;
+    H5MOTE_TRY(DatasetState::open(*(*object).file_, (*object).address(), state));
+    return Dataset(*(*object).file_, (*object).address(), *state);
+#else
     Address object = 0;
     H5MOTE_TRY(check());
     H5MOTE_TRY(resolve(*file_, address_, path, object));
     DatasetState* state = nullptr;
     H5MOTE_TRY(DatasetState::open(*file_, object, state));
     return Dataset(*file_, object, *state);
+#endif
 }
 
 Result<Dataset> Group::open_or_make_dataset(std::string_view path, DatatypeView type, const Dataspace* space,

@@ -95,6 +95,9 @@ Status read_sequence(const ConversionPlan& plan, const ConversionStep& step, con
 void empty_sequences(const ConversionPlan& plan, const ConversionStep* steps, std::uint32_t count, std::byte* to,
                      bool release) noexcept;
 
+/// Between 32 and 64 bits of floating point there is a faster way; small machines have no room for it.
+inline constexpr bool kFastFloats = sizeof(void*) >= 8;
+
 /// One number; public for tests. To nearest even; a NaN keeps its sign and the payload bits that fit, and is quiet.
 /// Beyond the largest number is infinity, as libhdf5 has it, however near.
 std::uint64_t widen_float(std::uint32_t bits) noexcept;

@@ -209,7 +209,7 @@ bool PlanBuilder::simple_numbers(DatatypeView from, DatatypeView to, Place place
     ConversionKind kind = ConversionKind::machine;
     if (from_integer && to_integer) {
         kind = ConversionKind::integer;
-    } else if (from_float && to_float && from.size() <= 8 && to.size() <= 8) {
+    } else if (kFastFloats && from_float && to_float && from.size() <= 8 && to.size() <= 8) {
         kind = from.size() < to.size() ? ConversionKind::widen : ConversionKind::narrow;
     }
     emit(kind, from, to, place);

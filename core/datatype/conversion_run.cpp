@@ -27,9 +27,9 @@ std::uint64_t clamp(std::uint64_t value, const ConversionStep& step) {
 
 void convert_simple(const ConversionStep& step, const std::byte* from, std::byte* to) {
     std::uint64_t value = load_ordered(from, step.from_size, (step.flags & ConversionStep::from_big) != 0);
-    if (step.kind == ConversionKind::widen) {
+    if (kFastFloats && step.kind == ConversionKind::widen) {
         value = widen_float(static_cast<std::uint32_t>(value));
-    } else if (step.kind == ConversionKind::narrow) {
+    } else if (kFastFloats && step.kind == ConversionKind::narrow) {
         value = narrow_float(value);
     } else {
         value = clamp(value, step);

@@ -17,7 +17,9 @@ bool same_fields(DatatypeView a, DatatypeView b) {
     if (type != TypeClass::integer && type != TypeClass::bitfield && type != TypeClass::floating) {
         return same_bytes(a.bytes().subspan(1), b.bytes().subspan(1));
     }
-    const std::byte known{static_cast<unsigned char>(type == TypeClass::floating ? 0x3f : 0x0f)};
+    const std::byte known{static_cast<unsigned char>(type == TypeClass::floating  ? 0x3f
+                                                     : type == TypeClass::integer ? 0x0f
+                                                                                  : 0x07)};
     return a.order() == b.order() && ((a.bytes()[1] ^ b.bytes()[1]) & known) == std::byte{0} &&
            (type != TypeClass::floating || a.bytes()[2] == b.bytes()[2]) &&
            same_bytes(a.bytes().subspan(4), b.bytes().subspan(4));

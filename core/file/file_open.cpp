@@ -39,6 +39,7 @@ Status FileState::open(const FileAccess& access) noexcept {
     if (superblock_.end_of_file >= kUndefinedAddress - 1) {
         return context.unsupported(Module::file, __LINE__, Feature::sizeof_offsets);
     }
+    access_ = access;
     H5MOTE_TRY(start(access));
     H5MOTE_TRY(refuse_writing());
     if (superblock_.flags != 0 && !superblock_.is_old()) {

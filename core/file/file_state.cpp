@@ -243,6 +243,9 @@ Status FileState::close() noexcept {
 }
 
 void FileState::stop() noexcept {
+#if H5MOTE_ALL_FORMATS
+    release_mounts();
+#endif
     while (FlushClient* client = clients.front()) {
         client->detach();
         clients.remove(*client);
@@ -261,6 +264,9 @@ void FileState::release(FileState* file) noexcept {
     if (file->open_ && file->close() != Status::ok) {
         file->context.port().log("h5mote: closing a file failed");
     }
+#if H5MOTE_ALL_FORMATS
+    file->leave();
+#endif
     file->context.destroy(MemoryKind::file, file);
 }
 

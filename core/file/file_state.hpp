@@ -10,6 +10,7 @@
 #include "superblock.hpp"
 
 #include <h5mote/file_access.hpp>
+#include <h5mote/opener.hpp>
 
 namespace h5mote {
 
@@ -47,6 +48,15 @@ protected:
 };
 #endif
 
+#if H5MOTE_ALL_FORMATS
+/// A group in whose place the root group of another file stands.
+struct Mount {
+    Address group = kUndefinedAddress;
+    FileState* file = nullptr;  // holds a reference
+    Mount* next = nullptr;
+};
+#endif
+
 /// Shared by all handles of one open file; lives until the last of them is gone.
 class FileState final : public CommitHook {
 public:
@@ -74,6 +84,22 @@ public:
     std::uint64_t base() const noexcept { return base_driver_.base(); }
     /// The driver that the file was opened with.
     Driver& storage() const noexcept { return base_driver_.storage(); }
+    const FileAccess& access() const noexcept { return access_; }
+
+    /// Opens a file that this one names, or finds that it is open already; the caller gets one reference. unsupported:
+    /// no opener; not_found and what opening a file returns.
+    Status open_other(std::string_view name, OpenPurpose purpose, FileState*& file) noexcept;
+    /// Set by whoever can open files: makes a file of a driver that open_other() was given.
+    Status (*open_driver)(FileState& parent, Driver& driver, FileState*& file) = nullptr;
+
+    /// The file mounted in the place of a group, or nullptr.
+    FileState* mounted_at(Address group) const noexcept;
+    /// The file at the top of all mounts.
+    FileState& top() noexcept;
+    bool is_mounted() const noexcept { return mounted_in_ != nullptr; }
+    Status mount(Address group, FileState& file) noexcept;
+    /// not_found: it is mounted nowhere.
+    Status unmount_self() noexcept;
 #endif
 
     /// Makes everything durable. Writes in this order, with a sync between the steps where the driver needs one:
@@ -156,6 +182,10 @@ private:
 #if H5MOTE_ALL_FORMATS
     Status refuse_writing() noexcept;
     Status read_driver_info() noexcept;
+    FileState* find_relative(const Driver& driver) noexcept;
+    void leave() noexcept;
+    void release_mounts() noexcept;
+    void unmount(const Mount& mount) noexcept;
 #endif
 
 #if H5MOTE_OTHER_FILES
@@ -169,6 +199,11 @@ private:
     bool unordered_ = true;  // the driver needs a sync between dependent writes
 #if H5MOTE_ALL_FORMATS
     bool truncated_ = false;
+    FileAccess access_;
+    FileState* family_ = this;         // ring of the files that one led to
+    FileState* mounted_in_ = nullptr;  // keeps this one
+    Mount* mounts_ = nullptr;
+    DriverOpener* opened_by_ = nullptr;  // gave the driver
 #endif
     std::byte* scratch_ = nullptr;
     std::size_t scratch_size_ = 0;

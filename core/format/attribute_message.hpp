@@ -1,6 +1,7 @@
 // H5A - attributes and what an object says of them. Specification IV.A.2.m, v.
 #pragma once
 
+#include "info_fields.hpp"
 #include "message_type.hpp"
 
 namespace h5mote {
@@ -24,6 +25,9 @@ struct AttributeInfoMessage {
     std::uint8_t flags = 0;
     std::uint16_t max_order = 0;
     bool dense = false;
+#if H5MOTE_ALL_FORMATS
+    DenseStorage storage;
+#endif
     static constexpr std::size_t kOrderOffset = 2;
 
     Status decode(Context& context, FileShape shape, ConstBytes body) noexcept;

@@ -2,6 +2,22 @@
 
 namespace h5mote {
 
+#if H5MOTE_ALL_FORMATS
+void DenseStorage::decode(FileShape shape, ConstBytes body, unsigned order_width) noexcept {
+    Reader reader(body);
+    reader.skip(1);
+    const bool indexed = (reader.u8() & kOrderIndexed) != 0;
+    reader.skip(order_width);
+    const Address addresses[] = {shape.read_addr(reader), shape.read_addr(reader),
+                                 indexed ? shape.read_addr(reader) : kUndefinedAddress};
+    if (reader.ok()) {
+        heap = addresses[0];
+        name_index = addresses[1];
+        order_index = addresses[2];
+    }
+}
+#endif
+
 bool is_ascii(ConstBytes text) noexcept {
     for (const std::byte c : text) {
         if ((c & std::byte{0x80}) != std::byte{0}) {

@@ -1,6 +1,7 @@
 // H5G H5L - links and what a group says of them. Specification IV.A.2.c, g.
 #pragma once
 
+#include "info_fields.hpp"
 #include "message_type.hpp"
 
 namespace h5mote {
@@ -16,6 +17,9 @@ struct LinkInfoMessage {
 
     /// Dense storage in use: unsupported by this slice, but not an error here.
     bool dense = false;
+#if H5MOTE_ALL_FORMATS
+    DenseStorage storage;
+#endif
     /// Where the next creation order stands in the body.
     static constexpr std::size_t kOrderOffset = 2;
 
@@ -34,6 +38,9 @@ struct LinkMessage {
     ConstBytes name;
     Address address = kUndefinedAddress;  ///< hard
     ConstBytes target;                    ///< soft: the path; others: their data
+#if H5MOTE_ALL_FORMATS
+    std::uint8_t character_set = 0;
+#endif
 
     Status decode(Context& context, FileShape shape, ConstBytes body) noexcept;
     void encode(Writer& writer, FileShape shape) const noexcept;

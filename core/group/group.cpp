@@ -5,6 +5,7 @@
 #include <h5mote/group.hpp>
 
 namespace h5mote {
+#if !H5MOTE_ALL_FORMATS
 namespace {
 
 Status copy_text(FileState& file, ConstBytes from, Span<char> to, std::size_t& length) noexcept {
@@ -20,6 +21,7 @@ Status copy_text(FileState& file, ConstBytes from, Span<char> to, std::size_t& l
 }
 
 }  // namespace
+#endif
 
 Result<Group> Group::create_group(std::string_view path, const GroupCreate& create) noexcept {
     Address parent = 0;
@@ -44,6 +46,15 @@ Result<Group> Group::create_group(std::string_view path, const GroupCreate& crea
     return Group(*file_, link.address);
 }
 
+#if H5MOTE_ALL_FORMATS
+Result<Group> Group::open_group(std::string_view path) noexcept {
+    Result<Object> object = open_object(path);
+    if (!object) {
+        return object.status();
+    }
+    return from(static_cast<Object&&>(*object));
+}
+#else
 Result<Group> Group::open_group(std::string_view path) noexcept {
     Address object = 0;
     ObjectType type = ObjectType::group;
@@ -62,6 +73,7 @@ Result<Group> Group::open_group(std::string_view path) noexcept {
     }
     return Group(*file_, object);
 }
+#endif
 
 Result<Group> Group::open_or_create_group(std::string_view path, const GroupCreate& create) noexcept {
     Result<Group> opened = open_group(path);
@@ -104,6 +116,8 @@ Status Group::create_soft_link(std::string_view path, std::string_view target) n
     return insert_link(*file_, parent, link);
 }
 
+#if !H5MOTE_ALL_FORMATS
+
 bool Group::exists(std::string_view path) noexcept {
     Address object = 0;
     return check() == Status::ok && resolve(*file_, address_, path, object) == Status::ok;
@@ -135,5 +149,7 @@ Status Group::link(std::uint32_t i, LinkInfo& info, Span<char> name, Span<char> 
     H5MOTE_TRY(copy_text(*file_, link.name, name, info.name_length));
     return copy_text(*file_, link.target, target, info.target_length);
 }
+
+#endif
 
 }  // namespace h5mote

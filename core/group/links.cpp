@@ -1,11 +1,14 @@
 #include "links.hpp"
 
+#include "place.hpp"
 #include "text.hpp"
 
 #include <cstring>
 
 namespace h5mote {
 namespace {
+
+#if !H5MOTE_ALL_FORMATS
 
 // Soft links followed in one path (libhdf5's default).
 constexpr unsigned kMaxSoftLinks = 16;
@@ -60,6 +63,8 @@ private:
     std::size_t size_ = 0;
 };
 
+#endif
+
 }  // namespace
 
 void GroupContent::write(HeaderWriter& header) const noexcept {
@@ -75,6 +80,42 @@ void GroupContent::write(HeaderWriter& header) const noexcept {
     // Room for the first links, as libhdf5 estimates it by default for names of eight bytes, but for two of them.
     header.reserve_continuation(2 * (message_header_size(0) + 3 + 8 + header.shape.sizeof_addr));
 }
+
+#if H5MOTE_ALL_FORMATS
+
+// As libhdf5 tells them: by the messages that only groups have, then by those that datasets have.
+Status object_type(FileState& file, Address header, ObjectType& type) noexcept {
+    MessageIterator message(file, header);
+    bool space = false;
+    bool datatype = false;
+    Status status;
+    while ((status = message.next()) == Status::ok) {
+        switch (message.type()) {
+            case MessageType::link_info:
+            case MessageType::symbol_table:
+                type = ObjectType::group;
+                return Status::ok;
+            case MessageType::layout:
+                type = ObjectType::dataset;
+                return Status::ok;
+            case MessageType::dataspace:
+                space = true;
+                break;
+            case MessageType::datatype:
+                datatype = true;
+                break;
+            default:
+                break;
+        }
+    }
+    if (status != Status::not_found) {
+        return status;
+    }
+    type = space ? ObjectType::dataset : ObjectType::datatype;
+    return datatype ? Status::ok : file.context.fail(Module::group, __LINE__, Status::corrupt_file, 0, header);
+}
+
+#else
 
 Status object_type(FileState& file, Address header, ObjectType& type) noexcept {
     MessageIterator message(file, header);
@@ -138,6 +179,8 @@ Status find_link(MessageIterator& message, std::string_view name, LinkMessage& l
     return link.decode(message.file().context, message.file().shape(), message.body());
 }
 
+#endif
+
 namespace {
 
 class LinkContent final : public MessageContent {
@@ -158,8 +201,23 @@ namespace {
 H5MOTE_STEP Status take_order(FileState& file, Address group, LinkMessage& link) noexcept {
     LinkInfoMessage info;
     MessageIterator message(file, group);
+#if H5MOTE_ALL_FORMATS
+    const Status status = message.next(MessageType::link_info);
+    if (status == Status::not_found) {
+        return file.context.unsupported(Module::group, __LINE__, Feature::symbol_table_group);
+    }
+    H5MOTE_TRY(status);
+    H5MOTE_TRY(info.decode(file.context, file.shape(), message.body()));
+    if (info.dense) {
+        return file.context.unsupported(Module::group, __LINE__, Feature::dense_links);
+    }
+    if (message.version() == 1) {
+        return file.context.unsupported(Module::group, __LINE__, Feature::object_header_version, 1);
+    }
+#else
     H5MOTE_TRY(message.next(MessageType::link_info));
     H5MOTE_TRY(info.decode(file.context, file.shape(), message.body()));
+#endif
     link.has_order = (info.flags & LinkInfoMessage::kTracked) != 0;
 #if H5MOTE_CREATION_ORDER
     link.order = info.max_order;
@@ -181,6 +239,30 @@ Status insert_link(FileState& file, Address group, LinkMessage& link) noexcept {
     H5MOTE_TRY(take_order(file, group, link));
     return add_message(file, group, MessageType::link, 0, 0, LinkContent(link, file.shape()));
 }
+
+#if H5MOTE_ALL_FORMATS
+
+Status resolve(FileState& file, Address group, std::string_view path, Address& object) noexcept {
+    Place place(file, group);
+    H5MOTE_TRY(place.follow(path));
+    object = place.header();
+    return &place.file() == &file ? Status::ok
+                                  : file.context.unsupported(Module::group, __LINE__, Feature::external_link);
+}
+
+Status resolve_parent(FileState& file, Address group, std::string_view path, Address& parent,
+                      std::string_view& name) noexcept {
+    std::string_view parents;
+    if (!split_path(path, parents, name) || name.size() > 0xffff) {
+        return file.context.fail(Module::group, __LINE__, Status::invalid_argument);
+    }
+    H5MOTE_TRY(resolve(file, group, parents, parent));
+    ObjectType type;
+    H5MOTE_TRY(object_type(file, parent, type));
+    return type == ObjectType::group ? Status::ok : file.context.fail(Module::group, __LINE__, Status::not_found);
+}
+
+#else
 
 Status resolve(FileState& file, Address group, std::string_view path, Address& object) noexcept {
     PathBuffer buffer(file.context);
@@ -228,12 +310,19 @@ Status resolve_parent(FileState& file, Address group, std::string_view path, Add
     return type == ObjectType::group ? Status::ok : file.context.fail(Module::group, __LINE__, Status::not_found);
 }
 
+#endif
+
 namespace {
 
 H5MOTE_STEP Status check_free(FileState& file, Address group, std::string_view name) noexcept {
+#if H5MOTE_ALL_FORMATS
+    StoredLink existing;
+    const Status status = find_stored_link(file, group, name, existing);
+#else
     MessageIterator message(file, group);
     LinkMessage existing;
     const Status status = find_link(message, name, existing);
+#endif
     if (status == Status::ok) {
         return file.context.fail(Module::group, __LINE__, Status::already_exists);
     }

@@ -25,10 +25,12 @@ private:
     bool track_order_;
 };
 
+#if !H5MOTE_ALL_FORMATS
 /// Moves to the next link of a group. not_found at the end; unsupported: dense storage.
 Status next_link(MessageIterator& message, LinkMessage& link) noexcept;
 /// Moves to the link of that name.
 Status find_link(MessageIterator& message, std::string_view name, LinkMessage& link) noexcept;
+#endif
 /// Adds a link, whose order is set here if the group tracks it. The name is free: see prepare_link(). Nothing changes
 /// when an error is returned.
 H5MOTE_STEP Status insert_link(FileState& file, Address group, LinkMessage& link) noexcept;

@@ -76,6 +76,11 @@ private:
         std::size_t run_end = 0;
         unsigned run_block = 0;
         while ((status = message.next()) == Status::ok) {
+#if H5MOTE_ALL_FORMATS
+            if (message.version() == 1) {
+                return file_.context.unsupported(Module::object, __LINE__, Feature::object_header_version, 1);
+            }
+#endif
             header_flags_ = message.header_flags();
             blocks_ = message.blocks();
             const std::size_t size = message.body().size();

@@ -99,6 +99,9 @@ Status MessageIterator::next() noexcept {
         }
     }
 #if H5MOTE_ALL_FORMATS
+    if (!block_ && !window_.valid()) {
+        H5MOTE_TRY(hold_block());
+    }
     ConstBytes head;
     if (block_) {
         head = block_->image().subspan(at_, header);

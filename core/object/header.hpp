@@ -82,6 +82,13 @@ public:
     /// The body in a window of its own, however large. Of a shared message these are the bytes that say where it is:
     /// see StoredMessage.
     Status open_body(MetadataWindow& body) noexcept;
+    /// Begins again, at the header at `address`.
+    void restart(Address address) noexcept;
+    /// Lets go of the block; the next next() takes it up again. body() is not to be called meanwhile.
+    void park() noexcept {
+        block_.reset();
+        window_.close();
+    }
     bool shared() const noexcept { return (flags_ & kMessageShared) != 0; }
     /// What the header begins with. After the first next().
     const HeaderPrefix& prefix() const noexcept { return prefix_; }
@@ -118,6 +125,7 @@ private:
     Status add_continuation() noexcept;
 #if H5MOTE_ALL_FORMATS
     Status open_block(Address address, Address size) noexcept;
+    Status hold_block() noexcept;
 #endif
 
     FileState& file_;

@@ -54,12 +54,16 @@ Status MessageIterator::open_block(Address address, Address size) noexcept {
     window_.close();
     block_address_ = address;
     block_size_ = static_cast<std::uint32_t>(size);
+    end_ = block_size_ - (prefix_.version == 1 ? 0U : static_cast<std::uint32_t>(kHeaderChecksumSize));
+    return hold_block();
+}
+
+Status MessageIterator::hold_block() noexcept {
     const bool checksummed = prefix_.version != 1;
-    end_ = block_size_ - (checksummed ? static_cast<std::uint32_t>(kHeaderChecksumSize) : 0U);
-    if (file_.writable() || file_.cache.fits(size) || file_.cache.find(address)) {
-        return file_.cache.protect(Usage::object_header, address, block_size_, block_, checksummed);
+    if (file_.writable() || file_.cache.fits(block_size_) || file_.cache.find(block_address_)) {
+        return file_.cache.protect(Usage::object_header, block_address_, block_size_, block_, checksummed);
     }
-    return window_.open(file_.cache, Usage::object_header, address, size, checksummed);
+    return window_.open(file_.cache, Usage::object_header, block_address_, block_size_, checksummed);
 }
 
 Status MessageIterator::open_first() noexcept {
@@ -119,6 +123,17 @@ Status MessageIterator::add_continuation() noexcept {
     return reader.ok() && size <= 0x7fffffffU
                ? pending_.push(address, static_cast<std::uint32_t>(size))
                : file_.context.fail(Module::object, __LINE__, Status::corrupt_file, type_, address_);
+}
+
+void MessageIterator::restart(Address address) noexcept {
+    park();
+    pending_.clear();
+    address_ = address;
+    blocks_ = 0;
+    at_ = end_ = 0;
+    visited_ = 0;
+    prefix_ = {};
+    header_flags_ = 0;
 }
 
 Status MessageIterator::open_body(MetadataWindow& body) noexcept {

@@ -3,6 +3,7 @@
 #include "block_decoder.hpp"
 #include "file_state.hpp"
 #include "links.hpp"
+#include "place.hpp"
 #include "stored_message.hpp"
 
 #include <h5mote/file.hpp>
@@ -63,27 +64,27 @@ Result<File> File::create(Library& library, Driver& driver, const FileAccess& ac
     return File(*state);
 }
 
-Result<File> File::open(Library& library, Driver& driver, const FileAccess& access) noexcept {
-    std::uint64_t size = 0;
-    H5MOTE_TRY(driver.end_of_file(size));
-    if (size == 0) {
-        return library.fail(Module::file, __LINE__, Status::not_found);
-    }
+namespace {
+
+Status open_state(Context& context, Driver& driver, const FileAccess& access, FileState*& state) noexcept {
 #if H5MOTE_ALL_FORMATS
     std::uint64_t base = 0;
-    H5MOTE_TRY(FileState::locate(library, driver, base));
-    FileState* state = library.create<FileState>(MemoryKind::file, library, driver, base);
+    H5MOTE_TRY(FileState::locate(context, driver, base));
+    state = context.create<FileState>(MemoryKind::file, context, driver, base);
 #else
-    FileState* state = library.create<FileState>(MemoryKind::file, library, driver);
+    state = context.create<FileState>(MemoryKind::file, context, driver);
 #endif
     if (state == nullptr) {
         return Status::out_of_memory;
     }
-#if H5MOTE_ALL_FORMATS
-    state->block_decoder = &pipeline_block_decoder;
-#endif
     Status status = state->open(access);
 #if H5MOTE_ALL_FORMATS
+    state->block_decoder = &pipeline_block_decoder;
+    state->open_driver = [](FileState& parent, Driver& other, FileState*& file) noexcept {
+        FileAccess as_parent = parent.access();
+        as_parent.read_only = true;
+        return open_state(parent.context, other, as_parent, file);
+    };
     if (status == Status::ok) {
         status = load_extension(*state);
     }
@@ -97,8 +98,21 @@ Result<File> File::open(Library& library, Driver& driver, const FileAccess& acce
     if (status != Status::ok) {
         state->abandon();
         FileState::release(state);
-        return status;
+        state = nullptr;
     }
+    return status;
+}
+
+}  // namespace
+
+Result<File> File::open(Library& library, Driver& driver, const FileAccess& access) noexcept {
+    std::uint64_t size = 0;
+    H5MOTE_TRY(driver.end_of_file(size));
+    if (size == 0) {
+        return library.fail(Module::file, __LINE__, Status::not_found);
+    }
+    FileState* state = nullptr;
+    H5MOTE_TRY(open_state(library, driver, access, state));
     return File(*state);
 }
 
@@ -128,12 +142,46 @@ Status File::close() noexcept {
     if (file_ == nullptr) {
         return Status::invalid_handle;
     }
+#if H5MOTE_ALL_FORMATS
+    // The file that it is mounted in goes on with it.
+    const Status status = file_->is_mounted() ? file_->commit() : file_->close();
+#else
     const Status status = file_->close();
+#endif
     FileState::release(file_);
     file_ = nullptr;
     return status;
 }
 
 bool File::valid() const noexcept { return file_ != nullptr && file_->is_open(); }
+
+#if H5MOTE_ALL_FORMATS
+
+Status Group::mount(std::string_view path, File& file) noexcept {
+    H5MOTE_TRY(check());
+    if (!file.valid()) {
+        return Status::invalid_handle;
+    }
+    Place place(*file_, address_);
+    H5MOTE_TRY(place.follow(path));
+    ObjectType type = ObjectType::group;
+    H5MOTE_TRY(object_type(place.file(), place.header(), type));
+    if (type != ObjectType::group) {
+        return file_->context.fail(Module::file, __LINE__, Status::not_found);
+    }
+    return place.file().mount(place.header(), *file.file_);
+}
+
+Status Group::unmount(std::string_view path) noexcept {
+    H5MOTE_TRY(check());
+    Place place(*file_, address_);
+    H5MOTE_TRY(place.follow(path));
+    // The path leads into the mounted file: to its root group.
+    FileState& file = place.file();
+    return place.header() == file.root() ? file.unmount_self()
+                                         : file.context.fail(Module::file, __LINE__, Status::not_found);
+}
+
+#endif
 
 }  // namespace h5mote

@@ -83,26 +83,7 @@ Status Object::reference_region(ReferenceType, ConstBytes, Object&, SelectionSet
 Status Object::variable_size(ConstBytes, std::uint64_t&) const noexcept { return Status::unsupported; }
 Status Object::read_variable(ConstBytes, std::uint64_t, Bytes) const noexcept { return Status::unsupported; }
 
-ConstBytes Link::data() const noexcept { return {}; }
-std::string_view Link::target() const noexcept { return {}; }
-std::string_view Link::file_name() const noexcept { return {}; }
-void Link::clear() noexcept {}
-Status Link::assign(Context&, const LinkMessage&) noexcept { return Status::unsupported; }
-void Link::take(Link&) noexcept {}
-
-Result<Group> Group::from(Object&&) noexcept { return Status::unsupported; }
-Result<Object> Group::open_object(std::string_view) noexcept { return Status::unsupported; }
-Result<Object> Group::open_object_at(Address) noexcept { return Status::unsupported; }
-Status Group::find_link(std::string_view, Link&) noexcept { return Status::unsupported; }
-Status Group::group_info(GroupInfo&) const noexcept { return Status::unsupported; }
-Status Group::mount(std::string_view, File&) noexcept { return Status::unsupported; }
-Status Group::unmount(std::string_view) noexcept { return Status::unsupported; }
 Status Group::visit(Visitor&, IndexOrder, Direction) noexcept { return Status::unsupported; }
-LinkIterator::LinkIterator(const Group& group, IndexOrder order, Direction direction) noexcept
-    : group_(group.duplicate()), order_(order), direction_(direction) {}
-LinkIterator::~LinkIterator() = default;
-Status LinkIterator::next(Link&) noexcept { return Status::unsupported; }
-
 Status File::info(FileInfo&) const noexcept { return Status::unsupported; }
 
 }  // namespace h5mote

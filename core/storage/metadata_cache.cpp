@@ -83,6 +83,9 @@ Status MetadataCache::protect(Usage usage, Address address, std::size_t size, Pi
     H5MOTE_TRY(add(usage, address, size, entry));
     block.reset(entry);
     entry->dirty_from_ = entry->size_;
+#if H5MOTE_ALL_FORMATS
+    entry->checksummed_ = checksummed;
+#endif
     Status status = driver_.read(usage, address, entry->image());
     if (status == Status::ok && (checksummed || H5MOTE_ALL_FORMATS == 0) &&
         checksum_of(*entry) != load_le<std::uint32_t>(entry->at(size - kChecksumSize))) {
@@ -259,7 +262,12 @@ Status MetadataCache::write(CacheEntry& entry) noexcept {
     if (H5MOTE_WRITE == 0) {
         return Status::read_only;
     }
-    store_le<std::uint32_t>(entry.at(entry.size_ - kChecksumSize), checksum_of(entry));
+#if H5MOTE_ALL_FORMATS
+    if (entry.checksummed_)
+#endif
+    {
+        store_le<std::uint32_t>(entry.at(entry.size_ - kChecksumSize), checksum_of(entry));
+    }
     const std::size_t from = entry.dirty_from_;
     hook_.unsynced = true;
     H5MOTE_TRY(driver_.write(entry.usage_, entry.address_ + from, entry.image().subspan(from)));

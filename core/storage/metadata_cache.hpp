@@ -50,6 +50,9 @@ private:
     Phase phase_ = Phase::index;
     bool fresh_ = false;
     bool verified_ = false;
+#if H5MOTE_ALL_FORMATS
+    bool checksummed_ = true;
+#endif
 };
 
 /// Holds a block in the cache while it lives. Empty by default.

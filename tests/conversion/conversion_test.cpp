@@ -395,4 +395,181 @@ TEST_F(ConversionBesideLibhdf5, FloatsOfAnyLayoutToIntegers) {
     EXPECT_GE(tally_.pairs, 3000U);
 }
 
+// Random types that nest: what libhdf5 makes of them is compared whole, members that have no source included.
+class Types {
+public:
+    explicit Types(Values& values) : values_(values) {}
+
+    // A type and another that has the same structure, mostly.
+    std::pair<hid_t, hid_t> pair(unsigned depth) {
+        switch (values_.below(depth == 0 ? 4 : 7)) {
+            case 0:
+                return {integer(), integer()};
+            case 1:
+                return {floating(), floating()};
+            case 2:
+                return {text(), text()};
+            case 3:
+                return enumerations();
+            case 4:
+                return arrays(depth - 1);
+            default:
+                return compounds(depth - 1);
+        }
+    }
+
+private:
+    hid_t integer() {
+        const hid_t all[] = {H5T_STD_I8LE, H5T_STD_U16BE, H5T_STD_I32LE, H5T_STD_I32BE, H5T_STD_U64LE, H5T_STD_I16LE};
+        return H5Tcopy(all[values_.below(6)]);
+    }
+    hid_t floating() {
+        const hid_t all[] = {H5T_IEEE_F32LE, H5T_IEEE_F64LE, H5T_IEEE_F64BE};
+        return H5Tcopy(all[values_.below(3)]);
+    }
+    hid_t text() {
+        const hid_t type = H5Tcopy(H5T_C_S1);
+        H5Tset_size(type, 1 + values_.below(6));
+        const H5T_str_t paddings[] = {H5T_STR_NULLTERM, H5T_STR_NULLPAD, H5T_STR_SPACEPAD};
+        H5Tset_strpad(type, paddings[values_.below(3)]);
+        return type;
+    }
+    // The second has all names of the first, with other values and in another order.
+    std::pair<hid_t, hid_t> enumerations() {
+        const hid_t bases[] = {H5T_STD_I8LE, H5T_STD_I16BE, H5T_STD_I32LE};
+        const std::pair<hid_t, hid_t> types{H5Tenum_create(bases[values_.below(3)]),
+                                            H5Tenum_create(bases[values_.below(3)])};
+        for (unsigned i = 0; i < 5; ++i) {
+            const unsigned other = 4 - i;
+            const std::int32_t value = static_cast<std::int32_t>(i * 0x01010101U);
+            const std::int32_t new_value = static_cast<std::int32_t>((other + 3) * 0x01010101U);
+            if (i != 2) {
+                H5Tenum_insert(types.first, std::string(1, static_cast<char>('a' + i)).c_str(), &value);
+            }
+            H5Tenum_insert(types.second, std::string(1, static_cast<char>('a' + other)).c_str(), &new_value);
+        }
+        return types;
+    }
+    std::pair<hid_t, hid_t> arrays(unsigned depth) {
+        const std::pair<hid_t, hid_t> base = pair(depth);
+        const hsize_t dims[2] = {1 + values_.below(3), 1 + values_.below(3)};
+        const unsigned rank = 1 + values_.below(2);
+        const std::pair<hid_t, hid_t> types{H5Tarray_create2(base.first, rank, dims),
+                                            H5Tarray_create2(base.second, rank, dims)};
+        H5Tclose(base.first);
+        H5Tclose(base.second);
+        return types;
+    }
+    std::pair<hid_t, hid_t> compounds(unsigned depth) {
+        std::vector<std::pair<std::string, std::pair<hid_t, hid_t>>> members;
+        std::size_t size = 0;
+        for (unsigned i = 0; i < 4; ++i) {
+            members.emplace_back(std::string("m") + std::to_string(i), pair(depth));
+            size += H5Tget_size(members.back().second.first) + H5Tget_size(members.back().second.second) + 4;
+        }
+        const std::pair<hid_t, hid_t> types{H5Tcreate(H5T_COMPOUND, size), H5Tcreate(H5T_COMPOUND, size)};
+        std::size_t at = 0;
+        std::size_t to_at = 0;
+        for (unsigned i = 0; i < 4; ++i) {
+            const auto& from = members[i];
+            const auto& to = members[3 - i];
+            // Now and then a member is on one side only.
+            if (!values_.one_in(6)) {
+                H5Tinsert(types.first, from.first.c_str(), at, from.second.first);
+            }
+            if (!values_.one_in(6) || i == 0) {
+                H5Tinsert(types.second, to.first.c_str(), to_at, to.second.second);
+            }
+            at += H5Tget_size(from.second.first) + values_.below(3);
+            to_at += H5Tget_size(to.second.second) + values_.below(3);
+        }
+        if (H5Tget_nmembers(types.first) == 0) {
+            H5Tinsert(types.first, "m0", 0, members[0].second.first);
+        }
+        for (const auto& member : members) {
+            H5Tclose(member.second.first);
+            H5Tclose(member.second.second);
+        }
+        return types;
+    }
+
+    Values& values_;
+};
+
+TEST_F(ConversionBesideLibhdf5, NestedTypes) {
+    Types types(values_);
+    for (unsigned i = 0; i < 4000; ++i) {
+        const std::pair<hid_t, hid_t> ids = types.pair(3);
+        const Type from(ids.first);
+        const Type to(ids.second);
+        // Bytes of few values, so that enumerations have names and strings ends.
+        Blob in(20 * from.size());
+        for (std::byte& byte : in) {
+            byte = static_cast<std::byte>(values_.one_in(2) ? values_.below(6) : values_.below(256));
+        }
+        compare(*bench_, from, to, in, tally_);
+        ASSERT_FALSE(HasFatalFailure());
+    }
+    EXPECT_GE(tally_.pairs, 3000U);
+}
+
+TEST_F(ConversionBesideLibhdf5, NativeTypesAreThoseOfLibhdf5) {
+    Types types(values_);
+    unsigned compared = 0;
+    for (unsigned i = 0; i < 3000; ++i) {
+        const std::pair<hid_t, hid_t> ids = types.pair(3);
+        const Type first(ids.first);
+        const Type second(ids.second);
+        const Type number(i % 2 == 0 ? values_.integer_message(i % 4 == 0 ? TypeClass::integer : TypeClass::bitfield, 9)
+                                     : values_.float_message(0));
+        for (const Type* type : {&first, &second, &number}) {
+            const hid_t theirs = H5Tget_native_type(type->id(), H5T_DIR_ASCEND);
+            if (theirs < 0) {
+                continue;
+            }
+            Blob buffer(h5mote::native_type_length(type->view()));
+            DatatypeView native;
+            ASSERT_EQ(h5mote::native_type(type->view(), {buffer.data(), buffer.size()}, native), Status::ok);
+            std::size_t length = 0;
+            h5mote::Feature feature = h5mote::Feature::none;
+            ASSERT_EQ(h5mote::validate_datatype(native.bytes(), length, feature), Status::ok) << hex(buffer);
+            ASSERT_EQ(length, buffer.size());
+            const Type ours(buffer);
+            ASSERT_GT(H5Tequal(ours.id(), theirs), 0) << hex(type->message()) << "\n" << hex(buffer);
+            const Type encoded(theirs);
+            ASSERT_TRUE(h5mote::equal(native, encoded.view()));
+            ++compared;
+        }
+    }
+    EXPECT_GE(compared, 8000U);
+}
+
+// Whether two types are the same is asked of types that differ a little, if at all.
+TEST_F(ConversionBesideLibhdf5, EqualTypes) {
+    unsigned same = 0;
+    for (unsigned i = 0; i < 20000; ++i) {
+        Blob message = i % 2 == 0 ? values_.integer_message(i % 4 == 0 ? TypeClass::integer : TypeClass::bitfield, 9)
+                                  : values_.float_message(values_.one_in(4) ? 0x41 : values_.below(2));
+        const Type one(message);
+        message[values_.one_in(3) ? 0 : 1 + values_.below(static_cast<unsigned>(message.size()) - 1)] ^=
+            static_cast<std::byte>(values_.one_in(3) ? 0x10 : 1U << values_.below(8));
+        std::size_t length = 0;
+        h5mote::Feature feature = h5mote::Feature::none;
+        if (h5mote::validate_datatype({message.data(), message.size()}, length, feature) != Status::ok) {
+            continue;
+        }
+        const Type other(message);
+        if (other.id() < 0) {
+            continue;
+        }
+        const bool expected = H5Tequal(one.id(), other.id()) > 0;
+        ASSERT_EQ(h5mote::equal(one.view(), other.view()), expected) << hex(one.message()) << "\n"
+                                                                     << hex(other.message());
+        same += expected ? 1 : 0;
+        ++tally_.pairs;
+    }
+    EXPECT_GE(same, 500U);
+    EXPECT_GE(tally_.pairs, 8000U);
+}
+
 }  // namespace

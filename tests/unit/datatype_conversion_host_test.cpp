@@ -15,8 +15,10 @@
 
 #include "conversion.hpp"
 #include "conversion_plan.hpp"
+#include "cursor.hpp"
 #include "datatype_message.hpp"
 #include "datatype_vectors.hpp"
+#include "machine_number.hpp"
 
 namespace {
 
@@ -159,6 +161,31 @@ TEST(DatatypeConversionModel, NarrowingIsTheCompilers) {
             bits = (bits & std::uint64_t{1} << 63) | exponent << 52 | (mantissa & ((std::uint64_t{1} << 52) - 1));
         }
         ASSERT_TRUE(compare(bits)) << std::hex << bits;
+    }
+}
+
+TEST(DatatypeConversionModel, TheFastWayBetweenFloatsIsTheOther) {
+    std::mt19937_64 random(5);
+    h5mote::ConversionStep step;
+    step.flags = h5mote::ConversionStep::from_float | h5mote::ConversionStep::to_float;
+    for (unsigned i = 0; i < 1000000; ++i) {
+        std::uint64_t bits = random();
+        if (i % 2 == 0) {
+            bits = (bits & 0x800fffffffffffffU) | (860 + random() % 310) << 52;
+        }
+        std::byte in[8];
+        std::byte out[8];
+        h5mote::store_le(in, bits);
+        step.from_size = 8;
+        step.to_size = 4;
+        h5mote::convert_machine_number(step, in, out);
+        ASSERT_EQ(h5mote::load_le<std::uint32_t>(out), h5mote::narrow_float(bits)) << std::hex << bits;
+        const auto single = static_cast<std::uint32_t>(bits >> 20);
+        h5mote::store_le(in, single);
+        step.from_size = 4;
+        step.to_size = 8;
+        h5mote::convert_machine_number(step, in, out);
+        ASSERT_EQ(h5mote::load_le<std::uint64_t>(out), h5mote::widen_float(single)) << std::hex << single;
     }
 }
 

@@ -154,7 +154,6 @@ public:
 
 private:
     friend class File;
-    friend class ObjectOpener;
     Group(FileState& file, Address address) noexcept : Object(file, address) {}
 
     // Without a dataspace: one unlimited dimension.

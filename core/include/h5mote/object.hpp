@@ -179,7 +179,10 @@ protected:
     friend class Dataset;
     friend class AttributeIterator;
     friend class LinkIterator;
-    friend class ObjectOpener;
+    friend class Group;
+    friend class File;
+    friend class Dataset;
+    friend class NamedDatatype;
 #endif
     Object(FileState& file, Address address) noexcept;
 

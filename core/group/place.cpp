@@ -1,0 +1,214 @@
+#include "place.hpp"
+
+#include "text.hpp"
+
+#include <cstring>
+
+#if H5MOTE_ALL_FORMATS
+
+namespace h5mote {
+namespace {
+
+// Links that are not hard followed in one path (libhdf5's default).
+constexpr unsigned kMaxLinks = 16;
+
+bool is_absolute(std::string_view path) noexcept { return !path.empty() && path.front() == '/'; }
+
+// File name and object path in an external link: version and flags 1 | name\0 | path\0. Specification IV.A.2.g.
+bool split_external(ConstBytes data, std::string_view& file, std::string_view& object) noexcept {
+    std::string_view text = text_of(data);
+    if (text.empty() || text.front() != '\0') {
+        return false;
+    }
+    text.remove_prefix(1);
+    const std::size_t end = text.find('\0');
+    if (end == std::string_view::npos) {
+        return false;
+    }
+    file = text.substr(0, end);
+    object = text.substr(end + 1);
+    object = object.substr(0, object.find('\0'));
+    return true;
+}
+
+}  // namespace
+
+bool split_path(std::string_view path, std::string_view& parent, std::string_view& name) noexcept {
+    std::size_t end = path.size();
+    while (end > 0 && path[end - 1] == '/') {
+        --end;
+    }
+    std::size_t begin = end;
+    while (begin > 0 && path[begin - 1] != '/') {
+        --begin;
+    }
+    name = {path.data() + begin, end - begin};
+    parent = {path.data(), begin};
+    return !name.empty() && name != std::string_view(".", 1);
+}
+
+// What is left of a path; in memory of its own once a link was followed: its target, then what was left.
+class Place::Path {
+public:
+    Path(Context& context, std::string_view path) noexcept : context_(context), rest_(path) {}
+    Path(const Path&) = delete;
+    Path& operator=(const Path&) = delete;
+    ~Path() { context_.release(MemoryKind::other, data_, size_); }
+
+    // Takes the next part off; empty at the end. "." and repeated '/' are passed over.
+    std::string_view take() noexcept {
+        for (;;) {
+            while (!rest_.empty() && rest_.front() == '/') {
+                rest_.remove_prefix(1);
+            }
+            const std::string_view part = rest_.substr(0, rest_.find('/'));
+            rest_.remove_prefix(part.size());
+            if (part != std::string_view(".", 1)) {
+                return part;
+            }
+        }
+    }
+    // Room for a target of `length` before what is left.
+    Status prepend(std::size_t length, char*& target) noexcept {
+        const std::size_t size = length + 1 + rest_.size();
+        auto* data = static_cast<char*>(context_.allocate(MemoryKind::other, size));
+        if (data == nullptr) {
+            return Status::out_of_memory;
+        }
+        data[length] = '/';
+        std::memcpy(data + length + 1, rest_.data(), rest_.size());
+        context_.release(MemoryKind::other, data_, size_);
+        data_ = data;
+        size_ = size;
+        rest_ = {data, size};
+        target = data;
+        return Status::ok;
+    }
+    Status prepend(std::string_view target) noexcept {
+        char* to = nullptr;
+        H5MOTE_TRY(prepend(target.size(), to));
+        std::memcpy(to, target.data(), target.size());
+        return Status::ok;
+    }
+    std::string_view rest() const noexcept { return rest_; }
+
+private:
+    Context& context_;
+    std::string_view rest_;
+    char* data_ = nullptr;
+    std::size_t size_ = 0;
+};
+
+void Place::move(FileState& file, Address header) noexcept {
+    file.retain();
+    FileState::release(file_);
+    file_ = &file;
+    header_ = header;
+}
+
+void Place::go_to_root() noexcept {
+    FileState& top = file_->top();
+    move(top, top.root());
+}
+
+void Place::enter_mount() noexcept {
+    while (FileState* mounted = file_->mounted_at(header_)) {
+        move(*mounted, mounted->root());
+    }
+}
+
+Status Place::follow(std::string_view path) noexcept {
+    Path rest(file_->context, path);
+    if (is_absolute(path)) {
+        go_to_root();
+    }
+    enter_mount();
+    for (std::string_view part = rest.take(); !part.empty(); part = rest.take()) {
+        H5MOTE_TRY(step(part, rest));
+        enter_mount();
+    }
+    return Status::ok;
+}
+
+Status Place::follow_to_parent(std::string_view path, std::string_view& name) noexcept {
+    std::string_view parent;
+    if (!split_path(path, parent, name)) {
+        return file_->context.fail(Module::group, __LINE__, Status::invalid_argument);
+    }
+    return follow(parent);
+}
+
+Status Place::step(std::string_view part, Path& path) noexcept {
+    StoredLink link;
+    H5MOTE_TRY(find_stored_link(*file_, header_, part, link));
+    if (link.link.type == LinkMessage::Type::hard) {
+        header_ = link.link.address;
+        return Status::ok;
+    }
+    if (++links_ > kMaxLinks) {
+        return file_->context.fail(Module::group, __LINE__, Status::not_found, links_);
+    }
+    return leave_by(link, path);
+}
+
+Status Place::leave_by(StoredLink& link, Path& path) noexcept {
+    if (link.link.type == LinkMessage::Type::soft) {
+        H5MOTE_TRY(path.prepend(text_of(link.link.target)));
+        link.close();
+        if (is_absolute(path.rest())) {
+            go_to_root();
+        }
+        return Status::ok;
+    }
+    if (link.link.type != LinkMessage::Type::external) {
+        return resolve_user_link(link, path);
+    }
+    std::string_view name;
+    std::string_view object;
+    if (!split_external(link.link.target, name, object)) {
+        return file_->context.fail(Module::group, __LINE__, Status::corrupt_file);
+    }
+    H5MOTE_TRY(path.prepend(object));
+    FileState* other = nullptr;
+    H5MOTE_TRY(file_->open_other(name, OpenPurpose::external_link, other));
+    link.close();
+    move(*other, other->root());
+    FileState::release(other);
+    return Status::ok;
+}
+
+Status Place::resolve_user_link(const StoredLink& stored, Path& path) noexcept {
+    LinkResolver* const resolver = file_->access().link_resolver;
+    if (resolver == nullptr) {
+        return file_->context.unsupported(Module::group, __LINE__, Feature::user_defined_link,
+                                          static_cast<std::uint32_t>(stored.link.type));
+    }
+    Link link;
+    H5MOTE_TRY(link.assign(file_->context, stored.link));
+    char text[128];
+    std::size_t length = 0;
+    Status status = resolver->resolve(link, text, length);
+    if (status == Status::ok && length <= sizeof text) {
+        H5MOTE_TRY(path.prepend(std::string_view(text, length)));
+    } else if (status == Status::invalid_argument && length > sizeof text && length <= 0xffff) {
+        const std::size_t room = length;
+        char* to = nullptr;
+        H5MOTE_TRY(path.prepend(room, to));
+        std::memset(to, '/', room);
+        status = resolver->resolve(link, {to, room}, length);
+        if (status == Status::ok && length < room) {
+            std::memset(to + length, '/', room - length);
+        }
+    }
+    if (status != Status::ok) {
+        return file_->context.fail(Module::group, __LINE__, status);
+    }
+    if (is_absolute(path.rest())) {
+        go_to_root();
+    }
+    return Status::ok;
+}
+
+}  // namespace h5mote
+
+#endif
