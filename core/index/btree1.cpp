@@ -73,7 +73,7 @@ Status BTree1::descend(MetadataWindow& window, unsigned& index) noexcept {
     }
 }
 
-Status BTree1::edge(bool first, unsigned level, Address& address, unsigned& entries) noexcept {
+Status BTree1::edge(bool first, unsigned level, Address& address, std::uint32_t& entries) noexcept {
     MetadataWindow window;
     BTree1Node node;
     address = root_;
@@ -95,7 +95,7 @@ Status BTree1::edge(bool first, unsigned level, Address& address, unsigned& entr
     }
 }
 
-Status BTree1::neighbour(bool right, Address& address, unsigned level, unsigned& entries) noexcept {
+Status BTree1::neighbour(bool right, Address& address, unsigned level, std::uint32_t& entries) noexcept {
     MetadataWindow window;
     BTree1Node node;
     H5MOTE_TRY(open_node(address, level, window, node));
@@ -140,7 +140,7 @@ Status BTree1::walk(BlockVisitor& visitor) noexcept {
     H5MOTE_TRY(height(level));
     for (++level; level-- > 0;) {
         Address address = 0;
-        unsigned entries = 0;
+        std::uint32_t entries = 0;
         Status status = edge(true, level, address, entries);
         while (status == Status::ok) {
             H5MOTE_TRY(visitor.block(BlockKind::btree1_node, address, node_size()));

@@ -32,9 +32,9 @@ protected:
     Status child(MetadataWindow& window, unsigned i, Address& address) noexcept;
     Status key(MetadataWindow& window, unsigned i, ConstBytes& bytes) noexcept;
     // The outermost node of a level.
-    Status edge(bool first, unsigned level, Address& address, unsigned& entries) noexcept;
+    Status edge(bool first, unsigned level, Address& address, std::uint32_t& entries) noexcept;
     // The neighbour of a node in the same level; not_found at the end.
-    Status neighbour(bool right, Address& address, unsigned level, unsigned& entries) noexcept;
+    Status neighbour(bool right, Address& address, unsigned level, std::uint32_t& entries) noexcept;
     Status damaged(unsigned line, Address address) noexcept {
         return file_->context.fail(Module::index, line, Status::corrupt_file, 0, address);
     }
