@@ -58,7 +58,7 @@ public:
             const std::uint64_t nodes = (children + 1) / 2;
             levels[level] = at;
             for (std::uint64_t i = 0; i < nodes; ++i) {
-                const std::uint64_t entries = children - 2 * i < 2 ? 1 : 2;
+                const unsigned entries = children - 2 * i < 2 ? 1 : 2;
                 Writer writer = file.write(at + i * node_size);
                 writer.bytes(bytes_of("TREE"));
                 writer.u8(0);
