@@ -47,9 +47,6 @@ Status FileState::start(const FileAccess& access) noexcept {
     const Capabilities capabilities = driver.capabilities();
     writable_ = H5MOTE_WRITE != 0 && capabilities.writable && !access.read_only;
     unordered_ = !capabilities.ordered && !capabilities.sync_is_commit;
-#if H5MOTE_OTHER_FILES
-    access_ = access;
-#endif
     chunks.open(access.chunk_cache);
     H5MOTE_TRY(cache.open(access.metadata_cache));
     open_ = true;

@@ -130,10 +130,6 @@ public:
         }
         return writable() ? Status::ok : context.fail(Module::file, __LINE__, Status::read_only);
     }
-#if H5MOTE_OTHER_FILES
-    /// What the file was opened with.
-    const FileAccess& access() const noexcept { return access_; }
-#endif
     FileShape shape() const noexcept { return superblock_.shape; }
     Address root() const noexcept { return superblock_.root; }
     void set_root(Address address) noexcept { superblock_.root = address; }
@@ -188,9 +184,6 @@ private:
     void unmount(const Mount& mount) noexcept;
 #endif
 
-#if H5MOTE_OTHER_FILES
-    FileAccess access_;
-#endif
     Superblock superblock_;  // end_of_file: as on the storage
     Address stored_root_ = kUndefinedAddress;
     std::uint32_t references_ = 1;
