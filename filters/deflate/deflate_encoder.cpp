@@ -21,7 +21,6 @@ namespace {
 
 constexpr std::size_t kBlock = 32768;  // positions fit 16 bits, distances the window
 constexpr unsigned kHashBits = 8;
-constexpr unsigned kWays = 4;                        // positions kept for each hash value, in the 64 bits of a bucket
 constexpr unsigned kLazyLength = 32;                 // a match this long is taken without looking at the next byte's
 constexpr unsigned kFarForShort = 4096;              // a match of 3 bytes from farther away costs more than literals
 constexpr unsigned kDistanceCodes = kFixedLiterals;  // where distance codes begin in the row of all codes

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """filter_vectors.py OUT: chunks that libhdf5 and libsz have filtered, for interop_filters. With --header: a few small
-ones as a C++ header, tests/unit/filter_vectors.hpp. One chunk a line:
+ones as a C++ header, tests/unit/filter_vectors.hpp; with --seeds as inputs of the fuzz targets, in folders of OUT, which
+is tests/fuzz/corpus. Otherwise one chunk a line:
 
     MASK DECODED STORED ID[:VALUE/VALUE/...] ...
 
@@ -324,14 +325,48 @@ def write_header(path, lines):
                   "}  // namespace h5mote_test\n" % ",\n    ".join(rows))
 
 
+def write_seeds(directory, lines):
+    """Inputs of tests/fuzz/fuzz_filter_*.cpp: for each filter alone, and for the pipeline."""
+    order = [(1, "deflate"), (2, "shuffle"), (3, "fletcher32"), (4, "szip"), (5, "nbit"), (6, "scaleoffset"),
+             (LZF, "lzf")]
+    kinds = [number for number, _ in order]
+    for i, line in enumerate(lines):
+        mask, decoded, stored, *words = line.split()
+        out = (len(decoded) // 2).to_bytes(2, "little") + bytes([int(mask), len(words) - 1])
+        for word in words:
+            number, _, values = word.partition(":")
+            values = [int(value) for value in values.split("/")] if values else []
+            out += bytes([kinds.index(int(number)), len(values)])
+            out += b"".join(value.to_bytes(4, "little") for value in values)
+        out += bytes.fromhex(stored)
+        name = "pipeline" if len(words) > 1 else dict(order)[int(words[0].partition(":")[0])]
+        folder = os.path.join(directory, "filter_" + name)
+        os.makedirs(folder, exist_ok=True)
+        with open(os.path.join(folder, "seed%d" % i), "wb") as seed:
+            seed.write(out)
+
+
 def main():
+    if len(sys.argv) == 3 and sys.argv[1] == "--seeds":
+        lines = io.StringIO()
+        vectors = Vectors(lines)
+        samples(vectors, random.Random("samples"))
+        text = b"abcabcabcabc" * 20
+        for add in (lambda p: p.set_deflate(6), lambda p: p.set_shuffle(), lambda p: p.set_fletcher32()):
+            vectors.chunk(h5t.STD_U32LE, (60,), text, add)
+        vectors.chunk(h5t.STD_U32LE, (60,), text, lambda p: p.set_shuffle(), lambda p: p.set_deflate(6),
+                      lambda p: p.set_fletcher32())
+        vectors.chunk(h5t.STD_U32LE, (60,), text, lambda p: p.set_szip(NN, 8), lambda p: p.set_fletcher32())
+        vectors.chunk(h5t.STD_U32LE, (60,), text, lambda p: p.set_scaleoffset(INTEGER, 0), set_lzf)
+        write_seeds(sys.argv[2], lines.getvalue().splitlines())
+        return 0
     if len(sys.argv) == 3 and sys.argv[1] == "--header":
         lines = io.StringIO()
         samples(Vectors(lines), random.Random("samples"))
         write_header(sys.argv[2], lines.getvalue().splitlines())
         return 0
     if len(sys.argv) != 2:
-        print("usage: filter_vectors.py [--header] OUT")
+        print("usage: filter_vectors.py [--header|--seeds] OUT")
         return 2
     with open(sys.argv[1], "w", encoding="utf-8") as out:
         vectors = Vectors(out)

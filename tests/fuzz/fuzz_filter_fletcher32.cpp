@@ -1,0 +1,7 @@
+// Chunks of the fletcher32 filter.
+#include "fuzz_filter.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    h5mote_fuzz::decode(data, size, &h5mote::fletcher32_filter);
+    return 0;
+}
