@@ -7,7 +7,7 @@ is tests/fuzz/corpus. Otherwise one chunk a line:
 
 MASK is the chunk's filter mask in decimal, DECODED what libhdf5 makes of the chunk again, STORED what stands in the
 file, both as hexadecimal digits; then the filters in the order of the pipeline with their client data. What is made is
-the same on every run."""
+the same on every run, but for a byte behind some chunks that libhdf5 leaves as its memory was."""
 
 import ctypes
 import io
@@ -72,7 +72,7 @@ class Vectors:
         try:
             dataset.read(h5s.ALL, h5s.ALL, back, mtype=tid)
         except OSError:
-            # n-bit loses its place behind an array of compounds, and libhdf5 does not read what it wrote.
+            # libhdf5 does not read all that it wrote: szip takes no bytes that fill no pixel, for one.
             self.unreadable += 1
             return
         plist = dataset.get_create_plist()
