@@ -109,7 +109,7 @@ Status DatasetState::load_space(HeaderMessage& message) noexcept {
 Status DatasetState::find_fill(HeaderMessage& message, FillValueMessage& fill_value) noexcept {
     ConstBytes body;
     Status status = message.find(MessageType::fill_value);
-    const bool old = H5MOTE_ALL_FORMATS != 0 && status == Status::not_found;
+    [[maybe_unused]] const bool old = H5MOTE_ALL_FORMATS != 0 && status == Status::not_found;
 #if H5MOTE_ALL_FORMATS
     if (old) {
         status = message.find(MessageType::fill_value_old);
