@@ -3,6 +3,7 @@
 
 #include <h5mote/arena.hpp>
 #include <h5mote/encoded_type.hpp>
+#include <h5mote/variable_length.hpp>
 
 #include <algorithm>
 #include <array>
@@ -275,6 +276,98 @@ TEST(DatatypeConversionModel, DamagedTypesConvertOrAreRefused) {
     }
     EXPECT_GE(valid, h5mote_test::kAllTypes ? 30000U : 15000U);
     EXPECT_GE(converted, h5mote_test::kAllTypes ? 20000U : 10000U);
+}
+
+// A heap that says anything: sizes that do not fit, bytes of no meaning, errors.
+class WildHeap final : public h5mote::VariableSource {
+public:
+    explicit WildHeap(std::mt19937& random) : random_(random) {}
+    Status size(h5mote::ConstBytes /*heap_id*/, std::uint64_t& bytes) noexcept override {
+        bytes = draw(random_, 20) == 0 ? draw(random_, 20) : 2000;
+        return draw(random_, 200) == 0 ? Status::io_error : Status::ok;
+    }
+    Status read(h5mote::ConstBytes /*heap_id*/, std::uint64_t /*offset*/, h5mote::Bytes to) noexcept override {
+        for (std::byte& byte : to) {
+            byte = static_cast<std::byte>(draw(random_, 16) == 0 ? draw(random_, draw(random_, 8) == 0 ? 256 : 4) : 0);
+        }
+        return draw(random_, 200) == 0 ? Status::corrupt_file : Status::ok;
+    }
+
+private:
+    std::mt19937& random_;
+};
+
+// Whatever type and values a file has, they are read into the native type or refused, and all memory comes back.
+TEST(DatatypeConversionModel, AnyTypeAndAnyValueOfAFile) {
+    std::mt19937 random(6);
+    auto bench = std::make_unique<Bench>();
+    WildHeap heap(random);
+    // A sequence of { string of any length, a, array of sequences of int16, enumeration }, in a compound.
+    static constexpr auto kString = [] {
+        auto type = h5mote::make_variable_string();
+        type.bytes[4] = std::byte{16};
+        return type;
+    }();
+    static constexpr auto kNumbers = [] {
+        auto type = h5mote::make_variable_length(h5mote::make_integer(2, true, ByteOrder::big));
+        type.bytes[4] = std::byte{16};
+        return type;
+    }();
+    static constexpr auto kState =
+        h5mote::make_enum<std::int16_t>(ByteOrder::big, h5mote::enumerator("on", 1), h5mote::enumerator("off", 0));
+    static constexpr auto kInner = h5mote::make_compound<58>(
+        h5mote::member("name", 0, kString), h5mote::member("a", 16, h5mote::make_float(8, ByteOrder::big)),
+        h5mote::member("many", 24, h5mote::make_array(kNumbers, 2U)), h5mote::member("state", 56, kState));
+    static constexpr auto kList = [] {
+        auto type = h5mote::make_variable_length(kInner);
+        type.bytes[0] = std::byte{0x39};
+        type.bytes[4] = std::byte{16};
+        return type;
+    }();
+    static constexpr auto kFile = h5mote::make_compound<20>(h5mote::member("list", 0, kList),
+                                                            h5mote::member("n", 16, h5mote::make_integer(4, true)));
+    unsigned read = 0;
+    unsigned failed = 0;
+    for (unsigned i = 0; i < 60000; ++i) {
+        std::vector<std::byte> message(kFile.bytes, kFile.bytes + kFile.kLength);
+        for (unsigned k = draw(random, 3); k > 0; --k) {
+            message[random() % message.size()] =
+                static_cast<std::byte>(draw(random, 2) == 0 ? draw(random, 256) : draw(random, 8));
+        }
+        std::size_t length = 0;
+        h5mote::Feature feature = h5mote::Feature::none;
+        if (h5mote::validate_datatype({message.data(), message.size()}, length, feature) != Status::ok) {
+            continue;
+        }
+        const DatatypeView from{{message.data(), length}};
+        std::vector<std::byte> buffer(h5mote::native_type_length(from));
+        DatatypeView to;
+        const Status status = h5mote::native_type(from, {buffer.data(), buffer.size()}, to);
+        if (status != Status::ok || from.size() > 10000 || to.size() > 10000) {
+            continue;
+        }
+        Conversion conversion;
+        if (conversion.prepare(bench->context, from, to, {h5mote::FileValues::Side::from, 8, &heap}) != Status::ok) {
+            continue;
+        }
+        std::vector<std::byte> in(2 * std::size_t{from.size()});
+        (void)heap.read({}, 0, {in.data(), in.size()});
+        std::vector<std::byte> out(2 * std::size_t{to.size()});
+        if (conversion.run(2, in.data(), from.size(), out.data(), to.size()) == Status::ok) {
+            ++read;
+            ASSERT_EQ(h5mote::reclaim(bench->context, to, 2, to.size(), out.data()), Status::ok);
+        } else {
+            ++failed;
+        }
+        conversion.reset();
+        ASSERT_EQ(bench->arena.usage().now, 0U);
+    }
+    if (h5mote_test::kAllTypes) {
+        EXPECT_GE(read, 3000U);
+        EXPECT_GE(failed, 1500U);
+        const h5mote::MemoryReport report = bench->context.memory_report();
+        EXPECT_GE(report.kinds[static_cast<std::size_t>(h5mote::MemoryKind::value)].peak, 1000U);
+    }
 }
 
 }  // namespace
