@@ -400,6 +400,9 @@ Status Conversion::prepare(Context& context, DatatypeView from, DatatypeView to,
         return Status::out_of_memory;
     }
     auto* plan = ::new (memory) ConversionPlan{&context, file, builder.steps()};
+    if (!contains_class(to, TypeClass::variable_length)) {
+        plan->file.source = nullptr;  // no value has to be looked through for sequences
+    }
     builder.write_to(*plan);
     const Status second = builder.convert(from, to, {0, 0, 1});
     builder.flush();
