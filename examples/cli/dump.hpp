@@ -62,11 +62,13 @@ struct DumpOptions {
     std::vector<std::string> files;
 };
 
-/// Numbers that h5dump would give to open objects: each kind counts from 0 (h5dump -i).
+/// Numbers that h5dump would give to the next objects that it opens: each kind counts from 0 (h5dump -i). They depend on
+/// every object that it opens on the way.
 struct ObjectIds {
     std::int32_t groups = 0;
     std::int32_t datasets = 0;
     std::int32_t attributes = 0;
+    bool paths_collected = false;  // walked the file for the paths of references
 };
 
 /// Committed datatypes that datasets have, in the order in which they are met.
@@ -170,6 +172,7 @@ private:
     void dump_unnamed_types();
     void dump_comment(Lines& lines, const Object& object);
     void dump_object_id(Lines& lines, std::int32_t id);
+    void count_opened(ObjectType type);
 
     // dump_object.cpp: datatypes, attributes
     void dump_named_type(NamedDatatype& type, std::string_view name);

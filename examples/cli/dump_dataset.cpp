@@ -6,7 +6,7 @@
 namespace h5mote::cli {
 
 void Dumper::dump_dataset(Dataset& dataset, std::string_view name, const Subset* subset) {
-    const std::int32_t id = ids_.datasets;
+    const std::int32_t id = ids_.datasets - 1;
     DatasetInfo info;
     ObjectInfo object_info;
     Dataspace space;

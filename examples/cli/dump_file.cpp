@@ -55,11 +55,7 @@ public:
     Status object(std::string_view /*path*/, Object& object) noexcept override {
         ObjectType type = ObjectType::group;
         H5MOTE_TRY(object.type(type));
-        if (type == ObjectType::group) {
-            ++dumper_.ids_.groups;
-            return Status::ok;
-        }
-        if (type == ObjectType::datatype) {
+        if (type != ObjectType::dataset) {
             return Status::ok;
         }
         ++dumper_.ids_.datasets;
@@ -86,6 +82,7 @@ private:
 
 Status Dumper::survey(DumpedFile& file) {
     Survey survey(*this, file);
+    count_opened(ObjectType::group);
     H5MOTE_TRY(file.root.visit(survey, options_.sort_by, options_.sort_order));
     for (std::size_t i = 0; i < file.types.size(); ++i) {
         const Status named = file.paths.find(file.types[i].address);
@@ -359,7 +356,6 @@ bool Dumper::print_contents() {
 }
 
 bool Dumper::dump(const char* path) {
-    ids_ = ObjectIds{};
     Status status = session_.open(path);
     if (status != Status::ok) {
         report_.failure(context(), status, "unable to open the file");
@@ -387,6 +383,7 @@ bool Dumper::dump(const char* path) {
     }
     if (options_.items.empty()) {
         ++indent_;
+        count_opened(ObjectType::group);
         dump_group(file_->root, "/");
         --indent_;
     } else {

@@ -5,6 +5,14 @@ namespace h5mote::cli {
 
 void Dumper::dump_object_id(Lines& lines, std::int32_t id) { line_print(lines, "OBJECTID { %d }", id); }
 
+void Dumper::count_opened(ObjectType type) {
+    if (type == ObjectType::group) {
+        ++ids_.groups;
+    } else if (type == ObjectType::dataset) {
+        ++ids_.datasets;
+    }
+}
+
 void Dumper::dump_comment(Lines& lines, const Object& object) {
     std::size_t length = 0;
     if (object.comment({}, length) != Status::ok || length == 0) {
@@ -31,6 +39,7 @@ void Dumper::dump_unnamed_types() {
         if (entry.named) {
             continue;
         }
+        count_opened(ObjectType::dataset);
         Result<Object> object = file_->root.open_object_at(entry.address);
         Result<NamedDatatype> type =
             object ? NamedDatatype::from(static_cast<Object&&>(*object)) : Result<NamedDatatype>(object.status());
@@ -45,7 +54,7 @@ void Dumper::dump_unnamed_types() {
 }
 
 void Dumper::dump_group(Group& group, std::string_view name) {
-    const std::int32_t id = ids_.groups;
+    const std::int32_t id = ids_.groups - 1;
     ObjectInfo info;
     GroupInfo group_info;
     Status status = group.info(info);
@@ -86,6 +95,7 @@ void Dumper::dump_group(Group& group, std::string_view name) {
 
 void Dumper::dump_links(const Group& group, bool tracks_order) {
     const bool by_creation = options_.sort_by == IndexOrder::creation && tracks_order;
+    count_opened(ObjectType::group);
     LinkIterator links(group, by_creation ? IndexOrder::creation : IndexOrder::name, options_.sort_order);
     Link link;
     Status status;
@@ -118,7 +128,7 @@ bool Dumper::dump_hard_link(const Group& group, const Link& link) {
         if (!opened) {
             return complain("group", opened.status());
         }
-        ++ids_.groups;
+        count_opened(type);
         dump_group(*opened, name);
         return true;
     }
@@ -137,7 +147,7 @@ bool Dumper::dump_hard_link(const Group& group, const Link& link) {
     if (!opened) {
         return complain("dataset", opened.status());
     }
-    ++ids_.datasets;
+    count_opened(type);
     bool before = false;
     if (!seen_before(*opened, info.reference_count, before)) {
         return false;
@@ -195,6 +205,7 @@ void Dumper::dump_external_link(const Group& group, const Link& link, Lines& /*l
         context().trail().clear();
         return;
     }
+    count_opened(type);
     DumpedFile* target = tables_of(*object);
     if (target == nullptr) {
         Result<Group> root_group = Group::from(object->file_root());

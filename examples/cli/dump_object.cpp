@@ -113,7 +113,7 @@ void Dumper::dump_attributes(const Object& object, bool tracks_order) {
 }
 
 void Dumper::dump_attribute(Lines& lines, std::string_view name, Attribute& attribute) {
-    const std::int32_t id = ids_.attributes;
+    const std::int32_t id = ids_.attributes - 1;
     named_line(lines, "ATTRIBUTE", name, " {");
     if (!attribute.valid()) {
         report_.error("unable to open attribute \"%.*s\"", static_cast<int>(name.size()), name.data());

@@ -51,9 +51,14 @@ void Dumper::put_reference(TextSink& sink, const Object& container, ReferenceTyp
         status = object ? object->type(kind) : object.status();
     }
     context().trail().clear();
+    count_opened(kind);
     if (region) {
         sink.put("DATASET");
     } else {
+        if (!ids_.paths_collected) {
+            ids_.paths_collected = true;
+            count_opened(ObjectType::group);
+        }
         sink.put(object_keyword(kind));
         sink.put(" ");
         sink.put_unsigned(target.address);
@@ -118,6 +123,7 @@ void Dumper::dump_region(Lines& lines, const Object& container, ConstBytes store
         context().trail().clear();
         return;
     }
+    count_opened(ObjectType::dataset);
     const bool blocks = region.type() == SelectionType::hyperslabs;
     if (region.type() == SelectionType::all || region.type() == SelectionType::none) {
         return;
@@ -223,6 +229,10 @@ void Dumper::dump_references(Lines lines, DataSource& source) {
             if (kind == ReferenceType::object1) {
                 Result<Object> object = source.object().open_reference(kind, value);
                 if (object) {
+                    ObjectType opened = ObjectType::group;
+                    if (object->type(opened) == Status::ok) {
+                        count_opened(opened);
+                    }
                     ++lines.indent;
                     dump_referenced(lines, static_cast<Object&&>(*object));
                     --lines.indent;

@@ -49,7 +49,7 @@ void Dumper::dump_selected_group(const Group& from, std::string_view path, std::
         }
         return;
     }
-    ++ids_.groups;
+    count_opened(ObjectType::group);
     ++indent_;
     dump_group(*group, shown_name);
     --indent_;
@@ -96,7 +96,7 @@ void Dumper::dump_selected_dataset(const Group& from, std::string_view path, std
         }
         return;
     }
-    ++ids_.datasets;
+    count_opened(ObjectType::dataset);
     Subset part;
     if (subset != nullptr) {
         Dataspace space;
@@ -212,6 +212,10 @@ void Dumper::dump_selected_attribute(const Group& from, std::string_view path) {
         report_.error("unable to open object \"%.*s\"", length_of(object_path), object_path.data());
         line(lines, "}");
     } else {
+        ObjectType type = ObjectType::group;
+        if (object->type(type) == Status::ok) {
+            count_opened(type);
+        }
         const std::string name = unescaped(escaped);
         Result<Attribute> attribute = object->open_attribute(name);
         ++ids_.attributes;
@@ -298,6 +302,7 @@ private:
 
 void Dumper::dump_any(std::string_view path) {
     PathSearch search(*this, path);
+    ids_.groups += 2;
     const Status status = file_->root.visit(search, options_.sort_by, options_.sort_order);
     search.flush();
     if (status != Status::ok) {
