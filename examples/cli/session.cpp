@@ -2,7 +2,11 @@
 
 #include <h5mote/filters/deflate.hpp>
 #include <h5mote/filters/fletcher32.hpp>
+#include <h5mote/filters/lzf.hpp>
+#include <h5mote/filters/nbit.hpp>
+#include <h5mote/filters/scaleoffset.hpp>
 #include <h5mote/filters/shuffle.hpp>
+#include <h5mote/filters/szip.hpp>
 
 #include <cerrno>
 #include <cstdlib>
@@ -11,7 +15,8 @@ namespace h5mote::cli {
 
 namespace {
 
-const Filter* const kFilters[] = {&deflate_filter, &shuffle_filter, &fletcher32_filter};
+const Filter* const kFilters[] = {&deflate_filter, &shuffle_filter,     &fletcher32_filter, &szip_filter,
+                                  &nbit_filter,    &scaleoffset_filter, &lzf_filter};
 
 // Without --memory.
 constexpr std::size_t kMetadataCache = std::size_t{8} << 20;
