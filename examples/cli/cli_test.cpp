@@ -58,8 +58,7 @@ std::string print_all(std::size_t limit, const std::vector<std::string>& element
 }
 
 TEST(Layout, LinesBreakBetweenElements) {
-    EXPECT_EQ(print_all(4096, {"1111111", "2222222", "3333333"}),
-              "\n   (0): 1111111, 2222222,\n   (2): 3333333");
+    EXPECT_EQ(print_all(4096, {"1111111", "2222222", "3333333"}), "\n   (0): 1111111, 2222222,\n   (2): 3333333");
     EXPECT_EQ(print_all(4096, {}), "");
     EXPECT_EQ(print_all(4096, {""}), "");
 }

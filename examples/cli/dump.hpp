@@ -62,8 +62,8 @@ struct DumpOptions {
     std::vector<std::string> files;
 };
 
-/// Numbers that h5dump would give to the next objects that it opens: each kind counts from 0 (h5dump -i). They depend on
-/// every object that it opens on the way.
+/// Numbers that h5dump would give to the next objects that it opens: each kind counts from 0 (h5dump -i). They depend
+/// on every object that it opens on the way.
 struct ObjectIds {
     std::int32_t groups = 0;
     std::int32_t datasets = 0;

@@ -96,8 +96,12 @@ StoredInteger read_integer(DatatypeView type, ConstBytes stored) {
     const NumberBytes bytes(number, stored);
     StoredInteger result;
     result.is_signed = number.type_class() == TypeClass::integer && number.is_signed();
-    const unsigned precision = number.precision();
+    unsigned precision = number.precision();
     const unsigned offset = number.bit_offset();
+    // libhdf5 only swaps the bytes of a big-endian number that is as large in memory, and so counts its padding in.
+    if (number.order() == ByteOrder::big && offset == 0 && number.size() == native_integer_size(precision)) {
+        precision = 8 * number.size();
+    }
     if (precision == 0) {
         return result;
     }
