@@ -83,7 +83,6 @@ Status Object::reference_region(ReferenceType, ConstBytes, Object&, SelectionSet
 Status Object::variable_size(ConstBytes, std::uint64_t&) const noexcept { return Status::unsupported; }
 Status Object::read_variable(ConstBytes, std::uint64_t, Bytes) const noexcept { return Status::unsupported; }
 
-Status Group::visit(Visitor&, IndexOrder, Direction) noexcept { return Status::unsupported; }
 Status File::info(FileInfo&) const noexcept { return Status::unsupported; }
 
 }  // namespace h5mote

@@ -22,6 +22,11 @@ public:
 
     Status link(std::string_view path, const Link& link) noexcept override;
     Status object(std::string_view path, Object& object) noexcept override;
+    Status unreadable(std::string_view path, Status why) noexcept override {
+        digest(path);
+        (void)good(why);
+        return step() ? Status::ok : Status::busy;
+    }
     void file(File& file) noexcept;
 
 private:

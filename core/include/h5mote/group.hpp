@@ -54,6 +54,9 @@ public:
     /// Each object that hard links lead to: once, under the first path by which it is met. The group where the visit
     /// begins comes first, under ".".
     virtual Status object(std::string_view /*path*/, Object& /*object*/) noexcept { return Status::ok; }
+    /// The object at `path`, or the rest of that group's links, cannot be read. ok: the visit goes on with what comes
+    /// next. By default it ends with the error.
+    virtual Status unreadable(std::string_view /*path*/, Status why) noexcept { return why; }
 
 protected:
     Visitor() = default;

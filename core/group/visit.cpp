@@ -1,0 +1,245 @@
+// H5G_visit - everything below a group, each object once.
+
+#include "checked.hpp"
+#include "file_state.hpp"
+
+#include <h5mote/group.hpp>
+
+#include <cstring>
+
+#if H5MOTE_ALL_FORMATS
+
+namespace h5mote {
+namespace {
+
+// Bytes of a file that a link takes at the very least. A visit that meets more links than the file can hold goes round
+// in circles that wrong reference counts hide.
+constexpr Address kMinLinkSize = 8;
+
+// A group whose links are being walked; they form a stack in the library's memory.
+struct Level {
+    Level(const Group& group, IndexOrder order, Direction direction, Level* below) noexcept
+        : links(group, order, direction), address(group.address()), parent(below) {}
+
+    LinkIterator links;
+    Link link;
+    Address address;
+    Level* parent;
+    std::size_t path_length = 0;  // of this group's path, with the '/' behind it
+    bool tracked = true;          // creation order could be had
+};
+
+// Objects with more than one hard link that were met before.
+class AddressSet {
+public:
+    explicit AddressSet(Context& context) noexcept : context_(context) {}
+    AddressSet(const AddressSet&) = delete;
+    AddressSet& operator=(const AddressSet&) = delete;
+    ~AddressSet() { context_.release(MemoryKind::other, data_, capacity_ * sizeof(Address)); }
+
+    /// Sorted, so that looking up takes few steps; `added` is false when it was there.
+    Status insert(Address address, bool& added) noexcept {
+        std::size_t low = 0;
+        for (std::size_t high = count_; low < high;) {
+            const std::size_t middle = (low + high) / 2;
+            if (data_[middle] < address) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        added = low == count_ || data_[low] != address;
+        if (!added) {
+            return Status::ok;
+        }
+        H5MOTE_TRY(reserve());
+        std::memmove(data_ + low + 1, data_ + low, (count_ - low) * sizeof(Address));
+        data_[low] = address;
+        ++count_;
+        return Status::ok;
+    }
+
+private:
+    Status reserve() noexcept {
+        if (count_ < capacity_) {
+            return Status::ok;
+        }
+        const std::size_t capacity = capacity_ == 0 ? 8 : capacity_ * 2;
+        auto* data = static_cast<Address*>(context_.allocate(MemoryKind::other, capacity * sizeof(Address)));
+        if (data == nullptr) {
+            return Status::out_of_memory;
+        }
+        if (count_ != 0) {
+            std::memcpy(data, data_, count_ * sizeof(Address));
+        }
+        context_.release(MemoryKind::other, data_, capacity_ * sizeof(Address));
+        data_ = data;
+        capacity_ = capacity;
+        return Status::ok;
+    }
+
+    Context& context_;
+    Address* data_ = nullptr;
+    std::size_t count_ = 0;
+    std::size_t capacity_ = 0;
+};
+
+// The path of the object at hand; grows as needed.
+class PathText {
+public:
+    explicit PathText(Context& context) noexcept : context_(context) {}
+    PathText(const PathText&) = delete;
+    PathText& operator=(const PathText&) = delete;
+    ~PathText() { context_.release(MemoryKind::other, text_, capacity_); }
+
+    /// Cuts the path to `length` and appends `name`; room for a '/' is left behind it.
+    Status set(std::size_t length, std::string_view name) noexcept {
+        const std::size_t need = length + name.size() + 1;
+        if (need > capacity_) {
+            const std::size_t capacity = need < 64 ? 64 : need * 2;
+            auto* text = static_cast<char*>(context_.allocate(MemoryKind::other, capacity));
+            if (text == nullptr) {
+                return Status::out_of_memory;
+            }
+            if (length != 0) {
+                std::memcpy(text, text_, length);
+            }
+            context_.release(MemoryKind::other, text_, capacity_);
+            text_ = text;
+            capacity_ = capacity;
+        }
+        std::memcpy(text_ + length, name.data(), name.size());
+        size_ = length + name.size();
+        text_[size_] = '/';
+        return Status::ok;
+    }
+    std::string_view view() const noexcept { return {text_, size_}; }
+
+private:
+    Context& context_;
+    char* text_ = nullptr;
+    std::size_t capacity_ = 0;
+    std::size_t size_ = 0;
+};
+
+class Visit {
+public:
+    Visit(FileState& file, Visitor& visitor, IndexOrder order, Direction direction) noexcept
+        : file_(file),
+          visitor_(visitor),
+          seen_(file.context),
+          path_(file.context),
+          links_left_(file.space.end() / kMinLinkSize),
+          order_(order),
+          direction_(direction) {}
+    Visit(const Visit&) = delete;
+    Visit& operator=(const Visit&) = delete;
+    ~Visit() {
+        while (top_ != nullptr) {
+            leave();
+        }
+    }
+
+    Status run(Group& from) noexcept {
+        Object start = from.duplicate();
+        H5MOTE_TRY(visitor_.object(".", start));
+        bool added = false;
+        H5MOTE_TRY(seen_.insert(from.address(), added));
+        H5MOTE_TRY(enter(from, 0));
+        while (top_ != nullptr) {
+            H5MOTE_TRY(step(from));
+        }
+        return Status::ok;
+    }
+
+private:
+    Status enter(const Group& group, std::size_t path_length) noexcept {
+        IndexOrder order = order_;
+        GroupInfo info;
+        if (order == IndexOrder::creation) {
+            H5MOTE_TRY(group.group_info(info));
+            order = info.tracks_order ? order : IndexOrder::name;
+        }
+        Level* level = file_.context.create<Level>(MemoryKind::other, group, order, direction_, top_);
+        if (level == nullptr) {
+            return Status::out_of_memory;
+        }
+        level->path_length = path_length;
+        top_ = level;
+        return Status::ok;
+    }
+
+    void leave() noexcept {
+        Level* const level = top_;
+        top_ = level->parent;
+        file_.context.destroy(MemoryKind::other, level);
+    }
+
+    // The next link of the group on top, and what it leads to.
+    Status step(Group& from) noexcept {
+        Level& level = *top_;
+        const Status status = level.links.next(level.link);
+        if (status == Status::not_found) {
+            leave();
+            return Status::ok;
+        }
+        if (status != Status::ok) {
+            leave();
+            return visitor_.unreadable(path_.view(), status);
+        }
+        if (links_left_ == 0) {
+            return file_.context.fail(Module::group, __LINE__, Status::corrupt_file, 0, level.address);
+        }
+        --links_left_;
+        H5MOTE_TRY(path_.set(level.path_length, level.link.name()));
+        H5MOTE_TRY(visitor_.link(path_.view(), level.link));
+        return level.link.type() == LinkType::hard ? follow(from, level.link.address()) : Status::ok;
+    }
+
+    Status follow(Group& from, Address address) noexcept {
+        Result<Object> object = from.open_object_at(address);
+        ObjectInfo info;
+        const Status status = object ? object->info(info) : object.status();
+        if (status != Status::ok) {
+            return visitor_.unreadable(path_.view(), status);
+        }
+        bool added = true;
+        if (info.reference_count > 1) {
+            H5MOTE_TRY(seen_.insert(address, added));
+        }
+        for (const Level* level = top_; added && level != nullptr; level = level->parent) {
+            added = level->address != address;
+        }
+        if (!added) {
+            return Status::ok;
+        }
+        H5MOTE_TRY(visitor_.object(path_.view(), *object));
+        if (info.type != ObjectType::group) {
+            return Status::ok;
+        }
+        const Result<Group> group = Group::from(object->duplicate());
+        H5MOTE_TRY(group.status());
+        return enter(*group, path_.view().size() + 1);
+    }
+
+    FileState& file_;
+    Visitor& visitor_;
+    AddressSet seen_;
+    PathText path_;
+    Level* top_ = nullptr;
+    Address links_left_;
+    IndexOrder order_;
+    Direction direction_;
+};
+
+}  // namespace
+
+Status Group::visit(Visitor& visitor, IndexOrder order, Direction direction) noexcept {
+    H5MOTE_TRY(check());
+    Visit visit(*file_, visitor, order, direction);
+    return visit.run(*this);
+}
+
+}  // namespace h5mote
+
+#endif
