@@ -199,6 +199,15 @@ Status run_steps(const ConversionPlan& plan, const ConversionStep* steps, std::u
 Status run_plan(const ConversionPlan& plan, std::size_t count, const std::byte* from, std::size_t from_stride,
                 std::byte* to, std::size_t to_stride) noexcept {
     const bool variable = plan.file.source != nullptr;
+    const ConversionStep& first = *plan.first();
+    if (plan.steps == 1 && first.count == 1 && first.kind != ConversionKind::copy &&
+        first.kind != ConversionKind::user && !variable) {
+        // Values of a single part, as most are.
+        for (; count > 0; --count, from += from_stride, to += to_stride) {
+            H5MOTE_TRY(run_item(plan, first, from + first.from_offset, to + first.to_offset));
+        }
+        return Status::ok;
+    }
     for (std::size_t i = 0; i < count; ++i, from += from_stride) {
         std::byte* const target = to + i * to_stride;
         if (variable) {
