@@ -1,5 +1,6 @@
 #include "attribute.hpp"
 
+#include "attribute_storage.hpp"
 #include "checked.hpp"
 #include "extent.hpp"
 #include "prepare.hpp"
@@ -222,6 +223,103 @@ Status Object::write_attribute(std::string_view name, std::string_view text) noe
     return write_attribute_as(name, type, type, nullptr, bytes_of(stored));
 }
 
+#if H5MOTE_ALL_FORMATS
+
+Status Object::read_attribute(std::string_view name, DatatypeView type, Bytes to) const noexcept {
+    const Result<Attribute> attribute = open_attribute(name);
+    H5MOTE_TRY(attribute.status());
+    return (*attribute).read(type, to);
+}
+
+Status Object::read_attribute(std::string_view name, Span<char> to, std::size_t& length) const noexcept {
+    const Result<Attribute> opened = open_attribute(name);
+    H5MOTE_TRY(opened.status());
+    const Attribute& attribute = *opened;
+    if (attribute.type().type_class() != TypeClass::string || attribute.element_count() != 1) {
+        return file_->context.fail(Module::attribute, __LINE__, Status::type_mismatch);
+    }
+    // Where the text ends is found piece by piece; nothing is copied that does not fit.
+    const bool spaces = attribute.type().padding() == StringPadding::space_padded;
+    const std::uint64_t size = attribute.data_size();
+    bool ended = false;
+    length = 0;
+    for (std::uint64_t at = 0; at < size && !ended;) {
+        std::byte piece[64];
+        const std::size_t now = size - at < sizeof piece ? static_cast<std::size_t>(size - at) : sizeof piece;
+        H5MOTE_TRY(attribute.read_stored(at, {piece, now}));
+        for (std::size_t i = 0; i < now && !ended; ++i) {
+            ended = !spaces && piece[i] == std::byte{0};
+            if (!ended && (!spaces || piece[i] != std::byte{' '})) {
+                length = static_cast<std::size_t>(at) + i + 1;
+            }
+        }
+        at += now;
+    }
+    if (length > to.size()) {
+        return file_->context.fail(Module::attribute, __LINE__, Status::invalid_argument, 0, length);
+    }
+    return attribute.read_stored(0, {reinterpret_cast<std::byte*>(to.data()), length});
+}
+
+Status Object::attribute_info(std::string_view name, AttributeInfo& info) const noexcept {
+    const Result<Attribute> opened = open_attribute(name);
+    H5MOTE_TRY(opened.status());
+    info.space = (*opened).dataspace();
+    info.element_size = (*opened).type().size();
+    info.type_length = static_cast<std::uint32_t>((*opened).type().encoded_length());
+    return Status::ok;
+}
+
+Status Object::attribute_type(std::string_view name, Bytes buffer, DatatypeView& type) const noexcept {
+    const Result<Attribute> opened = open_attribute(name);
+    H5MOTE_TRY(opened.status());
+    const ConstBytes stored = (*opened).type().bytes();
+    if (stored.size() > buffer.size()) {
+        return file_->context.fail(Module::attribute, __LINE__, Status::over_budget, 0, stored.size());
+    }
+    std::memcpy(buffer.data(), stored.data(), stored.size());
+    type = DatatypeView({buffer.data(), stored.size()});
+    return Status::ok;
+}
+
+bool Object::has_attribute(std::string_view name) const noexcept {
+    if (check() != Status::ok) {
+        return false;
+    }
+    AttributeCursor cursor(*file_);
+    StoredAttributeMessage found;
+    return cursor.open(address_) == Status::ok && cursor.find(name, found) == Status::ok;
+}
+
+Status Object::attribute_count(std::uint32_t& count) const noexcept {
+    count = 0;
+    H5MOTE_TRY(check());
+    AttributeCursor cursor(*file_);
+    H5MOTE_TRY(cursor.open(address_));
+    std::uint64_t attributes = 0;
+    H5MOTE_TRY(cursor.count(attributes));
+    count = static_cast<std::uint32_t>(attributes);
+    return Status::ok;
+}
+
+Status Object::attribute_name(std::uint32_t i, Span<char> to, std::size_t& length) const noexcept {
+    H5MOTE_TRY(check());
+    AttributeCursor cursor(*file_);
+    StoredAttributeMessage found;
+    H5MOTE_TRY(cursor.open(address_));
+    H5MOTE_TRY(cursor.at(i, found));
+    std::string_view name;
+    H5MOTE_TRY(found.name(name));
+    length = name.size();
+    if (length > to.size()) {
+        return file_->context.fail(Module::attribute, __LINE__, Status::invalid_argument, 0, length);
+    }
+    std::memcpy(to.data(), name.data(), length);
+    return Status::ok;
+}
+
+#else
+
 Status Object::read_attribute(std::string_view name, DatatypeView type, Bytes to) const noexcept {
     H5MOTE_TRY(check());
     StoredAttribute attribute(*file_, address_);
@@ -307,15 +405,6 @@ bool Object::has_attribute(std::string_view name) const noexcept {
     return attribute.find(name) == Status::ok;
 }
 
-Status Object::remove_attribute(std::string_view name) noexcept {
-    H5MOTE_TRY(check());
-    H5MOTE_TRY(file_->check_writable());
-    StoredAttribute attribute(*file_, address_);
-    H5MOTE_TRY(attribute.find(name));
-    remove_message(attribute.message);
-    return Status::ok;
-}
-
 Status Object::attribute_count(std::uint32_t& count) const noexcept {
     count = 0;
     H5MOTE_TRY(check());
@@ -338,6 +427,22 @@ Status Object::attribute_name(std::uint32_t i, Span<char> to, std::size_t& lengt
         return file_->context.fail(Module::attribute, __LINE__, Status::invalid_argument, 0, length);
     }
     std::memcpy(to.data(), attribute.parts.name.data(), length);
+    return Status::ok;
+}
+
+#endif
+
+Status Object::remove_attribute(std::string_view name) noexcept {
+    H5MOTE_TRY(check());
+    H5MOTE_TRY(file_->check_writable());
+    StoredAttribute attribute(*file_, address_);
+    H5MOTE_TRY(attribute.find(name));
+#if H5MOTE_ALL_FORMATS
+    if (attribute.message.version() == 1) {
+        return file_->context.unsupported(Module::attribute, __LINE__, Feature::object_header_version, 1);
+    }
+#endif
+    remove_message(attribute.message);
     return Status::ok;
 }
 

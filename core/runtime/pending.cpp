@@ -8,40 +8,6 @@
 
 namespace h5mote {
 
-Attribute& Attribute::operator=(Attribute&& other) noexcept {
-    if (this != &other) {
-        close();
-        state_ = other.state_;
-        other.state_ = nullptr;
-    }
-    return *this;
-}
-bool Attribute::valid() const noexcept { return state_ != nullptr; }
-void Attribute::close() noexcept { state_ = nullptr; }
-std::string_view Attribute::name() const noexcept { return {}; }
-CharacterSet Attribute::character_set() const noexcept { return CharacterSet::ascii; }
-bool Attribute::has_order() const noexcept { return false; }
-std::uint32_t Attribute::creation_order() const noexcept { return 0; }
-DatatypeView Attribute::type() const noexcept { return {}; }
-Address Attribute::type_object() const noexcept { return kUndefinedAddress; }
-const Dataspace& Attribute::dataspace() const noexcept {
-    static constexpr Dataspace kNone = Dataspace::null();
-    return kNone;
-}
-std::uint64_t Attribute::element_count() const noexcept { return 0; }
-std::uint64_t Attribute::data_size() const noexcept { return 0; }
-Address Attribute::object_address() const noexcept { return kUndefinedAddress; }
-Status Attribute::read(DatatypeView, Bytes) const noexcept { return Status::unsupported; }
-Status Attribute::read_stored(std::uint64_t, Bytes) const noexcept { return Status::unsupported; }
-Object Attribute::object() const noexcept { return {}; }
-Status Attribute::variable_size(ConstBytes, std::uint64_t&) const noexcept { return Status::unsupported; }
-Status Attribute::read_variable(ConstBytes, std::uint64_t, Bytes) const noexcept { return Status::unsupported; }
-
-AttributeIterator::AttributeIterator(const Object& object, IndexOrder order, Direction direction) noexcept
-    : object_(object.duplicate()), order_(order), direction_(direction) {}
-AttributeIterator::~AttributeIterator() = default;
-Status AttributeIterator::next(Attribute&) noexcept { return Status::unsupported; }
-
 NamedDatatype::NamedDatatype(NamedDatatype&& other) noexcept
     : Object(static_cast<Object&&>(other)), bytes_(other.bytes_), size_(other.size_) {
     other.bytes_ = nullptr;
@@ -68,7 +34,6 @@ void NamedDatatype::close() noexcept {
 }
 Result<NamedDatatype> NamedDatatype::from(Object&&) noexcept { return Status::unsupported; }
 
-Result<Attribute> Object::open_attribute(std::string_view) const noexcept { return Status::unsupported; }
 Status Object::type(ObjectType&) const noexcept { return Status::unsupported; }
 Status Object::info(ObjectInfo&) const noexcept { return Status::unsupported; }
 Status Object::comment(Span<char>, std::size_t&) const noexcept { return Status::unsupported; }

@@ -8,7 +8,6 @@ namespace h5mote {
 #if H5MOTE_ALL_FORMATS
 
 struct AttributeState;
-class AttributeFinder;
 
 /// A handle of an attribute: its name, datatype and dataspace in memory of its own; the value is read from the file
 /// piece by piece, however large it is. Move-only; keeps the file's memory (not the file) alive. What the functions
@@ -55,7 +54,7 @@ public:
 
 private:
     friend class Object;
-    friend class AttributeFinder;
+    friend class AttributeIterator;
     explicit Attribute(AttributeState* state) noexcept : state_(state) {}
 
     AttributeState* state_ = nullptr;

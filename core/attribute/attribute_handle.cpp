@@ -1,0 +1,405 @@
+// Handles of attributes.
+
+#include "attribute_storage.hpp"
+#include "checked.hpp"
+#include "heap_source.hpp"
+#include "ordered_batch.hpp"
+#include "prepare.hpp"
+#include "text.hpp"
+
+#if H5MOTE_ALL_FORMATS
+
+namespace h5mote {
+
+// In one block of memory with the name and the datatype.
+struct AttributeState {
+    FileState* file = nullptr;  // holds a reference
+    Address object = kUndefinedAddress;
+    Address type_object = kUndefinedAddress;
+    AttributePlace place;
+    Dataspace space;
+    std::uint64_t elements = 0;
+    std::uint64_t bytes = 0;
+    std::uint32_t data = 0;  // where the value begins in the message
+    std::uint32_t order = 0;
+    std::uint32_t name_length = 0;
+    std::uint32_t type_length = 0;
+    CharacterSet character_set = CharacterSet::ascii;
+    bool has_order = false;
+
+    static std::size_t footprint(std::size_t name_length, std::size_t type_length) noexcept {
+        return sizeof(AttributeState) + name_length + type_length;
+    }
+    std::byte* type_bytes() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
+    char* name() noexcept { return reinterpret_cast<char*>(type_bytes() + type_length); }
+
+    static void destroy(AttributeState* state) noexcept {
+        FileState* const file = state->file;
+        const std::size_t size = footprint(state->name_length, state->type_length);
+        state->~AttributeState();
+        file->context.release(MemoryKind::handle, state, size);
+        FileState::release(file);
+    }
+};
+
+namespace {
+
+// A datatype or dataspace in an attribute message: the bytes themselves or those of the message that they lead to.
+Status open_part(FileState& file, StoredAttributeMessage& attribute, MessageType type, StoredMessage& message,
+                 MetadataWindow*& part, Address& offset, std::uint32_t& length) noexcept {
+    const bool is_type = type == MessageType::datatype;
+    const AttributeParts& parts = attribute.parts;
+    offset = is_type ? parts.type : parts.space;
+    length = is_type ? parts.type_size : parts.space_size;
+    part = &attribute.bytes;
+    if ((parts.flags & (is_type ? AttributeParts::kSharedType : AttributeParts::kSharedSpace)) == 0) {
+        return Status::ok;
+    }
+    std::byte reference[24];
+    length = length < sizeof reference ? length : static_cast<std::uint32_t>(sizeof reference);
+    H5MOTE_TRY(attribute.bytes.read(offset, {reference, length}));
+    H5MOTE_TRY(message.open_shared(file, type, {reference, length}));
+    if (message.size() > 0xffff) {
+        return file.context.fail(Module::attribute, __LINE__, Status::corrupt_file);
+    }
+    part = &message.bytes();
+    offset = 0;
+    length = static_cast<std::uint32_t>(message.size());
+    return Status::ok;
+}
+
+H5MOTE_STEP Status load_space(FileState& file, StoredAttributeMessage& attribute, AttributeState& state) noexcept {
+    StoredMessage message;
+    MetadataWindow* part = nullptr;
+    Address offset = 0;
+    std::uint32_t length = 0;
+    H5MOTE_TRY(open_part(file, attribute, MessageType::dataspace, message, part, offset, length));
+    ConstBytes bytes;
+    H5MOTE_TRY(part->view(offset, length, bytes));
+    DataspaceMessage stored;
+    H5MOTE_TRY(stored.decode(file.context, file.shape(), bytes));
+    if (stored.type == DataspaceMessage::Type::null) {
+        state.space = Dataspace::null();
+        state.elements = 0;
+        return Status::ok;
+    }
+    std::uint64_t dims[H5MOTE_MAX_RANK];
+    std::uint64_t max_dims[H5MOTE_MAX_RANK];
+    state.elements = 1;
+    bool sound = true;
+    for (unsigned i = 0; i < stored.rank; ++i) {
+        dims[i] = stored.dim(i);
+        max_dims[i] = stored.max_dim(i);
+        sound = checked_multiply(state.elements, dims[i], state.elements) && sound;
+    }
+    state.space = Dataspace::simple(Span<const std::uint64_t>(dims, stored.rank),
+                                    Span<const std::uint64_t>(max_dims, stored.rank));
+    return sound && state.space.valid() ? Status::ok
+                                        : file.context.fail(Module::attribute, __LINE__, Status::corrupt_file);
+}
+
+// Allocates the state with its type, from which follows how large the value is.
+H5MOTE_STEP Status load_type(FileState& file, StoredAttributeMessage& attribute, AttributeState*& state) noexcept {
+    StoredMessage message;
+    MetadataWindow* part = nullptr;
+    Address offset = 0;
+    std::uint32_t length = 0;
+    H5MOTE_TRY(open_part(file, attribute, MessageType::datatype, message, part, offset, length));
+    ConstBytes bytes;
+    H5MOTE_TRY(part->view(offset, length, bytes));
+    DatatypeView type;
+    H5MOTE_TRY(parse_datatype(file.context, bytes, type));
+    const std::size_t type_length = type.encoded_length();
+    const std::size_t name_length = attribute.parts.name_size;
+    void* const memory = file.context.allocate(MemoryKind::handle, AttributeState::footprint(name_length, type_length));
+    if (memory == nullptr) {
+        return Status::out_of_memory;
+    }
+    state = ::new (memory) AttributeState;
+    state->file = &file;
+    state->type_length = static_cast<std::uint32_t>(type_length);
+    state->name_length = static_cast<std::uint32_t>(name_length);
+    file.retain();
+    // The view may be gone since memory was asked for.
+    Status status = part->read(offset, {state->type_bytes(), type_length});
+    if (status == Status::ok) {
+        status = attribute.bytes.read(attribute.parts.name, {reinterpret_cast<std::byte*>(state->name()), name_length});
+    }
+    state->type_object = message.committed();
+    return status;
+}
+
+}  // namespace
+
+Status make_attribute(FileState& file, Address object, StoredAttributeMessage& attribute,
+                      AttributeState*& state) noexcept {
+    state = nullptr;
+    Status status = load_type(file, attribute, state);
+    if (status == Status::ok) {
+        status = load_space(file, attribute, *state);
+    }
+    if (status == Status::ok) {
+        state->object = object;
+        state->place = attribute.place;
+        state->data = attribute.parts.data;
+        state->order = attribute.order;
+        state->has_order = attribute.has_order;
+        state->character_set = attribute.parts.character_set == 0 ? CharacterSet::ascii : CharacterSet::utf8;
+        const std::uint32_t size = DatatypeView({state->type_bytes(), state->type_length}).size();
+        if (!checked_multiply<std::uint64_t>(state->elements, size, state->bytes) ||
+            state->bytes > attribute.bytes.size() - state->data) {
+            status = file.context.fail(Module::attribute, __LINE__, Status::corrupt_file, 0, object);
+        }
+    }
+    if (status != Status::ok && state != nullptr) {
+        AttributeState::destroy(state);
+        state = nullptr;
+    }
+    return status;
+}
+
+Attribute& Attribute::operator=(Attribute&& other) noexcept {
+    if (this != &other) {
+        close();
+        state_ = other.state_;
+        other.state_ = nullptr;
+    }
+    return *this;
+}
+
+bool Attribute::valid() const noexcept { return state_ != nullptr && state_->file->is_open(); }
+
+void Attribute::close() noexcept {
+    if (state_ != nullptr) {
+        AttributeState::destroy(state_);
+        state_ = nullptr;
+    }
+}
+
+std::string_view Attribute::name() const noexcept {
+    if (state_ == nullptr) {
+        return {};
+    }
+    const std::string_view stored(state_->name(), state_->name_length);
+    return stored.substr(0, stored.find('\0'));
+}
+
+CharacterSet Attribute::character_set() const noexcept {
+    return state_ == nullptr ? CharacterSet::ascii : state_->character_set;
+}
+
+bool Attribute::has_order() const noexcept { return state_ != nullptr && state_->has_order; }
+
+std::uint32_t Attribute::creation_order() const noexcept { return state_ == nullptr ? 0 : state_->order; }
+
+DatatypeView Attribute::type() const noexcept {
+    return state_ == nullptr ? DatatypeView() : DatatypeView({state_->type_bytes(), state_->type_length});
+}
+
+Address Attribute::type_object() const noexcept { return state_ == nullptr ? kUndefinedAddress : state_->type_object; }
+
+const Dataspace& Attribute::dataspace() const noexcept {
+    static constexpr Dataspace kNone = Dataspace::null();
+    return state_ == nullptr ? kNone : state_->space;
+}
+
+std::uint64_t Attribute::element_count() const noexcept { return state_ == nullptr ? 0 : state_->elements; }
+
+std::uint64_t Attribute::data_size() const noexcept { return state_ == nullptr ? 0 : state_->bytes; }
+
+Address Attribute::object_address() const noexcept { return state_ == nullptr ? kUndefinedAddress : state_->object; }
+
+Object Attribute::object() const noexcept { return valid() ? Object(*state_->file, state_->object) : Object(); }
+
+namespace {
+
+// The message again: where it was, unless the file can have changed, or by its name.
+Status reopen(const Attribute& attribute, FileState& file, const AttributePlace& place, std::uint32_t& data,
+              MetadataWindow& bytes) noexcept {
+    if (!file.writable()) {
+        return place.open(file, bytes);
+    }
+    AttributeCursor cursor(file);
+    StoredAttributeMessage found;
+    H5MOTE_TRY(cursor.open(attribute.object_address()));
+    H5MOTE_TRY(cursor.find(attribute.name(), found));
+    data = found.parts.data;
+    bytes = static_cast<MetadataWindow&&>(found.bytes);
+    return Status::ok;
+}
+
+}  // namespace
+
+Status Attribute::read_stored(std::uint64_t offset, Bytes to) const noexcept {
+    if (!valid()) {
+        return Status::invalid_handle;
+    }
+    if (!within(offset, to.size(), state_->bytes)) {
+        return state_->file->context.fail(Module::attribute, __LINE__, Status::invalid_argument, 0, offset);
+    }
+    if (to.empty()) {
+        return Status::ok;
+    }
+    MetadataWindow bytes;
+    std::uint32_t data = state_->data;
+    H5MOTE_TRY(reopen(*this, *state_->file, state_->place, data, bytes));
+    return bytes.read(data + offset, to);
+}
+
+Status Attribute::read(DatatypeView wanted, Bytes to) const noexcept {
+    if (!valid()) {
+        return Status::invalid_handle;
+    }
+    FileState& file = *state_->file;
+    std::uint64_t size = 0;
+    if (!checked_multiply<std::uint64_t>(state_->elements, wanted.size(), size) || size != to.size()) {
+        return file.context.fail(Module::attribute, __LINE__, Status::invalid_argument, 0, size);
+    }
+    HeapSource source(file);
+    FileValues values;
+    values.side = FileValues::Side::from;
+    values.sizeof_address = file.shape().sizeof_addr;
+    values.source = &source;
+    Conversion conversion;
+    H5MOTE_TRY(prepare_conversion(file.context, conversion, type(), wanted, values));
+    if (to.empty()) {
+        return Status::ok;
+    }
+    MetadataWindow bytes;
+    std::uint32_t data = state_->data;
+    H5MOTE_TRY(reopen(*this, file, state_->place, data, bytes));
+    if (conversion.is_copy()) {
+        return bytes.read(data, to);
+    }
+    const std::size_t element = type().size();
+    const auto count = static_cast<std::size_t>(state_->elements);
+    const std::size_t most = element < MetadataWindow::kWindow ? MetadataWindow::kWindow / element : 1;
+    Status status = Status::ok;
+    std::size_t done = 0;
+    while (status == Status::ok && done < count) {
+        const std::size_t now = count - done < most ? count - done : most;
+        ConstBytes from;
+        status = bytes.view(data + done * element, now * element, from);
+        if (status == Status::ok) {
+            status = conversion.run(now, from.data(), element, to.data() + done * wanted.size(), wanted.size());
+        }
+        done += now;
+    }
+    return status;
+}
+
+Status Attribute::variable_size(ConstBytes heap_id, std::uint64_t& bytes) const noexcept {
+    return object().variable_size(heap_id, bytes);
+}
+
+Status Attribute::read_variable(ConstBytes heap_id, std::uint64_t offset, Bytes to) const noexcept {
+    return object().read_variable(heap_id, offset, to);
+}
+
+Result<Attribute> Object::open_attribute(std::string_view name) const noexcept {
+    H5MOTE_TRY(check());
+    AttributeCursor cursor(*file_);
+    StoredAttributeMessage found;
+    H5MOTE_TRY(cursor.open(address_));
+    H5MOTE_TRY(cursor.find(name, found));
+    cursor.park();
+    AttributeState* state = nullptr;
+    H5MOTE_TRY(make_attribute(*file_, address_, found, state));
+    return Attribute(state);
+}
+
+struct AttributeIterator::Walk {
+    Walk(FileState& file, Direction direction) noexcept : cursor(file), batch(file.context, direction) {}
+
+    AttributeCursor cursor;
+    OrderedBatch batch;
+    IndexOrder order = IndexOrder::native;
+    bool direct = false;
+
+    H5MOTE_STEP Status start(Address object, IndexOrder wanted, Direction direction) noexcept;
+    H5MOTE_STEP Status pass() noexcept;
+    Status next(StoredAttributeMessage& attribute) noexcept;
+};
+
+Status AttributeIterator::Walk::start(Address object, IndexOrder wanted, Direction direction) noexcept {
+    H5MOTE_TRY(cursor.open(object));
+    order = wanted;
+    if (order == IndexOrder::creation && !cursor.tracks_order()) {
+        return Status::invalid_argument;
+    }
+    direct = cursor.can(order, direction);
+    return direct ? cursor.start(order, direction) : Status::ok;
+}
+
+Status AttributeIterator::Walk::pass() noexcept {
+    StoredAttributeMessage attribute;
+    std::uint64_t position = 0;
+    batch.begin_pass();
+    Status status = cursor.start(IndexOrder::native, Direction::increasing);
+    while (status == Status::ok && (status = cursor.next(attribute)) == Status::ok) {
+        std::byte number[4];
+        for (unsigned i = 0; i < 4; ++i) {
+            number[i] = static_cast<std::byte>((order == IndexOrder::native ? 0 : attribute.order) >> (24 - 8 * i));
+        }
+        ConstBytes key(number);
+        if (order == IndexOrder::name) {
+            std::string_view name;
+            status = attribute.name(name);
+            key = bytes_of(name);
+        }
+        if (status == Status::ok) {
+            status = batch.offer(key, position++);
+        }
+    }
+    batch.end_pass();
+    return status == Status::not_found ? Status::ok : status;
+}
+
+Status AttributeIterator::Walk::next(StoredAttributeMessage& attribute) noexcept {
+    if (direct) {
+        return cursor.next(attribute);
+    }
+    std::uint64_t position = 0;
+    while (!batch.take(position)) {
+        if (batch.finished()) {
+            return Status::not_found;
+        }
+        H5MOTE_TRY(pass());
+    }
+    return cursor.at(position, attribute);
+}
+
+AttributeIterator::AttributeIterator(const Object& object, IndexOrder order, Direction direction) noexcept
+    : object_(object.duplicate()), order_(order), direction_(direction) {}
+
+AttributeIterator::~AttributeIterator() {
+    if (walk_ != nullptr) {
+        object_.file_->context.destroy(MemoryKind::handle, walk_);
+    }
+}
+
+Status AttributeIterator::next(Attribute& attribute) noexcept {
+    attribute.close();
+    H5MOTE_TRY(object_.check());
+    H5MOTE_TRY(status_);
+    FileState& file = *object_.file_;
+    if (walk_ == nullptr) {
+        walk_ = file.context.create<Walk>(MemoryKind::handle, file, direction_);
+        if (walk_ == nullptr) {
+            return Status::out_of_memory;
+        }
+        status_ = walk_->start(object_.address_, order_, direction_);
+        H5MOTE_TRY(status_);
+    }
+    StoredAttributeMessage found;
+    Status status = walk_->next(found);
+    walk_->cursor.park();
+    if (status == Status::ok) {
+        status = make_attribute(file, object_.address_, found, attribute.state_);
+    }
+    return status;
+}
+
+}  // namespace h5mote
+
+#endif

@@ -1,0 +1,282 @@
+#include "attribute_storage.hpp"
+
+#include "text.hpp"
+
+#if H5MOTE_ALL_FORMATS
+
+namespace h5mote {
+
+Status AttributePlace::open(FileState& file, MetadataWindow& bytes) const noexcept {
+    if (kind == Kind::header) {
+        H5MOTE_TRY(file.window(Usage::object_header, address, block_size, checksummed, bytes));
+        return bytes.restrict(offset, size);
+    }
+    if (kind == Kind::shared) {
+        StoredMessage message;
+        H5MOTE_TRY(message.open_heap(file, MessageType::attribute, id));
+        bytes = static_cast<MetadataWindow&&>(message.bytes());
+        return Status::ok;
+    }
+    FractalHeap heap;
+    H5MOTE_TRY(heap.open(file, address));
+    return id_length < heap.id_length()
+               ? file.context.fail(Module::attribute, __LINE__, Status::corrupt_file, id_length, address)
+               : heap.object(ConstBytes(id, heap.id_length()), bytes);
+}
+
+Status AttributeParts::decode(Context& context, MetadataWindow& bytes) noexcept {
+    constexpr std::size_t kPrefix = 9;
+    const auto prefix = static_cast<std::size_t>(bytes.size() < kPrefix ? bytes.size() : kPrefix);
+    ConstBytes head;
+    H5MOTE_TRY(bytes.view(0, prefix, head));
+    Reader reader(head);
+    const unsigned version = reader.u8();
+    if (version == 0 || version > 3) {
+        return context.unsupported(Module::attribute, __LINE__, Feature::attribute_version, version);
+    }
+    flags = version == 1 ? static_cast<std::uint8_t>(reader.u8() & 0U) : reader.u8();
+    name_size = reader.u16();
+    type_size = reader.u16();
+    space_size = reader.u16();
+    character_set = version == 3 ? reader.u8() : std::uint8_t{0};
+    const std::uint32_t alignment = version == 1 ? 8 : 1;
+    const auto after = [&](std::uint32_t at, std::uint32_t size) {
+        return at + (size + alignment - 1) / alignment * alignment;
+    };
+    name = version == 3 ? 9 : 8;
+    type = after(name, name_size);
+    space = after(type, type_size);
+    data = after(space, space_size);
+    // Nobody pads what is last.
+    const bool sound = reader.ok() && (flags & ~3U) == 0 && name_size != 0 && space + space_size <= bytes.size();
+    if (data > bytes.size()) {
+        data = static_cast<std::uint32_t>(bytes.size());
+    }
+    return sound ? Status::ok : damaged_message(context, __LINE__, MessageType::attribute);
+}
+
+Status StoredAttributeMessage::name(std::string_view& text) noexcept {
+    ConstBytes stored;
+    H5MOTE_TRY(bytes.view(parts.name, parts.name_size, stored));
+    text = text_of(stored);
+    text = text.substr(0, text.find('\0'));
+    return Status::ok;
+}
+
+Status AttributeCursor::open(Address header) noexcept {
+    header_ = header;
+    info_ = {};
+    message_.restart(header);
+    Status status;
+    while ((status = message_.next()) == Status::ok) {
+        if (message_.type() == MessageType::attribute_info) {
+            H5MOTE_TRY(info_.decode(file_.context, file_.shape(), message_.body()));
+            break;
+        }
+        // Without one all attributes stand in the header; one of a version 1 header comes before them or not at all.
+    }
+    if (status != Status::ok && status != Status::not_found) {
+        return status;
+    }
+    tracked_ = message_.version() == 1 ? (info_.flags & kOrderTracked) != 0
+                                       : (message_.header_flags() & HeaderPrefix::kAttributesTracked) != 0;
+    if (info_.dense) {
+        FractalHeap heap;
+        H5MOTE_TRY(heap.open(file_, info_.storage.heap));
+        heap_id_length_ = static_cast<std::uint16_t>(heap.id_length());
+    }
+    return start(IndexOrder::native, Direction::increasing);
+}
+
+bool AttributeCursor::can(IndexOrder order, Direction direction) const noexcept {
+    if (info_.dense) {
+        return order == IndexOrder::native ||
+               (order == IndexOrder::creation && info_.storage.order_index != kUndefinedAddress);
+    }
+    return order == IndexOrder::native && direction == Direction::increasing;
+}
+
+Status AttributeCursor::start(IndexOrder order, Direction direction) noexcept {
+    position_ = 0;
+    direction_ = direction;
+    message_.restart(header_);
+    return info_.dense ? index_.open(file_, order == IndexOrder::creation ? info_.storage.order_index
+                                                                          : info_.storage.name_index)
+                       : Status::ok;
+}
+
+Status AttributeCursor::next(StoredAttributeMessage& attribute) noexcept {
+    attribute.bytes.close();
+    if (!info_.dense) {
+        return next_in_header(attribute);
+    }
+    if (position_ >= index_.size()) {
+        return Status::not_found;
+    }
+    const std::uint64_t position = position_++;
+    return dense_at(direction_ == Direction::increasing ? position : index_.size() - 1 - position, attribute);
+}
+
+Status AttributeCursor::next_in_header(StoredAttributeMessage& attribute) noexcept {
+    do {
+        H5MOTE_TRY(message_.next());
+    } while (message_.type() != MessageType::attribute);
+    ++position_;
+    AttributePlace& place = attribute.place;
+    H5MOTE_TRY(message_.open_body(attribute.bytes));
+    attribute.has_order = tracked_;
+    attribute.order = message_.order();
+    if (!message_.shared()) {
+        place.kind = AttributePlace::Kind::header;
+        place.checksummed = message_.version() != 1;
+        place.address = message_.block_address();
+        place.block_size = message_.block_size();
+        place.offset = static_cast<std::uint32_t>(message_.offset());
+        place.size = message_.size();
+        return attribute.parts.decode(file_.context, attribute.bytes);
+    }
+    // Version 3 | 1: in the heap | heap id.
+    ConstBytes reference;
+    H5MOTE_TRY(attribute.bytes.view(0, 2 + sizeof place.id, reference));
+    if (reference[0] != std::byte{3} || reference[1] != std::byte{1}) {
+        return file_.context.unsupported(Module::attribute, __LINE__, Feature::shared_message,
+                                         static_cast<std::uint32_t>(reference[0]));
+    }
+    place.kind = AttributePlace::Kind::shared;
+    place.id_length = sizeof place.id;
+    std::memcpy(place.id, reference.data() + 2, sizeof place.id);
+    H5MOTE_TRY(place.open(file_, attribute.bytes));
+    return attribute.parts.decode(file_.context, attribute.bytes);
+}
+
+namespace {
+
+// Where the attribute of a record of either index stands.
+Status take_record(FileState& file, const AttributeRecord& record, const DenseStorage& storage, bool tracked,
+                   StoredAttributeMessage& attribute) noexcept {
+    AttributePlace& place = attribute.place;
+    place.kind = (record.flags & kMessageShared) != 0 ? AttributePlace::Kind::shared : AttributePlace::Kind::heap;
+    place.address = storage.heap;
+    place.id_length = sizeof place.id;
+    std::memcpy(place.id, record.heap_id.data(), sizeof place.id);
+    attribute.has_order = tracked;
+    attribute.order = record.order;
+    H5MOTE_TRY(place.open(file, attribute.bytes));
+    return attribute.parts.decode(file.context, attribute.bytes);
+}
+
+class NameCompare final : public RecordCompare {
+public:
+    NameCompare(FileState& file, const DenseStorage& storage, bool tracked, std::string_view name,
+                StoredAttributeMessage& attribute) noexcept
+        : file_(file),
+          storage_(storage),
+          name_(name),
+          hash_(name_hash(bytes_of(name))),
+          attribute_(attribute),
+          tracked_(tracked) {}
+
+    Status compare(ConstBytes bytes, int& order) noexcept override {
+        AttributeRecord record;
+        if (!record.decode(BTree2Type::attribute_name, bytes)) {
+            return file_.context.fail(Module::attribute, __LINE__, Status::corrupt_file);
+        }
+        if (record.hash != hash_) {
+            order = hash_ < record.hash ? -1 : 1;
+            return Status::ok;
+        }
+        std::string_view name;
+        H5MOTE_TRY(take_record(file_, record, storage_, tracked_, attribute_));
+        H5MOTE_TRY(attribute_.name(name));
+        order = name_.compare(name);
+        return Status::ok;
+    }
+
+private:
+    FileState& file_;
+    const DenseStorage& storage_;
+    std::string_view name_;
+    std::uint32_t hash_;
+    StoredAttributeMessage& attribute_;
+    bool tracked_;
+};
+
+}  // namespace
+
+Status AttributeCursor::dense_at(std::uint64_t position, StoredAttributeMessage& attribute) noexcept {
+    std::byte bytes[BTree2::kMaxRecordSize];
+    AttributeRecord record;
+    H5MOTE_TRY(index_.record(position, {bytes, index_.record_size()}));
+    return record.decode(index_.type(), {bytes, index_.record_size()})
+               ? take_record(file_, record, info_.storage, tracked_, attribute)
+               : file_.context.fail(Module::attribute, __LINE__, Status::corrupt_file, 0, header_);
+}
+
+Status AttributeCursor::at(std::uint64_t position, StoredAttributeMessage& attribute) noexcept {
+    attribute.bytes.close();
+    if (info_.dense) {
+        return dense_at(position, attribute);
+    }
+    if (position_ > position) {
+        H5MOTE_TRY(start(IndexOrder::native, Direction::increasing));
+    }
+    do {
+        attribute.bytes.close();
+        H5MOTE_TRY(next_in_header(attribute));
+    } while (position_ <= position);
+    return Status::ok;
+}
+
+Status AttributeCursor::find(std::string_view name, StoredAttributeMessage& attribute) noexcept {
+    attribute.bytes.close();
+    if (info_.dense) {
+        std::byte record[BTree2::kMaxRecordSize];
+        NameCompare compare(file_, info_.storage, tracked_, name, attribute);
+        return index_.find(compare, {record, index_.record_size()});
+    }
+    std::string_view found;
+    do {
+        H5MOTE_TRY(next(attribute));
+        H5MOTE_TRY(attribute.name(found));
+    } while (found != name);
+    return Status::ok;
+}
+
+Status AttributeCursor::count(std::uint64_t& attributes) noexcept {
+    attributes = 0;
+    if (info_.dense) {
+        attributes = index_.size();
+        return Status::ok;
+    }
+    H5MOTE_TRY(start(IndexOrder::native, Direction::increasing));
+    Status status;
+    while ((status = message_.next()) == Status::ok) {
+        attributes += message_.type() == MessageType::attribute ? 1U : 0U;
+    }
+    return status == Status::not_found ? start(IndexOrder::native, Direction::increasing) : status;
+}
+
+Status AttributeCursor::storage_size(StorageSize& size) noexcept {
+    if (!info_.dense) {
+        return Status::ok;
+    }
+    BlockSum index;
+    BlockSum heap;
+    BTree2 tree;
+    FractalHeap values;
+    H5MOTE_TRY(tree.open(file_, info_.storage.name_index));
+    H5MOTE_TRY(tree.walk(index));
+    if (info_.storage.order_index != kUndefinedAddress) {
+        H5MOTE_TRY(tree.open(file_, info_.storage.order_index));
+        H5MOTE_TRY(tree.walk(index));
+    }
+    H5MOTE_TRY(values.open(file_, info_.storage.heap));
+    H5MOTE_TRY(values.walk(heap));
+    size.index = index.bytes;
+    size.heap = heap.bytes;
+    return Status::ok;
+}
+
+}  // namespace h5mote
+
+#endif
