@@ -141,7 +141,8 @@ public:
     Result<Attribute> open_attribute(std::string_view name) const noexcept;
 
     Status type(ObjectType& type) const noexcept;
-    Status info(ObjectInfo& info) const noexcept;
+    /// `with_storage`: adds up what stands outside the header as well, which walks over all of it.
+    Status info(ObjectInfo& info, bool with_storage = true) const noexcept;
     /// The object's comment into `to` (no terminating zero) and its length to `length`, 0 if it has none.
     /// invalid_argument: too small; with an empty `to` only the length is told.
     Status comment(Span<char> to, std::size_t& length) const noexcept;

@@ -1,0 +1,212 @@
+// H5R - references: what they lead to. And single values of variable length, which stand in the same heap.
+//
+//   object 1   object header address O
+//   region 1   heap id (address O, index 4) of: object header address O | selection
+//   revised    type 1 | flags 1 (1: of another file), then
+//              object 2 of this file: length of the address 1 | object header address
+//              others: bytes 4 | heap id of: length of the address 1 | object header address
+//                      | [other file: length 2, name] | region 2: bytes 4, rank 4, selection; attribute: length 2, name
+
+#include "attribute_storage.hpp"
+#include "global_heap.hpp"
+#include "heap_source.hpp"
+#include "selection_codec.hpp"
+#include "text.hpp"
+
+#include <h5mote/selection_set.hpp>
+
+#if H5MOTE_ALL_FORMATS
+
+namespace h5mote {
+namespace {
+
+struct Reference {
+    ReferenceTarget target;
+    MetadataWindow heap;  // what stands in the heap, ...
+    Address rest = 0;     // ... from here on not looked at yet
+    Address name = 0;     // of the other file, with its length before it
+};
+
+bool is_zero(ConstBytes bytes) noexcept {
+    for (const std::byte each : bytes) {
+        if (each != std::byte{0}) {
+            return false;
+        }
+    }
+    return true;
+}
+
+Status damaged(FileState& file, unsigned line) noexcept {
+    return file.context.fail(Module::attribute, line, Status::corrupt_file);
+}
+
+// Length and address of an object as revised references hold it.
+Status read_token(FileState& file, Reader& reader, Address& address) noexcept {
+    const unsigned length = reader.u8();
+    const ConstBytes token = reader.bytes(length);
+    if (!reader.ok() || length != file.shape().sizeof_addr) {
+        return damaged(file, __LINE__);
+    }
+    address = file.shape().load_addr(token.data());
+    return Status::ok;
+}
+
+Status decode_revised(FileState& file, ReferenceType type, ConstBytes stored, Reference& reference) noexcept {
+    constexpr unsigned kOtherFile = 1;
+    Reader reader(stored);
+    const unsigned stored_type = reader.u8();
+    const unsigned flags = reader.u8();
+    if (stored_type != static_cast<unsigned>(type)) {
+        return file.context.fail(Module::attribute, __LINE__, Status::invalid_argument, stored_type);
+    }
+    reference.target.other_file = (flags & kOtherFile) != 0;
+    if (type == ReferenceType::object2 && !reference.target.other_file) {
+        return read_token(file, reader, reference.target.address);
+    }
+    reader.skip(4);
+    GlobalHeap heap(file);
+    H5MOTE_TRY(heap.object(reader.rest(), reference.heap));
+    ConstBytes head;
+    const std::size_t token = 1U + file.shape().sizeof_addr;
+    H5MOTE_TRY(reference.heap.view(0, token, head));
+    Reader inner(head);
+    H5MOTE_TRY(read_token(file, inner, reference.target.address));
+    reference.rest = reference.name = token;
+    if (reference.target.other_file) {
+        H5MOTE_TRY(reference.heap.view(token, 2, head));
+        reference.rest += 2U + load_le<std::uint16_t>(head.data());
+    }
+    return Status::ok;
+}
+
+H5MOTE_STEP Status decode(FileState& file, ReferenceType type, ConstBytes stored, Reference& reference) noexcept {
+    reference.target = {};
+    const std::size_t sizeof_addr = file.shape().sizeof_addr;
+    if (is_zero(stored) || stored.size() < sizeof_addr) {
+        reference.target.null = true;
+        return Status::ok;
+    }
+    if (type == ReferenceType::object1) {
+        reference.target.address = file.shape().load_addr(stored.data());
+    } else if (type == ReferenceType::region1) {
+        GlobalHeap heap(file);
+        H5MOTE_TRY(heap.object(stored, reference.heap));
+        ConstBytes head;
+        H5MOTE_TRY(reference.heap.view(0, sizeof_addr, head));
+        reference.target.address = file.shape().load_addr(head.data());
+        reference.rest = sizeof_addr;
+    } else {
+        H5MOTE_TRY(decode_revised(file, type, stored, reference));
+    }
+    reference.target.null = reference.target.address == kUndefinedAddress;
+    return Status::ok;
+}
+
+// The file that the target is in, with one reference for the caller.
+Status open_target(FileState& file, Reference& reference, FileState*& target) noexcept {
+    if (reference.target.null) {
+        return file.context.fail(Module::attribute, __LINE__, Status::not_found);
+    }
+    if (!reference.target.other_file) {
+        file.retain();
+        target = &file;
+    } else {
+        ConstBytes name;
+        H5MOTE_TRY(reference.heap.view(reference.name + 2,
+                                       static_cast<std::size_t>(reference.rest - reference.name - 2), name));
+        H5MOTE_TRY(file.open_other(text_of(name), OpenPurpose::external_link, target));
+    }
+    MessageIterator message(*target, reference.target.address);
+    const Status status = message.next();
+    if (status != Status::ok) {
+        FileState::release(target);
+        return status;
+    }
+    return Status::ok;
+}
+
+}  // namespace
+
+Status Object::reference_target(ReferenceType type, ConstBytes stored, ReferenceTarget& target) const noexcept {
+    H5MOTE_TRY(check());
+    Reference reference;
+    H5MOTE_TRY(decode(*file_, type, stored, reference));
+    target = reference.target;
+    return Status::ok;
+}
+
+Result<Object> Object::open_reference(ReferenceType type, ConstBytes stored) const noexcept {
+    H5MOTE_TRY(check());
+    Reference reference;
+    H5MOTE_TRY(decode(*file_, type, stored, reference));
+    FileState* file = nullptr;
+    H5MOTE_TRY(open_target(*file_, reference, file));
+    Object object(*file, reference.target.address);
+    FileState::release(file);
+    return object;
+}
+
+Result<Attribute> Object::open_attribute_reference(ConstBytes stored) const noexcept {
+    H5MOTE_TRY(check());
+    Reference reference;
+    H5MOTE_TRY(decode(*file_, ReferenceType::attribute, stored, reference));
+    FileState* file = nullptr;
+    H5MOTE_TRY(open_target(*file_, reference, file));
+    Object object(*file, reference.target.address);
+    FileState::release(file);
+    ConstBytes name;
+    H5MOTE_TRY(reference.heap.view(reference.rest, 2, name));
+    const std::size_t length = load_le<std::uint16_t>(name.data());
+    H5MOTE_TRY(reference.heap.view(reference.rest + 2, length, name));
+    return object.open_attribute(text_of(name));
+}
+
+Status Object::reference_region(ReferenceType type, ConstBytes stored, Object& target,
+                                SelectionSet& region) const noexcept {
+    H5MOTE_TRY(check());
+    if (type != ReferenceType::region1 && type != ReferenceType::region2) {
+        return file_->context.fail(Module::attribute, __LINE__, Status::invalid_argument);
+    }
+    Reference reference;
+    H5MOTE_TRY(decode(*file_, type, stored, reference));
+    FileState* file = nullptr;
+    H5MOTE_TRY(open_target(*file_, reference, file));
+    Object object(*file, reference.target.address);
+    FileState::release(file);
+    ConstBytes bytes;
+    unsigned rank = 0;
+    if (type == ReferenceType::region2) {
+        H5MOTE_TRY(reference.heap.view(reference.rest, 8, bytes));
+        rank = load_le<std::uint32_t>(bytes.data() + 4);
+        reference.rest += 8;
+    }
+    const Address length = reference.heap.size() - reference.rest;
+    std::size_t consumed = 0;
+    std::size_t size = 0;
+    if (!to_size(length, size)) {
+        return Status::overflow;
+    }
+    H5MOTE_TRY(reference.heap.view(reference.rest, size, bytes));
+    H5MOTE_TRY(decode_selection(file_->context, bytes, rank, region, consumed));
+    target = static_cast<Object&&>(object);
+    return Status::ok;
+}
+
+Status Object::variable_size(ConstBytes heap_id, std::uint64_t& bytes) const noexcept {
+    H5MOTE_TRY(check());
+    bytes = 0;
+    if (heap_id.size() < file_->shape().sizeof_addr) {
+        return file_->context.fail(Module::attribute, __LINE__, Status::invalid_argument);
+    }
+    const Address collection = file_->shape().load_addr(heap_id.data());
+    return collection == 0 || collection == kUndefinedAddress ? Status::ok : HeapSource(*file_).size(heap_id, bytes);
+}
+
+Status Object::read_variable(ConstBytes heap_id, std::uint64_t offset, Bytes to) const noexcept {
+    H5MOTE_TRY(check());
+    return to.empty() ? Status::ok : HeapSource(*file_).read(heap_id, offset, to);
+}
+
+}  // namespace h5mote
+
+#endif

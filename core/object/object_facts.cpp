@@ -1,0 +1,113 @@
+#include "object_facts.hpp"
+
+#if H5MOTE_ALL_FORMATS
+
+namespace h5mote {
+namespace {
+
+// Seconds since 1970-01-01 of a date of the Gregorian calendar.
+std::uint64_t seconds_of(unsigned year, unsigned month, unsigned day, unsigned seconds) noexcept {
+    // Years begin in March here, so that the day that comes and goes is the last.
+    const unsigned y = month <= 2 ? year - 1 : year;
+    const unsigned m = month <= 2 ? month + 9 : month - 3;
+    const unsigned days = y * 365 + y / 4 - y / 100 + y / 400 + (m * 153 + 2) / 5 + day - 1;
+    constexpr unsigned kEpoch = 719468;  // days from 0000-03-01 to 1970-01-01
+    return days < kEpoch ? 0 : std::uint64_t{days - kEpoch} * 86400 + seconds;
+}
+
+// Old modification time message, specification IV.A.2.o: YYYYMMDDhhmmss in ASCII, UTC.
+std::uint32_t read_old_time(ConstBytes body) noexcept {
+    constexpr std::size_t kDigits = 14;
+    unsigned fields[6] = {};
+    static constexpr std::uint8_t kWidths[6] = {4, 2, 2, 2, 2, 2};
+    if (body.size() < kDigits) {
+        return 0;
+    }
+    std::size_t at = 0;
+    for (unsigned i = 0; i < 6; ++i) {
+        for (unsigned digit = 0; digit < kWidths[i]; ++digit, ++at) {
+            const unsigned value = static_cast<unsigned>(body[at]) - '0';
+            if (value > 9) {
+                return 0;
+            }
+            fields[i] = fields[i] * 10 + value;
+        }
+    }
+    return fields[0] < 1970 || fields[1] == 0 || fields[1] > 12
+               ? 0
+               : static_cast<std::uint32_t>(
+                     seconds_of(fields[0], fields[1], fields[2], fields[3] * 3600 + fields[4] * 60 + fields[5]));
+}
+
+void count_message(MessageIterator& message, HeaderInfo& facts) noexcept {
+    const std::size_t head = message.header_size();
+    ++facts.messages;
+    if (message.type() == MessageType::null) {
+        facts.free += head + message.size();
+    } else if (message.type() == MessageType::continuation) {
+        facts.metadata += head + message.size();
+    } else {
+        facts.metadata += head;
+        facts.message_data += message.size();
+    }
+    // Messages that this library does not know are all of one type to libhdf5.
+    const unsigned type = static_cast<unsigned>(message.type());
+    constexpr unsigned kUnknown = 25;
+    const std::uint64_t bit = std::uint64_t{1} << (type < kUnknown ? type : kUnknown);
+    facts.present |= bit;
+    facts.shared |= message.shared() ? bit : 0;
+}
+
+}  // namespace
+
+Status header_facts(FileState& file, Address header, ObjectInfo& info) noexcept {
+    info.address = header;
+    info.header = {};
+    HeaderInfo& facts = info.header;
+    MessageIterator message(file, header);
+    Status status;
+    while ((status = message.next()) == Status::ok) {
+        if (facts.messages == 0 || message.blocks() != facts.blocks) {
+            const bool old = message.version() == 1;
+            const bool first = message.blocks() == 1;
+            facts.total += message.block_size();
+            facts.metadata += first ? message.prefix().size + (old ? 0U : kHeaderChecksumSize)
+                                    : (old ? 0U : kContinuationPrefix + kHeaderChecksumSize);
+            facts.blocks = message.blocks();
+        }
+        count_message(message, facts);
+        if (message.type() == MessageType::reference_count && message.size() >= 5) {
+            info.reference_count = load_le<std::uint32_t>(message.body().data() + 1);
+        } else if (message.type() == MessageType::modification_time && message.size() >= 8) {
+            info.has_times = true;
+            info.change_time = load_le<std::uint32_t>(message.body().data() + 4);
+        } else if (message.type() == MessageType::modification_time_old) {
+            info.has_times = true;
+            info.change_time = read_old_time(message.body());
+        }
+    }
+    if (status != Status::not_found) {
+        return status;
+    }
+    const HeaderPrefix& prefix = message.prefix();
+    facts.version = prefix.version;
+    facts.flags = prefix.flags;
+    facts.blocks = message.blocks();
+    if (prefix.version == 1) {
+        info.reference_count = prefix.reference_count;
+    } else if ((prefix.flags & HeaderPrefix::kTimes) != 0) {
+        info.has_times = true;
+        info.access_time = prefix.times[0];
+        info.modification_time = prefix.times[1];
+        info.change_time = prefix.times[2];
+        info.birth_time = prefix.times[3];
+    }
+    // What belongs to no message are gaps.
+    const std::uint64_t known = facts.metadata + facts.message_data + facts.free;
+    facts.free += facts.total > known ? facts.total - known : 0;
+    return Status::ok;
+}
+
+}  // namespace h5mote
+
+#endif

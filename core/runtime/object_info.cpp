@@ -1,0 +1,236 @@
+// H5Oget_info and the like: what objects and files say of themselves, from all parts of the library.
+
+#include "attribute_storage.hpp"
+#include "link_storage.hpp"
+#include "links.hpp"
+#include "object_facts.hpp"
+#include "supported.hpp"
+
+#include <h5mote/h5mote.hpp>
+
+#if H5MOTE_ALL_FORMATS
+
+namespace h5mote {
+
+Status Object::type(ObjectType& type) const noexcept {
+    H5MOTE_TRY(check());
+    return object_type(*file_, address_, type);
+}
+
+Status Object::info(ObjectInfo& info, bool with_storage) const noexcept {
+    info = {};
+    H5MOTE_TRY(type(info.type));
+    H5MOTE_TRY(header_facts(*file_, address_, info));
+    {
+        AttributeCursor attributes(*file_);
+        H5MOTE_TRY(attributes.open(address_));
+        H5MOTE_TRY(attributes.count(info.attributes));
+        info.tracks_attribute_order = attributes.tracks_order();
+        if (with_storage) {
+            H5MOTE_TRY(attributes.storage_size(info.attribute_storage));
+        }
+    }
+    if (with_storage && info.type == ObjectType::group) {
+        LinkCursor links(*file_);
+        H5MOTE_TRY(links.open(address_));
+        return links.storage_size(info.object_storage);
+    }
+    if (with_storage && info.type == ObjectType::dataset) {
+        // A dataset that cannot be opened (a filter is missing) has its header at least.
+        const Result<Dataset> dataset = Dataset::from(duplicate());
+        std::uint64_t chunks = 0;
+        if (dataset) {
+            (void)(*dataset).index_size(chunks, info.object_storage.index);
+        }
+    }
+    return Status::ok;
+}
+
+Status Object::comment(Span<char> to, std::size_t& length) const noexcept {
+    length = 0;
+    H5MOTE_TRY(check());
+    StoredMessage message;
+    const Status status = message.find(*file_, address_, MessageType::comment);
+    if (status != Status::ok) {
+        return status == Status::not_found ? Status::ok : status;
+    }
+    // Specification IV.A.2.n: the text with a terminator.
+    ConstBytes text;
+    H5MOTE_TRY(message.view(text));
+    while (length < text.size() && text[length] != std::byte{0}) {
+        ++length;
+    }
+    if (to.empty()) {
+        return Status::ok;
+    }
+    if (length > to.size()) {
+        return file_->context.fail(Module::object, __LINE__, Status::invalid_argument, 0, length);
+    }
+    std::memcpy(to.data(), text.data(), length);
+    return Status::ok;
+}
+
+NamedDatatype::NamedDatatype(NamedDatatype&& other) noexcept
+    : Object(static_cast<Object&&>(other)), bytes_(other.bytes_), size_(other.size_) {
+    other.bytes_ = nullptr;
+    other.size_ = 0;
+}
+
+NamedDatatype& NamedDatatype::operator=(NamedDatatype&& other) noexcept {
+    if (this != &other) {
+        close();
+        Object::operator=(static_cast<Object&&>(other));
+        bytes_ = other.bytes_;
+        size_ = other.size_;
+        other.bytes_ = nullptr;
+        other.size_ = 0;
+    }
+    return *this;
+}
+
+void NamedDatatype::close() noexcept {
+    if (bytes_ != nullptr) {
+        file_->context.release(MemoryKind::type, bytes_, size_);
+    }
+    bytes_ = nullptr;
+    size_ = 0;
+    Object::close();
+}
+
+Result<NamedDatatype> NamedDatatype::from(Object&& object) noexcept {
+    ObjectType type = ObjectType::datatype;
+    H5MOTE_TRY(object.type(type));
+    FileState& file = *object.file_;
+    if (type != ObjectType::datatype) {
+        return file.context.fail(Module::datatype, __LINE__, Status::not_found, static_cast<std::uint32_t>(type));
+    }
+    StoredMessage message;
+    ConstBytes bytes;
+    DatatypeView view;
+    H5MOTE_TRY(message.find(file, object.address_, MessageType::datatype));
+    H5MOTE_TRY(message.view(bytes));
+    H5MOTE_TRY(parse_datatype(file.context, bytes, view));
+    const std::size_t length = view.encoded_length();
+    auto* copy = static_cast<std::byte*>(file.context.allocate(MemoryKind::type, length));
+    if (copy == nullptr) {
+        return Status::out_of_memory;
+    }
+    const Status status = message.bytes().read(0, {copy, length});
+    if (status != Status::ok) {
+        file.context.release(MemoryKind::type, copy, length);
+        return status;
+    }
+    NamedDatatype named;
+    static_cast<Object&>(named) = static_cast<Object&&>(object);
+    named.bytes_ = copy;
+    named.size_ = static_cast<std::uint32_t>(length);
+    return named;
+}
+
+namespace {
+
+Status shared_message_sizes(FileState& file, FileInfo& info) noexcept {
+    info.shared_message_table_size = SharedIndex::table_size(file.shape(), file.shared_indexes);
+    for (unsigned i = 0; i < file.shared_indexes; ++i) {
+        SharedIndex index;
+        BlockSum trees;
+        BlockSum heaps;
+        H5MOTE_TRY(SharedIndex::read(file, i, index));
+        if (index.index != kUndefinedAddress && index.btree) {
+            BTree2 tree;
+            H5MOTE_TRY(tree.open(file, index.index));
+            H5MOTE_TRY(tree.walk(trees));
+        } else if (index.index != kUndefinedAddress) {
+            trees.bytes = 8 + index.list_max * SharedMessageRecord::size(file.shape());
+        }
+        if (index.heap != kUndefinedAddress) {
+            FractalHeap heap;
+            H5MOTE_TRY(heap.open(file, index.heap));
+            H5MOTE_TRY(heap.walk(heaps));
+        }
+        info.shared_message_storage.index += trees.bytes;
+        info.shared_message_storage.heap += heaps.bytes;
+    }
+    return Status::ok;
+}
+
+// File space info, specification IV.A.2.x: version 1 | strategy 1 | persists 1 | threshold L | page size L | ...
+// Version 0: strategy 1 | threshold L, with another count of strategies.
+Status read_file_space_info(FileState& file, MessageIterator& message, FileInfo& info) noexcept {
+    Reader reader(message.body());
+    info.has_file_space_info = true;
+    info.file_space_version = reader.u8();
+    info.file_space_strategy = reader.u8();
+    if (info.file_space_version == 0) {
+        info.free_space_threshold = file.shape().read_size(reader);
+        // all persistent, all, aggregators and driver, driver alone: 1 to 4
+        static constexpr std::uint8_t kNow[] = {0, 0, 0, 2, 3};
+        info.persists_free_space = info.file_space_strategy == 1;
+        info.file_space_strategy = kNow[info.file_space_strategy > 4 ? 0 : info.file_space_strategy];
+    } else {
+        info.persists_free_space = reader.u8() != 0;
+        info.free_space_threshold = file.shape().read_size(reader);
+        info.page_size = file.shape().read_size(reader);
+    }
+    return reader.ok() ? Status::ok : damaged_message(file.context, __LINE__, MessageType::file_space_info);
+}
+
+Status extension_facts(FileState& file, FileInfo& info) noexcept {
+    ObjectInfo header;
+    H5MOTE_TRY(header_facts(file, info.superblock_extension, header));
+    info.superblock_extension_size = header.header.total;
+    MessageIterator message(file, info.superblock_extension);
+    Status status;
+    while ((status = message.next()) == Status::ok) {
+        if (message.type() == MessageType::file_space_info) {
+            H5MOTE_TRY(read_file_space_info(file, message, info));
+        } else if (message.type() == MessageType::driver_info && message.size() >= 9) {
+            info.has_driver_info = true;
+            std::memcpy(info.driver_name, message.body().data() + 1, 8);
+        }
+    }
+    return status == Status::not_found ? Status::ok : status;
+}
+
+}  // namespace
+
+Status File::info(FileInfo& info) const noexcept {
+    info = {};
+    if (!valid()) {
+        return Status::invalid_handle;
+    }
+    FileState& file = *file_;
+    const Superblock& superblock = file.superblock();
+    info.superblock_version = superblock.version;
+    info.sizeof_addr = superblock.shape.sizeof_addr;
+    info.sizeof_size = superblock.shape.sizeof_size;
+    info.flags = superblock.flags;
+    info.user_block = file.base();
+    info.end_of_address = superblock.end_of_file;
+    info.superblock_size = superblock.size();
+    info.superblock_extension = superblock.extension;
+    info.root = superblock.root;
+    info.symbol_leaf_k = file.btree_k.group_leaf;
+    info.symbol_internal_k = file.btree_k.group_internal;
+    info.chunk_btree_k = file.btree_k.chunk;
+    info.shared_message_table = file.shared_table;
+    info.shared_message_indexes = file.shared_indexes;
+    info.truncated = file.truncated();
+    H5MOTE_TRY(file.driver.end_of_file(info.file_size));
+    info.file_size += file.base();
+    if (superblock.driver_info != kUndefinedAddress) {
+        std::byte prefix[16];
+        H5MOTE_TRY(file.driver.read(Usage::superblock, superblock.driver_info, prefix));
+        info.has_driver_info = true;
+        info.superblock_size += sizeof prefix + load_le<std::uint32_t>(prefix + 4);
+        std::memcpy(info.driver_name, prefix + 8, 8);
+    }
+    if (info.superblock_extension != kUndefinedAddress) {
+        H5MOTE_TRY(extension_facts(file, info));
+    }
+    return shared_message_sizes(file, info);
+}
+
+}  // namespace h5mote
+
+#endif
