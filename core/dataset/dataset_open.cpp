@@ -4,6 +4,7 @@
 #include "chunk_grid.hpp"
 #include "dataset_state.hpp"
 #include "prepare.hpp"
+#include "virtual_layout.hpp"
 
 #include <cstring>
 
@@ -61,7 +62,8 @@ Status DatasetState::survey(FileState& file, Address address, Survey& found) noe
                                        : file.context.fail(Module::dataset, __LINE__, Status::corrupt_file, 0, address);
 }
 
-Status DatasetState::open(FileState& file, Address address, DatasetState*& state) noexcept {
+Status DatasetState::open(FileState& file, Address address, DatasetState*& state,
+                          [[maybe_unused]] unsigned depth) noexcept {
     if (FlushClient* client = file.find_client(address)) {
         state = static_cast<DatasetState*>(client);
         state->retain();
@@ -81,7 +83,12 @@ Status DatasetState::open(FileState& file, Address address, DatasetState*& state
 #if H5MOTE_ALL_FORMATS
     state->external_ = found.external;
 #endif
-    const Status status = state->load();
+    Status status = state->load();
+#if H5MOTE_ALL_FORMATS
+    if (status == Status::ok && state->layout_class() == LayoutMessage::Class::virtual_dataset) {
+        status = update_virtual_extent(*state, depth);
+    }
+#endif
     if (status != Status::ok) {
         state->destroy();
         state = nullptr;
@@ -281,6 +288,12 @@ Status DatasetState::open_chunks(const LayoutMessage& layout) noexcept {
 }
 
 #if H5MOTE_ALL_FORMATS
+Status DatasetState::set_virtual_view(VirtualView view, std::uint64_t gap) noexcept {
+    virtual_view_ = view;
+    virtual_gap_ = gap < 0xffffffffU ? static_cast<std::uint32_t>(gap) : 0xffffffffU;
+    return layout_class_ == LayoutMessage::Class::virtual_dataset ? update_virtual_extent(*this, 0) : Status::ok;
+}
+
 // What other writers made is read; only what this library makes itself is changed.
 Status DatasetState::check_writable() noexcept {
     H5MOTE_TRY(file_->check_writable());

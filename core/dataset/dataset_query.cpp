@@ -151,6 +151,11 @@ Status Dataset::external_file(std::size_t i, ExternalFile& info, Span<char> name
     return state_of(cursor_).external() ? storage.describe(i, info, name) : Status::not_found;
 }
 
+Status Dataset::set_virtual_view(VirtualView view, std::uint64_t gap) noexcept {
+    H5MOTE_TRY(check());
+    return state_of(cursor_).set_virtual_view(view, gap);
+}
+
 Status Dataset::stored_fill_value(Bytes to) const noexcept {
     H5MOTE_TRY(check());
     DatasetState& state = state_of(cursor_);

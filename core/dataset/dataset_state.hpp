@@ -19,7 +19,8 @@ namespace h5mote {
 class DatasetState final : public AppendCursor, public FlushClient, public ChunkOwner {
 public:
     /// The dataset whose header is at `address`; shared with handles that are open already.
-    H5MOTE_STEP static Status open(FileState& file, Address address, DatasetState*& state) noexcept;
+    /// `depth`: how many virtual datasets it is a source of, one through the other.
+    H5MOTE_STEP static Status open(FileState& file, Address address, DatasetState*& state, unsigned depth = 0) noexcept;
     void retain() noexcept { ++references_; }
     /// Drops one reference; the last one writes what is buffered into the file (not durable yet) and goes.
     static Status release(DatasetState* state) noexcept;
@@ -79,6 +80,9 @@ public:
     /// Whether this library can change the dataset.
     Status check_writable() noexcept;
     bool external() const noexcept { return external_; }
+    VirtualView virtual_view() const noexcept { return virtual_view_; }
+    std::uint64_t virtual_gap() const noexcept { return virtual_gap_; }
+    Status set_virtual_view(VirtualView view, std::uint64_t gap) noexcept;
     /// Chunk coordinates of the chunk with that number.
     void scaled_of(Address index, std::uint64_t* scaled) noexcept;
     FilterEntry* filters() noexcept { return filter_entries(); }
@@ -161,6 +165,8 @@ private:
     bool external_ = false;
     bool edges_unfiltered_ = false;
     bool countable_ = true;  // 64 bits count the chunks
+    VirtualView virtual_view_ = VirtualView::last_available;
+    std::uint32_t virtual_gap_ = 0;
 #endif
     bool zero_fill_ = true;  // unwritten elements are zeros
     ChunkTable table_;

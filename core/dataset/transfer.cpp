@@ -29,8 +29,11 @@ Status Transfer::prepare() noexcept {
     H5MOTE_TRY(view_datatype(file_.context, body, stored));
     element_size_ = stored.size();
     if (request_.stored) {
-        memory_size_ = element_size_;
-        return conversion_.prepare_identical(stored, stored);
+        const DatatypeView wanted = request_.type.empty() ? stored : request_.type;
+        memory_size_ = wanted.size();
+        const Status status = conversion_.prepare_identical(stored, wanted);
+        return status == Status::type_mismatch ? prepare_conversion(file_.context, conversion_, stored, wanted)
+                                               : status;
     }
     FileValues values;
     values.side = writing() ? FileValues::Side::to : FileValues::Side::from;
@@ -113,35 +116,45 @@ DatasetState& state_of(AppendCursor* cursor) noexcept { return static_cast<Datas
 Status Dataset::write(const Selection& selection, DatatypeView type, ConstBytes data) noexcept {
     H5MOTE_TRY(check());
     H5MOTE_TRY(state_of(cursor_).check_writable());
-    return transfer(
-        state_of(cursor_),
-        {true, false, selection, type, nullptr, Selection::all(), {const_cast<std::byte*>(data.data()), data.size()}});
+    return transfer(state_of(cursor_), {true,
+                                        false,
+                                        selection,
+                                        type,
+                                        nullptr,
+                                        Selection::all(),
+                                        {const_cast<std::byte*>(data.data()), data.size()},
+                                        0});
 }
 
 Status Dataset::read(const Selection& selection, DatatypeView type, Bytes data) noexcept {
     H5MOTE_TRY(check());
-    return transfer(state_of(cursor_), {false, false, selection, type, nullptr, Selection::all(), data});
+    return transfer(state_of(cursor_), {false, false, selection, type, nullptr, Selection::all(), data, 0});
 }
 
 Status Dataset::write(const Selection& selection, DatatypeView type, const Dataspace& memory,
                       const Selection& memory_selection, ConstBytes data) noexcept {
     H5MOTE_TRY(check());
     H5MOTE_TRY(state_of(cursor_).check_writable());
-    return transfer(
-        state_of(cursor_),
-        {true, false, selection, type, &memory, memory_selection, {const_cast<std::byte*>(data.data()), data.size()}});
+    return transfer(state_of(cursor_), {true,
+                                        false,
+                                        selection,
+                                        type,
+                                        &memory,
+                                        memory_selection,
+                                        {const_cast<std::byte*>(data.data()), data.size()},
+                                        0});
 }
 
 Status Dataset::read(const Selection& selection, DatatypeView type, const Dataspace& memory,
                      const Selection& memory_selection, Bytes data) noexcept {
     H5MOTE_TRY(check());
-    return transfer(state_of(cursor_), {false, false, selection, type, &memory, memory_selection, data});
+    return transfer(state_of(cursor_), {false, false, selection, type, &memory, memory_selection, data, 0});
 }
 
 #if H5MOTE_ALL_FORMATS
 Status Dataset::read_stored(const Selection& selection, Bytes data) noexcept {
     H5MOTE_TRY(check());
-    return transfer(state_of(cursor_), {false, true, selection, {}, nullptr, Selection::all(), data});
+    return transfer(state_of(cursor_), {false, true, selection, {}, nullptr, Selection::all(), data, 0});
 }
 #endif
 

@@ -17,7 +17,8 @@ struct TransferRequest {
     DatatypeView type;                  ///< of the elements in memory
     const Dataspace* memory = nullptr;  ///< the buffer's extent; nullptr: packed in the order of the selection
     Selection memory_selection;
-    Bytes data;  ///< written to when reading only
+    Bytes data;              ///< written to when reading only
+    std::uint8_t depth = 0;  ///< virtual datasets that this reads a source of, one through the other
 };
 
 /// Checks a request and carries it out. The work takes memory of the library while it lasts: iterators of rank 32 are
@@ -41,6 +42,7 @@ private:
 
     // Reading. Pieces of a chunk or of everything that stand in memory at `at`; in the file in raw_; nowhere.
     Status read_whole() noexcept;
+    Status read_virtual_points() noexcept;
     Status read_chunks(ChunkedRuns& runs) noexcept;
     Status read_chunk(ChunkedRuns& runs, Address index) noexcept;
     template <typename Runs>

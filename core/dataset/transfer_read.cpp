@@ -102,14 +102,48 @@ Status Transfer::read_nothing(Runs& runs) noexcept {
     return Status::ok;
 }
 
-Status Transfer::read_whole() noexcept {
 #if H5MOTE_ALL_FORMATS
-    if (dataset_.layout_class() == LayoutMessage::Class::virtual_dataset) {
-        return read_virtual(dataset_, request_, space_);
+// Points stand in their own order, mappings in that of the extent: each point is read by itself.
+Status Transfer::read_virtual_points() noexcept {
+    const Selection& points = request_.selection;
+    const std::size_t rank = points.rank();
+    const std::size_t size = 2 * rank * sizeof(std::uint64_t);
+    auto* const at = static_cast<std::uint64_t*>(file_.context.allocate(MemoryKind::other, size));
+    if (at == nullptr) {
+        return Status::out_of_memory;
     }
+    TransferRequest one = request_;
+    one.selection = Selection::hyperslab({at, rank}, {at + rank, rank});
+    one.memory = nullptr;
+    Status status = Status::ok;
+    for (std::size_t i = 0; i < points.point_count() && status == Status::ok; ++i) {
+        for (std::size_t d = 0; d < rank; ++d) {
+            at[d] = points.point_list()[i * rank + d] + points.offset(d);
+            at[rank + d] = 1;
+        }
+        PairedRun piece;
+        pairs_.take({0, i, 1});
+        if (pairs_.next(piece)) {
+            one.data = {user(piece.memory), memory_size_};
+            status = read_virtual(dataset_, one, space_);
+        }
+    }
+    file_.context.release(MemoryKind::other, at, size);
+    return status;
+}
 #endif
+
+Status Transfer::read_whole() noexcept {
     SelectionRuns& runs = *::new (static_cast<void*>(&walk_.whole)) SelectionRuns;
     H5MOTE_TRY(runs.reset(request_.selection, space_));
+#if H5MOTE_ALL_FORMATS
+    if (dataset_.layout_class() == LayoutMessage::Class::virtual_dataset) {
+        // What no source has reads as the fill value.
+        H5MOTE_TRY(read_nothing(runs));
+        return request_.selection.type() == SelectionType::points ? read_virtual_points()
+                                                                  : read_virtual(dataset_, request_, space_);
+    }
+#endif
     H5MOTE_TRY(raw_.open());
     return raw_.exists() ? read_raw(runs) : read_nothing(runs);
 }

@@ -1,5 +1,13 @@
 #include "virtual_layout.hpp"
 
+#include "checked.hpp"
+#include "checksum.hpp"
+#include "dataset_state.hpp"
+#include "global_heap.hpp"
+#include "selection_codec.hpp"
+
+#include <cstring>
+
 #if H5MOTE_ALL_FORMATS
 
 namespace h5mote {
@@ -13,19 +21,260 @@ void VirtualMapping::reset() noexcept {
     file_length_ = dataset_length_ = 0;
 }
 
-Status count_mappings(FileState& /*file*/, const LayoutMessage& /*layout*/, std::uint32_t& count) noexcept {
-    count = 0;
+Status VirtualLayout::open(Address collection, std::uint32_t index) noexcept {
+    collection_ = collection;
+    count_ = next_ = 0;
+    if (collection == kUndefinedAddress) {
+        return Status::ok;
+    }
+    GlobalHeap heap(file_);
+    H5MOTE_TRY(heap.object(collection, index, heap_));
+    H5MOTE_TRY(verify());
+    ConstBytes bytes;
+    H5MOTE_TRY(heap_.view(0, 1, bytes));
+    version_ = static_cast<std::uint8_t>(bytes[0]);
+    if (version_ > 1) {
+        return file_.context.unsupported(Module::dataset, __LINE__, Feature::layout_version, version_);
+    }
+    at_ = 1;
+    H5MOTE_TRY(number(at_, count_));
+    first_ = at_;
+    // Each takes some bytes.
+    return count_ <= heap_.size() ? Status::ok : damaged(__LINE__);
+}
+
+Status VirtualLayout::verify() noexcept {
+    const Address size = heap_.size();
+    if (size < 5U + file_.shape().sizeof_size || size > 0xffffffffU) {
+        return damaged(__LINE__);
+    }
+    const Address end = size - 4;
+    Lookup3Stream sum(static_cast<std::uint32_t>(end));
+    ConstBytes bytes;
+    for (Address at = 0; at < end; at += bytes.size()) {
+        H5MOTE_TRY(heap_.peek(at, bytes));
+        bytes = bytes.size() > end - at ? bytes.first(static_cast<std::size_t>(end - at)) : bytes;
+        sum.update(bytes);
+    }
+    H5MOTE_TRY(heap_.view(end, 4, bytes));
+    return load_le<std::uint32_t>(bytes.data()) == sum.finish() ? Status::ok : damaged(__LINE__);
+}
+
+Status VirtualLayout::number(Address& at, std::uint64_t& value) noexcept {
+    const unsigned width = file_.shape().sizeof_size;
+    ConstBytes bytes;
+    H5MOTE_TRY(heap_.view(at, width, bytes));
+    value = load_uint(bytes.data(), width);
+    at += width;
     return Status::ok;
 }
 
-Status Dataset::virtual_mapping(std::size_t /*i*/, VirtualMapping& /*mapping*/, SelectionSet* /*source*/,
-                                SelectionSet* /*destination*/) const noexcept {
-    return Status::unsupported;
+Status VirtualLayout::read_name(Address& at, Name& name) noexcept {
+    name = {at, 0, false};
+    for (;;) {
+        ConstBytes bytes;
+        H5MOTE_TRY(heap_.peek(at, bytes));
+        const void* const nul = std::memchr(bytes.data(), 0, bytes.size());
+        if (nul != nullptr) {
+            at += static_cast<std::size_t>(static_cast<const std::byte*>(nul) - bytes.data());
+            name.length = static_cast<std::size_t>(at - name.at);
+            ++at;
+            return Status::ok;
+        }
+        at += bytes.size();
+    }
 }
 
-Status read_virtual(DatasetState& dataset, const TransferRequest& /*request*/, const Dataspace& /*space*/) noexcept {
-    return dataset.file().context.unsupported(Module::dataset, __LINE__, Feature::layout_class,
-                                              static_cast<std::uint32_t>(LayoutMessage::Class::virtual_dataset));
+// The name of an earlier mapping, which has one of its own.
+Status VirtualLayout::shared_name(std::uint64_t origin, bool file, Name& name) noexcept {
+    Address at = first_;
+    Name file_name;
+    Name dataset_name;
+    for (std::uint64_t i = 0;; ++i) {
+        H5MOTE_TRY(read_names(at, file_name, dataset_name, 1));
+        if (i == origin) {
+            name = file ? file_name : dataset_name;
+            return name.length != 0 || name.same ? Status::ok : damaged(__LINE__);
+        }
+        H5MOTE_TRY(skip_selection(at));
+        H5MOTE_TRY(skip_selection(at));
+    }
+}
+
+Status VirtualLayout::read_names(Address& at, Name& file, Name& dataset, unsigned depth) noexcept {
+    unsigned flags = 0;
+    if (version_ > 0) {
+        ConstBytes bytes;
+        H5MOTE_TRY(heap_.view(at++, 1, bytes));
+        flags = static_cast<unsigned>(bytes[0]);
+    }
+    file = Name{};
+    dataset = Name{};
+    std::uint64_t origin = 0;
+    if ((flags & kSameFile) != 0) {
+        file.same = true;
+    } else if ((flags & kFileShared) != 0) {
+        H5MOTE_TRY(number(at, origin));
+        if (depth == 0) {
+            H5MOTE_TRY(origin < next_ ? shared_name(origin, true, file) : damaged(__LINE__));
+        }
+    } else {
+        H5MOTE_TRY(read_name(at, file));
+    }
+    if ((flags & kDatasetShared) == 0) {
+        return read_name(at, dataset);
+    }
+    H5MOTE_TRY(number(at, origin));
+    if (depth != 0) {
+        return Status::ok;
+    }
+    return origin < next_ ? shared_name(origin, false, dataset) : damaged(__LINE__);
+}
+
+// Decodes what is at hand, and if that may have been too little, all.
+Status VirtualLayout::read_selection(Address& at, SelectionSet* selection) noexcept {
+    const Address left = heap_.size() > at + 4 ? heap_.size() - 4 - at : 0;
+    SelectionSet scratch(file_.context);
+    Address size = 256;
+    for (;; size *= 8) {
+        size = size < left ? size : left;
+        ConstBytes bytes;
+        H5MOTE_TRY(heap_.view(at, static_cast<std::size_t>(size), bytes));
+        std::size_t consumed = 0;
+        const Status status =
+            decode_selection(file_.context, bytes, 0, selection == nullptr ? scratch : *selection, consumed);
+        if (status != Status::corrupt_file || size == left) {
+            at += consumed;
+            return status;
+        }
+    }
+}
+
+Status VirtualLayout::skip_selection(Address& at) noexcept { return read_selection(at, nullptr); }
+
+Status VirtualLayout::next() noexcept {
+    if (next_ == count_) {
+        return Status::not_found;
+    }
+    H5MOTE_TRY(read_names(at_, file_name_, dataset_name_, 0));
+    H5MOTE_TRY(read_selection(at_, &source_));
+    H5MOTE_TRY(read_selection(at_, &destination_));
+    ++next_;
+    if (file_name_.length == 1) {
+        ConstBytes bytes;
+        H5MOTE_TRY(heap_.view(file_name_.at, 1, bytes));
+        file_name_.same = bytes[0] == std::byte{'.'};
+    }
+    return Status::ok;
+}
+
+// Writes a name to `to`, if that is not nullptr, and moves it on by its length.
+Status VirtualLayout::expand(const Name& name, std::uint64_t block, bool literal, char*& to, bool& numbered) noexcept {
+    if (name.same) {
+        *to++ = '.';
+        return Status::ok;
+    }
+    bool percent = false;
+    for (std::size_t done = 0; done < name.length;) {
+        ConstBytes bytes;
+        H5MOTE_TRY(heap_.peek(name.at + done, bytes));
+        const std::size_t left = name.length - done;
+        bytes = bytes.first(bytes.size() < left ? bytes.size() : left);
+        for (const std::byte each : bytes) {
+            const char c = static_cast<char>(each);
+            if (!percent || literal) {
+                percent = c == '%' && !literal;
+                *to = c;
+                to += percent ? 0 : 1;
+                continue;
+            }
+            percent = false;
+            if (c != 'b') {
+                *to++ = c;
+                continue;
+            }
+            numbered = true;
+            char digits[20];
+            unsigned count = 0;
+            std::uint64_t rest = block;
+            do {
+                digits[count++] = static_cast<char>('0' + rest % 10);
+                rest /= 10;
+            } while (rest != 0);
+            while (count > 0) {
+                *to++ = digits[--count];
+            }
+        }
+        done += bytes.size();
+    }
+    return Status::ok;
+}
+
+Status VirtualLayout::make(std::uint64_t block, bool literal, VirtualMapping& mapping, bool& numbered) noexcept {
+    mapping.reset();
+    numbered = false;
+    // A number takes up to 20 characters in place of two.
+    const std::size_t room = 1 + (literal ? 1 : 10) * (file_name_.length + dataset_name_.length + 1);
+    auto* const text = static_cast<char*>(file_.context.allocate(MemoryKind::other, room));
+    if (text == nullptr) {
+        return Status::out_of_memory;
+    }
+    char* to = text;
+    Status status = expand(file_name_, block, literal, to, numbered);
+    const auto file_length = static_cast<std::size_t>(to - text);
+    if (status == Status::ok) {
+        status = expand(dataset_name_, block, literal, to, numbered);
+    }
+    const auto length = static_cast<std::size_t>(to - text);
+    if (status == Status::ok) {
+        mapping.text_ = static_cast<char*>(file_.context.allocate(MemoryKind::other, length == 0 ? 1 : length));
+        status = mapping.text_ == nullptr ? Status::out_of_memory : Status::ok;
+    }
+    if (status == Status::ok) {
+        std::memcpy(mapping.text_, text, length);
+        mapping.context_ = &file_.context;
+        mapping.file_length_ = file_length;
+        mapping.dataset_length_ = length - file_length;
+    }
+    file_.context.release(MemoryKind::other, text, room);
+    return status;
+}
+
+Status VirtualLayout::names(VirtualMapping& mapping) noexcept {
+    bool numbered = false;
+    return make(0, true, mapping, numbered);
+}
+
+Status VirtualLayout::resolve(std::uint64_t block, VirtualMapping& mapping, bool& numbered) noexcept {
+    return make(block, false, mapping, numbered);
+}
+
+Status count_mappings(FileState& file, const LayoutMessage& layout, std::uint32_t& count) noexcept {
+    VirtualLayout mappings(file);
+    H5MOTE_TRY(mappings.open(layout.address, layout.single_mask));
+    count = static_cast<std::uint32_t>(mappings.size());
+    return Status::ok;
+}
+
+Status Dataset::virtual_mapping(std::size_t i, VirtualMapping& mapping, SelectionSet* source,
+                                SelectionSet* destination) const noexcept {
+    H5MOTE_TRY(check());
+    DatasetState& state = static_cast<DatasetState&>(*cursor_);
+    if (state.layout_class() != LayoutMessage::Class::virtual_dataset) {
+        return Status::not_found;
+    }
+    VirtualLayout mappings(*file_);
+    H5MOTE_TRY(mappings.open(state.data_address(), static_cast<std::uint32_t>(state.data_size())));
+    for (std::size_t at = 0; at <= i; ++at) {
+        H5MOTE_TRY(mappings.next());
+    }
+    if (source != nullptr) {
+        *source = static_cast<SelectionSet&&>(mappings.source());
+    }
+    if (destination != nullptr) {
+        *destination = static_cast<SelectionSet&&>(mappings.destination());
+    }
+    return mappings.names(mapping);
 }
 
 }  // namespace h5mote

@@ -1,17 +1,92 @@
 // H5D (virtual) - datasets made of pieces of other datasets.
+//
+//   heap object   version 0, 1 | mappings L | per mapping | checksum
+//   mapping       [version 1: flags] | source file | source dataset | source selection | virtual selection
+//                 names end in NUL. Flags: 1: the dataset's name is that of an earlier mapping, whose number L stands
+//                 here; 2: the same of the file's name; 4: the source is in this file, no name
+//
+// Names may have "%b" for the number of a block of an unlimited virtual selection: a source for each block.
 #pragma once
 
-#include "transfer.hpp"
+#include "header_message.hpp"
+#include "messages.hpp"
+
+#include <h5mote/dataset_info.hpp>
+#include <h5mote/selection_set.hpp>
 
 namespace h5mote {
 
 #if H5MOTE_ALL_FORMATS
 
+class DatasetState;
+struct TransferRequest;
+
+/// Walks the mappings of a virtual dataset.
+class VirtualLayout {
+public:
+    explicit VirtualLayout(FileState& file) noexcept : file_(file), source_(file.context), destination_(file.context) {}
+    VirtualLayout(const VirtualLayout&) = delete;
+    VirtualLayout& operator=(const VirtualLayout&) = delete;
+
+    /// The mappings in object `index` of a global heap collection, none if that is undefined. corrupt_file (also the
+    /// checksum), io_error, unsupported.
+    Status open(Address collection, std::uint32_t index) noexcept;
+    std::uint64_t size() const noexcept { return count_; }
+    /// Goes to the next mapping; not_found after the last.
+    Status next() noexcept;
+
+    SelectionSet& source() noexcept { return source_; }
+    SelectionSet& destination() noexcept { return destination_; }
+    bool same_file() const noexcept { return file_name_.same; }
+    /// Copies the names of the mapping as they stand there.
+    Status names(VirtualMapping& mapping) noexcept;
+    /// The names of the source of one block. `numbered` becomes whether they depend on it.
+    Status resolve(std::uint64_t block, VirtualMapping& mapping, bool& numbered) noexcept;
+
+private:
+    struct Name {
+        Address at = 0;
+        std::size_t length = 0;
+        bool same = false;  // this file
+    };
+    static constexpr unsigned kDatasetShared = 1;
+    static constexpr unsigned kFileShared = 2;
+    static constexpr unsigned kSameFile = 4;
+
+    Status damaged(unsigned line) noexcept {
+        return file_.context.fail(Module::dataset, line, Status::corrupt_file, 0, collection_);
+    }
+    Status verify() noexcept;
+    Status number(Address& at, std::uint64_t& value) noexcept;
+    Status read_name(Address& at, Name& name) noexcept;
+    Status read_names(Address& at, Name& file, Name& dataset, unsigned depth) noexcept;
+    Status shared_name(std::uint64_t origin, bool file, Name& name) noexcept;
+    Status skip_selection(Address& at) noexcept;
+    Status read_selection(Address& at, SelectionSet* selection) noexcept;
+    Status expand(const Name& name, std::uint64_t block, bool literal, char*& to, bool& numbered) noexcept;
+    Status make(std::uint64_t block, bool literal, VirtualMapping& mapping, bool& numbered) noexcept;
+
+    FileState& file_;
+    MetadataWindow heap_;
+    SelectionSet source_;
+    SelectionSet destination_;
+    Address collection_ = kUndefinedAddress;
+    Address at_ = 0;
+    Address first_ = 0;
+    std::uint64_t count_ = 0;
+    std::uint64_t next_ = 0;
+    Name file_name_;
+    Name dataset_name_;
+    std::uint8_t version_ = 0;
+};
+
 /// Number of mappings of a virtual dataset.
 Status count_mappings(FileState& file, const LayoutMessage& layout, std::uint32_t& count) noexcept;
-
-/// Reads a virtual dataset: `space` is its extent.
+/// Reads what sources have of a request, over the fill values. `space` is the extent of the virtual dataset.
 Status read_virtual(DatasetState& dataset, const TransferRequest& request, const Dataspace& space) noexcept;
+/// Sets the extent of a virtual dataset, where mappings are unlimited, from its sources
+/// (H5D__virtual_set_extent_unlim).
+Status update_virtual_extent(DatasetState& dataset, unsigned depth) noexcept;
 
 #endif
 

@@ -244,6 +244,83 @@ def external():
         expect_all_kinds(file, "short", np.concatenate([data[100:], np.zeros(200, "<i4")]), rng)
 
 
+def mapping(plist, space, start, count, stride, block, file, name, source, s_start, s_count, s_stride, s_block):
+    virtual = h5s.create_simple(space, tuple([h5s.UNLIMITED] * len(space)))
+    virtual.select_hyperslab(tuple(start), tuple(count), tuple(stride), tuple(block))
+    origin = h5s.create_simple(source, tuple([h5s.UNLIMITED] * len(source)))
+    origin.select_hyperslab(tuple(s_start), tuple(s_count), tuple(s_stride), tuple(s_block))
+    plist.set_virtual(virtual, file.encode(), name.encode(), origin)
+
+
+def virtual(bounds):
+    rng = random.Random(bounds)
+    file = "virtual_%s.h5" % bounds
+    sources = []
+    for i in range(4):
+        path = "source_%s_%d.h5" % (bounds, i)
+        with h5py.File(os.path.join(OUT, path), "w", libver=BOUNDS[bounds]) as f:
+            data = values_of((20 + i, 12), "<i4", 100 + i)
+            f.create_dataset("data", data=data, chunks=(5, 5), maxshape=(None, 12),
+                             **(FILTERS["deflate"] if i % 2 else {}))
+            f.create_dataset("n_%d" % i, data=values_of((3, 12), "<i4", 200 + i).astype("<f8"))
+            sources.append((path, data))
+    names = []
+    with h5py.File(os.path.join(OUT, file), "w", libver=BOUNDS[bounds]) as f:
+        own = values_of((20, 12), ">i2", 300)
+        f.create_dataset("own", data=own)
+        layout = h5py.VirtualLayout((5, 20, 12), "<i4")
+        for i, (path, data) in enumerate(sources):
+            layout[i] = h5py.VirtualSource(path, "data", data.shape, data.dtype, (None, 12))[:20]
+        layout[4] = h5py.VirtualSource(".", "own", own.shape, own.dtype)[...]
+        f.create_virtual_dataset("stacked", layout, fillvalue=-3)
+        layout = h5py.VirtualLayout((40, 30), "<f8")
+        layout[1:40:2, 2:14] = h5py.VirtualSource(sources[0][0], "data", (20, 12), "<i4", (None, 12))[:20]
+        layout[0:20, 20:30] = h5py.VirtualSource("nowhere.h5", "data", (20, 10), "<i4")[...]
+        layout[0:10, 16:18] = h5py.VirtualSource(sources[1][0], "not there", (10, 2), "<i4")[...]
+        f.create_virtual_dataset("gaps", layout, fillvalue=2.5)
+        layout = h5py.VirtualLayout((3, 40), "<i4")
+        layout[:, 3:15] = h5py.VirtualSource(".", "stacked", (5, 20, 12), "<i4")[2, 4:7, :]
+        layout[:, 15:27] = h5py.VirtualSource(sources[1][0], "data", (21, 12), "<i4", (None, 12))[0:9:4, :]
+        f.create_virtual_dataset("nested", layout, fillvalue=9)
+        # Without limit: interleaved rows of two sources of different length.
+        plist = h5p.create(h5p.DATASET_CREATE)
+        plist.set_fill_value(np.array(-1, "<i4"))
+        for i in (0, 3):
+            mapping(plist, (1, 12), (i // 3, 0), (h5s.UNLIMITED, 1), (2, 1), (1, 12), sources[i][0], "data",
+                    (20, 12), (0, 0), (1, 1), (1, 1), (h5s.UNLIMITED, 12))
+        h5d.create(f.id, b"unlimited", h5t.STD_I32LE, h5s.create_simple((1, 12), (h5s.UNLIMITED, 12)), plist)
+        # A source for each block, in files and in datasets.
+        for name, path, dataset in (("files", "source_%s_%%b.h5" % bounds, "data"), ("both", "source_%s_%%b.h5" % bounds,
+                                                                                    "n_%b")):
+            plist = h5p.create(h5p.DATASET_CREATE)
+            mapping(plist, (3, 12), (0, 0), (h5s.UNLIMITED, 1), (4, 1), (3, 12), path, dataset, (3, 12), (0, 0), (1, 1),
+                    (1, 1), (3, 12))
+            h5d.create(f.id, name.encode(), h5t.STD_I32LE, h5s.create_simple((3, 12), (h5s.UNLIMITED, 12)), plist)
+        names = ["stacked", "gaps", "nested", "unlimited", "files", "both"]
+    with h5py.File(os.path.join(OUT, file), "r") as f:
+        for name in names:
+            expect_all_kinds(file, name, f[name][...], rng)
+
+
+def corpus(folder):
+    """Virtual datasets of others, where the collection is at hand."""
+    import shutil
+    rng = random.Random(7)
+    for name in sorted(os.listdir(folder)):
+        if not name.endswith(".h5"):
+            continue
+        shutil.copy(os.path.join(folder, name), os.path.join(OUT, name))
+    for name in sorted(os.listdir(folder)):
+        if not name.endswith(".h5"):
+            continue
+        with h5py.File(os.path.join(OUT, name), "r") as f:
+            def visit(path, item):
+                if isinstance(item, h5py.Dataset) and item.size and item.size < 3000000 and item.dtype.kind in "iuf":
+                    if " " not in path and item.dtype.itemsize <= 8:
+                        expect_all_kinds(name, path, item[...], rng)
+            f.visititems(visit)
+
+
 def main():
     os.makedirs(OUT, exist_ok=True)
     for bounds in BOUNDS:
@@ -252,6 +329,11 @@ def main():
         fills(bounds)
     shared()
     external()
+    for bounds in BOUNDS:
+        virtual(bounds)
+    folder = os.path.join(os.environ.get("H5MOTE_CORPUS", ""), "hdf5-tools-vds")
+    if os.path.isdir(folder):
+        corpus(folder)
     with open(os.path.join(OUT, "list"), "w") as out:
         out.write("\n".join(LINES) + "\n")
     print("%d reads" % len(LINES))

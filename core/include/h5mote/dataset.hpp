@@ -125,6 +125,10 @@ public:
     /// dataset.
     Status virtual_mapping(std::size_t i, VirtualMapping& mapping, SelectionSet* source = nullptr,
                            SelectionSet* destination = nullptr) const noexcept;
+    /// Where a virtual dataset ends, for all its handles (H5Pset_virtual_view, H5Pset_virtual_printf_gap); at first
+    /// last_available with a gap of 0. The extent is found anew. `gap`: how many numbered sources may be missing
+    /// before one that is there. No effect on other layouts.
+    Status set_virtual_view(VirtualView view, std::uint64_t gap = 0) noexcept;
     /// One element with the fill value as `type`, or as it stands in the file (element_size() bytes); zeros when there
     /// is none.
     Status fill_value(DatatypeView type, Bytes to) const noexcept;

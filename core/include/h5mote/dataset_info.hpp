@@ -33,6 +33,12 @@ enum class FillState : std::uint8_t {
     user_defined = 2,
 };
 
+/// Where a virtual dataset with unlimited mappings ends (H5D_vds_view_t).
+enum class VirtualView : std::uint8_t {
+    first_missing = 0,   ///< before the first data that are missing
+    last_available = 1,  ///< behind the last that are there; what is missing before reads as the fill value
+};
+
 /// What finds the chunks of a dataset. The values below 16 are those of the layout message.
 enum class ChunkIndex : std::uint8_t {
     none = 0,

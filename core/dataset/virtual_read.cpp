@@ -1,0 +1,395 @@
+// H5D (virtual) - reading through the mappings, and the extent that they give.
+
+#include "checked.hpp"
+#include "place.hpp"
+#include "selection_project.hpp"
+#include "transfer.hpp"
+#include "unlimited.hpp"
+#include "virtual_layout.hpp"
+
+#if H5MOTE_ALL_FORMATS
+
+namespace h5mote {
+namespace {
+
+// Virtual datasets whose sources are virtual, at most.
+constexpr unsigned kMaxDepth = 4;
+// Blocks of a mapping with a source for each.
+constexpr std::uint64_t kMaxBlocks = std::uint64_t{1} << 32;
+
+// A source dataset, open.
+class Source {
+public:
+    explicit Source(FileState& file) noexcept : file_(file) {}
+    Source(const Source&) = delete;
+    Source& operator=(const Source&) = delete;
+    ~Source() { close(); }
+
+    /// not_found: there is none. A file that was open already is found again rather than opened anew.
+    Status open(const VirtualMapping& names, bool same_file, unsigned depth) noexcept;
+    void close() noexcept {
+        (void)DatasetState::release(state_);
+        state_ = nullptr;
+        FileState::release(held_);
+        held_ = nullptr;
+    }
+    DatasetState& operator*() const noexcept { return *state_; }
+    DatasetState* operator->() const noexcept { return state_; }
+
+private:
+    FileState& file_;
+    FileState* held_ = nullptr;
+    DatasetState* state_ = nullptr;
+};
+
+Status Source::open(const VirtualMapping& names, bool same_file, unsigned depth) noexcept {
+    (void)DatasetState::release(state_);
+    state_ = nullptr;
+    FileState* file = &file_;
+    if (same_file) {
+        file->retain();
+    } else {
+        H5MOTE_TRY(file_.open_other(names.file_name(), OpenPurpose::virtual_source, file));
+    }
+    // The file of the last source goes only now, for it may be the same.
+    FileState::release(held_);
+    held_ = file;
+    Place place(*file, file->root());
+    H5MOTE_TRY(place.follow(names.dataset_name()));
+    return DatasetState::open(place.file(), place.header(), state_, depth);
+}
+
+// Whether an error means no more than that a source is not there.
+bool is_missing(Status status) noexcept { return status == Status::not_found || status == Status::not_hdf5; }
+
+}  // namespace
+
+// ---- reading -----------------------------------------------------------------------------------------------------
+
+namespace {
+
+class VirtualRead {
+public:
+    VirtualRead(DatasetState& dataset, const TransferRequest& request, const Dataspace& space) noexcept
+        : dataset_(dataset),
+          context_(dataset.file().context),
+          request_(request),
+          space_(space),
+          mappings_(dataset.file()),
+          message_(dataset.file(), dataset.address()),
+          source_(dataset.file()),
+          in_source_(context_),
+          in_memory_(context_),
+          block_(context_) {}
+
+    Status run() noexcept;
+
+private:
+    Status read_mapping() noexcept;
+    Status read_unlimited() noexcept;
+    Status read_blocks() noexcept;
+    Status read_piece(const Selection& destination, std::uint64_t block) noexcept;
+    Status open_source(std::uint64_t block) noexcept;
+
+    DatasetState& dataset_;
+    Context& context_;
+    const TransferRequest& request_;
+    const Dataspace& space_;
+    VirtualLayout mappings_;
+    HeaderMessage message_;
+    VirtualMapping names_;
+    Source source_;
+    SelectionSet in_source_;
+    SelectionSet in_memory_;
+    SelectionSet block_;
+    Dataspace source_space_;
+    Dataspace memory_space_;
+    Selection memory_selection_;
+    DatatypeView type_;
+    std::uint64_t low_[H5MOTE_MAX_RANK];
+    std::uint64_t high_[H5MOTE_MAX_RANK];
+    std::uint64_t piece_low_[H5MOTE_MAX_RANK];
+    std::uint64_t piece_high_[H5MOTE_MAX_RANK];
+};
+
+Status VirtualRead::run() noexcept {
+    if (request_.depth >= kMaxDepth) {
+        return context_.unsupported(Module::dataset, __LINE__, Feature::layout_class, request_.depth);
+    }
+    type_ = request_.type;
+    if (request_.stored && type_.empty()) {
+        ConstBytes body;
+        H5MOTE_TRY(message_.find(MessageType::datatype));
+        H5MOTE_TRY(message_.body(body));
+        type_ = DatatypeView(body);
+    }
+    std::uint64_t count = 0;
+    H5MOTE_TRY(request_.selection.element_count(space_, count));
+    H5MOTE_TRY(request_.selection.bounds(space_, low_, high_));
+    if (request_.memory != nullptr) {
+        memory_space_ = *request_.memory;
+        memory_selection_ = request_.memory_selection;
+    } else {
+        memory_space_ = Dataspace::simple(Span<const std::uint64_t>(&count, 1));
+    }
+    H5MOTE_TRY(mappings_.open(dataset_.data_address(), static_cast<std::uint32_t>(dataset_.data_size())));
+    Status status;
+    while ((status = mappings_.next()) == Status::ok) {
+        status = read_mapping();
+        if (status != Status::ok && !is_missing(status)) {
+            return status;
+        }
+    }
+    return status == Status::not_found ? Status::ok : status;
+}
+
+Status VirtualRead::open_source(std::uint64_t block) noexcept {
+    bool numbered = false;
+    H5MOTE_TRY(mappings_.resolve(block, names_, numbered));
+    H5MOTE_TRY(source_.open(names_, mappings_.same_file(), request_.depth + 1));
+    source_->copy_dataspace(source_space_);
+    return Status::ok;
+}
+
+Status VirtualRead::read_mapping() noexcept {
+    if (mappings_.destination().unlimited_dimension() < 0) {
+        return read_piece(mappings_.destination(), 0);
+    }
+    return mappings_.source().unlimited_dimension() >= 0 ? read_unlimited() : read_blocks();
+}
+
+// Both sides without limit: as much as the source has, or as the virtual dataset shows of it.
+Status VirtualRead::read_unlimited() noexcept {
+    SelectionSet& source = mappings_.source();
+    SelectionSet& destination = mappings_.destination();
+    const auto to = static_cast<std::size_t>(destination.unlimited_dimension());
+    const auto from = static_cast<std::size_t>(source.unlimited_dimension());
+    H5MOTE_TRY(open_source(0));
+    if (from >= source_space_.rank() || to >= space_.rank()) {
+        return context_.fail(Module::dataset, __LINE__, Status::corrupt_file, 0, dataset_.address());
+    }
+    const std::uint64_t there = slices_below(source, source_space_.dims()[from]);
+    const std::uint64_t shown = slices_below(destination, space_.dims()[to]);
+    const std::uint64_t slices = there < shown ? there : shown;
+    const std::uint64_t source_size = clip_extent(source, slices, false);
+    const std::uint64_t destination_size = clip_extent(destination, slices, false);
+    H5MOTE_TRY(source.clip_unlimited(source_size));
+    H5MOTE_TRY(destination.clip_unlimited(destination_size));
+    return read_piece(destination, 0);
+}
+
+// A source for each block of the virtual selection.
+Status VirtualRead::read_blocks() noexcept {
+    const Selection destination = mappings_.destination();
+    const auto d = static_cast<std::size_t>(mappings_.destination().unlimited_dimension());
+    if (d >= space_.rank()) {
+        return context_.fail(Module::dataset, __LINE__, Status::corrupt_file, 0, dataset_.address());
+    }
+    bool partial = false;
+    std::uint64_t block = first_incomplete_block(destination, low_[d], partial);
+    std::uint64_t end = first_incomplete_block(destination, high_[d] + 1, partial);
+    end += partial ? 1 : 0;
+    for (; block < end && block < kMaxBlocks; ++block) {
+        H5MOTE_TRY(unlimited_block(destination, block, block_));
+        const Status status = read_piece(block_, block);
+        if (status != Status::ok && !is_missing(status)) {
+            return status;
+        }
+    }
+    return Status::ok;
+}
+
+Status VirtualRead::read_piece(const Selection& destination, std::uint64_t block) noexcept {
+    Selection shown = destination;
+    const Status bounded = shown.bounds(space_, piece_low_, piece_high_);
+    if (bounded == Status::not_found) {
+        return Status::ok;
+    }
+    H5MOTE_TRY(bounded);
+    for (std::size_t d = 0; d < space_.rank(); ++d) {
+        if (piece_high_[d] < low_[d] || piece_low_[d] > high_[d]) {
+            return Status::ok;
+        }
+    }
+    H5MOTE_TRY(project_intersection(request_.selection, space_, memory_selection_, memory_space_, shown, in_memory_));
+    std::uint64_t count = 0;
+    H5MOTE_TRY(in_memory_.view().element_count(memory_space_, count));
+    if (count == 0) {
+        return Status::ok;
+    }
+    H5MOTE_TRY(open_source(block));
+    H5MOTE_TRY(project_intersection(shown, space_, mappings_.source(), source_space_, request_.selection, in_source_));
+    TransferRequest request = request_;
+    request.selection = in_source_;
+    request.type = type_;
+    request.memory = &memory_space_;
+    request.memory_selection = in_memory_;
+    request.depth = static_cast<std::uint8_t>(request_.depth + 1);
+    return transfer(*source_, request);
+}
+
+}  // namespace
+
+Status read_virtual(DatasetState& dataset, const TransferRequest& request, const Dataspace& space) noexcept {
+    Context& context = dataset.file().context;
+    auto* const work = context.create<VirtualRead>(MemoryKind::other, dataset, request, space);
+    if (work == nullptr) {
+        return Status::out_of_memory;
+    }
+    const Status status = work->run();
+    context.destroy(MemoryKind::other, work);
+    return status;
+}
+
+// ---- the extent --------------------------------------------------------------------------------------------------
+
+namespace {
+
+class VirtualExtent {
+public:
+    VirtualExtent(DatasetState& dataset, unsigned depth) noexcept
+        : dataset_(dataset), mappings_(dataset.file()), source_(dataset.file()), depth_(depth) {}
+
+    Status run() noexcept;
+
+private:
+    Status limits() noexcept;
+    Status unlimited_size(std::uint64_t& size) noexcept;
+    Status blocks_size(std::uint64_t& size) noexcept;
+
+    DatasetState& dataset_;
+    VirtualLayout mappings_;
+    VirtualMapping names_;
+    Source source_;
+    unsigned depth_;
+    Dataspace widest_;
+    std::uint64_t least_[H5MOTE_MAX_RANK] = {};  // what limited selections need
+    std::uint64_t size_[H5MOTE_MAX_RANK];        // what unlimited ones come to; kUnlimited: there is none
+    std::uint64_t low_[H5MOTE_MAX_RANK];
+    std::uint64_t high_[H5MOTE_MAX_RANK];
+};
+
+// How far a mapping reaches in the dimensions in which it has a limit.
+Status VirtualExtent::limits() noexcept {
+    SelectionSet& destination = mappings_.destination();
+    const int unlimited = destination.unlimited_dimension();
+    if (destination.type() == SelectionType::all || destination.type() == SelectionType::none) {
+        return Status::ok;
+    }
+    if (destination.rank() != dataset_.rank()) {
+        return dataset_.file().context.fail(Module::dataset, __LINE__, Status::corrupt_file, 0, dataset_.address());
+    }
+    SelectionSet clipped(dataset_.file().context);
+    H5MOTE_TRY(clipped.combine(SelectionOp::set, destination, widest_));
+    if (unlimited >= 0) {
+        const Selection whole = destination.view();
+        H5MOTE_TRY(clipped.clip_unlimited(whole.hyperslab().start[static_cast<std::size_t>(unlimited)] + 1));
+    }
+    const Status status = clipped.view().bounds(widest_, low_, high_);
+    for (unsigned d = 0; status == Status::ok && d < dataset_.rank(); ++d) {
+        if (static_cast<int>(d) != unlimited && high_[d] >= least_[d]) {
+            least_[d] = high_[d] + 1;
+        }
+    }
+    return status == Status::not_found ? Status::ok : status;
+}
+
+Status VirtualExtent::unlimited_size(std::uint64_t& size) noexcept {
+    bool numbered = false;
+    H5MOTE_TRY(mappings_.resolve(0, names_, numbered));
+    H5MOTE_TRY(source_.open(names_, mappings_.same_file(), depth_ + 1));
+    const auto from = static_cast<std::size_t>(mappings_.source().unlimited_dimension());
+    if (from >= source_->rank()) {
+        return dataset_.file().context.fail(Module::dataset, __LINE__, Status::corrupt_file, 0, dataset_.address());
+    }
+    const std::uint64_t slices = slices_below(mappings_.source(), source_->dims()[from]);
+    size = clip_extent(mappings_.destination(), slices, dataset_.virtual_view() == VirtualView::first_missing);
+    return Status::ok;
+}
+
+// Counts the blocks whose source is there, up to a gap of too many that are not.
+Status VirtualExtent::blocks_size(std::uint64_t& size) noexcept {
+    const bool first_missing = dataset_.virtual_view() == VirtualView::first_missing;
+    const std::uint64_t gap = first_missing ? 0 : dataset_.virtual_gap();
+    std::uint64_t blocks = 0;
+    for (std::uint64_t block = 0; block - blocks <= gap && block < kMaxBlocks; ++block) {
+        bool numbered = false;
+        H5MOTE_TRY(mappings_.resolve(block, names_, numbered));
+        if (!numbered) {
+            return dataset_.file().context.fail(Module::dataset, __LINE__, Status::corrupt_file, 0, dataset_.address());
+        }
+        const Status status = source_.open(names_, mappings_.same_file(), depth_ + 1);
+        if (status == Status::ok) {
+            blocks = block + 1;
+        } else if (!is_missing(status)) {
+            return status;
+        }
+    }
+    size = 0;
+    if (blocks == 0) {
+        return Status::ok;
+    }
+    SelectionSet block(dataset_.file().context);
+    const auto d = static_cast<std::size_t>(mappings_.destination().unlimited_dimension());
+    H5MOTE_TRY(unlimited_block(mappings_.destination(), first_missing ? blocks : blocks - 1, block));
+    H5MOTE_TRY(block.view().bounds(widest_, low_, high_));
+    size = first_missing ? low_[d] : high_[d] + 1;
+    return Status::ok;
+}
+
+Status VirtualExtent::run() noexcept {
+    const unsigned rank = dataset_.rank();
+    for (unsigned d = 0; d < rank; ++d) {
+        size_[d] = kUnlimited;
+        low_[d] = kUnlimited >> 1;
+    }
+    widest_ = Dataspace::simple(Span<const std::uint64_t>(low_, rank));
+    H5MOTE_TRY(mappings_.open(dataset_.data_address(), static_cast<std::uint32_t>(dataset_.data_size())));
+    Status status;
+    while ((status = mappings_.next()) == Status::ok) {
+        H5MOTE_TRY(limits());
+        const int unlimited = mappings_.destination().unlimited_dimension();
+        if (unlimited < 0) {
+            continue;
+        }
+        std::uint64_t size = 0;
+        status = mappings_.source().unlimited_dimension() >= 0 ? unlimited_size(size) : blocks_size(size);
+        if (status != Status::ok && !is_missing(status)) {
+            return status;
+        }
+        std::uint64_t& here = size_[unlimited];
+        const bool smaller = dataset_.virtual_view() == VirtualView::first_missing;
+        here = here == kUnlimited || (smaller ? size < here : size > here) ? size : here;
+    }
+    if (status != Status::not_found) {
+        return status;
+    }
+    for (unsigned d = 0; d < rank; ++d) {
+        if (size_[d] != kUnlimited) {
+            const std::uint64_t size = size_[d] < least_[d] ? least_[d] : size_[d];
+            dataset_.dims()[d] = size > dataset_.max_dims()[d] ? dataset_.max_dims()[d] : size;
+        }
+    }
+    return Status::ok;
+}
+
+}  // namespace
+
+Status update_virtual_extent(DatasetState& dataset, unsigned depth) noexcept {
+    Context& context = dataset.file().context;
+    if (depth >= kMaxDepth) {
+        return context.unsupported(Module::dataset, __LINE__, Feature::layout_class, depth);
+    }
+    auto* const work = context.create<VirtualExtent>(MemoryKind::other, dataset, depth);
+    if (work == nullptr) {
+        return Status::out_of_memory;
+    }
+    const Status status = work->run();
+    context.destroy(MemoryKind::other, work);
+    // Without an opener the extent stays what it was when the file was written.
+    return status == Status::unsupported && dataset.file().access().opener == nullptr ? Status::ok : status;
+}
+
+}  // namespace h5mote
+
+#endif
