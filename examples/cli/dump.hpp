@@ -173,6 +173,7 @@ private:
     void dump_comment(Lines& lines, const Object& object);
     void dump_object_id(Lines& lines, std::int32_t id);
     void count_opened(ObjectType type);
+    void count_traversed(ObjectType type);
 
     // dump_object.cpp: datatypes, attributes
     void dump_named_type(NamedDatatype& type, std::string_view name);

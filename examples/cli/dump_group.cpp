@@ -13,6 +13,12 @@ void Dumper::count_opened(ObjectType type) {
     }
 }
 
+// An external link is followed by way of the group that it is in and the object that it leads to.
+void Dumper::count_traversed(ObjectType type) {
+    count_opened(ObjectType::group);
+    count_opened(type);
+}
+
 void Dumper::dump_comment(Lines& lines, const Object& object) {
     std::size_t length = 0;
     if (object.comment({}, length) != Status::ok || length == 0) {
@@ -202,9 +208,11 @@ void Dumper::dump_external_link(const Group& group, const Link& link, Lines& /*l
     Result<Object> object = parent.open_object(link.name());
     ObjectType type = ObjectType::group;
     if (!object || object->type(type) != Status::ok) {
+        count_opened(ObjectType::group);
         context().trail().clear();
         return;
     }
+    count_traversed(type);
     count_opened(type);
     DumpedFile* target = tables_of(*object);
     if (target == nullptr) {
@@ -222,6 +230,7 @@ void Dumper::dump_external_link(const Group& group, const Link& link, Lines& /*l
     file_ = target;
     external_ = true;
     ++indent_;
+    count_traversed(type);
     if (type == ObjectType::group) {
         dump_selected_group(parent, link.name(), link.target(), false);
     } else if (type == ObjectType::dataset) {
