@@ -137,6 +137,10 @@ Status OrderedBatch::offer(ConstBytes key, std::uint64_t position) noexcept {
     if (key.size() > 0xffffff) {
         return Status::over_budget;
     }
+    // Once one was left out, nothing that comes behind what is held may enter: it could stand behind the one left out.
+    if (!complete_ && count_ != 0 && compare(key, position, key_of(entries_[0]), entries_[0].position) > 0) {
+        return Status::ok;
+    }
     while (!make_room(key.size())) {
         complete_ = false;
         if (count_ == 0) {

@@ -101,6 +101,9 @@ def layouts(file):
     h5py.h5d.create(file.id, b"compact", h5py.h5t.STD_I32LE, space, dcpl).write(
         h5py.h5s.ALL, h5py.h5s.ALL, np.arange(5, dtype="i4")
     )
+
+
+def external(file):
     file.create_dataset("outside", (4,), "i1", external=[("external.bin", 0, 4)])
 
 
@@ -131,7 +134,7 @@ def main():
     (folder / "small").mkdir(parents=True, exist_ok=True)
     for latest in (False, True):
         bounds = "new" if latest else "old"
-        for part in PARTS + ([virtual] if latest else []):
+        for part in PARTS + [external] + ([virtual] if latest else []):
             with create(folder / "small" / f"{part.__name__}_{bounds}.h5", latest) as file:
                 part(file)
         with create(folder / f"rich_{bounds}.h5", latest) as file:
