@@ -351,6 +351,9 @@ Status AttributeIterator::Walk::pass() noexcept {
             status = batch.offer(key, position++);
         }
     }
+    if (status == Status::out_of_memory && batch.shrink()) {
+        return Status::ok;  // again, with less
+    }
     batch.end_pass();
     return status == Status::not_found ? Status::ok : status;
 }

@@ -127,6 +127,9 @@ Status LinkIterator::Walk::pass() noexcept {
         }
         status = batch.offer(order == IndexOrder::name ? link.link.name : ConstBytes(number), position++);
     }
+    if (status == Status::out_of_memory && batch.shrink()) {
+        return Status::ok;  // again, with less
+    }
     batch.end_pass();
     return status == Status::not_found ? Status::ok : status;
 }

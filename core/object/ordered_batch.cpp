@@ -34,6 +34,14 @@ void OrderedBatch::release() noexcept {
     key_bytes_ = waste_ = 0;
 }
 
+bool OrderedBatch::shrink() noexcept {
+    in_pass_ = false;
+    complete_ = false;
+    const bool least = entry_capacity_ * sizeof(Entry) + key_capacity_ <= kLeastLimit;
+    reclaim();
+    return !least;
+}
+
 void OrderedBatch::reclaim() noexcept {
     if (in_pass_ || entries_ == nullptr) {
         return;

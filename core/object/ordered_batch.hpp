@@ -24,6 +24,9 @@ public:
     /// Shows an element. out_of_memory: not even one key fits.
     Status offer(ConstBytes key, std::uint64_t position) noexcept;
     void end_pass() noexcept;
+    /// Ends a pass for which there was no memory, and gives up most of what the batch holds. false: it has the least
+    /// already.
+    bool shrink() noexcept;
 
     void reclaim() noexcept override;
 
