@@ -102,8 +102,11 @@ Status Walker::object(std::string_view path, Object& object) noexcept {
         number(info.attributes);
         std::size_t length = 0;
         char comment[64];
-        if (object.comment({comment, sizeof comment}, length) == Status::ok) {
+        const Status commented = object.comment({comment, sizeof comment}, length);
+        if (commented == Status::ok) {
             digest(std::string_view(comment, length));
+        } else if (commented != Status::invalid_argument) {  // which only says that it is long
+            (void)good(commented);
         }
         attributes(object);
         if (info.type == ObjectType::dataset) {
@@ -184,7 +187,7 @@ void Walker::properties(const Dataset& dataset) noexcept {
     for (std::uint32_t i = 0; i < info.external_files && step(); ++i) {
         ExternalFile external;
         char name[64];
-        if (dataset.external_file(i, external, {name, sizeof name}) == Status::ok) {
+        if (good(dataset.external_file(i, external, {name, sizeof name}))) {
             digest(std::string_view(name, external.name_length < sizeof name ? external.name_length : sizeof name));
             number(external.size);
         }
@@ -371,12 +374,14 @@ void Walker::reference(const Object& owner, DatatypeView type, ConstBytes stored
     const ReferenceType kind = type.reference_type();
     const Status status = owner.reference_target(kind, stored, target);
     number(static_cast<std::uint64_t>(status));
-    if (status != Status::ok || target.null || target.other_file) {
+    if (status == Status::not_found || !good(status) || target.null || target.other_file) {
         return;
     }
     number(target.address);
     const Result<Object> opened = owner.open_reference(kind, stored);
-    number(static_cast<std::uint64_t>(opened.status()));
+    if (opened.status() != Status::not_found) {
+        (void)good(opened.status());
+    }
 }
 
 void Walker::file(File& file) noexcept {
