@@ -220,6 +220,8 @@ int main(int count, char** arguments) {
         Lines surplus;
         std::set_difference(expected.begin(), expected.end(), found.begin(), found.end(), std::back_inserter(missing));
         std::set_difference(found.begin(), found.end(), expected.begin(), expected.end(), std::back_inserter(surplus));
+        std::stable_partition(surplus.begin(), surplus.end(),
+                              [](const std::string& line) { return line.compare(0, 5, "error") == 0; });
         for (std::size_t i = 0; i < std::max(missing.size(), surplus.size()) && failures < 20; ++i, ++failures) {
             std::printf("%s\n  - %s\n  + %s\n", entry.path().c_str(), i < missing.size() ? missing[i].c_str() : "",
                         i < surplus.size() ? surplus[i].c_str() : "");

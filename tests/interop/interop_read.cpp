@@ -110,13 +110,15 @@ struct Refusal {
     h5mote::Library& library;
     h5mote::File& file;
     std::string path;
+    std::string feature;
 
+    // What is only read is refused when it would be changed.
     Status use_group(h5mote::Group& group) {
         std::uint32_t count = 0;
         H5MOTE_TRY(group.link_count(count));
         H5MOTE_TRY(group.attribute_count(count));
-        H5MOTE_TRY(group.create_group("new").status());
-        return group.write_attribute("new", std::int32_t{1});
+        return feature == "dense_attributes" ? group.write_attribute("new", std::int32_t{1})
+                                             : group.create_group("new").status();
     }
 
     Status use_dataset(h5mote::Dataset& dataset) {
@@ -128,7 +130,11 @@ struct Refusal {
         std::uint64_t count = 0;
         H5MOTE_TRY(space.element_count(count));
         Blob data(static_cast<std::size_t>(count) * type.size());
-        return dataset.read(h5mote::Selection::all(), type, {data.data(), data.size()});
+        const Status status = dataset.read_stored(h5mote::Selection::all(), {data.data(), data.size()});
+        if (status == Status::unsupported) {
+            return status;
+        }
+        return dataset.write(h5mote::Selection::all(), type, {data.data(), data.size()});
     }
 
     // Uses the object in every way until something is refused.
@@ -168,7 +174,7 @@ void unsupported(const std::string& directory, const std::string& line) {
     status = file.status();
     const std::string path = line.substr(second + 1);
     if (status == Status::ok && path != "/") {
-        status = Refusal{library, *file, path}.use();
+        status = Refusal{library, *file, path, feature}.use();
     }
     std::string named = "nothing";
     if (library.trail().size() > 0 && library.trail().newest().status == Status::unsupported) {
