@@ -39,6 +39,7 @@ enum class MessageType : std::uint8_t {
 inline constexpr std::uint8_t kMessageConstant = 0x01;
 inline constexpr std::uint8_t kMessageShared = 0x02;
 inline constexpr std::uint8_t kMessageFailIfUnknownAndWriting = 0x08;
+inline constexpr std::uint8_t kMessageWasUnknown = 0x20;
 inline constexpr std::uint8_t kMessageFailIfUnknown = 0x80;
 
 /// What a message that contradicts the format comes to.

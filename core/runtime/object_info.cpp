@@ -162,10 +162,11 @@ Status read_file_space_info(FileState& file, MessageIterator& message, FileInfo&
     info.file_space_version = reader.u8();
     info.file_space_strategy = reader.u8();
     if (info.file_space_version == 0) {
-        info.free_space_threshold = file.shape().read_size(reader);
+        const std::uint64_t threshold = file.shape().read_size(reader);
         // all persistent, all, aggregators and driver, driver alone: 1 to 4
         static constexpr std::uint8_t kNow[] = {0, 0, 0, 2, 3};
         info.persists_free_space = info.file_space_strategy == 1;
+        info.free_space_threshold = info.file_space_strategy < 3 ? threshold : info.free_space_threshold;
         info.file_space_strategy = kNow[info.file_space_strategy > 4 ? 0 : info.file_space_strategy];
     } else {
         info.persists_free_space = reader.u8() != 0;
@@ -182,7 +183,8 @@ Status extension_facts(FileState& file, FileInfo& info) noexcept {
     MessageIterator message(file, info.superblock_extension);
     Status status;
     while ((status = message.next()) == Status::ok) {
-        if (message.type() == MessageType::file_space_info) {
+        // What a library that did not know the message has marked may be out of date.
+        if (message.type() == MessageType::file_space_info && (message.flags() & kMessageWasUnknown) == 0) {
             H5MOTE_TRY(read_file_space_info(file, message, info));
         } else if (message.type() == MessageType::driver_info && message.size() >= 9) {
             info.has_driver_info = true;
