@@ -1,5 +1,12 @@
-// H5FD (base address) - a storage seen from where its superblock stands: behind a user block.
+// H5FD (base address) - a storage seen from where its superblock stands, behind a user block; and with the metadata
+// cache image of its file, if there is one, laid over what stands in the file itself.
+//
+//   cache image  "MDCI" | version 0 | flags 1 | bytes L | entries 4 | entries | checksum
+//   entry        type 1 | flags 1 | ring 1 | age 1 | children 2 | dirty children 2 | parents 2 | rank 4 | address O
+//                | length L | address of each parent O | the bytes that belong at the address
 #pragma once
+
+#include "file_shape.hpp"
 
 #include <h5mote/driver.hpp>
 
@@ -17,8 +24,11 @@ public:
 
     Capabilities capabilities() const noexcept override { return storage_.capabilities(); }
     Status read(Usage usage, std::uint64_t address, Bytes to) noexcept override {
-        return address > ~base_ ? Status::io_error : storage_.read(usage, base_ + address, to);
+        const Status status = address > ~base_ ? Status::io_error : storage_.read(usage, base_ + address, to);
+        return status != Status::ok || entries_ == 0 ? status : read_image(usage, address, to);
     }
+    /// From now on what the image at `address` holds is read in place of what stands in the file. corrupt_file.
+    Status use_image(FileShape shape, std::uint64_t address, std::uint64_t size) noexcept;
     Status write(Usage usage, std::uint64_t address, ConstBytes from) noexcept override {
         return address > ~base_ ? Status::no_space : storage_.write(usage, base_ + address, from);
     }
@@ -42,8 +52,14 @@ public:
     StorageId storage_id() const noexcept override { return storage_.storage_id(); }
 
 private:
+    Status read_image(Usage usage, std::uint64_t address, Bytes to) noexcept;
+
     Driver& storage_;
     std::uint64_t base_;
+    std::uint64_t first_entry_ = 0;
+    std::uint64_t image_end_ = 0;
+    std::uint32_t entries_ = 0;
+    FileShape shape_;
 };
 
 #endif

@@ -30,7 +30,7 @@ constexpr bool keep(Rule rule) noexcept { return rule != Rule::H5MOTE_TEST_OMIT;
 FileState::FileState(Context& the_context, Driver& storage, std::uint64_t base) noexcept
     : context(the_context),
       base_driver_(storage, base),
-      driver(base == 0 ? storage : base_driver_),
+      driver(base_driver_),
       cache(the_context, driver, *this),
       space(the_context, driver),
       chunks(the_context) {}

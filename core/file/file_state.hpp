@@ -78,6 +78,11 @@ public:
     Status finish_open(const FileAccess& access) noexcept;
     /// Hands what the file says to its driver; may change where the file ends. unsupported: it needs another driver.
     Status use_driver_info(std::string_view name, ConstBytes info) noexcept;
+    /// Metadata is read from the cache image at `address` where that has it.
+    Status use_cache_image(Address address, Address size) noexcept {
+        const Status status = base_driver_.use_image(shape(), address, size);
+        return status == Status::ok ? status : context.fail(Module::file, __LINE__, status, 0, address);
+    }
     const Superblock& superblock() const noexcept { return superblock_; }
     /// Shorter than it says.
     bool truncated() const noexcept { return truncated_; }

@@ -142,6 +142,15 @@ Status read_extension_message(FileState& file, MessageIterator& message) noexcep
             }
             break;
         }
+        case MessageType::cache_image: {
+            // Version 0 | address O | bytes L.
+            const Address address = file.shape().read_addr(reader);
+            const Address size = file.shape().read_size(reader);
+            if (version == 0 && reader.ok()) {
+                return address == kUndefinedAddress ? Status::ok : file.use_cache_image(address, size);
+            }
+            break;
+        }
         default:
             return Status::ok;
     }

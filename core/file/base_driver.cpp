@@ -1,0 +1,69 @@
+#include "base_driver.hpp"
+
+#include "checked.hpp"
+
+#if H5MOTE_ALL_FORMATS
+
+namespace h5mote {
+namespace {
+
+constexpr std::size_t kEntryPrefix = 14;  // before the address
+
+}  // namespace
+
+Status BaseDriver::use_image(FileShape shape, std::uint64_t address, std::uint64_t size) noexcept {
+    std::byte bytes[6 + 8 + 4];
+    const std::size_t head = 6U + shape.sizeof_size + 4U;
+    if (size < head || address > ~size) {
+        return Status::corrupt_file;
+    }
+    H5MOTE_TRY(read(Usage::object_header, address, {bytes, head}));
+    Reader reader(ConstBytes(bytes, head));
+    constexpr std::uint32_t kSignature = 0x4943444dU;  // "MDCI"
+    const bool sound = reader.u32() == kSignature && reader.u8() == 0;
+    reader.skip(1U + shape.sizeof_size);
+    if (!sound) {
+        return Status::corrupt_file;
+    }
+    shape_ = shape;
+    first_entry_ = address + head;
+    image_end_ = address + size;
+    entries_ = reader.u32();
+    return Status::ok;
+}
+
+// Lays the image's entries over what was read. There are few such files: nothing is remembered of one.
+Status BaseDriver::read_image(Usage usage, std::uint64_t address, Bytes to) noexcept {
+    const std::size_t head = kEntryPrefix + shape_.sizeof_addr + shape_.sizeof_size;
+    std::uint64_t at = first_entry_;
+    for (std::uint32_t i = 0; i < entries_; ++i) {
+        std::byte bytes[kEntryPrefix + 16];
+        if (!within(at, head, image_end_)) {
+            return Status::corrupt_file;
+        }
+        H5MOTE_TRY(storage_.read(usage, base_ + at, {bytes, head}));
+        const auto parents = load_le<std::uint16_t>(bytes + 8);
+        const std::uint64_t from = shape_.load_addr(bytes + kEntryPrefix);
+        const std::uint64_t size = load_uint(bytes + kEntryPrefix + shape_.sizeof_addr, shape_.sizeof_size);
+        at += head + std::uint64_t{parents} * shape_.sizeof_addr;
+        if (!within(at, size, image_end_)) {
+            return Status::corrupt_file;
+        }
+        // What both have in common.
+        const std::uint64_t begin = from > address ? from : address;
+        const std::uint64_t end_of_entry = from > ~size ? ~std::uint64_t{0} : from + size;
+        const std::uint64_t end_of_read = address + to.size();
+        const std::uint64_t end = end_of_entry < end_of_read ? end_of_entry : end_of_read;
+        if (begin < end) {
+            H5MOTE_TRY(storage_.read(
+                usage, base_ + at + (begin - from),
+                to.subspan(static_cast<std::size_t>(begin - address), static_cast<std::size_t>(end - begin))));
+        }
+        at += size;
+    }
+    return Status::ok;
+}
+
+}  // namespace h5mote
+
+#endif
