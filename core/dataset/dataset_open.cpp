@@ -147,7 +147,7 @@ Status DatasetState::load_messages() noexcept {
     FillValueMessage fill_value;
     H5MOTE_TRY(find_fill(message, fill_value));
     // Where none is ever written, libhdf5 leaves what was in the caller's memory.
-    const bool never = fill_value.write_time == static_cast<unsigned>(FillTime::never);
+    const bool never = H5MOTE_ALL_FORMATS != 0 && fill_value.write_time == static_cast<unsigned>(FillTime::never);
     for (const std::byte each : fill_value.value) {
         zero_fill_ = zero_fill_ && (never || each == std::byte{0});
     }
@@ -248,9 +248,9 @@ Status DatasetState::open_chunks(const LayoutMessage& layout) noexcept {
     bool countable = true;
     unsigned unlimited = 0;
     for (unsigned i = 0; sound && i < rank_; ++i) {
-        chunk_dims()[i] = layout.chunk_dim(i);
-        sound = checked_multiply(bytes, chunk_dims()[i], bytes) &&
-                (H5MOTE_ALL_FORMATS != 0 || chunk_dims()[i] <= 0xffffffffU);
+        const std::uint64_t chunk = layout.chunk_dim(i);
+        chunk_dims()[i] = chunk;
+        sound = checked_multiply(bytes, chunk, bytes);
         std::uint64_t size = max_dims()[i];
 #if H5MOTE_ALL_FORMATS
         // Chunks that are found by coordinates are numbered, for the chunk cache, within the extent.
@@ -258,8 +258,9 @@ Status DatasetState::open_chunks(const LayoutMessage& layout) noexcept {
 #endif
         if (size == kUnlimited) {
             ++unlimited;
-        } else if (sound) {
-            countable = countable && checked_multiply(shape.chunks, chunks_along(size, chunk_dims()[i]), shape.chunks);
+        } else {
+            sound = sound && (H5MOTE_ALL_FORMATS != 0 || chunk <= 0xffffffffU);
+            countable = sound && countable && checked_multiply(shape.chunks, chunks_along(size, chunk), shape.chunks);
         }
     }
     // An extensible array counts along the one dimension that is unlimited.
@@ -276,7 +277,8 @@ Status DatasetState::open_chunks(const LayoutMessage& layout) noexcept {
         return file_->context.unsupported(Module::dataset, __LINE__, Feature::layout_class, layout.flags);
     }
 #endif
-    if (!sound || !countable) {
+    sound = sound && countable;
+    if (!sound) {
         return file_->context.fail(Module::dataset, __LINE__, Status::corrupt_file, 0, address_);
     }
     chunk_bytes_ = narrow(bytes);

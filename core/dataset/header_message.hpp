@@ -52,11 +52,7 @@ private:
         bytes = message_.body();
         return Status::ok;
     }
-    Status head(std::size_t count, ConstBytes& bytes) noexcept {
-        bytes = message_.body();
-        bytes = bytes.first(bytes.size() < count ? bytes.size() : count);
-        return Status::ok;
-    }
+    Status head(std::size_t /*count*/, ConstBytes& bytes) noexcept { return body(bytes); }
     Status read(Address offset, Bytes to) noexcept {
         const ConstBytes bytes = message_.body();
         if (!within(offset, to.size(), bytes.size())) {
