@@ -1,6 +1,6 @@
 // Datasets of every kind that libhdf5 made: what is read of them, whole and in part, byte for byte, with small caches.
 //
-// usage: interop_datasets FOLDER [METADATA_CACHE CHUNK_CACHE] (FOLDER as make_datasets.py made it)
+// usage: interop_datasets FOLDER [METADATA_CACHE CHUNK_CACHE | damage STEP] (FOLDER as make_datasets.py made it)
 #include <h5mote/file.hpp>
 #include <h5mote/filters/deflate.hpp>
 #include <h5mote/filters/fletcher32.hpp>
@@ -11,12 +11,18 @@
 #include <h5mote/filters/szip.hpp>
 #include <h5mote/port/malloc.hpp>
 #include <h5mote/port/posix.hpp>
+#include <h5mote/selection_set.hpp>
+#include <h5mote/variable_length.hpp>
+#include <h5mote/vfd/memory.hpp>
 #include <h5mote/vfd/posix_opener.hpp>
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <iterator>
+#include <map>
+#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -66,6 +72,51 @@ void check_chunks(const Line& line, Dataset& dataset, Library& library) {
     }
 }
 
+// Elements of any length, in the memory form of the library.
+void check_variable(const std::string& folder, const Line& line, Dataset& dataset, std::uint64_t count,
+                    Library& library) {
+    std::byte message[256];
+    std::byte native_message[256];
+    DatatypeView type;
+    DatatypeView native;
+    Status status = dataset.datatype({message, sizeof message}, type);
+    if (status == Status::ok) {
+        status = native_type(type, {native_message, sizeof native_message}, native);
+    }
+    const bool strings = line.kind == "strings";
+    std::vector<char*> texts(strings ? count : 0, nullptr);
+    std::vector<VariableLength> sequences(strings ? 0 : count);
+    void* const data = strings ? static_cast<void*>(texts.data()) : static_cast<void*>(sequences.data());
+    if (status == Status::ok) {
+        status = dataset.read(Selection::all(), native, {static_cast<std::byte*>(data), count * native.size()});
+    }
+    if (status != Status::ok) {
+        complain(line, "read", status, library);
+        return;
+    }
+    std::vector<char> found;
+    for (std::uint64_t i = 0; i < count; ++i) {
+        const std::size_t elements = strings ? (texts[i] == nullptr ? 0 : std::strlen(texts[i])) : sequences[i].count;
+        for (unsigned b = 0; b < 8; ++b) {
+            found.push_back(static_cast<char>(static_cast<std::uint64_t>(elements) >> (8 * b)));
+        }
+        for (std::size_t e = 0; e < elements; ++e) {
+            if (strings) {
+                found.push_back(texts[i][e]);
+                continue;
+            }
+            const auto value = static_cast<const std::uint32_t*>(sequences[i].data)[e];
+            for (unsigned b = 0; b < 4; ++b) {
+                found.push_back(static_cast<char>(value >> (8 * b)));
+            }
+        }
+    }
+    status = reclaim(library, native, static_cast<std::size_t>(count), native.size(), data);
+    if (status != Status::ok || found != contents(folder + "/" + line.expected)) {
+        complain(line, "elements", status, library);
+    }
+}
+
 void check(const std::string& folder, const Line& line, Dataset& dataset, Library& library) {
     ++reads;
     if (line.kind == "chunks") {
@@ -75,6 +126,10 @@ void check(const std::string& folder, const Line& line, Dataset& dataset, Librar
     Dataspace space;
     if (dataset.dataspace(space) != Status::ok) {
         complain(line, "dataspace", Status::io_error, library);
+        return;
+    }
+    if (line.kind == "strings" || line.kind == "sequences") {
+        check_variable(folder, line, dataset, space.dims()[0], library);
         return;
     }
     const std::size_t rank = space.rank();
@@ -125,14 +180,95 @@ void check(const std::string& folder, const Line& line, Dataset& dataset, Librar
     }
 }
 
+// Everything that can be asked of a dataset; whatever comes of it.
+void ask(Dataset& dataset, Library& library) {
+    Dataspace space;
+    DatasetInfo info;
+    (void)dataset.info(info);
+    std::uint64_t chunks = 0, bytes = 0;
+    (void)dataset.index_size(chunks, bytes);
+    (void)dataset.storage_size(bytes);
+    ExternalFile external;
+    char name[64];
+    (void)dataset.external_file(0, external, name);
+    VirtualMapping mapping;
+    SelectionSet source(library), destination(library);
+    for (std::size_t i = 0; i < 3; ++i) {
+        (void)dataset.virtual_mapping(i, mapping, &source, &destination);
+    }
+    std::uint64_t count = 0;
+    if (dataset.dataspace(space) != Status::ok || space.element_count(count) != Status::ok || count > 100000 ||
+        count * dataset.element_size() > 400000) {
+        return;
+    }
+    std::vector<std::byte> data(static_cast<std::size_t>(count) * dataset.element_size());
+    (void)dataset.read_stored(Selection::all(), {data.data(), data.size()});
+    std::vector<double> values(static_cast<std::size_t>(count));
+    (void)dataset.read(Selection::all(), datatype_of<double>(),
+                       {reinterpret_cast<std::byte*>(values.data()), values.size() * sizeof(double)});
+    double fill = 0;
+    (void)dataset.fill_value(datatype_of<double>(), {reinterpret_cast<std::byte*>(&fill), sizeof fill});
+}
+
+// Every byte of the small files is changed, one after the other: whatever is read then ends, and all memory is given
+// back.
+int damage(const std::string& folder, std::size_t step) {
+    std::ifstream list(folder + "/list");
+    std::map<std::string, std::set<std::string>> files;
+    for (std::string text; std::getline(list, text);) {
+        std::istringstream words(text);
+        std::string file, dataset;
+        words >> file >> dataset;
+        files[file].insert(dataset);
+    }
+    unsigned long long tried = 0, opened = 0;
+    for (const auto& [name, datasets] : files) {
+        std::vector<char> bytes = contents(folder + "/" + name);
+        if (bytes.size() > 30000) {
+            continue;
+        }
+        for (std::size_t at = 0; at < bytes.size(); at += step) {
+            const char was = bytes[at];
+            bytes[at] = static_cast<char>(was ^ static_cast<char>(1 + at * 7 % 255));
+            MallocAllocator memory(2 * 1024 * 1024);
+            {
+                PosixPort port;
+                Library library(memory, port, kFilters);
+                MemoryDriver driver(Bytes(reinterpret_cast<std::byte*>(bytes.data()), bytes.size()), bytes.size());
+                FileAccess access;
+                access.read_only = true;
+                Result<File> file = File::open(library, driver, access);
+                for (const std::string& dataset : datasets) {
+                    Result<Dataset> found = Status::not_found;
+                    if (file) {
+                        found = file->root().open_dataset(dataset);
+                    }
+                    ++tried;
+                    if (found) {
+                        ++opened;
+                        ask(*found, library);
+                    }
+                }
+            }
+            failures += memory.blocks() != 0 ? 1 : 0;
+            bytes[at] = was;
+        }
+    }
+    std::printf("%llu datasets of damaged files, %llu opened, %u times memory was left\n", tried, opened, failures);
+    return failures == 0 && opened > 1000 ? 0 : 1;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
     if (argc < 2) {
-        std::printf("usage: interop_datasets FOLDER [METADATA_CACHE CHUNK_CACHE]\n");
+        std::printf("usage: interop_datasets FOLDER [METADATA_CACHE CHUNK_CACHE | damage STEP]\n");
         return 2;
     }
     const std::string folder = argv[1];
+    if (argc > 3 && std::string(argv[2]) == "damage") {
+        return damage(folder, std::strtoul(argv[3], nullptr, 10));
+    }
     FileAccess access;
     access.read_only = true;
     access.metadata_cache = argc > 3 ? std::strtoul(argv[2], nullptr, 10) : 4096;

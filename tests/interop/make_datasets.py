@@ -5,7 +5,7 @@ usage: make_datasets.py OUTDIR
 
 OUTDIR/list has a line for each read: FILE DATASET KIND NUMBERS... EXPECTED, where KIND is `all`, `slab` (start, stride,
 count, block of each dimension) or `points` (coordinates); EXPECTED is a file with the elements as they stand in the
-dataset, packed. `chunks` lines say how many chunks an index has and how many bytes they take.
+dataset, packed. `strings` and `sequences` (of 32-bit integers): each element's length, 8 bytes, and its bytes. `chunks` lines say how many chunks an index has and how many bytes they take.
 """
 import itertools
 import os
@@ -176,6 +176,17 @@ def early(bounds):
                 expect_all_kinds(file, name, data, rng)
 
 
+def small(bounds):
+    """A small file with every index, to be damaged."""
+    rng = random.Random(bounds)
+    file = "small_%s.h5" % bounds
+    with h5py.File(os.path.join(OUT, file), "w", libver=BOUNDS[bounds]) as f:
+        for i, most in enumerate([None, (None, 10), (None, None)]):
+            data = values_of((12, 10), "<i2", i)
+            f.create_dataset("d%d" % i, data=data, maxshape=most, chunks=(5, 4), **FILTERS["deflate" if i else "plain"])
+            expect_all_kinds(file, "d%d" % i, data, rng)
+
+
 def fills(bounds):
     rng = random.Random(bounds)
     file = "fills_%s.h5" % bounds
@@ -302,6 +313,32 @@ def virtual(bounds):
             expect_all_kinds(file, name, f[name][...], rng)
 
 
+def variable(bounds):
+    """Strings and sequences of any length; some were never written."""
+    rng = random.Random(bounds)
+    file = "variable_%s.h5" % bounds
+    with h5py.File(os.path.join(OUT, file), "w", libver=BOUNDS[bounds]) as f:
+        for chunk in (None, (30,)):
+            name = "whole" if chunk is None else "chunked"
+            texts = ["x" * rng.randrange(200) for _ in range(150)]
+            d = f.create_dataset("strings_" + name, (200,), h5py.string_dtype(), chunks=chunk)
+            d[:150] = texts
+            lengths = [rng.randrange(50) for _ in range(100)]
+            d = f.create_dataset("sequences_" + name, (100,), h5py.vlen_dtype("<i4"), chunks=chunk)
+            for i, length in enumerate(lengths):
+                d[i] = np.arange(length, dtype="<i4") * i
+            path = "%d.bin" % next(NUMBER)
+            with open(os.path.join(OUT, path), "wb") as out:
+                for text in texts + [""] * 50:
+                    out.write(len(text).to_bytes(8, "little") + text.encode())
+            LINES.append("%s strings_%s strings 0 %s" % (file, name, path))
+            path = "%d.bin" % next(NUMBER)
+            with open(os.path.join(OUT, path), "wb") as out:
+                for i, length in enumerate(lengths):
+                    out.write(length.to_bytes(8, "little") + (np.arange(length, dtype="<i4") * i).tobytes())
+            LINES.append("%s sequences_%s sequences 0 %s" % (file, name, path))
+
+
 def corpus(folder):
     """Virtual datasets of others, where the collection is at hand."""
     import shutil
@@ -327,10 +364,12 @@ def main():
         chunked(bounds)
         early(bounds)
         fills(bounds)
+        small(bounds)
     shared()
     external()
     for bounds in BOUNDS:
         virtual(bounds)
+        variable(bounds)
     folder = os.path.join(os.environ.get("H5MOTE_CORPUS", ""), "hdf5-tools-vds")
     if os.path.isdir(folder):
         corpus(folder)
