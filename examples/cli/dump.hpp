@@ -52,7 +52,8 @@ struct DumpOptions {
     bool escape = false;
     bool characters = false;
     bool object_ids = false;
-    bool region_data = false;
+    bool virtual_first_missing = false;
+    std::uint64_t virtual_gap = 0;
     std::optional<std::string> number_format;
     unsigned columns = 80;  ///< 0: one element a line, without limit
     IndexOrder sort_by = IndexOrder::name;

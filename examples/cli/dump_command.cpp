@@ -225,6 +225,16 @@ void DumpArguments::property_options() {
     });
     flag("-p,--properties", "Prints storage layout, filters, fill value of datasets",
          [this](const std::string&) { options.properties = true; });
+    flag("-v,--vds-view-first-missing", "Virtual datasets end before the first data that are missing",
+         [this](const std::string&) { options.virtual_first_missing = true; });
+    value("-G,--vds-gap-size", "N", "Virtual datasets go on beyond as many missing files",
+          [this](const std::string& text) {
+              const int gap = std::atoi(text.c_str());
+              if (gap < 0) {
+                  throw CLI::ValidationError("--vds-gap-size", "not a number: " + text);
+              }
+              options.virtual_gap = static_cast<std::uint64_t>(gap);
+          });
     value("-q,--sort_by", "INDEX", "Order of links and attributes: name or creation_order",
           [this](const std::string& text) {
               if (text != "name" && text != "creation_order") {

@@ -12,6 +12,12 @@ void Dumper::dump_dataset(Dataset& dataset, std::string_view name, const Subset*
     Dataspace space;
     OwnedType type(context());
     Status status = dataset.info(info);
+    if (status == Status::ok && info.layout == Layout::virtual_dataset && options_.data &&
+        (options_.virtual_first_missing || options_.virtual_gap != 0)) {
+        status = dataset.set_virtual_view(
+            options_.virtual_first_missing ? VirtualView::first_missing : VirtualView::last_available,
+            options_.virtual_gap);
+    }
     if (status == Status::ok) {
         status = type.read(dataset, info.type_length);
     }

@@ -137,6 +137,11 @@ bool Dumper::seen_before(const Object& object, std::uint32_t reference_count, bo
     if (reference_count <= 1 && !external_) {
         return true;
     }
+    if (!file_->root.same_file(object)) {
+        // Reached by a path through an external link: h5dump knows nothing of the objects there.
+        report_.error("internal error: an object of another file");
+        return false;
+    }
     bool added = false;
     const Status status = file_->shown.add(object.address(), added);
     if (status != Status::ok) {

@@ -155,14 +155,17 @@ bool Dumper::dump_hard_link(const Group& group, const Link& link) {
     }
     count_opened(type);
     bool before = false;
+    Lines lines = new_lines();
     if (!seen_before(*opened, info.reference_count, before)) {
+        ++lines.indent;
+        named_line(lines, "DATASET", name, " {");
+        line(lines, "}");
         return false;
     }
     if (!before) {
         dump_dataset(*opened, name, nullptr);
         return true;
     }
-    Lines lines = new_lines();
     named_line(lines, "DATASET", name, " {");
     ++lines.indent;
     text_.reset();

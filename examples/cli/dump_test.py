@@ -78,7 +78,7 @@ def main():
     parser.add_argument("--corpus")
     parser.add_argument("--keep")
     parser.add_argument("--memory")
-    parser.add_argument("--emulator", default="", type=str.split)
+    parser.add_argument("--emulator", default="", type=lambda text: text.replace(";", " ").split())
     parser.add_argument("--option-sets", type=int, default=len(ALL), help="only so many of them")
     arguments = parser.parse_args()
     version = run([arguments.h5dump, "--version"], ".")[1].decode()
