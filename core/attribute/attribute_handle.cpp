@@ -181,7 +181,7 @@ std::string_view Attribute::name() const noexcept {
         return {};
     }
     const std::string_view stored(state_->name(), state_->name_length);
-    return stored.substr(0, stored.find('\0'));
+    return text_before(stored, '\0');
 }
 
 CharacterSet Attribute::character_set() const noexcept {

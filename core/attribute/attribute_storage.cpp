@@ -59,7 +59,7 @@ Status StoredAttributeMessage::name(std::string_view& text) noexcept {
     ConstBytes stored;
     H5MOTE_TRY(bytes.view(parts.name, parts.name_size, stored));
     text = text_of(stored);
-    text = text.substr(0, text.find('\0'));
+    text = text_before(text, '\0');
     return Status::ok;
 }
 

@@ -15,4 +15,15 @@ inline ConstBytes bytes_of(std::string_view text) noexcept {
     return {reinterpret_cast<const std::byte*>(text.data()), text.size()};
 }
 
+/// `text` without its first `count` characters, of which it has as many. string_view::substr() would throw, and brings
+/// the C++ library with it.
+inline std::string_view text_after(std::string_view text, std::size_t count) noexcept {
+    return {text.data() + count, text.size() - count};
+}
+/// `text` up to the first `end`, all of it where there is none.
+inline std::string_view text_before(std::string_view text, char end) noexcept {
+    const std::size_t length = text.find(end);
+    return {text.data(), length < text.size() ? length : text.size()};
+}
+
 }  // namespace h5mote

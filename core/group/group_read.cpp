@@ -79,16 +79,14 @@ std::string_view Link::target() const noexcept {
     if (type_ != LinkType::external || skip >= data.size()) {
         return {};
     }
-    const std::string_view path = data.substr(skip);
-    return path.substr(0, path.find('\0'));
+    return text_before(text_after(data, skip), '\0');
 }
 
 std::string_view Link::file_name() const noexcept {
     if (type_ != LinkType::external || data_length_ < 2) {
         return {};
     }
-    const std::string_view name(text_ + name_length_ + 1, data_length_ - 1);
-    return name.substr(0, name.find('\0'));
+    return text_before({text_ + name_length_ + 1, data_length_ - 1}, '\0');
 }
 
 struct LinkIterator::Walk {

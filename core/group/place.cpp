@@ -25,9 +25,8 @@ bool split_external(ConstBytes data, std::string_view& file, std::string_view& o
     if (end == std::string_view::npos) {
         return false;
     }
-    file = text.substr(0, end);
-    object = text.substr(end + 1);
-    object = object.substr(0, object.find('\0'));
+    file = {text.data(), end};
+    object = text_before(text_after(text, end + 1), '\0');
     return true;
 }
 
@@ -61,7 +60,7 @@ public:
             while (!rest_.empty() && rest_.front() == '/') {
                 rest_.remove_prefix(1);
             }
-            const std::string_view part = rest_.substr(0, rest_.find('/'));
+            const std::string_view part = text_before(rest_, '/');
             rest_.remove_prefix(part.size());
             if (part != std::string_view(".", 1)) {
                 return part;

@@ -48,7 +48,7 @@ bool decode(ConstBytes info, MultiLayout& layout, std::uint64_t (&sizes)[kMostPa
         if (length == std::string_view::npos) {
             return false;
         }
-        name = name.substr(0, length);
+        name = {name.data(), length};
         const std::size_t padded = (length + 8) & ~std::size_t{7};
         reader = Reader(padded < rest.size() ? rest.subspan(padded) : ConstBytes{});
     }
