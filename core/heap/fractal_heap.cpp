@@ -224,7 +224,9 @@ Status FractalHeap::check_direct(MetadataWindow& window, const Block& block) noe
         done += piece.size();
     }
     if (checksum.finish() != stored) {
-        return damaged(__LINE__, block.address);
+        // As the cache reports it.
+        return file_->context.fail(Module::storage, __LINE__, Status::corrupt_file,
+                                   static_cast<std::uint32_t>(block.size), block.address);
     }
     window.set_verified();
     return Status::ok;

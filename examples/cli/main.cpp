@@ -42,6 +42,7 @@ int run(const std::vector<std::string>& words) {
     tool.set_version_flag("-V,--version", "h5mote: Version " H5MOTE_CLI_VERSION);
     std::vector<Command> commands;
     commands.push_back(add_dump(tool));
+    commands.push_back(add_check(tool));
     try {
         // CLI11 takes the words from the last to the first.
         std::vector<std::string> reversed(words.rbegin(), words.rend());

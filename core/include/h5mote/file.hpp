@@ -10,6 +10,8 @@ namespace h5mote {
 
 #if H5MOTE_ALL_FORMATS
 
+class Checker;
+
 /// What a file says of itself as a whole: its superblock and extension (H5F_info2_t, H5Fget_create_plist).
 struct FileInfo {
     std::uint8_t superblock_version = 0;
@@ -88,6 +90,9 @@ public:
 
 private:
     friend class Group;
+#if H5MOTE_ALL_FORMATS
+    friend class Checker;
+#endif
     explicit File(FileState& file) noexcept : file_(&file) {}
     FileState* file_ = nullptr;
 };

@@ -1,0 +1,209 @@
+// Attributes, wherever they stand, and the variable-length data in values.
+//
+//   version 1  1 | 0 | name size 2 | type size 2 | space size 2 | name | type | space, a multiple of 8 bytes each |
+//   data version 2  2 | flags: 1 shared type, 2 shared space | the same sizes | name | type | space | data version 3  3
+//   | flags | the same sizes | character set 1 | name | type | space | data
+
+#include "btree2_record.hpp"
+#include "checker.hpp"
+#include "datatype_message.hpp"
+#include "stored_message.hpp"
+#include "text.hpp"
+
+#if H5MOTE_ALL_FORMATS
+
+namespace h5mote {
+namespace {
+
+constexpr std::size_t kHead = 8;
+
+struct AttributeParts {
+    unsigned version = 0;
+    unsigned flags = 0;
+    std::size_t name = 0;  // bytes of each, and where they stand
+    std::size_t type = 0;
+    std::size_t space = 0;
+    std::size_t type_at = 0;
+    std::size_t space_at = 0;
+    std::size_t data_at = 0;
+    std::size_t name_at = 0;
+};
+
+std::size_t padded(std::size_t size, unsigned version) noexcept { return version == 1 ? (size + 7U) & ~7U : size; }
+
+Status decode(Context& context, MetadataWindow& bytes, AttributeParts& parts) noexcept {
+    ConstBytes head;
+    H5MOTE_TRY(bytes.view(0, kHead, head));
+    Reader reader(head);
+    parts.version = reader.u8();
+    parts.flags = reader.u8();
+    parts.name = reader.u16();
+    parts.type = reader.u16();
+    parts.space = reader.u16();
+    if (parts.version == 0 || parts.version > 3) {
+        return context.unsupported(Module::attribute, __LINE__, Feature::attribute_version, parts.version);
+    }
+    parts.flags = parts.version == 1 ? 0 : parts.flags;
+    parts.name_at = kHead + (parts.version == 3 ? 1U : 0U);
+    parts.type_at = parts.name_at + padded(parts.name, parts.version);
+    parts.space_at = parts.type_at + padded(parts.type, parts.version);
+    parts.data_at = parts.space_at + padded(parts.space, parts.version);
+    return parts.name != 0 && parts.data_at <= bytes.size() ? Status::ok : Status::corrupt_file;
+}
+
+// Part of an attribute, or what it leads to when it is shared.
+Status open_part(Checker& checker, MetadataWindow& bytes, MessageType type, std::size_t at, std::size_t size,
+                 bool shared, StoredMessage& stored, MetadataWindow& own, ConstBytes& body) noexcept {
+    ConstBytes here;
+    H5MOTE_TRY(bytes.view(at, size, here));
+    if (shared) {
+        H5MOTE_TRY(stored.open_shared(checker.file(), type, here));
+        if (stored.committed() != kUndefinedAddress) {
+            H5MOTE_TRY(checker.link_to(stored.committed()));
+        }
+        return stored.view(body);
+    }
+    // The next view may take the place of this one.
+    Bytes to;
+    H5MOTE_TRY(own.allocate(checker.file().context, size == 0 ? 1 : size, to));
+    std::memcpy(to.data(), here.data(), size);
+    body = to.first(size);
+    return Status::ok;
+}
+
+Status check_parts(Checker& checker, MetadataWindow& bytes, const AttributeParts& parts) noexcept {
+    StoredMessage stored_space;
+    MetadataWindow own;
+    ConstBytes body;
+    H5MOTE_TRY(open_part(checker, bytes, MessageType::dataspace, parts.space_at, parts.space, (parts.flags & 2U) != 0,
+                         stored_space, own, body));
+    DataspaceMessage space;
+    H5MOTE_TRY(space.decode(checker.file().context, checker.shape(), body));
+    std::uint64_t elements = space.type == DataspaceMessage::Type::null ? 0 : 1;
+    bool fits = true;
+    for (unsigned i = 0; i < space.rank; ++i) {
+        fits = checked_multiply(elements, space.dim(i), elements) && fits;
+    }
+    StoredMessage stored_type;
+    H5MOTE_TRY(open_part(checker, bytes, MessageType::datatype, parts.type_at, parts.type, (parts.flags & 1U) != 0,
+                         stored_type, own, body));
+    std::size_t length = 0;
+    Feature feature = Feature::none;
+    const Status status = validate_datatype(body, length, feature);
+    if (status != Status::ok) {
+        return status == Status::unsupported ? checker.file().context.unsupported(Module::attribute, __LINE__, feature)
+                                             : status;
+    }
+    const DatatypeView type(body.first(length));
+    std::uint64_t size = 0;
+    if (!fits || !checked_multiply(elements, std::uint64_t{type.size()}, size) || size > bytes.size() - parts.data_at) {
+        return Status::corrupt_file;
+    }
+    return checker.options().data && has_heap_data(type) ? checker.check_values(type, bytes, parts.data_at, elements)
+                                                         : Status::ok;
+}
+
+}  // namespace
+
+Status Checker::check_attribute(MetadataWindow& bytes, Address address, std::uint32_t& hash) noexcept {
+    AttributeParts parts;
+    Status status = decode(file_.context, bytes, parts);
+    ConstBytes name;
+    if (status == Status::ok) {
+        status = bytes.view(parts.name_at, parts.name, name);
+    }
+    if (status == Status::ok) {
+        const void* const end = std::memchr(name.data(), 0, name.size());
+        const std::size_t length =
+            end == nullptr ? 0 : static_cast<std::size_t>(static_cast<const std::byte*>(end) - name.data());
+        hash = name_hash(name.first(length));
+        status = length == 0 ? Status::corrupt_file : check_parts(*this, bytes, parts);
+    }
+    if (status == Status::corrupt_file) {
+        file_.context.trail().clear();
+        return bad(ProblemKind::malformed, CheckPart::attribute, address);
+    }
+    return judge(status, CheckPart::attribute, address);
+}
+
+bool has_heap_data(DatatypeView type) noexcept { return contains_class(type, TypeClass::variable_length); }
+
+namespace {
+
+// One value; the types are nested as deep as validate_datatype() lets them.
+Status check_value(Checker& checker, DatatypeView type, ConstBytes value) noexcept {
+    Status status = Status::ok;
+    switch (type.type_class()) {
+        case TypeClass::variable_length:
+            return checker.check_heap_id(value);
+        case TypeClass::array: {
+            const DatatypeView base = type.base();
+            for (std::size_t at = 0; status == Status::ok && base.size() != 0 && at + base.size() <= value.size();
+                 at += base.size()) {
+                status = check_value(checker, base, value.subspan(at, base.size()));
+            }
+            return status;
+        }
+        case TypeClass::compound: {
+            CompoundMembers members(type);
+            CompoundMember member;
+            while (status == Status::ok && members.next(member)) {
+                const DatatypeView inner = member.type;
+                if (has_heap_data(inner) && within(member.offset, inner.size(), value.size())) {
+                    status = check_value(checker, inner, value.subspan(member.offset, inner.size()));
+                }
+            }
+            return status;
+        }
+        default:
+            return Status::ok;
+    }
+}
+
+}  // namespace
+
+Status Checker::check_values(DatatypeView type, MetadataWindow& bytes, Address offset,
+                             std::uint64_t elements) noexcept {
+    const std::uint32_t size = type.size();
+    for (std::uint64_t i = 0; i < elements && size != 0; ++i) {
+        ConstBytes value;
+        H5MOTE_TRY(bytes.view(offset + i * size, size, value));
+        H5MOTE_TRY(settle(check_value(*this, type, value)));
+    }
+    return Status::ok;
+}
+
+// Nothing inside of a sequence is followed: sequences of sequences are seldom, and their collections are mostly those
+// of the outer ones.
+Status Checker::check_heap_id(ConstBytes id) noexcept {
+    if (id.size() < 8U + shape().sizeof_addr) {
+        return Status::corrupt_file;
+    }
+    const std::uint32_t length = load_le<std::uint32_t>(id.data());
+    const Address collection = shape().load_addr(id.data() + 4);
+    const std::uint32_t index = load_le<std::uint32_t>(id.data() + 4 + shape().sizeof_addr);
+    if (length == 0 || collection == 0 || collection == kUndefinedAddress) {
+        return Status::ok;
+    }
+    if (collection != collection_) {
+        Address size = 0;
+        Address free = 0;
+        H5MOTE_TRY(judge(global_heap_.facts(collection, size, free), CheckPart::global_heap, collection));
+        H5MOTE_TRY(use(CheckPart::global_heap, collection, size, true));
+        collection_ = collection;
+    }
+    if (!verifying()) {
+        return Status::ok;
+    }
+    MetadataWindow window;
+    const Status status = global_heap_.object(collection, index, window);
+    if (status == Status::corrupt_file) {
+        file_.context.trail().clear();
+        return bad(ProblemKind::missing_heap_object, CheckPart::global_heap, collection, index);
+    }
+    return judge(status, CheckPart::global_heap, collection);
+}
+
+}  // namespace h5mote
+
+#endif

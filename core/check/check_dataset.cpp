@@ -1,0 +1,391 @@
+// Raw data of datasets: where it stands, and what is in it.
+
+#include "check_dataset.hpp"
+
+#include "btree2.hpp"
+#include "datatype_message.hpp"
+#include "stored_message.hpp"
+#include "tree1_walk.hpp"
+
+#if H5MOTE_ALL_FORMATS
+
+namespace h5mote {
+
+DatasetCheck::~DatasetCheck() {
+    Context& context = checker.file().context;
+    context.release(MemoryKind::other, type_.data(), type_.size());
+    context.release(MemoryKind::other, pipeline_.data(), pipeline_.size());
+}
+
+namespace {
+
+Status copy_of(Context& context, ConstBytes from, Bytes& to) noexcept {
+    auto* const memory = static_cast<std::byte*>(context.allocate(MemoryKind::other, from.size()));
+    if (memory == nullptr) {
+        return Status::out_of_memory;
+    }
+    std::memcpy(memory, from.data(), from.size());
+    to = {memory, from.size()};
+    return Status::ok;
+}
+
+}  // namespace
+
+Status DatasetCheck::load_space(Address header) noexcept {
+    StoredMessage stored;
+    ConstBytes body;
+    DataspaceMessage space;
+    H5MOTE_TRY(stored.find(checker.file(), header, MessageType::dataspace));
+    H5MOTE_TRY(stored.view(body));
+    H5MOTE_TRY(space.decode(checker.file().context, checker.shape(), body));
+    rank = space.rank;
+    null_space = space.type == DataspaceMessage::Type::null;
+    elements = null_space ? 0 : 1;
+    for (unsigned i = 0; i < rank; ++i) {
+        dims[i] = space.dim(i);
+        max_dims[i] = space.max_dim(i);
+        if (!checked_multiply(elements, dims[i], elements)) {
+            return Status::overflow;
+        }
+    }
+    return Status::ok;
+}
+
+Status DatasetCheck::load_type(Address header) noexcept {
+    StoredMessage stored;
+    ConstBytes body;
+    H5MOTE_TRY(stored.find(checker.file(), header, MessageType::datatype));
+    H5MOTE_TRY(stored.view(body));
+    std::size_t length = 0;
+    Feature feature = Feature::none;
+    const Status status = validate_datatype(body, length, feature);
+    if (status != Status::ok) {
+        return status == Status::unsupported ? checker.file().context.unsupported(Module::dataset, __LINE__, feature)
+                                             : status;
+    }
+    const DatatypeView type(body.first(length));
+    element_size = type.size();
+    return checker.options().data && has_heap_data(type) ? copy_of(checker.file().context, type.bytes(), type_)
+                                                         : Status::ok;
+}
+
+Status DatasetCheck::load_layout(Address header) noexcept {
+    StoredMessage stored;
+    ConstBytes body;
+    H5MOTE_TRY(stored.find(checker.file(), header, MessageType::layout));
+    const Address most = LayoutMessage::kMaxHead;
+    const auto head = static_cast<std::size_t>(stored.size() < most ? stored.size() : most);
+    H5MOTE_TRY(stored.bytes().view(0, head, body));
+    H5MOTE_TRY(layout.decode(checker.file().context, checker.shape(), body, stored.size()));
+    if (layout.layout_class != LayoutMessage::Class::chunked) {
+        return Status::ok;
+    }
+    if (layout.dimensionality != rank + 1U) {
+        return Status::corrupt_file;
+    }
+    chunk_bytes = 1;
+    for (unsigned i = 0; i <= rank; ++i) {
+        chunk_dims[i] = layout.chunk_dim(i);
+        if (chunk_dims[i] == 0 || chunk_dims[i] > 0xffffffffU ||
+            !checked_multiply(chunk_bytes, chunk_dims[i], chunk_bytes)) {
+            return Status::corrupt_file;
+        }
+    }
+    layout.chunk_dims = nullptr;  // they go with the message
+    return chunk_dims[rank] == element_size ? Status::ok : Status::corrupt_file;
+}
+
+Status DatasetCheck::load_filters(Address header) noexcept {
+    StoredMessage stored;
+    ConstBytes body;
+    const Status found = stored.find(checker.file(), header, MessageType::filter_pipeline);
+    if (found != Status::ok) {
+        return found == Status::not_found ? Status::ok : found;
+    }
+    H5MOTE_TRY(stored.view(body));
+    PipelineReader reader(body);
+    H5MOTE_TRY(reader.count(checker.file().context, filters));
+    return copy_of(checker.file().context, body, pipeline_);
+}
+
+// What was wrong with a message by itself has been reported by now; the rest is for the layout to fit to the others.
+Status DatasetCheck::load(Address header) noexcept {
+    StoredMessage stored;
+    external = stored.find(checker.file(), header, MessageType::external_files) == Status::ok;
+    H5MOTE_TRY(load_space(header));
+    H5MOTE_TRY(load_type(header));
+    H5MOTE_TRY(load_filters(header));
+    return load_layout(header);
+}
+
+Status DatasetCheck::check_contiguous(Address header) noexcept {
+    if (layout.address == kUndefinedAddress || external || null_space) {
+        return Status::ok;
+    }
+    std::uint64_t size = 0;
+    if (!checked_multiply(elements, std::uint64_t{element_size}, size)) {
+        return checker.bad(ProblemKind::size, CheckPart::raw_data, layout.address, layout.size);
+    }
+    // Old layouts do not tell.
+    const Address stored = layout.size == kUndefinedAddress ? size : layout.size;
+    if (stored < size) {
+        (void)checker.bad(ProblemKind::size, CheckPart::raw_data, layout.address, stored);
+    }
+    (void)header;
+    H5MOTE_TRY(checker.use(CheckPart::raw_data, layout.address, stored));
+    if (type_.empty()) {
+        return Status::ok;
+    }
+    MetadataWindow window;
+    H5MOTE_TRY(checker.judge(checker.file().window(Usage::raw_data, layout.address, stored, false, window),
+                             CheckPart::raw_data, layout.address));
+    return checker.judge(checker.check_values(DatatypeView(type_), window, 0, elements), CheckPart::raw_data,
+                         layout.address);
+}
+
+std::uint64_t DatasetCheck::most_chunks() const noexcept {
+    std::uint64_t chunks = 1;
+    for (unsigned i = 0; i < rank; ++i) {
+        if (max_dims[i] == ~std::uint64_t{0} ||
+            !checked_multiply(chunks, divide_up(max_dims[i], static_cast<std::uint32_t>(chunk_dims[i])), chunks)) {
+            return ~std::uint64_t{0};
+        }
+    }
+    return chunks;
+}
+
+Status DatasetCheck::check_data(const ChunkLocation& location) noexcept {
+    const Address address = location.address;
+    FileState& file = checker.file();
+    if (!checker.options().data || (type_.empty() && (!filtered() || !checker.verifying()))) {
+        return Status::ok;
+    }
+    MetadataWindow window;
+    if (!filtered()) {
+        H5MOTE_TRY(checker.judge(file.window(Usage::raw_data, address, chunk_bytes, false, window), CheckPart::chunk,
+                                 address));
+        return checker.check_values(DatatypeView(type_), window, 0, chunk_bytes / element_size);
+    }
+    std::size_t size = 0;
+    Bytes to;
+    Status status = to_size(chunk_bytes, size) ? window.allocate(file.context, size, to) : Status::out_of_memory;
+    if (status == Status::ok) {
+        status = file.block_decoder == nullptr
+                     ? Status::unsupported
+                     : file.block_decoder->decode(file, pipeline_, location.mask, address, location.size, to);
+    }
+    if (status == Status::out_of_memory || status == Status::over_budget) {
+        file.context.trail().clear();
+        return checker.note(ProblemKind::too_large, CheckPart::chunk, address, chunk_bytes);
+    }
+    if (status == Status::corrupt_file) {
+        file.context.trail().clear();
+        return checker.bad(ProblemKind::data, CheckPart::chunk, address);
+    }
+    if (status == Status::unsupported) {
+        file.context.trail().clear();
+        return checker.note(ProblemKind::unknown, CheckPart::chunk, address,
+                            static_cast<std::uint64_t>(Feature::filter));
+    }
+    H5MOTE_TRY(checker.judge(status, CheckPart::chunk, address));
+    return type_.empty() ? Status::ok
+                         : checker.check_values(DatatypeView(type_), window, 0, chunk_bytes / element_size);
+}
+
+Status DatasetCheck::chunk(const ChunkLocation& location, const std::uint64_t* scaled, Address index) noexcept {
+    if (location.address == kUndefinedAddress) {
+        return Status::ok;
+    }
+    bool partial = false;
+    for (unsigned i = 0; scaled != nullptr && i < rank; ++i) {
+        std::uint64_t from = 0;
+        if (!checked_multiply(scaled[i], chunk_dims[i], from) || from >= dims[i]) {
+            return checker.bad(ProblemKind::extent, CheckPart::chunk, index, location.address);
+        }
+        partial = partial || dims[i] - from < chunk_dims[i];
+    }
+    const Address size = filtered() ? location.size : chunk_bytes;
+    if (size == 0) {
+        return checker.bad(ProblemKind::size, CheckPart::chunk, location.address, size);
+    }
+    H5MOTE_TRY(checker.use(CheckPart::chunk, location.address, size));
+    // Partial chunks at the edge may have passed no filter; where the index does not tell, any may be such a one.
+    const bool unsure = (layout.flags & LayoutMessage::kPartialEdgeUnfiltered) != 0 && (scaled == nullptr || partial);
+    return filtered() && unsure ? Status::ok : check_data(location);
+}
+
+Status DatasetCheck::check_chunked(Address header) noexcept {
+    if (layout.address == kUndefinedAddress) {
+        return Status::ok;
+    }
+    (void)header;
+    ChunkLocation location;
+    location.address = layout.address;
+    switch (layout.index) {
+        case ChunkIndex::single:
+            location.size =
+                (layout.flags & LayoutMessage::kSingleFiltered) != 0 ? layout.single_size : narrow(chunk_bytes);
+            location.mask = (layout.flags & LayoutMessage::kSingleFiltered) != 0 ? layout.single_mask : ~0U;
+            return chunk(location, nullptr, layout.address);
+        case ChunkIndex::implicit: {
+            std::uint64_t size = 0;
+            if (most_chunks() == ~std::uint64_t{0} || !checked_multiply(most_chunks(), chunk_bytes, size)) {
+                return checker.bad(ProblemKind::size, CheckPart::raw_data, layout.address, chunk_bytes);
+            }
+            return checker.use(CheckPart::raw_data, layout.address, size);
+        }
+        case ChunkIndex::fixed_array:
+            return check_fixed_array(layout.address);
+        case ChunkIndex::extensible_array:
+            return check_extensible_array(layout.address);
+        case ChunkIndex::btree2:
+            return check_btree2(layout.address);
+        case ChunkIndex::btree1:
+            return check_btree1(layout.address);
+        default:
+            return Status::ok;
+    }
+}
+
+Status DatasetCheck::run(Address header) noexcept {
+    const Status status = load(header);
+    if (status == Status::corrupt_file || status == Status::not_found || status == Status::overflow) {
+        checker.file().context.trail().clear();
+        return checker.bad(ProblemKind::malformed, CheckPart::message, header,
+                           static_cast<std::uint64_t>(MessageType::layout));
+    }
+    H5MOTE_TRY(checker.judge(status, CheckPart::message, header));
+    switch (layout.layout_class) {
+        case LayoutMessage::Class::compact:
+            return Status::ok;
+        case LayoutMessage::Class::contiguous:
+            return check_contiguous(header);
+        case LayoutMessage::Class::chunked:
+            return check_chunked(header);
+        default:
+            break;
+    }
+    // Mappings of a virtual dataset: an object of the global heap.
+    if (layout.address == kUndefinedAddress || layout.address == 0) {
+        return Status::ok;
+    }
+    std::byte id[16] = {};
+    store_le<std::uint32_t>(id, 1);
+    checker.shape().store_addr(id + 4, layout.address);
+    store_le<std::uint32_t>(id + 4 + checker.shape().sizeof_addr, layout.single_mask);
+    return checker.check_heap_id({id, 8U + checker.shape().sizeof_addr});
+}
+
+Status Checker::check_dataset(Address header) noexcept {
+    auto* const check = file_.context.create<DatasetCheck>(MemoryKind::other, *this);
+    if (check == nullptr) {
+        return Status::out_of_memory;
+    }
+    const Status status = check->run(header);
+    file_.context.destroy(MemoryKind::other, check);
+    return status;
+}
+
+namespace {
+
+class ChunkTree final : public Tree1Walk {
+public:
+    ChunkTree(DatasetCheck& dataset, Address root) noexcept
+        : Tree1Walk(dataset.checker, CheckPart::chunk_tree, BTree1Node::kChunks), dataset_(dataset) {
+        set(dataset.checker.file(), root, dataset.checker.file().btree_k.chunk, 8 + 8 * (dataset.rank + 1));
+    }
+
+private:
+    static std::uint64_t offset(ConstBytes key, unsigned i) noexcept {
+        return load_le<std::uint64_t>(key.data() + 8 + 8 * i);
+    }
+    Status order_of(ConstBytes a, ConstBytes b, int& order) noexcept override {
+        order = 0;
+        for (unsigned i = 0; i <= dataset_.rank && order == 0; ++i) {
+            order = offset(a, i) < offset(b, i) ? -1 : offset(a, i) > offset(b, i) ? 1 : 0;
+        }
+        return Status::ok;
+    }
+    Status entry(ConstBytes key, ConstBytes /*next*/, Address child) noexcept override {
+        ChunkLocation location;
+        location.address = child;
+        location.size = load_le<std::uint32_t>(key.data());
+        location.mask = load_le<std::uint32_t>(key.data() + 4);
+        for (unsigned i = 0; i < dataset_.rank; ++i) {
+            std::uint32_t rest = 0;
+            scaled_[i] = divide(offset(key, i), static_cast<std::uint32_t>(dataset_.chunk_dims[i]), rest);
+            if (rest != 0) {
+                return checker_.bad(ProblemKind::extent, CheckPart::chunk, child);
+            }
+        }
+        if (!dataset_.filtered() && location.size != dataset_.chunk_bytes) {
+            (void)checker_.bad(ProblemKind::size, CheckPart::chunk, child, location.size);
+        }
+        return dataset_.chunk(location, scaled_, child);
+    }
+
+    DatasetCheck& dataset_;
+    std::uint64_t scaled_[DatasetCheck::kMaxRank];
+};
+
+struct RecordWork {
+    BTree2 tree;
+    std::byte record[BTree2::kMaxRecordSize];
+    std::uint64_t scaled[DatasetCheck::kMaxRank];
+    std::uint64_t last[DatasetCheck::kMaxRank];
+};
+
+Status check_records(DatasetCheck& dataset, RecordWork& work, Address address) noexcept {
+    Checker& checker = dataset.checker;
+    H5MOTE_TRY(checker.check_btree2(work.tree, CheckPart::chunk_tree, address));
+    const BTree2Type type = dataset.filtered() ? BTree2Type::chunk_filtered : BTree2Type::chunk;
+    if (work.tree.type() != type) {
+        return checker.bad(ProblemKind::malformed, CheckPart::chunk_tree, address);
+    }
+    for (std::uint64_t i = 0; i < work.tree.size(); ++i) {
+        ChunkLocation location;
+        H5MOTE_TRY(checker.judge(work.tree.record(i, work.record), CheckPart::chunk_tree, address));
+        if (!ChunkRecord::decode(checker.shape(), type, dataset.rank, {work.record, work.tree.record_size()}, location,
+                                 work.scaled)) {
+            return checker.bad(ProblemKind::malformed, CheckPart::chunk_tree, address);
+        }
+        int order = i == 0 ? 1 : 0;
+        for (unsigned d = 0; d < dataset.rank && order == 0; ++d) {
+            order = work.scaled[d] > work.last[d] ? 1 : work.scaled[d] < work.last[d] ? -1 : 0;
+        }
+        if (order <= 0) {
+            (void)checker.bad(ProblemKind::order, CheckPart::chunk_tree, address);
+        }
+        std::memcpy(work.last, work.scaled, sizeof work.last);
+        H5MOTE_TRY(settle(dataset.chunk(location, work.scaled, address)));
+    }
+    return Status::ok;
+}
+
+}  // namespace
+
+Status DatasetCheck::check_btree1(Address address) noexcept {
+    Context& context = checker.file().context;
+    auto* const tree = context.create<ChunkTree>(MemoryKind::other, *this, address);
+    if (tree == nullptr) {
+        return Status::out_of_memory;
+    }
+    const Status status = tree->run();
+    context.destroy(MemoryKind::other, tree);
+    return status;
+}
+
+Status DatasetCheck::check_btree2(Address address) noexcept {
+    Context& context = checker.file().context;
+    auto* const work = context.create<RecordWork>(MemoryKind::other);
+    if (work == nullptr) {
+        return Status::out_of_memory;
+    }
+    const Status status = check_records(*this, *work, address);
+    context.destroy(MemoryKind::other, work);
+    return status;
+}
+
+}  // namespace h5mote
+
+#endif

@@ -1,0 +1,66 @@
+// H5D - what the checks of a dataset's storage share.
+#pragma once
+
+#include "checker.hpp"
+#include "chunk_element.hpp"
+
+namespace h5mote {
+
+#if H5MOTE_ALL_FORMATS
+
+/// What raw data must fit to.
+class DatasetCheck {
+public:
+    static constexpr unsigned kMaxRank = H5MOTE_MAX_RANK;
+
+    explicit DatasetCheck(Checker& the_checker) noexcept : checker(the_checker) {}
+    DatasetCheck(const DatasetCheck&) = delete;
+    DatasetCheck& operator=(const DatasetCheck&) = delete;
+    ~DatasetCheck();
+
+    Status run(Address header) noexcept;
+    bool filtered() const noexcept { return filters != 0; }
+    /// Number of chunks of the largest extent, or ~0 when it has no limit.
+    std::uint64_t most_chunks() const noexcept;
+    /// A chunk that an index names; `index` is where. `scaled`: its chunk coordinates, if the index tells them.
+    Status chunk(const ChunkLocation& location, const std::uint64_t* scaled, Address index) noexcept;
+    /// Bytes that tell the size of a filtered chunk in the arrays.
+    std::uint8_t size_width() const noexcept {
+        return filtered() ? ChunkElementFormat::width_for(chunk_bytes) : std::uint8_t{0};
+    }
+
+    Status check_fixed_array(Address address) noexcept;
+    Status check_extensible_array(Address address) noexcept;
+    Status check_btree1(Address address) noexcept;
+    Status check_btree2(Address address) noexcept;
+
+    Checker& checker;
+    LayoutMessage layout;
+    unsigned rank = 0;
+    unsigned filters = 0;
+    std::uint32_t element_size = 0;
+    bool null_space = false;
+    bool external = false;
+    std::uint64_t elements = 0;
+    std::uint64_t chunk_bytes = 0;
+    std::uint64_t dims[kMaxRank];
+    std::uint64_t max_dims[kMaxRank];
+    std::uint64_t chunk_dims[kMaxRank + 1];
+
+private:
+    Status load(Address header) noexcept;
+    Status load_space(Address header) noexcept;
+    Status load_type(Address header) noexcept;
+    Status load_layout(Address header) noexcept;
+    Status load_filters(Address header) noexcept;
+    Status check_contiguous(Address header) noexcept;
+    Status check_chunked(Address header) noexcept;
+    Status check_data(const ChunkLocation& location) noexcept;
+
+    Bytes type_;      // of an element, if it leads into the global heap
+    Bytes pipeline_;  // the message
+};
+
+#endif
+
+}  // namespace h5mote

@@ -1,0 +1,184 @@
+// Object headers: their blocks, and every message by itself.
+
+#include "checker.hpp"
+#include "datatype_message.hpp"
+#include "stored_message.hpp"
+#include "text.hpp"
+
+#if H5MOTE_ALL_FORMATS
+
+namespace h5mote {
+namespace {
+
+// The first number of a message of those types is its version, which is at most this.
+Status check_prefix(Context& context, MessageType type, ConstBytes body, unsigned least, unsigned most,
+                    std::size_t size) noexcept {
+    if (body.size() < size) {
+        return damaged_message(context, __LINE__, type);
+    }
+    const unsigned version = std::to_integer<unsigned>(body[0]);
+    return version >= least && version <= most
+               ? Status::ok
+               : context.unsupported(Module::format, __LINE__, Feature::message_version, version);
+}
+
+Status check_datatype(Context& context, ConstBytes body) noexcept {
+    std::size_t length = 0;
+    Feature feature = Feature::none;
+    const Status status = validate_datatype(body, length, feature);
+    switch (status) {
+        case Status::corrupt_file:
+            return damaged_message(context, __LINE__, MessageType::datatype);
+        case Status::unsupported:
+            return context.unsupported(Module::format, __LINE__, feature);
+        default:
+            return status;
+    }
+}
+
+Status check_pipeline(Context& context, ConstBytes body) noexcept {
+    PipelineReader reader(body);
+    unsigned filters = 0;
+    H5MOTE_TRY(reader.count(context, filters));
+    for (unsigned i = 0; i < filters; ++i) {
+        FilterSpec spec;
+        H5MOTE_TRY(reader.next(context, spec));
+    }
+    return Status::ok;
+}
+
+Status check_old_fill_value(Context& context, ConstBytes body) noexcept {
+    Reader reader(body);
+    const std::uint32_t size = reader.u32();
+    return reader.ok() && size <= reader.remaining() ? Status::ok
+                                                     : damaged_message(context, __LINE__, MessageType::fill_value_old);
+}
+
+}  // namespace
+
+Status Checker::check_link(ConstBytes body, LinkMessage& link) noexcept {
+    H5MOTE_TRY(link.decode(file_.context, shape(), body));
+    return link.type == LinkMessage::Type::hard ? link_to(link.address) : Status::ok;
+}
+
+Status Checker::check_body(MessageType type, ConstBytes body, HeaderFacts& facts) noexcept {
+    Context& context = file_.context;
+    Reader reader(body);
+    switch (type) {
+        case MessageType::dataspace: {
+            DataspaceMessage space;
+            return space.decode(context, shape(), body);
+        }
+        case MessageType::datatype:
+            return check_datatype(context, body);
+        case MessageType::fill_value_old:
+            return check_old_fill_value(context, body);
+        case MessageType::fill_value: {
+            FillValueMessage fill;
+            return fill.decode(context, body);
+        }
+        case MessageType::filter_pipeline:
+            return check_pipeline(context, body);
+        case MessageType::link: {
+            LinkMessage link;
+            return check_link(body, link);
+        }
+        case MessageType::link_info:
+            return facts.links.decode(context, shape(), body);
+        case MessageType::attribute_info:
+            return facts.attributes.decode(context, shape(), body);
+        case MessageType::group_info:
+            return check_prefix(context, type, body, 0, 0, 2);
+        case MessageType::external_files: {
+            H5MOTE_TRY(check_prefix(context, type, body, 1, 1, 8U + shape().sizeof_addr));
+            return check_local_heap(shape().load_addr(body.data() + 8));
+        }
+        case MessageType::comment:
+            return std::memchr(body.data(), 0, body.size()) != nullptr ? Status::ok
+                                                                       : damaged_message(context, __LINE__, type);
+        case MessageType::modification_time_old:
+            return body.size() >= 14 ? Status::ok : damaged_message(context, __LINE__, type);
+        case MessageType::modification_time:
+            return check_prefix(context, type, body, 1, 1, 8);
+        case MessageType::symbol_table:
+            facts.tree = shape().read_addr(reader);
+            facts.heap = shape().read_addr(reader);
+            return reader.ok() ? Status::ok : damaged_message(context, __LINE__, type);
+        case MessageType::reference_count:
+            H5MOTE_TRY(check_prefix(context, type, body, 0, 0, 5));
+            facts.recorded = load_le<std::uint32_t>(body.data() + 1);
+            return Status::ok;
+        default:
+            return Status::ok;  // what the superblock extension says was read when the file was opened
+    }
+}
+
+Status Checker::check_message(MessageIterator& message, HeaderFacts& facts) noexcept {
+    const MessageType type = message.type();
+    if (static_cast<unsigned>(type) < 32) {
+        facts.present |= std::uint32_t{1} << static_cast<unsigned>(type);
+    }
+    if (type == MessageType::null || type == MessageType::continuation) {
+        return Status::ok;
+    }
+    const Address at = message.block_address() + message.offset();
+    StoredMessage stored;
+    Status status = stored.open(message);
+    // The window tells where it stood.
+    message.park();
+    if (status == Status::corrupt_file && message.shared()) {
+        return bad(ProblemKind::malformed, CheckPart::message, at, static_cast<std::uint64_t>(type));
+    }
+    H5MOTE_TRY(judge(status, CheckPart::message, at));
+    if (stored.committed() != kUndefinedAddress) {
+        H5MOTE_TRY(link_to(stored.committed()));
+    }
+    if (type == MessageType::attribute) {
+        std::uint32_t hash = 0;
+        return check_attribute(stored.bytes(), at, hash);
+    }
+    ConstBytes body;
+    LayoutMessage layout;
+    if (type == MessageType::layout) {
+        const Address most = LayoutMessage::kMaxHead;
+        const Address size = stored.size();
+        H5MOTE_TRY(judge(stored.bytes().view(0, static_cast<std::size_t>(size < most ? size : most), body),
+                         CheckPart::message, at));
+        status = layout.decode(file_.context, shape(), body, size);
+    } else {
+        H5MOTE_TRY(judge(stored.view(body), CheckPart::message, at));
+        status = check_body(type, body, facts);
+    }
+    if (status == Status::corrupt_file) {
+        file_.context.trail().clear();
+        return bad(ProblemKind::malformed, CheckPart::message, at, static_cast<std::uint64_t>(type));
+    }
+    return judge(status, CheckPart::message, at);
+}
+
+Status Checker::check_header(Address header, HeaderFacts& facts) noexcept {
+    MessageIterator message(file_, header);
+    Address block = kUndefinedAddress;
+    Status status;
+    while ((status = message.next()) == Status::ok) {
+        if (message.block_address() != block) {
+            block = message.block_address();
+            H5MOTE_TRY(use(CheckPart::object_header, block, message.block_size()));
+        }
+        if (message.version() == 1) {
+            facts.recorded = message.prefix().reference_count;
+        }
+        const Status checked = check_message(message, facts);
+        H5MOTE_TRY(settle(checked));
+        facts.damaged = facts.damaged || (checked == kReported && message.type() != MessageType::attribute);
+    }
+    if (status != Status::not_found) {
+        return judge(status, CheckPart::object_header, header);
+    }
+    return block != kUndefinedAddress ? Status::ok
+                                      : use(CheckPart::object_header, header, message.prefix().block_size());
+}
+
+}  // namespace h5mote
+
+#endif

@@ -1,0 +1,129 @@
+// Messages that the whole file shares: the master table, indexes, heaps.
+//
+//   list index   "SMLI" | records, as many as there may be | checksum behind those that there are
+
+#include "btree2.hpp"
+#include "checker.hpp"
+#include "checksum.hpp"
+#include "fractal_heap.hpp"
+#include "stored_message.hpp"
+
+#if H5MOTE_ALL_FORMATS
+
+namespace h5mote {
+namespace {
+
+constexpr std::uint32_t kList = 0x494c4d53U;  // "SMLI"
+constexpr CheckPart kPart = CheckPart::shared_messages;
+
+struct SharedWork {
+    SharedIndex index;
+    FractalHeap heap;
+    BTree2 tree;
+    MetadataWindow message;
+    std::byte record[BTree2::kMaxRecordSize];
+};
+
+class SharedCheck {
+public:
+    SharedCheck(Checker& checker, SharedWork& work) noexcept : checker_(checker), work_(work) {}
+
+    Status run() noexcept {
+        if (work_.index.heap != kUndefinedAddress) {
+            H5MOTE_TRY(checker_.check_fractal_heap(work_.heap, work_.index.heap));
+        }
+        if (work_.index.index == kUndefinedAddress) {
+            return Status::ok;
+        }
+        return work_.index.btree ? check_tree() : check_list();
+    }
+
+private:
+    Status check_record(ConstBytes bytes) noexcept {
+        SharedMessageRecord record;
+        if (!record.decode(checker_.shape(), bytes)) {
+            return checker_.bad(ProblemKind::malformed, kPart, work_.index.index);
+        }
+        if (!record.in_heap || !checker_.verifying()) {
+            return Status::ok;
+        }
+        H5MOTE_TRY(checker_.judge(work_.heap.object(record.heap_id, work_.message), kPart, work_.index.heap));
+        ConstBytes body;
+        const auto size = static_cast<std::size_t>(work_.message.size());
+        H5MOTE_TRY(checker_.judge(work_.message.view(0, size, body), kPart, work_.index.heap));
+        // The type of the message, which the record does not tell, is what the hash begins with.
+        bool same = false;
+        for (std::uint32_t type = 0; type < 16 && !same; ++type) {
+            same = (work_.index.kinds >> type & 1U) != 0 && lookup3(body, type) == record.hash;
+        }
+        const Address at = work_.message.address();
+        work_.message.close();
+        return same ? Status::ok : checker_.bad(ProblemKind::hash, kPart, at);
+    }
+
+    Status check_list() noexcept {
+        const std::size_t size = SharedMessageRecord::size(checker_.shape());
+        const Address address = work_.index.index;
+        const Address used = 4 + Address{work_.index.messages} * size + 4;
+        if (work_.index.messages > work_.index.list_max) {
+            return checker_.bad(ProblemKind::count, kPart, address, work_.index.messages);
+        }
+        H5MOTE_TRY(checker_.use(kPart, address, 4 + Address{work_.index.list_max} * size + 4));
+        MetadataWindow window;
+        ConstBytes bytes;
+        H5MOTE_TRY(
+            checker_.judge(checker_.file().window(Usage::object_header, address, used, true, window), kPart, address));
+        H5MOTE_TRY(checker_.judge(window.view(0, 4, bytes), kPart, address));
+        if (load_le<std::uint32_t>(bytes.data()) != kList) {
+            return checker_.bad(ProblemKind::malformed, kPart, address);
+        }
+        for (unsigned i = 0; i < work_.index.messages; ++i) {
+            H5MOTE_TRY(checker_.judge(window.view(4 + Address{i} * size, size, bytes), kPart, address));
+            std::memcpy(work_.record, bytes.data(), bytes.size());
+            H5MOTE_TRY(settle(check_record({work_.record, size})));
+        }
+        return Status::ok;
+    }
+
+    Status check_tree() noexcept {
+        const Address address = work_.index.index;
+        H5MOTE_TRY(checker_.check_btree2(work_.tree, kPart, address));
+        if (work_.tree.type() != BTree2Type::shared_message) {
+            return checker_.bad(ProblemKind::malformed, kPart, address);
+        }
+        if (work_.tree.size() != work_.index.messages) {
+            (void)checker_.bad(ProblemKind::count, kPart, address, work_.tree.size());
+        }
+        for (std::uint64_t i = 0; i < work_.tree.size(); ++i) {
+            H5MOTE_TRY(checker_.judge(work_.tree.record(i, work_.record), kPart, address));
+            H5MOTE_TRY(settle(check_record({work_.record, work_.tree.record_size()})));
+        }
+        return Status::ok;
+    }
+
+    Checker& checker_;
+    SharedWork& work_;
+};
+
+}  // namespace
+
+Status Checker::check_shared_messages() noexcept {
+    H5MOTE_TRY(use(kPart, file_.shared_table, SharedIndex::table_size(shape(), file_.shared_indexes)));
+    auto* const work = file_.context.create<SharedWork>(MemoryKind::other);
+    if (work == nullptr) {
+        return Status::out_of_memory;
+    }
+    Status status = Status::ok;
+    for (unsigned i = 0; status == Status::ok && i < file_.shared_indexes; ++i) {
+        status = judge(SharedIndex::read(file_, i, work->index), kPart, file_.shared_table);
+        if (status == Status::ok) {
+            status = settle(SharedCheck(*this, *work).run());
+        }
+    }
+    file_.context.destroy(MemoryKind::other, work);
+    return status;
+}
+
+}  // namespace h5mote
+
+#endif

@@ -1,0 +1,257 @@
+#include "checker.hpp"
+
+#include "fractal_heap.hpp"
+#include "local_heap.hpp"
+
+#if H5MOTE_ALL_FORMATS
+
+namespace h5mote {
+
+Checker::Checker(FileState& file, const CheckOptions& options, CheckReporter& reporter) noexcept
+    : file_(file),
+      options_(options),
+      reporter_(reporter),
+      objects_(file.context),
+      extents_(file.context),
+      global_heap_(file) {}
+
+// One block that many objects lead to is told of once.
+void Checker::report(const Problem& problem) noexcept {
+    if (problem.kind == last_.kind && problem.part == last_.part && problem.address == last_.address &&
+        problem.number == last_.number && problem.object == last_.object && problem.note == last_.note) {
+        return;
+    }
+    last_ = problem;
+    (problem.note ? summary_.notes : summary_.problems) += 1;
+    reporter_.problem(problem);
+    file_.context.trail().clear();  // it may have looked for the object's name
+}
+
+Status Checker::bad(ProblemKind kind, CheckPart part, Address address, std::uint64_t number) noexcept {
+    if (verifying()) {
+        complete_ = false;
+        report({kind, part, false, address, number, object_});
+    }
+    return kReported;
+}
+
+Status Checker::note(ProblemKind kind, CheckPart part, Address address, std::uint64_t number) noexcept {
+    if (verifying()) {
+        report({kind, part, true, address, number, object_});
+    }
+    return kReported;
+}
+
+// The modules below tell by their records what they stumbled on: the file that a block is not within it, the cache
+// (with the size of the block) that its checksum is wrong, all others where the bytes make no sense.
+Status Checker::judge(Status status, CheckPart part, Address address) noexcept {
+    ErrorTrail& trail = file_.context.trail();
+    const ErrorRecord record = trail.newest();
+    trail.clear();
+    const bool known = record.status == status && record.value != 0 && record.value != kUndefinedAddress;
+    const Address at = known && record.module != Module::format ? narrow(record.value) : address;
+    switch (status) {
+        case Status::corrupt_file:
+        case Status::overflow:
+            break;
+        case Status::io_error:
+            return bad(ProblemKind::unreadable, part, address);
+        case Status::unsupported:
+            // Filters are the program's, unknown messages say themselves that they are; all else is damage.
+            return record.value == static_cast<std::uint64_t>(Feature::filter) ||
+                           record.value == static_cast<std::uint64_t>(Feature::unknown_message)
+                       ? note(ProblemKind::unknown, part, address, record.value)
+                       : bad(ProblemKind::unknown, part, address, record.value);
+        default:
+            return status;
+    }
+    switch (known ? record.module : Module::none) {
+        case Module::file:
+            return bad(ProblemKind::outside, part, at);
+        case Module::storage:
+            return bad(record.detail != 0 ? ProblemKind::checksum : ProblemKind::malformed, part, at);
+        case Module::filter:
+            return bad(ProblemKind::data, part, at);
+        default:
+            return bad(ProblemKind::malformed, part, at);
+    }
+}
+
+Status Checker::use(CheckPart part, Address address, Address size, bool shared) noexcept {
+    if (!file_.contains(address, size)) {
+        return bad(ProblemKind::outside, part, address);
+    }
+    extents_.add({address, size, object_, part, shared});
+    return Status::ok;
+}
+
+Status Checker::link_to(Address header) noexcept {
+    if (!verifying()) {
+        return Status::ok;
+    }
+    // No header is shorter than that.
+    if (!file_.contains(header, HeaderPrefix::kOldSize)) {
+        return bad(ProblemKind::outside, CheckPart::object_header, header);
+    }
+    return objects_.add(header)
+               ? Status::ok
+               : file_.context.fail(Module::file, __LINE__, Status::over_budget, 0, 2 * std::uint64_t{options_.memory});
+}
+
+Status Checker::open(CheckPart part, Address address, Address size, bool checksummed, MetadataWindow& window) noexcept {
+    H5MOTE_TRY(judge(file_.window(Usage::btree, address, size, checksummed, window), part, address));
+    return use(part, address, size);
+}
+
+Status UsedBlocks::block(BlockKind kind, Address address, Address size) noexcept {
+    CheckPart part = tree_;
+    switch (kind) {
+        case BlockKind::symbol_node:
+            part = CheckPart::symbol_table_node;
+            break;
+        case BlockKind::local_heap_header:
+        case BlockKind::local_heap_data:
+            part = CheckPart::local_heap;
+            break;
+        case BlockKind::huge_object:
+        case BlockKind::fractal_heap_header:
+        case BlockKind::direct_block:
+        case BlockKind::indirect_block:
+            part = CheckPart::fractal_heap;
+            break;
+        case BlockKind::free_space_header:
+        case BlockKind::free_space_sections:
+            part = CheckPart::free_space;
+            break;
+        default:
+            break;
+    }
+    return checker_.use(part, address, size);
+}
+
+void Checker::check_reference_counts() noexcept {
+    for (std::uint32_t i = 0; i < objects_.size(); ++i) {
+        const CheckedObject& object = objects_[i];
+        // Links may be in what could not be followed.
+        const bool wrong = complete_ ? object.links != object.recorded : object.links > object.recorded;
+        if (object.recorded != ObjectTable::kUnknown && wrong) {
+            report({ProblemKind::reference_count, CheckPart::object_header, false, object.address, object.links,
+                    object.address});
+        }
+    }
+}
+
+void Checker::find_overlaps() noexcept {
+    extents_.finish();
+    for (std::size_t i = 0; i < extents_.size(); ++i) {
+        const CheckExtent& extent = extents_[i];
+        const Address end = extent.address + extent.size;
+        if (extent.address < reach_) {
+            report({ProblemKind::overlap, extent.part, false, extent.address, reached_by_, extent.object});
+        }
+        if (end > reach_) {
+            summary_.used += end - (extent.address < reach_ ? reach_ : extent.address);
+            reach_ = end;
+            reached_by_ = extent.address;
+        }
+    }
+}
+
+Status Checker::check_superblock() noexcept {
+    const Superblock& superblock = file_.superblock();
+    object_ = kUndefinedAddress;
+    std::uint64_t stored = 0;
+    H5MOTE_TRY(settle(judge(file_.driver.end_of_file(stored), CheckPart::superblock, 0)));
+    if (file_.truncated()) {
+        (void)bad(ProblemKind::truncated, CheckPart::superblock, stored, superblock.end_of_file);
+    }
+    if (!superblock.is_old() && superblock.flags != 0) {
+        (void)note(ProblemKind::open_for_writing, CheckPart::superblock, 0, superblock.flags);
+    }
+    H5MOTE_TRY(settle(use(CheckPart::superblock, 0, superblock.size())));
+    if (superblock.driver_info != kUndefinedAddress) {
+        std::byte prefix[16];
+        H5MOTE_TRY(settle(judge(file_.driver.read(Usage::superblock, superblock.driver_info, prefix),
+                                CheckPart::driver_information, superblock.driver_info)));
+        H5MOTE_TRY(settle(use(CheckPart::driver_information, superblock.driver_info,
+                              sizeof prefix + Address{load_le<std::uint32_t>(prefix + 4)})));
+    }
+    if (superblock.extension != kUndefinedAddress) {
+        HeaderFacts facts;
+        H5MOTE_TRY(settle(check_header(superblock.extension, facts)));
+    }
+    return file_.shared_table == kUndefinedAddress ? Status::ok : settle(check_shared_messages());
+}
+
+Status Checker::check_object(std::uint32_t i) noexcept {
+    const Address header = objects_[i].address;
+    object_ = header;
+    HeaderFacts facts;
+    H5MOTE_TRY(check_header(header, facts));
+    objects_[i].recorded = facts.recorded;
+    if (facts.tree != kUndefinedAddress || facts.heap != kUndefinedAddress) {
+        H5MOTE_TRY(settle(check_symbol_table(facts.tree, facts.heap)));
+    }
+    if (facts.links.dense) {
+        H5MOTE_TRY(settle(check_dense_links(facts.links)));
+    }
+    if (facts.attributes.dense) {
+        H5MOTE_TRY(settle(check_dense_attributes(facts.attributes)));
+    }
+    return facts.has(MessageType::layout) && !facts.damaged ? check_dataset(header) : Status::ok;
+}
+
+Status Checker::walk() noexcept {
+    H5MOTE_TRY(check_superblock());
+    H5MOTE_TRY(settle(link_to(file_.root())));
+    for (std::uint32_t i = 0; i < objects_.size(); ++i) {
+        H5MOTE_TRY(settle(check_object(i)));
+    }
+    return Status::ok;
+}
+
+Status Checker::run(CheckSummary& summary) noexcept {
+    H5MOTE_TRY(objects_.reserve(options_.memory / 2));
+    H5MOTE_TRY(extents_.reserve(options_.memory / 2));
+    file_.context.trail().clear();
+    do {
+        collection_ = kUndefinedAddress;
+        H5MOTE_TRY(walk());
+        if (verifying()) {
+            check_reference_counts();
+        }
+        find_overlaps();
+        ++walks_;
+    } while (extents_.advance());
+    summary = summary_;
+    summary.objects = objects_.size();
+    summary.walks = walks_;
+    summary.unused = file_.space.end() - summary.used;
+    return Status::ok;
+}
+
+Status check_file(File& file, const CheckOptions& options, CheckReporter& reporter, CheckSummary* summary) noexcept {
+    FileState* const state = Checker::state_of(file);
+    if (state == nullptr || !state->is_open()) {
+        return Status::invalid_handle;
+    }
+    if (state->writable()) {
+        H5MOTE_TRY(file.flush());
+    }
+    Context& context = state->context;
+    auto* const checker = context.create<Checker>(MemoryKind::other, *state, options, reporter);
+    if (checker == nullptr) {
+        return Status::out_of_memory;
+    }
+    CheckSummary found;
+    const Status status = checker->run(found);
+    context.destroy(MemoryKind::other, checker);
+    if (summary != nullptr) {
+        *summary = found;
+    }
+    return status;
+}
+
+}  // namespace h5mote
+
+#endif

@@ -1,0 +1,140 @@
+// h5check - the walk over a whole file: what is common to the checks of all structures.
+//
+// A file is walked once to verify it and to find its objects, and then again, silently, as often as the table of blocks
+// needs to see the whole file. Whatever a check finds is reported where it is found; the check then gives up the
+// structure by returning kReported, which goes no further than to whoever began with that structure: settle().
+//
+// Most of what is wrong is found by the same code that reads files; which of its records in the error trail means what
+// is known to judge().
+#pragma once
+
+#include "block_visitor.hpp"
+#include "checked.hpp"
+#include "extent_table.hpp"
+#include "file_state.hpp"
+#include "global_heap.hpp"
+#include "header.hpp"
+#include "link_message.hpp"
+#include "messages.hpp"
+#include "object_table.hpp"
+
+#include <h5mote/check.hpp>
+
+namespace h5mote {
+
+#if H5MOTE_ALL_FORMATS
+
+class FractalHeap;
+class BTree2;
+
+/// The structure at hand cannot be followed further, which was reported.
+inline constexpr Status kReported = Status::busy;
+
+/// What was given up because of damage is no reason to stop.
+inline Status settle(Status status) noexcept { return status == kReported ? Status::ok : status; }
+
+/// What an object header says, gathered while its messages are verified.
+struct HeaderFacts {
+    std::uint32_t present = 0;  ///< bit n: there is a message of type n
+    std::uint32_t recorded = 1;
+    bool damaged = false;              ///< a message without which raw data cannot be followed
+    Address tree = kUndefinedAddress;  ///< of a symbol table
+    Address heap = kUndefinedAddress;
+    LinkInfoMessage links;
+    AttributeInfoMessage attributes;
+
+    bool has(MessageType type) const noexcept { return (present >> static_cast<unsigned>(type) & 1U) != 0; }
+};
+
+class Checker {
+public:
+    Checker(FileState& file, const CheckOptions& options, CheckReporter& reporter) noexcept;
+    Checker(const Checker&) = delete;
+    Checker& operator=(const Checker&) = delete;
+
+    /// The state of an open file, or nullptr.
+    static FileState* state_of(File& file) noexcept { return file.file_; }
+    Status run(CheckSummary& summary) noexcept;
+
+    FileState& file() noexcept { return file_; }
+    FileShape shape() const noexcept { return file_.shape(); }
+    const CheckOptions& options() const noexcept { return options_; }
+    /// The walk that verifies; later ones only look for blocks that overlap.
+    bool verifying() const noexcept { return walks_ == 0; }
+
+    /// Reports and returns kReported.
+    Status bad(ProblemKind kind, CheckPart part, Address address, std::uint64_t number = 0) noexcept;
+    Status note(ProblemKind kind, CheckPart part, Address address, std::uint64_t number = 0) noexcept;
+    /// What a call of the library came to: damage is reported, then kReported.
+    Status judge(Status status, CheckPart part, Address address) noexcept;
+    /// [address, address + size) belongs to the object at hand. kReported: it is not in the file. `shared`: it may
+    /// belong to others as well.
+    Status use(CheckPart part, Address address, Address size, bool shared = false) noexcept;
+    /// Something leads to the object with that header.
+    Status link_to(Address header) noexcept;
+    /// A block of metadata for reading, which also belongs to the object at hand from now on.
+    Status open(CheckPart part, Address address, Address size, bool checksummed, MetadataWindow& window) noexcept;
+
+    // Each in a file of its own; they report what they find, and return kReported, out_of_memory, over_budget or ok.
+    Status check_header(Address header, HeaderFacts& facts) noexcept;
+    Status check_symbol_table(Address tree, Address heap) noexcept;
+    Status check_dense_links(const LinkInfoMessage& info) noexcept;
+    Status check_dense_attributes(const AttributeInfoMessage& info) noexcept;
+    Status check_link(ConstBytes body, LinkMessage& link) noexcept;
+    /// An attribute message; `hash` becomes that of its name.
+    Status check_attribute(MetadataWindow& bytes, Address address, std::uint32_t& hash) noexcept;
+    Status check_dataset(Address header) noexcept;
+    Status check_shared_messages() noexcept;
+    Status check_fractal_heap(FractalHeap& heap, Address address) noexcept;
+    Status check_local_heap(Address address) noexcept;
+    /// Opens a B-tree 2 and shows its nodes to the table of blocks.
+    Status check_btree2(BTree2& tree, CheckPart part, Address address) noexcept;
+    /// An element of variable-length data, 4 bytes before the id in the global heap.
+    Status check_heap_id(ConstBytes id) noexcept;
+    /// Looks for variable-length data in `elements` values of a type that has some.
+    Status check_values(DatatypeView type, MetadataWindow& bytes, Address offset, std::uint64_t elements) noexcept;
+
+private:
+    Status walk() noexcept;
+    Status check_superblock() noexcept;
+    Status check_object(std::uint32_t i) noexcept;
+    Status check_message(MessageIterator& message, HeaderFacts& facts) noexcept;
+    Status check_body(MessageType type, ConstBytes body, HeaderFacts& facts) noexcept;
+    void check_reference_counts() noexcept;
+    void find_overlaps() noexcept;
+    void report(const Problem& problem) noexcept;
+
+    FileState& file_;
+    CheckOptions options_;
+    CheckReporter& reporter_;
+    CheckSummary summary_;
+    ObjectTable objects_;
+    ExtentTable extents_;
+    GlobalHeap global_heap_;
+    Address collection_ = kUndefinedAddress;  // that was verified last
+    Address object_ = kUndefinedAddress;      // at hand
+    Problem last_;
+    Address reach_ = 0;  // end of the blocks so far, and to whom it belongs
+    Address reached_by_ = kUndefinedAddress;
+    std::uint32_t walks_ = 0;
+    bool complete_ = true;  // nothing was given up so far
+};
+
+/// Shows the blocks of a structure to the checker.
+class UsedBlocks final : public BlockVisitor {
+public:
+    /// `tree`: what nodes of B-trees belong to.
+    UsedBlocks(Checker& checker, CheckPart tree) noexcept : checker_(checker), tree_(tree) {}
+    Status block(BlockKind kind, Address address, Address size) noexcept override;
+
+private:
+    Checker& checker_;
+    CheckPart tree_;
+};
+
+/// Whether values of a valid type lead into the global heap.
+bool has_heap_data(DatatypeView type) noexcept;
+
+#endif
+
+}  // namespace h5mote

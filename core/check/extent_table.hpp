@@ -1,0 +1,54 @@
+// Which bytes of the file belong to whom: finds blocks that overlap, however many there are, in bounded memory.
+//
+// The table keeps the blocks with the lowest addresses from `from` on. When it is full the upper half is dropped and
+// left to the next walk over the file, which begins where this one ended.
+#pragma once
+
+#include <h5mote/check.hpp>
+#include <h5mote/context.hpp>
+
+namespace h5mote {
+
+#if H5MOTE_ALL_FORMATS
+
+struct CheckExtent {
+    Address address;
+    Address size;
+    Address object;  ///< that it belongs to
+    CheckPart part;
+    bool shared;  ///< may belong to many: the same block again is the same one
+};
+
+class ExtentTable {
+public:
+    explicit ExtentTable(Context& context) noexcept : context_(context) {}
+    ExtentTable(const ExtentTable&) = delete;
+    ExtentTable& operator=(const ExtentTable&) = delete;
+    ~ExtentTable();
+
+    /// Room for `bytes` of blocks, at least four. out_of_memory.
+    Status reserve(std::size_t bytes) noexcept;
+    /// Adds a block that lies in the file. Those that this walk does not look at are left out.
+    void add(const CheckExtent& extent) noexcept;
+    /// Ends a walk: sorts what is there. Then next() gives the blocks in order.
+    void finish() noexcept;
+    std::size_t size() const noexcept { return count_; }
+    const CheckExtent& operator[](std::size_t i) const noexcept { return extents_[i]; }
+    /// Begins the next walk; false when the last one has seen all.
+    bool advance() noexcept;
+
+private:
+    void sort() noexcept;
+    void shrink() noexcept;
+
+    Context& context_;
+    CheckExtent* extents_ = nullptr;
+    std::size_t capacity_ = 0;
+    std::size_t count_ = 0;
+    Address from_ = 0;                 // of this walk
+    Address end_ = kUndefinedAddress;  // of this walk: blocks from here on are left to the next
+};
+
+#endif
+
+}  // namespace h5mote

@@ -1,0 +1,133 @@
+#include "tree1_walk.hpp"
+
+#if H5MOTE_ALL_FORMATS
+
+namespace h5mote {
+
+Tree1Walk::~Tree1Walk() {
+    if (levels_ != nullptr) {
+        file_->context.release(MemoryKind::other, levels_, (top_ + 1) * sizeof(Level));
+    }
+}
+
+// The root says how many levels there are.
+Status Tree1Walk::start() noexcept {
+    MetadataWindow window;
+    BTree1Node node;
+    H5MOTE_TRY(checker_.judge(open_node(root_, kAnyLevel, window, node), part_, root_));
+    top_ = node.level;
+    levels_ = static_cast<Level*>(file_->context.allocate(MemoryKind::other, (top_ + 1) * sizeof(Level)));
+    if (levels_ == nullptr) {
+        return Status::out_of_memory;
+    }
+    for (unsigned i = 0; i <= top_; ++i) {
+        levels_[i] = Level{};
+    }
+    window.close();
+    room_ = file_->space.end();
+    return enter(root_, top_);
+}
+
+Status Tree1Walk::enter(Address address, unsigned level) noexcept {
+    const bool root = level == top_;
+    MetadataWindow window;
+    BTree1Node node;
+    H5MOTE_TRY(checker_.judge(open_node(address, level, window, node), part_, address));
+    H5MOTE_TRY(checker_.use(part_, address, node_size()));
+    if (node_size() > room_) {
+        return checker_.bad(ProblemKind::endless, part_, address);
+    }
+    room_ -= node_size();
+    Level& at = levels_[level];
+    // Each node of a level names the one before it and the one behind it.
+    if (node.left != at.last || (at.last != kUndefinedAddress && at.right != address) ||
+        (root && node.right != kUndefinedAddress)) {
+        (void)checker_.bad(ProblemKind::siblings, part_, address);
+    }
+    if (node.entries == 0 && !root) {
+        (void)checker_.bad(ProblemKind::count, part_, address);
+    }
+    at.address = at.last = address;
+    at.right = node.right;
+    at.next = 0;
+    at.entries = node.entries;
+    return Status::ok;
+}
+
+// The next child: of a leaf it is handed to entry(), else it is where to go on.
+Status Tree1Walk::step(unsigned level, Address& below) noexcept {
+    Level& at = levels_[level];
+    MetadataWindow window;
+    BTree1Node node;
+    H5MOTE_TRY(checker_.judge(open_node(at.address, level, window, node), part_, at.address));
+    const unsigned i = at.next++;
+    ConstBytes bytes;
+    H5MOTE_TRY(checker_.judge(key(window, i, bytes), part_, at.address));
+    std::memcpy(key_, bytes.data(), bytes.size());
+    H5MOTE_TRY(checker_.judge(key(window, i + 1, bytes), part_, at.address));
+    std::memcpy(next_, bytes.data(), bytes.size());
+    H5MOTE_TRY(checker_.judge(child(window, i, below), part_, at.address));
+    const ConstBytes first(key_, key_size_);
+    const ConstBytes second(next_, key_size_);
+    if (checker_.verifying()) {
+        int order = 0;
+        H5MOTE_TRY(checker_.judge(order_of(first, second, order), part_, at.address));
+        if (order >= 0) {
+            return checker_.bad(ProblemKind::order, part_, at.address);
+        }
+    }
+    window.close();
+    return level == 0 ? entry(first, second, below) : Status::ok;
+}
+
+// A level ends where its last node says so.
+Status Tree1Walk::leave(unsigned level) noexcept {
+    const Level& at = levels_[level];
+    return level == top_ || at.right == kUndefinedAddress ? Status::ok
+                                                          : checker_.bad(ProblemKind::siblings, part_, at.address);
+}
+
+Status Tree1Walk::run() noexcept {
+    if (root_ == kUndefinedAddress) {
+        return Status::ok;
+    }
+    H5MOTE_TRY(start());
+    bool whole = true;
+    unsigned level = top_;
+    for (;;) {
+        Level& at = levels_[level];
+        if (at.next == at.entries) {
+            if (level == top_) {
+                break;
+            }
+            ++level;
+            continue;
+        }
+        Address below = kUndefinedAddress;
+        Status status = step(level, below);
+        if (status == Status::ok && level != 0) {
+            status = enter(below, level - 1);
+            level -= status == Status::ok ? 1 : 0;
+        }
+        // What is beside a damaged child can still be looked at, but not what its level is like.
+        if (status == kReported) {
+            whole = false;
+            if (room_ < node_size()) {
+                return kReported;
+            }
+            for (unsigned i = 0; level != 0 && i < level; ++i) {
+                levels_[i].last = levels_[i].right = kUndefinedAddress;
+            }
+            continue;
+        }
+        H5MOTE_TRY(status);
+    }
+    for (level = 0; whole && level < top_; ++level) {
+        H5MOTE_TRY(leave(level));
+    }
+    return Status::ok;
+}
+
+}  // namespace h5mote
+
+#endif

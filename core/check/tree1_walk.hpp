@@ -1,0 +1,58 @@
+// H5B - every node of a version 1 B-tree, from the root down: levels, siblings, the order of keys.
+#pragma once
+
+#include "btree1.hpp"
+#include "checker.hpp"
+
+namespace h5mote {
+
+#if H5MOTE_ALL_FORMATS
+
+/// Goes down to every child of every node. What keys mean is said by the two trees that there are.
+class Tree1Walk : public BTree1 {
+public:
+    /// kReported, out_of_memory, what entry() returned.
+    Status run() noexcept;
+
+protected:
+    Tree1Walk(Checker& checker, CheckPart part, std::uint8_t type) noexcept
+        : BTree1(type), checker_(checker), part_(part) {}
+    ~Tree1Walk();
+
+    /// Sign of a - b. corrupt_file: what they stand for is not there.
+    virtual Status order_of(ConstBytes a, ConstBytes b, int& order) noexcept = 0;
+    /// Entry of a leaf, with the keys before and behind it.
+    virtual Status entry(ConstBytes key, ConstBytes next, Address child) noexcept = 0;
+
+    static constexpr std::size_t kMaxKey = 8 + 8 * 33;
+    Checker& checker_;
+    const CheckPart part_;
+    std::byte key_[kMaxKey];
+    std::byte next_[kMaxKey];
+
+private:
+    struct Level {
+        Address address = kUndefinedAddress;
+        Address last = kUndefinedAddress;   // the node of that level that was met before
+        Address right = kUndefinedAddress;  // and what it takes for the next
+        std::uint32_t next = 0;             // child
+        std::uint32_t entries = 0;
+    };
+
+    Status compare_key(ConstBytes /*key*/, int& order) noexcept override {
+        order = 0;
+        return Status::ok;
+    }
+    Status start() noexcept;
+    Status enter(Address address, unsigned level) noexcept;
+    Status step(unsigned level, Address& below) noexcept;
+    Status leave(unsigned level) noexcept;
+
+    Address room_ = 0;  // nodes do not overlap, so that they are not larger than the file
+    unsigned top_ = 0;
+    Level* levels_ = nullptr;  // top_ + 1
+};
+
+#endif
+
+}  // namespace h5mote
