@@ -23,11 +23,15 @@ struct Command {
     std::function<int()> run;
 };
 
-/// Adds --memory, --filedriver and --truncated.
+/// Adds --memory and --truncated.
+void add_memory_options(CLI::App& arguments, CommonOptions& options);
+/// The same and -f, --filedriver.
 void add_common_options(CLI::App& arguments, CommonOptions& options);
 
 Command add_check(CLI::App& tool);
 Command add_dump(CLI::App& tool);
+Command add_ls(CLI::App& tool);
+Command add_stat(CLI::App& tool);
 
 /// h5dump takes the value of some options only if more follows on the command line. Makes it "--option=value".
 std::vector<std::string> normalize_dump_arguments(const std::vector<std::string>& arguments);

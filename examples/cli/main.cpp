@@ -7,7 +7,7 @@
 
 namespace h5mote::cli {
 
-void add_common_options(CLI::App& arguments, CommonOptions& options) {
+void add_memory_options(CLI::App& arguments, CommonOptions& options) {
     arguments
         .add_option_function<std::string>(
             "--memory",
@@ -19,6 +19,12 @@ void add_common_options(CLI::App& arguments, CommonOptions& options) {
             "All the memory that is used for the file and what is made of it: bytes, or with K, M, G. Without it as "
             "much as the system gives")
         ->option_text("SIZE");
+    arguments.add_flag("--truncated", options.allow_truncated,
+                       "Reads a file that is shorter than it says as far as it goes");
+}
+
+void add_common_options(CLI::App& arguments, CommonOptions& options) {
+    add_memory_options(arguments, options);
     arguments
         .add_option_function<std::string>(
             "-f,--filedriver",
@@ -30,8 +36,6 @@ void add_common_options(CLI::App& arguments, CommonOptions& options) {
             "How the file is laid out: sec2 (one file), family (FILE is a pattern, fam%05d.h5), split (FILE stands for "
             "FILE-m.h5 and FILE-r.h5), multi (FILE-s.h5 and five more). Without it each is tried in turn")
         ->option_text("DRIVER");
-    arguments.add_flag("--truncated", options.allow_truncated,
-                       "Reads a file that is shorter than it says as far as it goes");
 }
 
 namespace {
@@ -43,6 +47,8 @@ int run(const std::vector<std::string>& words) {
     std::vector<Command> commands;
     commands.push_back(add_dump(tool));
     commands.push_back(add_check(tool));
+    commands.push_back(add_ls(tool));
+    commands.push_back(add_stat(tool));
     try {
         // CLI11 takes the words from the last to the first.
         std::vector<std::string> reversed(words.rbegin(), words.rend());

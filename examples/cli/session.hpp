@@ -49,6 +49,7 @@ public:
     void close();
     File& file() { return file_; }
     Driver& driver() { return storage_.driver(); }
+    PosixFile::Kind kind() const { return storage_.kind(); }
     const FileAccess& access() const { return access_; }
 
 private:

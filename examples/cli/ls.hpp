@@ -1,0 +1,118 @@
+// h5mote ls - lists the objects of a file in the form that h5ls 1.10 prints, byte for byte.
+#pragma once
+
+#include "address_set.hpp"
+#include "dataset_data.hpp"
+#include "object_paths.hpp"
+#include "output.hpp"
+#include "report.hpp"
+#include "session.hpp"
+
+#include <h5mote/attribute.hpp>
+#include <h5mote/named_datatype.hpp>
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace h5mote::cli {
+
+struct LsOptions {
+    CommonOptions common;
+    bool address = false;
+    bool data = false;
+    bool full_names = false;
+    bool group_itself = false;
+    bool label = false;
+    bool recursive = false;
+    bool characters = false;
+    bool simple = false;
+    bool hexadecimal = false;
+    bool verbose = false;
+    unsigned columns = 80;  ///< 0: one element a line, without limit
+    std::vector<std::string> files;
+};
+
+/// Text with special characters as in C, and spaces if asked for; ends at a zero byte. Returns the columns that it takes.
+std::size_t put_escaped(TextSink& sink, std::string_view text, bool escape_spaces);
+
+/// Bytes of one value as libhdf5 has it in memory on a machine of 64 bits: variable-length ones are pointers there, the
+/// rest is as in the file.
+std::uint64_t memory_size(DatatypeView type);
+
+/// Writes datatypes as h5ls does. Types of integers and the like have the names of C on a machine of 64 bits.
+class LsTypeText {
+public:
+    /// `simple`: without the names of C.
+    explicit LsTypeText(TextSink& sink, bool simple) : sink_(sink), simple_(simple) {}
+
+    /// `indent`: columns before the text, for the lines that follow.
+    void put(DatatypeView type, unsigned indent);
+
+private:
+    void put_number(DatatypeView type, unsigned indent);
+    void put_precision(DatatypeView type, unsigned indent);
+    void put_float(DatatypeView type, unsigned indent);
+    void put_compound(DatatypeView type, unsigned indent);
+    void put_member(const CompoundMember& member, std::uint64_t offset, unsigned indent);
+    void put_enumeration(DatatypeView type, unsigned indent);
+    void put_string(DatatypeView type);
+    void put_dimensions(ConstBytes dimensions);
+    void new_line(unsigned indent);
+
+    TextSink& sink_;
+    bool simple_;
+};
+
+/// Lists files. All that grows with them comes from the session's memory.
+class Lister {
+public:
+    Lister(Session& session, const LsOptions& options, Report& report)
+        : session_(session), options_(options), report_(report), seen_(session.context()) {}
+
+    /// `argument`: a file and, after a slash, an object in it. False: h5ls ends here.
+    bool list(const std::string& argument);
+
+private:
+    class Walk;
+
+    // ls_file.cpp
+    bool open(const std::string& argument, std::string& object);
+    bool list_named(std::string_view name);
+    void list_group(Group& group, std::string_view name);
+    Status list_link(std::string_view path, const Link& link);
+    bool seen_before(const Object& object, std::uint32_t reference_count);
+    void put_first_path(Address address);
+    void put_name(std::string_view name, const char* after);
+
+    // ls_object.cpp
+    void list_object(std::string_view name, Object&& object, const ObjectInfo& info, bool seen);
+    void list_attributes(const Object& object);
+    void list_comment(const Object& object);
+    void list_modified(const ObjectInfo& info);
+    void list_extent(const Dataspace& space);
+    void list_dataset(Dataset& dataset);
+    void list_layout(Dataset& dataset, const DatasetInfo& info, std::uint64_t element_size);
+    void list_external(Dataset& dataset, const DatasetInfo& info);
+    void list_storage(Dataset& dataset, DatatypeView type, std::uint64_t element_size);
+    void list_filters(Dataset& dataset, const DatasetInfo& info);
+    void list_type(DatatypeView type, Address committed, unsigned indent);
+    Context& context() { return session_.context(); }
+
+    Session& session_;
+    const LsOptions& options_;
+    Report& report_;
+    Output out_;
+    AddressSet seen_;                   // objects with several links that were listed
+    std::optional<ObjectPaths> paths_;  // from the group that is listed
+    Group root_;
+    Group group_;                // that is listed
+    std::string_view base_;      // its path, without a slash at the end
+    std::size_t name_start_ = 0;  // bytes of paths that are not shown
+    bool root_shown_ = false;
+    std::string file_name_;
+    std::uint64_t file_number_ = 0;  // that libhdf5 would give to the file
+};
+
+}  // namespace h5mote::cli
