@@ -297,6 +297,32 @@ Status Dataset::index_size(std::uint64_t& chunk_count, std::uint64_t& bytes) con
     return status == Status::not_found ? state.table().space(bytes) : status;
 }
 
+Status Dataset::heap_size(std::uint64_t& bytes) const noexcept {
+    H5MOTE_TRY(check());
+    DatasetState& state = state_of(cursor_);
+    bytes = 0;
+    if (state.external()) {
+        return ExternalStorage(*file_, address_).heap_size(bytes);
+    }
+    if (state.layout_class() != LayoutMessage::Class::virtual_dataset) {
+        return Status::ok;
+    }
+    LayoutMessage layout;
+    {
+        HeaderMessage message(*file_, address_);
+        ConstBytes head;
+        H5MOTE_TRY(message.find(MessageType::layout));
+        H5MOTE_TRY(message.head(LayoutMessage::kMaxHead, head));
+        H5MOTE_TRY(layout.decode(file_->context, file_->shape(), head, message.size()));
+    }
+    if (layout.address != kUndefinedAddress) {
+        MetadataWindow object;
+        H5MOTE_TRY(GlobalHeap(*file_).object(layout.address, layout.single_mask, object));
+        bytes = object.size();
+    }
+    return Status::ok;
+}
+
 }  // namespace h5mote
 
 #endif

@@ -54,6 +54,20 @@ Status ExternalStorage::describe(std::size_t i, ExternalFile& info, Span<char> n
                : file_.context.fail(Module::dataset, __LINE__, Status::invalid_argument, 0, info.name_length);
 }
 
+Status ExternalStorage::heap_size(std::uint64_t& bytes) noexcept {
+    Address address = 0;
+    {
+        HeaderMessage message(file_, header_);
+        ExternalFilesMessage list;
+        H5MOTE_TRY(load(message, list));
+        address = list.heap;
+    }
+    LocalHeap heap;
+    H5MOTE_TRY(heap.open(file_, address));
+    bytes = heap.header_size() + heap.data_size();
+    return Status::ok;
+}
+
 void ExternalStorage::close() noexcept {
 #if H5MOTE_OTHER_FILES
     if (driver_ != nullptr) {

@@ -25,6 +25,8 @@ public:
     /// The i-th; its name as far as the span reaches, nothing if that is empty. not_found; invalid_argument: the name
     /// is longer.
     Status describe(std::size_t i, ExternalFile& info, Span<char> name) noexcept;
+    /// Bytes of the heap with the names.
+    Status heap_size(std::uint64_t& bytes) noexcept;
 
     /// Fills `to` from `offset` of the data on. What a file is too short for are zeros. corrupt_file: beyond the last
     /// file; not_found: a file is missing; unsupported: there is no opener.

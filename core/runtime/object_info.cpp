@@ -41,6 +41,7 @@ Status Object::info(ObjectInfo& info, bool with_storage) const noexcept {
         std::uint64_t chunks = 0;
         if (dataset) {
             (void)(*dataset).index_size(chunks, info.object_storage.index);
+            (void)(*dataset).heap_size(info.object_storage.heap);
         }
     }
     return Status::ok;
@@ -130,18 +131,21 @@ Result<NamedDatatype> NamedDatatype::from(Object&& object) noexcept {
 namespace {
 
 Status shared_message_sizes(FileState& file, FileInfo& info) noexcept {
-    info.shared_message_table_size = SharedIndex::table_size(file.shape(), file.shared_indexes);
+    if (file.shared_indexes != 0) {
+        info.shared_message_table_size = SharedIndex::table_size(file.shape(), file.shared_indexes);
+    }
     for (unsigned i = 0; i < file.shared_indexes; ++i) {
         SharedIndex index;
         BlockSum trees;
         BlockSum heaps;
         H5MOTE_TRY(SharedIndex::read(file, i, index));
-        if (index.index != kUndefinedAddress && index.btree) {
+        if (!index.btree) {
+            // The list's size, whether it is there yet or not (H5SM_ih_size).
+            trees.bytes = 8 + index.list_max * SharedMessageRecord::size(file.shape());
+        } else if (index.index != kUndefinedAddress) {
             BTree2 tree;
             H5MOTE_TRY(tree.open(file, index.index));
             H5MOTE_TRY(tree.walk(trees));
-        } else if (index.index != kUndefinedAddress) {
-            trees.bytes = 8 + index.list_max * SharedMessageRecord::size(file.shape());
         }
         if (index.heap != kUndefinedAddress) {
             FractalHeap heap;
@@ -224,7 +228,6 @@ Status File::info(FileInfo& info) const noexcept {
         std::byte prefix[16];
         H5MOTE_TRY(file.driver.read(Usage::superblock, superblock.driver_info, prefix));
         info.has_driver_info = true;
-        info.superblock_size += sizeof prefix + load_le<std::uint32_t>(prefix + 4);
         std::memcpy(info.driver_name, prefix + 8, 8);
     }
     if (info.superblock_extension != kUndefinedAddress) {

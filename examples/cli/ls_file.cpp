@@ -111,7 +111,7 @@ bool Lister::list_named(std::string_view name) {
     }
     Result<Object> object = root_.open_object(name);
     ObjectInfo info;
-    if (!found || !object || object->info(info) != Status::ok) {
+    if (!found || !object || object->info(info, false) != Status::ok) {
         put_name(name, "**NOT FOUND**");
         report_.fail();
         return false;
@@ -156,7 +156,7 @@ Status Lister::list_link(std::string_view path, const Link& link) {
         Result<Object> object = root_.open_object_at(link.address());
         H5MOTE_TRY(object.status());
         ObjectInfo info;
-        const Status status = object->info(info);
+        const Status status = object->info(info, false);
         if (status != Status::ok) {
             return status == Status::not_found ? Status::corrupt_file : status;
         }

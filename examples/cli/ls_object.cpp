@@ -30,11 +30,13 @@ const char* type_name(ObjectType type) {
     }
 }
 
-/// Names that libhdf5 has for its own filters, where the file has none.
+/// Names that libhdf5 has for filters where the file has none.
 const char* filter_name(FilterId id) {
     static constexpr const char* kNames[] = {"deflate", "shuffle", "fletcher32", "szip", "nbit", "scaleoffset"};
     const auto number = static_cast<unsigned>(id);
-    return number >= 1 && number <= 6 ? kNames[number - 1] : "method";
+    return number >= 1 && number <= 6 ? kNames[number - 1]
+           : number < 256             ? "Unknown library filter"
+                                      : "Unknown user-defined filter";
 }
 
 unsigned long long number(std::uint64_t value) { return value; }

@@ -114,6 +114,8 @@ public:
     Status storage_size(std::uint64_t& bytes) const noexcept;
     /// Number of chunks that have space, and bytes of the chunk index itself.
     Status index_size(std::uint64_t& chunks, std::uint64_t& bytes) const noexcept;
+    /// Bytes that the names of external files or the mappings of a virtual dataset take in a heap; else 0.
+    Status heap_size(std::uint64_t& bytes) const noexcept;
     /// Sizes of a chunk in elements; as many as `dims` has, at most the rank. invalid_argument: not chunked.
     Status chunk_dims(Span<std::uint64_t> dims) const noexcept;
     /// The i-th filter in writing order; its name and client data as far as the spans reach. not_found: no such one.

@@ -21,7 +21,7 @@ struct FileInfo {
     std::uint64_t user_block = 0;  ///< bytes before the superblock
     std::uint64_t file_size = 0;   ///< bytes of the storage, user block included
     Address end_of_address = 0;    ///< recorded end, counted from the superblock
-    Address superblock_size = 0;   ///< bytes, driver information included
+    Address superblock_size = 0;   ///< bytes, without driver information
     Address superblock_extension = kUndefinedAddress;
     std::uint64_t superblock_extension_size = 0;  ///< bytes of its header
     Address root = kUndefinedAddress;
