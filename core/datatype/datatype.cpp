@@ -128,6 +128,8 @@ bool equal(DatatypeView a, DatatypeView b) noexcept {
         case TypeClass::opaque:
             return a.tag() == b.tag();
         case TypeClass::variable_length:
+            // Padding and character set of variable-length strings are not looked at.
+            return a.is_variable_string() == b.is_variable_string() && equal(a.base(), b.base());
         case TypeClass::complex:
             return same_bytes(a.bytes().subspan(1, 3), b.bytes().subspan(1, 3)) && equal(a.base(), b.base());
         default:

@@ -50,6 +50,26 @@ struct FileInfo {
     bool truncated = false;  ///< shorter than it says; opened with FileAccess::allow_truncated
 };
 
+/// Free space that a file keeps track of from one opening to the next (H5Fget_freespace). Sizes in bytes.
+struct FreeSpaceInfo {
+    std::uint64_t bytes = 0;
+    std::uint64_t sections = 0;
+    std::uint64_t metadata = 0;  ///< of the managers: headers and section lists
+};
+
+/// Is shown the sections of free space, those of one size together (H5Fget_free_sections).
+class SectionVisitor {
+public:
+    /// `address`: counted from the superblock. A status other than ok ends the walk and is returned.
+    virtual Status section(Address address, std::uint64_t size) noexcept = 0;
+
+protected:
+    SectionVisitor() = default;
+    SectionVisitor(const SectionVisitor&) = delete;
+    SectionVisitor& operator=(const SectionVisitor&) = delete;
+    ~SectionVisitor() = default;
+};
+
 #endif
 
 /// A handle of an open file. The library and the driver are borrowed and outlive every handle of the file.
@@ -86,6 +106,9 @@ public:
     bool valid() const noexcept;
 #if H5MOTE_ALL_FORMATS
     Status info(FileInfo& info) const noexcept;
+    /// What the file's free-space managers hold, section by section if asked for. Nothing in a file that does not keep
+    /// it. corrupt_file, io_error, out_of_memory.
+    Status free_space(FreeSpaceInfo& info, SectionVisitor* visitor = nullptr) const noexcept;
 #endif
 
 private:
