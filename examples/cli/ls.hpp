@@ -34,7 +34,8 @@ struct LsOptions {
     std::vector<std::string> files;
 };
 
-/// Text with special characters as in C, and spaces if asked for; ends at a zero byte. Returns the columns that it takes.
+/// Text with special characters as in C, and spaces if asked for; ends at a zero byte. Returns the columns that it
+/// takes.
 std::size_t put_escaped(TextSink& sink, std::string_view text, bool escape_spaces);
 
 /// Bytes of one value as libhdf5 has it in memory on a machine of 64 bits: variable-length ones are pointers there, the
@@ -107,8 +108,8 @@ private:
     AddressSet seen_;                   // objects with several links that were listed
     std::optional<ObjectPaths> paths_;  // from the group that is listed
     Group root_;
-    Group group_;                // that is listed
-    std::string_view base_;      // its path, without a slash at the end
+    Group group_;                 // that is listed
+    std::string_view base_;       // its path, without a slash at the end
     std::size_t name_start_ = 0;  // bytes of paths that are not shown
     bool root_shown_ = false;
     std::string file_name_;

@@ -20,23 +20,27 @@ void add_refused(CLI::App& command, const char* names, bool takes_value) {
 }
 
 void add_arguments(CLI::App& command, LsOptions& options) {
-    command.add_option("FILE", options.files, "FILE or FILE/OBJECT: a file and what is to be listed of it; a group "
-                                              "with what is in it")
+    command
+        .add_option("FILE", options.files,
+                    "FILE or FILE/OBJECT: a file and what is to be listed of it; a group "
+                    "with what is in it")
         ->required();
     add_memory_options(command, options.common);
-    command.add_option_function<std::string>(
-               "--vfd",
-               [&options](const std::string& name) {
-                   if (!parse_driver(name, options.common.kind)) {
-                       throw CLI::ValidationError("--vfd", "sec2, family, split or multi: " + name);
-                   }
-               },
-               "How the file is laid out: sec2 (one file), family, split or multi. Without it each is tried in turn")
+    command
+        .add_option_function<std::string>(
+            "--vfd",
+            [&options](const std::string& name) {
+                if (!parse_driver(name, options.common.kind)) {
+                    throw CLI::ValidationError("--vfd", "sec2, family, split or multi: " + name);
+                }
+            },
+            "How the file is laid out: sec2 (one file), family, split or multi. Without it each is tried in turn")
         ->option_text("DRIVER");
-    command.add_flag("-r", [&options](std::int64_t) { options.recursive = options.full_names = true; },
-                     "Lists all groups below, each once, with full names");
-    command.add_flag("--recursive", [&options](std::int64_t) { options.recursive = options.full_names = true; },
-                     "The same");
+    command.add_flag(
+        "-r", [&options](std::int64_t) { options.recursive = options.full_names = true; },
+        "Lists all groups below, each once, with full names");
+    command.add_flag(
+        "--recursive", [&options](std::int64_t) { options.recursive = options.full_names = true; }, "The same");
     command.add_flag("-v,--verbose", options.verbose, "Attributes, place, storage, filters and type of each object");
     command.add_flag("-f,--full", options.full_names, "Full names instead of base names");
     command.add_flag("-g,--group", options.group_itself, "A group itself instead of what is in it");
@@ -46,8 +50,8 @@ void add_arguments(CLI::App& command, LsOptions& options) {
     command.add_option("-w,--width", options.columns, "Columns of a line of data, 80 if not given (-d)")
         ->option_text("N");
     command.add_flag("-e,--errors,--enable-error-stack", "Accepted; the library's error trail is always shown");
-    for (const char* const names : {"-a,--address", "-d,--data", "-x,--hexdump", "-E,--external", "--follow-symlinks",
-                                    "--no-dangling-links"}) {
+    for (const char* const names :
+         {"-a,--address", "-d,--data", "-x,--hexdump", "-E,--external", "--follow-symlinks", "--no-dangling-links"}) {
         add_refused(command, names, false);
     }
     for (const char* const names : {"--s3-cred", "--hdfs-attrs"}) {

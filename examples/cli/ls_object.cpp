@@ -34,9 +34,7 @@ const char* type_name(ObjectType type) {
 const char* filter_name(FilterId id) {
     static constexpr const char* kNames[] = {"deflate", "shuffle", "fletcher32", "szip", "nbit", "scaleoffset"};
     const auto number = static_cast<unsigned>(id);
-    return number >= 1 && number <= 6 ? kNames[number - 1]
-           : number < 256             ? "Unknown library filter"
-                                      : "Unknown user-defined filter";
+    return number >= 1 && number <= 6 ? kNames[number - 1] : number < 256 ? "Unknown library filter" : "method";
 }
 
 unsigned long long number(std::uint64_t value) { return value; }
@@ -122,9 +120,17 @@ void Lister::list_type(DatatypeView type, Address committed, unsigned indent) {
 }
 
 void Lister::list_attributes(const Object& object) {
-    AttributeIterator attributes(object, IndexOrder::name);
     Attribute attribute;
     Status status;
+    // When one cannot be read, libhdf5 shows none.
+    AttributeIterator all(object, IndexOrder::native);
+    while ((status = all.next(attribute)) == Status::ok) {
+    }
+    if (status != Status::not_found) {
+        report_.warning("an attribute cannot be read: %s", to_string(status));
+        return;
+    }
+    AttributeIterator attributes(object, IndexOrder::name);
     while ((status = attributes.next(attribute)) == Status::ok) {
         out_.put("    Attribute: ");
         (void)put_escaped(out_, attribute.name(), true);
@@ -138,9 +144,6 @@ void Lister::list_attributes(const Object& object) {
             out_.put(space.space_class() == DataspaceClass::null ? " null\n" : " scalar\n");
         }
         list_type(attribute.type(), attribute.type_object(), 8);
-    }
-    if (status != Status::not_found) {
-        report_.warning("an attribute cannot be read: %s", to_string(status));
     }
 }
 
@@ -299,8 +302,8 @@ void Lister::list_filters(Dataset& dataset, const DatasetInfo& info) {
         FilterInfo filter;
         char name[kLongestName];
         std::uint32_t values[kMostFilterValues];
-        if (dataset.filter(i, filter, Span<char>(name, sizeof(name)),
-                           Span<std::uint32_t>(values, kMostFilterValues)) != Status::ok) {
+        if (dataset.filter(i, filter, Span<char>(name, sizeof(name)), Span<std::uint32_t>(values, kMostFilterValues)) !=
+            Status::ok) {
             return;
         }
         char head[32];

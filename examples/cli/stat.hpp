@@ -76,8 +76,7 @@ struct StatType {
 struct FreeSpace {
     static constexpr unsigned kSmall = 10;
 
-    std::uint64_t bytes = 0;
-    std::uint64_t metadata = 0;  ///< bytes of the managers themselves
+    FreeSpaceInfo total;
     std::array<std::uint64_t, kSmall> small{};  ///< sections of so many bytes
     DigitBins bins;
 };

@@ -57,7 +57,8 @@ public:
     Status object(std::string_view /*path*/, Object& object) noexcept override {
         ObjectInfo info;
         H5MOTE_TRY(object.info(info));
-        all_.most_references = info.reference_count > all_.most_references ? info.reference_count : all_.most_references;
+        all_.most_references =
+            info.reference_count > all_.most_references ? info.reference_count : all_.most_references;
         add(all_.attribute_storage, info.attribute_storage);
         all_.small_attributes.add(info.attributes);
         all_.attribute_bins.add(info.attributes);
@@ -183,6 +184,21 @@ private:
     FileStatistics& all_;
 };
 
+class Sections final : public SectionVisitor {
+public:
+    explicit Sections(FreeSpace& all) : all_(all) {}
+    Status section(Address /*address*/, std::uint64_t size) noexcept override {
+        if (size < FreeSpace::kSmall) {
+            ++all_.small[static_cast<std::size_t>(size)];
+        }
+        all_.bins.add(size);
+        return Status::ok;
+    }
+
+private:
+    FreeSpace& all_;
+};
+
 }  // namespace
 
 Status collect_statistics(File& file, const StatOptions& options, FileStatistics& statistics) {
@@ -190,6 +206,8 @@ Status collect_statistics(File& file, const StatOptions& options, FileStatistics
     H5MOTE_TRY(statistics.small_datasets.allocate(options.small_dims));
     H5MOTE_TRY(statistics.small_attributes.allocate(std::size_t{options.small_attributes} + 1));
     H5MOTE_TRY(file.info(statistics.info));
+    Sections sections(statistics.free_space);
+    H5MOTE_TRY(file.free_space(statistics.free_space.total, &sections));
     Collector collector(statistics);
     return file.root().visit(collector);
 }

@@ -20,14 +20,15 @@ void add_threshold(CLI::App& command, const char* names, unsigned& value, const 
 void add_arguments(CLI::App& command, StatOptions& options) {
     command.add_option("FILE", options.name, "The file")->required();
     add_memory_options(command, options.common);
-    command.add_option_function<std::string>(
-               "--filedriver",
-               [&options](const std::string& name) {
-                   if (!parse_driver(name, options.common.kind)) {
-                       throw CLI::ValidationError("--filedriver", "sec2, family, split or multi: " + name);
-                   }
-               },
-               "How the file is laid out: sec2 (one file), family, split or multi. Without it each is tried in turn")
+    command
+        .add_option_function<std::string>(
+            "--filedriver",
+            [&options](const std::string& name) {
+                if (!parse_driver(name, options.common.kind)) {
+                    throw CLI::ValidationError("--filedriver", "sec2, family, split or multi: " + name);
+                }
+            },
+            "How the file is laid out: sec2 (one file), family, split or multi. Without it each is tried in turn")
         ->option_text("DRIVER");
     command.add_flag("-f,--file", options.file, "How many objects of each kind");
     command.add_flag("-F,--filemetadata", options.file_metadata, "Space that metadata takes, by what it is");

@@ -91,8 +91,8 @@ void print_file_metadata(TextSink& out, const FileStatistics& all) {
     line(out, "\t\tB-tree/List", all.info.shared_message_storage.index);
     line(out, "\t\tHeap", all.info.shared_message_storage.heap);
     out.put("\tFree-space managers:\n");
-    line(out, "\t\tHeader", all.free_space.metadata);
-    line(out, "\t\tAmount of free space", all.free_space.bytes);
+    line(out, "\t\tHeader", all.free_space.total.metadata);
+    line(out, "\t\tAmount of free space", all.free_space.total.bytes);
 }
 
 void print_groups(TextSink& out, const StatOptions& options, const FileStatistics& all) {
@@ -236,11 +236,11 @@ void print_summary(TextSink& out, const FileStatistics& all) {
                                    all.group_storage.index + all.group_storage.heap + all.attribute_storage.index +
                                    all.attribute_storage.heap + all.dataset_storage.index + all.dataset_storage.heap +
                                    info.shared_message_table_size + info.shared_message_storage.index +
-                                   info.shared_message_storage.heap + all.free_space.metadata;
+                                   info.shared_message_storage.heap + all.free_space.total.metadata;
     out.put("Summary of file space information:\n");
     line(out, "  File metadata", metadata, " bytes");
     line(out, "  Raw data", all.raw_data, " bytes");
-    const std::uint64_t free_bytes = all.free_space.bytes;
+    const std::uint64_t free_bytes = all.free_space.total.bytes;
     out.put("  Amount/Percent of tracked free space: ");
     out.put_unsigned(free_bytes);
     out.print(" bytes/%3.1f%%\n", static_cast<double>(free_bytes) / static_cast<double>(info.file_size) * 100.0);
@@ -264,9 +264,9 @@ void print_summary(TextSink& out, const FileStatistics& all) {
 }  // namespace
 
 void print_statistics(TextSink& out, const StatOptions& options, const FileStatistics& all) {
-    const bool everything = !(options.file || options.file_metadata || options.groups || options.group_metadata ||
-                              options.datasets || options.dataset_metadata || options.types || options.attributes ||
-                              options.free_space || options.summary);
+    const bool everything =
+        !(options.file || options.file_metadata || options.groups || options.group_metadata || options.datasets ||
+          options.dataset_metadata || options.types || options.attributes || options.free_space || options.summary);
     if (everything || options.file) {
         print_file(out, all);
     }
