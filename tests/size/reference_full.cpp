@@ -1,6 +1,7 @@
-// What the whole library costs: a program that calls every public function of the core, with all filters and both
-// memory drivers. Built with the profiles `full` and `reader` (then without what writes), and with
-// H5MOTE_REFERENCE_EMPTY without the library.
+// What the whole library costs: a program that calls every public function of the core for the library's own files,
+// walks everything that any file may hold (tests/support/walker.hpp), with all filters and both memory drivers. Built
+// with the profiles `full` and `reader` (then without what writes), and with H5MOTE_REFERENCE_EMPTY without the
+// library.
 //
 //   reference_full FILE   full: makes a file in memory, reads all of it back, saves it as FILE
 //                         reader: reads that file
@@ -10,11 +11,10 @@
 #include <h5mote/port/stack.hpp>
 
 #ifndef H5MOTE_REFERENCE_EMPTY
+#include "../reading/all_filters.hpp"
+#include "../support/walker.hpp"
 #include "reference.hpp"
 
-#include <h5mote/filters/deflate.hpp>
-#include <h5mote/filters/fletcher32.hpp>
-#include <h5mote/filters/shuffle.hpp>
 #include <h5mote/vfd/memory.hpp>
 #endif
 
@@ -94,10 +94,9 @@ constexpr Selection kEverySecond = Selection::hyperslab(k00, k45, k22);
 constexpr Selection kMiddle = Selection::hyperslab(k11, k45);
 h5mote::DatasetCreate tiles;  // 3 x 4, with a fill value, which lies at an address
 
-const h5mote::Filter* const filters[] = {&h5mote::shuffle_filter, &h5mote::deflate_filter, &h5mote::fletcher32_filter};
 h5mote::Arena arena{memory};
 h5mote::NullPort port;
-h5mote::Library library{arena, port, filters};
+h5mote::Library library{arena, port, h5mote_test::kAllFilters};
 std::int32_t grid[8 * 10];
 std::int16_t narrow[8 * 10];
 Sample samples[kRows];
@@ -319,6 +318,16 @@ STEP Status read_everything(h5mote::Driver& driver) {
     return file->close();
 }
 
+STEP Status walk_everything(h5mote::Driver& driver) {
+    h5mote::FileAccess access;
+    access.read_only = true;
+    static h5mote_test::WalkResult result;
+    static const h5mote_test::WalkLimits limits;
+    TRY(h5mote_test::walk_file(library, driver, access, bytes_of(grid), limits, result));
+    EXPECT(result.errors == 0 && result.objects == 8 && result.attributes == 4 && result.elements > 4 * kRows);
+    return Status::ok;
+}
+
 STEP bool report(Status status) {
     if (status != Status::ok) {
         measure::print(h5mote::to_string(status));
@@ -345,6 +354,7 @@ STEP bool run(const char* path) {
     h5mote::MemoryDriver driver = h5mote::MemoryDriver::reading({storage, length});
 #endif
     status = status == Status::ok ? read_everything(driver) : status;
+    status = status == Status::ok ? walk_everything(driver) : status;
     const h5mote::MemoryReport usage = library.memory_report();
     measure::print("arena", static_cast<std::uint32_t>(usage.total.peak));
 #if H5MOTE_WRITE
