@@ -53,7 +53,7 @@ void Dumper::put_reference(TextSink& sink, const Object& container, ReferenceTyp
     context().trail().clear();
     count_opened(kind);
     if (region) {
-        count_opened(kind);
+        count_opened(ObjectType::group);  // it walks the file for the path
         sink.put("DATASET");
     } else {
         if (!ids_.paths_collected) {
