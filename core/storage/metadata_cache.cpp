@@ -202,9 +202,10 @@ bool MetadataCache::fits(Address size) noexcept {
     if (size > budget_ / 2 || cost(static_cast<std::size_t>(size)) > budget_ / 2) {
         return false;
     }
-    std::size_t held = cost(static_cast<std::size_t>(size));
-    for (CacheEntry* entry = lru_.front(); entry != nullptr; entry = lru_.next(*entry)) {
-        held += entry->pins_ != 0 || entry->dirty() ? cost(entry->size_) : 0;
+    // What evict() would drop, the least recently used first: as a rule the first or none makes room.
+    std::size_t held = used_ + cost(static_cast<std::size_t>(size));
+    for (CacheEntry* entry = lru_.back(); entry != nullptr && held > budget_; entry = lru_.previous(*entry)) {
+        held -= entry->pins_ == 0 && !entry->dirty() ? cost(entry->size_) : 0;
     }
     return held <= budget_;
 }
