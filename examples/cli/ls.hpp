@@ -99,6 +99,7 @@ private:
     void list_storage(Dataset& dataset, DatatypeView type, std::uint64_t element_size);
     void list_filters(Dataset& dataset, const DatasetInfo& info);
     void list_type(DatatypeView type, Address committed, unsigned indent);
+    void list_addresses(const Dataset& dataset, const DatasetInfo& info);
     Context& context() { return session_.context(); }
 
     Session& session_;

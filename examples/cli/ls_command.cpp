@@ -42,6 +42,7 @@ void add_arguments(CLI::App& command, LsOptions& options) {
     command.add_flag(
         "--recursive", [&options](std::int64_t) { options.recursive = options.full_names = true; }, "The same");
     command.add_flag("-v,--verbose", options.verbose, "Attributes, place, storage, filters and type of each object");
+    command.add_flag("-a,--address", options.address, "Where the raw data of each dataset stands (with -v)");
     command.add_flag("-f,--full", options.full_names, "Full names instead of base names");
     command.add_flag("-g,--group", options.group_itself, "A group itself instead of what is in it");
     command.add_flag("-S,--simple", options.simple, "Types without the names of C; times in UTC");
@@ -51,7 +52,7 @@ void add_arguments(CLI::App& command, LsOptions& options) {
         ->option_text("N");
     command.add_flag("-e,--errors,--enable-error-stack", "Accepted; the library's error trail is always shown");
     for (const char* const names :
-         {"-a,--address", "-d,--data", "-x,--hexdump", "-E,--external", "--follow-symlinks", "--no-dangling-links"}) {
+         {"-d,--data", "-x,--hexdump", "-E,--external", "--follow-symlinks", "--no-dangling-links"}) {
         add_refused(command, names, false);
     }
     for (const char* const names : {"--s3-cred", "--hdfs-attrs"}) {

@@ -199,6 +199,9 @@ void Lister::list_dataset(Dataset& dataset) {
     list_storage(dataset, type.view(), element_size);
     list_filters(dataset, info);
     list_type(type.view(), info.type_object, 4);
+    if (options_.address) {
+        list_addresses(dataset, info);
+    }
 }
 
 void Lister::list_layout(Dataset& dataset, const DatasetInfo& info, std::uint64_t element_size) {
@@ -320,6 +323,50 @@ void Lister::list_filters(Dataset& dataset, const DatasetInfo& info) {
             out_.print("%s%u", v == 0 ? "" : ", ", static_cast<unsigned>(values[v]));
         }
         out_.put("}\n");
+    }
+}
+
+// Where the raw data stands (H5Ddebug).
+void Lister::list_addresses(const Dataset& dataset, const DatasetInfo& info) {
+    if (info.layout == Layout::contiguous) {
+        out_.print("    %-10s %llu\n", "Address:", number(info.address));
+    }
+    if (info.layout != Layout::chunked) {
+        return;
+    }
+    out_.print("    Address: %llu\n", number(info.address));
+    const char* head =
+        "           Flags    Bytes     Address          Logical Offset\n"
+        "        ========== ======== ========== ==============================\n";
+    const auto show = [&](std::uint32_t mask, std::uint64_t bytes, Address address) {
+        out_.print("%s        0x%08x %8llu %10llu [", head, static_cast<unsigned>(mask), number(bytes),
+                   number(address));
+        head = "";
+    };
+    // A single chunk is shown without space, too.
+    if (info.chunk_index == ChunkIndex::single && info.address == kUndefinedAddress) {
+        std::uint64_t dims[H5MOTE_MAX_RANK] = {};
+        std::uint64_t bytes = info.element_size;
+        (void)dataset.chunk_dims(Span<std::uint64_t>(dims, info.rank));
+        for (unsigned i = 0; i < info.rank; ++i) {
+            bytes *= dims[i];
+        }
+        show(0, bytes, info.address);
+        for (unsigned i = 0; i < info.rank; ++i) {
+            out_.put("0, ");
+        }
+        out_.put("0]\n");
+        return;
+    }
+    ChunkIterator chunks(dataset);
+    ChunkInfo chunk;
+    while (chunks.next(chunk) == Status::ok) {
+        show(chunk.filter_mask, chunk.size, chunk.address);
+        for (const std::uint64_t start : chunk.offset) {
+            out_.put_unsigned(start);
+            out_.put(", ");
+        }
+        out_.put("0]\n");
     }
 }
 

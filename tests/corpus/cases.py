@@ -24,7 +24,12 @@ SETS = {
     "ls-r": ("ls", ["-r"]),
     "ls-v": ("ls", ["-v"]),
     "ls-rv": ("ls", ["-r", "-v"]),
+    "ls-rva": ("ls", ["-r", "-v", "-a"]),
+    "ls-rvS": ("ls", ["-r", "-v", "-S"]),
+    "ls-fg": ("ls", ["-f", "-g"]),
     "stat": ("stat", []),
+    "stat-GDFS": ("stat", ["-G", "-D", "-F", "-S"]),
+    "stat-gdA": ("stat", ["-g", "-d", "-A", "-l", "3", "-m", "5", "-a", "2"]),
 }
 DUMP_SETS = [name for name, (command, _) in SETS.items() if command == "dump"]
 LS_SETS = [name for name, (command, _) in SETS.items() if command == "ls"]

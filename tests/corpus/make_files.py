@@ -63,6 +63,17 @@ def python_scales(file):
     file["regions"] = numpy.array([data.regionref[1:3, ::2], data.regionref[0, 1]], h5py.regionref_dtype)
 
 
+def python_space(strategy):
+    """Free space of many sizes that the file keeps track of."""
+    with h5py.File("python_space-%s.h5" % strategy, "w", fs_strategy=strategy, fs_persist=True, fs_threshold=3) as file:
+        for i in range(40):
+            file.create_dataset("d%d" % i, data=numpy.zeros(1 + 37 * i, "u1"))
+            file["d%d" % i].attrs["text"] = "x" * (1 + 5 * i)
+    with h5py.File("python_space-%s.h5" % strategy, "r+") as file:
+        for i in range(0, 40, 3):
+            del file["d%d" % i]
+
+
 MAKERS = {"python_types": python_types, "python_lzf": python_lzf, "python_filters": python_filters,
           "python_scales": python_scales}
 
@@ -73,6 +84,8 @@ def main():
         for name, make in MAKERS.items():
             with h5py.File("%s-%s.h5" % (name, form), "w", libver=bounds) as file:
                 make(file)
+    for strategy in ("fsm", "page", "aggregate", "none"):
+        python_space(strategy)
 
 
 if __name__ == "__main__":
