@@ -21,16 +21,11 @@ namespace h5mote::cli {
 struct LsOptions {
     CommonOptions common;
     bool address = false;
-    bool data = false;
     bool full_names = false;
     bool group_itself = false;
-    bool label = false;
     bool recursive = false;
-    bool characters = false;
     bool simple = false;
-    bool hexadecimal = false;
     bool verbose = false;
-    unsigned columns = 80;  ///< 0: one element a line, without limit
     std::vector<std::string> files;
 };
 

@@ -46,16 +46,12 @@ void add_arguments(CLI::App& command, LsOptions& options) {
     command.add_flag("-f,--full", options.full_names, "Full names instead of base names");
     command.add_flag("-g,--group", options.group_itself, "A group itself instead of what is in it");
     command.add_flag("-S,--simple", options.simple, "Types without the names of C; times in UTC");
-    command.add_flag("-l,--label", options.label, "Names of members with their values (-d)");
-    command.add_flag("-s,--string", options.characters, "Integers of one byte as text (-d)");
-    command.add_option("-w,--width", options.columns, "Columns of a line of data, 80 if not given (-d)")
-        ->option_text("N");
     command.add_flag("-e,--errors,--enable-error-stack", "Accepted; the library's error trail is always shown");
-    for (const char* const names :
-         {"-d,--data", "-x,--hexdump", "-E,--external", "--follow-symlinks", "--no-dangling-links"}) {
+    for (const char* const names : {"-d,--data", "-l,--label", "-s,--string", "-x,--hexdump", "-E,--external",
+                                    "--follow-symlinks", "--no-dangling-links"}) {
         add_refused(command, names, false);
     }
-    for (const char* const names : {"--s3-cred", "--hdfs-attrs"}) {
+    for (const char* const names : {"-w,--width", "--s3-cred", "--hdfs-attrs"}) {
         add_refused(command, names, true);
     }
 }
