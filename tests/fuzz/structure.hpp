@@ -1,0 +1,123 @@
+// What the targets of heaps and indexes share: an input is a file of one structure and how to look at it.
+//
+//   0   2 bytes: 4 or 8 for the size of offsets (bit 0) and of lengths (bit 1); a parameter of the target
+//   2   6 bytes: address of the structure
+//   8   the file, in which a superblock takes the place of the first bytes
+#pragma once
+
+#include "../reading/all_filters.hpp"
+#include "block_visitor.hpp"
+#include "file_state.hpp"
+#include "repair.hpp"
+
+#include <h5mote/arena.hpp>
+#include <h5mote/h5mote.hpp>
+#include <h5mote/vfd/memory.hpp>
+
+#include <cstdint>
+#include <cstdlib>
+#include <vector>
+
+namespace h5mote_fuzz {
+
+using namespace h5mote;
+
+/// Looks at the structure at `address` in every way. `parameter`: a byte of the input.
+void examine(FileState& file, Address address, unsigned parameter) noexcept;
+
+/// Visits the blocks of a structure. More bytes of them than the file has room for are an error of the library.
+class Blocks final : public BlockVisitor {
+public:
+    explicit Blocks(FileState& file) noexcept : left_(4 * file.space.end() + 64) {}
+    Status block(BlockKind /*kind*/, Address /*address*/, Address /*size*/) noexcept override {
+        if (left_-- == 0) {
+            fail();
+        }
+        return Status::ok;
+    }
+
+private:
+    Address left_;
+};
+
+/// Reads all of a window in pieces; every byte is looked at.
+inline void read_all(MetadataWindow& window) noexcept {
+    std::uint32_t sum = 0;
+    for (Address at = 0; at < window.size() && at < 65536;) {
+        ConstBytes piece;
+        if (window.peek(at, piece) != Status::ok) {
+            break;
+        }
+        for (const std::byte each : piece) {
+            sum += static_cast<std::uint32_t>(each);
+        }
+        at += piece.size();
+    }
+    volatile std::uint32_t used = sum;
+    (void)used;
+}
+
+inline constexpr std::size_t kStructureHead = 8;
+
+/// Writes the superblock over the beginning of the file.
+inline void put_superblock(Bytes file, unsigned shape) noexcept {
+    Superblock superblock;
+    superblock.shape.sizeof_addr = (shape & 1U) != 0 ? 8 : 4;
+    superblock.shape.sizeof_size = (shape & 2U) != 0 ? 8 : 4;
+    superblock.end_of_file = file.size();
+    superblock.root = 0;
+    std::byte bytes[Superblock::kMaxSize];
+    superblock.encode(bytes);
+    std::memcpy(file.data(), bytes, superblock.size());
+}
+
+/// Examines one input. With `repair` returns whether something in it was repaired.
+inline bool examine_input(Bytes input, bool repair) noexcept {
+    if (input.size() < kStructureHead + Superblock::kMaxSize) {
+        return false;
+    }
+    alignas(16) static std::byte memory[32 * 1024];
+    // A copy of exactly that size, so that the sanitizer sees what is read behind its end.
+    std::vector<std::byte> image(input.begin() + kStructureHead, input.end());
+    put_superblock({image.data(), image.size()}, std::to_integer<unsigned>(input[0]));
+    Arena arena{memory};
+    NullPort port;
+    Library library(arena, port, h5mote_test::kAllFilters);
+    MemoryDriver driver = MemoryDriver::reading({image.data(), image.size()});
+    {
+        FileState file(library, driver);
+        FileAccess access;
+        access.read_only = true;
+        access.metadata_cache = 2048;
+        if (file.open(access) == Status::ok && file.finish_open(access) == Status::ok) {
+            examine(file, narrow(load_uint(input.data() + 2, 6)), std::to_integer<unsigned>(input[1]));
+        }
+        file.abandon();
+    }
+    if (arena.usage().now != 0 || !arena.check()) {
+        fail();
+    }
+    return repair && Repair(input.subspan(kStructureHead)).reported(library.trail());
+}
+
+}  // namespace h5mote_fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    (void)h5mote_fuzz::examine_input({reinterpret_cast<std::byte*>(const_cast<std::uint8_t*>(data)), size}, false);
+    return 0;
+}
+
+#ifdef H5MOTE_FUZZER
+extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t max_size);
+
+extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t max_size,
+                                               unsigned /*seed*/) {
+    size = LLVMFuzzerMutate(data, size, max_size);
+    const h5mote::Bytes input(reinterpret_cast<std::byte*>(data), size);
+    if (size >= h5mote_fuzz::kStructureHead + h5mote::Superblock::kMaxSize) {
+        h5mote_fuzz::put_superblock(input.subspan(h5mote_fuzz::kStructureHead), data[0]);
+    }
+    h5mote_fuzz::repair_all(input, [input] { return h5mote_fuzz::examine_input(input, true); });
+    return size;
+}
+#endif
