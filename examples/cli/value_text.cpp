@@ -301,7 +301,9 @@ void ValueText::put(TextSink& sink, DatatypeView type, ConstBytes stored, unsign
             put_enumeration(sink, type, stored);
             return;
         case TypeClass::variable_length:
-            if (type.is_variable_string()) {
+            if (stored.size() < 8) {  // a damaged type
+                fail(Status::corrupt_file);
+            } else if (type.is_variable_string()) {
                 put_variable_string(sink, type, stored);
             } else {
                 put_sequence(sink, type, stored, indent);

@@ -340,6 +340,9 @@ void Walker::value(const Object& owner, DatatypeView type, ConstBytes stored, un
 }
 
 void Walker::sequence(const Object& owner, DatatypeView type, ConstBytes stored, unsigned depth) noexcept {
+    if (stored.size() < 4) {
+        return;
+    }
     const std::uint32_t count = load_le<std::uint32_t>(stored.data());
     number(count);
     const ConstBytes id = stored.subspan(4);
