@@ -71,7 +71,7 @@ Status open_part(Checker& checker, MetadataWindow& bytes, MessageType type, std:
     return Status::ok;
 }
 
-Status check_parts(Checker& checker, MetadataWindow& bytes, const AttributeParts& parts) noexcept {
+H5MOTE_STEP Status check_parts(Checker& checker, MetadataWindow& bytes, const AttributeParts& parts) noexcept {
     StoredMessage stored_space;
     MetadataWindow own;
     ConstBytes body;

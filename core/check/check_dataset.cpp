@@ -111,7 +111,12 @@ Status DatasetCheck::load_filters(Address header) noexcept {
 // What was wrong with a message by itself has been reported by now; the rest is for the layout to fit to the others.
 Status DatasetCheck::load(Address header) noexcept {
     StoredMessage stored;
-    external = stored.find(checker.file(), header, MessageType::external_files) == Status::ok;
+    const Status found = stored.find(checker.file(), header, MessageType::external_files);
+    external = found == Status::ok;
+    if (!external && found != Status::not_found) {
+        return found;
+    }
+    stored.bytes().close();
     H5MOTE_TRY(load_space(header));
     H5MOTE_TRY(load_type(header));
     H5MOTE_TRY(load_filters(header));
@@ -143,16 +148,27 @@ Status DatasetCheck::check_contiguous(Address header) noexcept {
                          layout.address);
 }
 
-std::uint64_t DatasetCheck::most_chunks() const noexcept {
+namespace {
+
+// ~0 when they cannot be counted.
+std::uint64_t count_chunks(const DatasetCheck& dataset, bool now) noexcept {
+    constexpr std::uint64_t kUnlimited = ~std::uint64_t{0};
     std::uint64_t chunks = 1;
-    for (unsigned i = 0; i < rank; ++i) {
-        if (max_dims[i] == ~std::uint64_t{0} ||
-            !checked_multiply(chunks, divide_up(max_dims[i], static_cast<std::uint32_t>(chunk_dims[i])), chunks)) {
-            return ~std::uint64_t{0};
+    for (unsigned i = 0; i < dataset.rank; ++i) {
+        const std::uint64_t size = now && dataset.max_dims[i] == kUnlimited ? dataset.dims[i] : dataset.max_dims[i];
+        if (size == kUnlimited ||
+            !checked_multiply(chunks, divide_up(size, static_cast<std::uint32_t>(dataset.chunk_dims[i])), chunks)) {
+            return kUnlimited;
         }
     }
     return chunks;
 }
+
+}  // namespace
+
+std::uint64_t DatasetCheck::most_chunks() const noexcept { return count_chunks(*this, false); }
+
+std::uint64_t DatasetCheck::chunks_now() const noexcept { return count_chunks(*this, true); }
 
 Status DatasetCheck::check_data(const ChunkLocation& location) noexcept {
     const Address address = location.address;

@@ -22,6 +22,8 @@ public:
     bool filtered() const noexcept { return filters != 0; }
     /// Number of chunks of the largest extent, or ~0 when it has no limit.
     std::uint64_t most_chunks() const noexcept;
+    /// The same of the current extent, as chunks are numbered: but for the unlimited dimension of the largest one.
+    std::uint64_t chunks_now() const noexcept;
     /// A chunk that an index names; `index` is where. `scaled`: its chunk coordinates, if the index tells them.
     Status chunk(const ChunkLocation& location, const std::uint64_t* scaled, Address index) noexcept;
     /// Bytes that tell the size of a filtered chunk in the arrays.

@@ -55,7 +55,13 @@ Status Checker::judge(Status status, CheckPart part, Address address) noexcept {
         case Status::overflow:
             break;
         case Status::io_error:
-            return bad(ProblemKind::unreadable, part, address);
+            // In a later walk as well, if it is the first time.
+            if (verifying() || !unreadable_) {
+                report({ProblemKind::unreadable, part, false, address, 0, object_});
+            }
+            complete_ = false;
+            unreadable_ = true;
+            return kReported;
         case Status::unsupported:
             // Filters are the program's, unknown messages say themselves that they are; all else is damage.
             return record.value == static_cast<std::uint64_t>(Feature::filter) ||

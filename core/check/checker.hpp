@@ -118,6 +118,7 @@ private:
     Address reached_by_ = kUndefinedAddress;
     std::uint32_t walks_ = 0;
     bool complete_ = true;  // nothing was given up so far
+    bool unreadable_ = false;
 };
 
 /// Shows the blocks of a structure to the checker.

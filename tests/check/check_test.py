@@ -364,6 +364,15 @@ class Damage(unittest.TestCase):
             "address 0x%x: extensible array: what the header says of its blocks is wrong: 4 found: /d" % header,
         )
 
+    def test_highest_element(self):
+        image = self.chunked(libver="latest")
+        header = image.find(b"EAHD")
+        image.put(header + 12 + 4 * 8, 8, 3)
+        image.seal(header, 12 + 6 * 8 + 8 + 4)
+        self.expect(
+            image, "address 0x%x: extensible array: holds another number than it says: 4: /d" % header
+        )
+
     def test_data(self):
         image = self.make(
             lambda file: file.create_dataset("d", data=numpy.arange(20), chunks=(20,), fletcher32=True)

@@ -6,6 +6,7 @@
 #include "recording_driver.hpp"
 #include "workload.hpp"
 
+#include <h5mote/check.hpp>
 #include <h5mote/port/malloc.hpp>
 #include <h5mote/vfd/memory.hpp>
 
@@ -30,6 +31,19 @@ constexpr std::size_t kAllSubsets = 5;
 struct Acknowledged {
     std::size_t operations;
     Model model;
+};
+
+class FoundProblems final : public CheckReporter {
+public:
+    void problem(const Problem& problem) noexcept override {
+        // How many blocks an extensible array has is counted by a write of its own, and nobody asks.
+        if (!problem.note && problem.kind != ProblemKind::statistics) {
+            text += "problem " + std::to_string(static_cast<int>(problem.kind)) + " of part " +
+                    std::to_string(static_cast<int>(problem.part)) + " at " + std::to_string(problem.address) + ", " +
+                    std::to_string(problem.number) + "; ";
+        }
+    }
+    std::string text;
 };
 
 class Cuts {
@@ -93,11 +107,38 @@ private:
         GrowingMemoryDriver storage(memory_);
         ASSERT_EQ(storage.assign({image.data(), image.size()}), Status::ok);
         const Acknowledged* last = known(operations);
-        const std::string bad = verify(storage, last == nullptr ? Model() : last->model, attempted_, last != nullptr);
+        std::string bad = structure(storage, "");
+        const std::string lost = verify(storage, last == nullptr ? Model() : last->model, attempted_, last != nullptr);
+        bad += lost;
+        if (bad.empty() && cuts_ % 4 == 0) {
+            bad = structure(storage, "after resuming: ");
+        }
         ++cuts_;
         if (!bad.empty() && ++lost_ <= 5) {
             std::printf("  %s: cut after %zu, %s: %s\n", name_.c_str(), operations, what.c_str(), bad.c_str());
         }
+    }
+
+    // What check_file() finds, first as the cut left it, then when work went on.
+    std::string structure(Driver& storage, const char* when) {
+        NullPort port;
+        Library library{memory_, port, all_filters()};
+        FileAccess access;
+        access.read_only = true;
+        Result<File> file = File::open(library, storage, access);
+        if (!file) {
+            return {};  // verify() says whether it should
+        }
+        FoundProblems found;
+        CheckOptions options;
+        options.memory = std::size_t{1} << 16;
+        options.data = false;  // verify() reads all of it
+        const Status status = check_file(*file, options, found);
+        EXPECT_EQ(file->close(), Status::ok);
+        if (status != Status::ok) {
+            return std::string("cannot be checked: ") + to_string(status);
+        }
+        return found.text.empty() ? found.text : when + found.text;
     }
 
     // Operation i arrives in part: its first sectors, or its last ones.
