@@ -43,6 +43,7 @@ class Comparison:
         self.arguments = arguments
         self.tried = 0
         self.same = 0
+        self.too_large = 0
 
     def compare(self, place, name, options):
         expected = run([self.arguments.h5dump, *options, name], place)
@@ -55,6 +56,12 @@ class Comparison:
         self.tried += 1
         if found[:2] == expected[:2]:
             self.same += 1
+            return
+        # Names of 64 KiB, or one chunk, may be larger than all the memory.
+        if self.arguments.memory and any(word in found[2] for word in (b"out_of_memory", b"over_budget")):
+            print(f"too large: {os.path.join(place, name)} {' '.join(options)}")
+            self.tried -= 1
+            self.too_large += 1
             return
         print(f"DIFFERENT: {os.path.join(place, name)} {' '.join(options)}: exit code {found[0]}, not {expected[0]}")
         texts = [text.decode("utf-8", "replace").splitlines() for text in (expected[1], found[1])]
@@ -95,8 +102,8 @@ def main():
             if run([arguments.h5dump, "-H", name], place)[0] == 0:
                 comparison.compare(place, name, [])
                 comparison.compare(place, name, ["-p"])
-    print(f"{comparison.same} of {comparison.tried} identical")
-    return 0 if comparison.same == comparison.tried and comparison.tried > 100 else 1
+    print(f"{comparison.same} of {comparison.tried} identical, {comparison.too_large} larger than the memory")
+    return 0 if comparison.same == comparison.tried > 100 and comparison.too_large <= 2 else 1
 
 
 if __name__ == "__main__":
