@@ -309,6 +309,7 @@ public:
     }
 };
 
+#if H5MOTE_CONVERSION
 TEST(DatatypeVariable, ConversionsOfTheProgram) {
     static constexpr auto kFrom = make_integer(1, false);
     static constexpr auto kTo = make_integer(2, false);
@@ -338,6 +339,7 @@ TEST(DatatypeVariable, ConversionsOfTheProgram) {
     ASSERT_TRUE(conversion.prepare(bench.context, kFrom, kFrom) == Status::ok);
     EXPECT_TRUE(conversion.is_copy());
 }
+#endif
 
 TEST(DatatypeNative, CompoundsAreLaidOutAsStructs) {
     struct Struct {
