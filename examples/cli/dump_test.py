@@ -45,10 +45,10 @@ class Comparison:
         self.same = 0
         self.too_large = 0
 
-    def compare(self, place, name, options):
+    def compare(self, place, name, options, accepted=(0, 1)):
         expected = run([self.arguments.h5dump, *options, name], place)
-        if expected[0] not in (0, 1):
-            return  # h5dump itself crashes
+        if expected[0] not in accepted:
+            return  # h5dump itself crashes, or lacks a filter that h5mote has
         command = [*self.arguments.emulator, self.arguments.h5mote, "dump"]
         if self.arguments.memory:
             command += ["--memory", self.arguments.memory]
@@ -99,9 +99,8 @@ def main():
                 comparison.compare(place, name, options)
     if arguments.corpus and os.path.isdir(arguments.corpus):
         for place, name in corpus_files(arguments.corpus):
-            if run([arguments.h5dump, "-H", name], place)[0] == 0:
-                comparison.compare(place, name, [])
-                comparison.compare(place, name, ["-p"])
+            comparison.compare(place, name, [], accepted=(0,))
+            comparison.compare(place, name, ["-p"], accepted=(0,))
     print(f"{comparison.same} of {comparison.tried} identical, {comparison.too_large} larger than the memory")
     return 0 if comparison.same == comparison.tried > 100 and comparison.too_large <= 2 else 1
 
