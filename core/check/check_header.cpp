@@ -54,6 +54,21 @@ Status check_old_fill_value(Context& context, ConstBytes body) noexcept {
                                                      : damaged_message(context, __LINE__, MessageType::fill_value_old);
 }
 
+// Messages of other types stand in their own headers. Specification IV.A.2, "shared message".
+bool can_be_shared(MessageType type) noexcept {
+    switch (type) {
+        case MessageType::dataspace:
+        case MessageType::datatype:
+        case MessageType::fill_value_old:
+        case MessageType::fill_value:
+        case MessageType::filter_pipeline:
+        case MessageType::attribute:
+            return true;
+        default:
+            return false;
+    }
+}
+
 }  // namespace
 
 Status Checker::check_link(ConstBytes body, LinkMessage& link) noexcept {
@@ -122,6 +137,9 @@ Status Checker::check_message(MessageIterator& message, HeaderFacts& facts) noex
         return Status::ok;
     }
     const Address at = message.block_address() + message.offset();
+    if (message.shared() && static_cast<unsigned>(type) < 32 && !can_be_shared(type)) {
+        return bad(ProblemKind::malformed, CheckPart::message, at, static_cast<std::uint64_t>(type));
+    }
     StoredMessage stored;
     Status status = stored.open(message);
     // The window tells where it stood.

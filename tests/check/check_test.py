@@ -195,6 +195,11 @@ class Damage(unittest.TestCase):
         image.put(space + 16, 8, 99)  # the largest size is below the size
         self.expect(image, "address 0x%x: dataspace message: contradicts the format: /b" % space)
 
+    def test_message_that_cannot_be_shared(self):
+        image, _, _, layout = self.contiguous()
+        image[layout - 4] |= 2
+        self.expect(image, "address 0x%x: layout message: contradicts the format: /b" % layout)
+
     def test_reference_count(self):
         image = self.make(lambda file: file.create_dataset("d", data=1))
         at = self.address("d")
