@@ -92,6 +92,9 @@ bool ElementText::make_room(std::size_t more) {
 }
 
 void ElementText::put(std::string_view text) {
+    if (text.empty()) {
+        return;
+    }
     columns_ += count_columns(text);
     if (in_first_section_) {
         // Line breaks before any text make no section.
