@@ -13,33 +13,45 @@ namespace {
 // Bytes of a piece that is worth an access of its own to the storage.
 constexpr std::uint64_t kLong = 4096;
 
+// Bytes from one element to the next in file or chunk. More than memory can hold stand between no two elements in it.
+std::size_t step_of(const PairedRun& piece, std::uint32_t element_size) noexcept {
+    return static_cast<std::size_t>(piece.step * element_size);
+}
+
 }  // namespace
 
 Status Transfer::from_memory(const std::byte* at, const PairedRun& piece) noexcept {
     return conversion_.run(static_cast<std::size_t>(piece.length),
-                           at + static_cast<std::size_t>(piece.file * element_size_), element_size_, user(piece.memory),
-                           memory_size_);
+                           at + static_cast<std::size_t>(piece.file * element_size_), step_of(piece, element_size_),
+                           user(piece.memory), memory_size_);
 }
 
 // Long pieces go straight to the caller; of others, what follows is read along with them.
 Status Transfer::from_raw(const PairedRun& piece) noexcept {
     std::uint64_t offset = 0;
-    std::uint64_t bytes = 0;
+    std::uint64_t bytes = 0;  // from the first element to the end of the last
     if (!checked_multiply<std::uint64_t>(piece.file, element_size_, offset) ||
-        !checked_multiply<std::uint64_t>(piece.length, element_size_, bytes)) {
+        !checked_multiply(piece.length - 1, piece.step, bytes) ||
+        !checked_multiply<std::uint64_t>(bytes + 1, element_size_, bytes)) {
         return file_.context.fail(Module::dataset, __LINE__, Status::corrupt_file, 0, piece.file);
     }
-    if (conversion_.is_copy() && bytes >= kLong) {
-        return raw_.read(offset, {user(piece.memory), static_cast<std::size_t>(bytes)});
-    }
+    const std::uint64_t together = piece.step == 1 ? bytes : element_size_;
+    const bool direct = conversion_.is_copy() && together >= kLong;
+    const std::uint64_t step = piece.step * element_size_;
     for (std::uint64_t done = 0; done < piece.length;) {
         ConstBytes there;
+        const std::uint64_t passed = done * step;
+        if (direct) {
+            H5MOTE_TRY(raw_.read(offset + passed, {user(piece.memory + done), static_cast<std::size_t>(together)}));
+            done += piece.step == 1 ? piece.length : 1;
+            continue;
+        }
+        const std::uint64_t wanted = step > kLong ? element_size_ : bytes - passed;
+        H5MOTE_TRY(raw_.view(offset + passed, element_size_, wanted, there));
         const std::uint64_t left = piece.length - done;
-        H5MOTE_TRY(raw_.view(offset + done * element_size_, element_size_, left * element_size_, there));
-        const std::uint64_t held = there.size() / element_size_;
-        const std::uint64_t now = held < left ? held : left;
-        H5MOTE_TRY(from_memory(there.data(), {0, piece.memory + done, now}));
-        done += now;
+        const std::uint64_t held = there.size() >= bytes - passed ? left : (there.size() - element_size_) / step + 1;
+        H5MOTE_TRY(from_memory(there.data(), {0, piece.memory + done, held, piece.step}));
+        done += held;
     }
     return Status::ok;
 }
@@ -58,17 +70,15 @@ Status Transfer::from_nothing(const PairedRun& piece) noexcept {
     H5MOTE_TRY(dataset_.fill(elements, static_cast<std::size_t>(room)));
     for (std::uint64_t done = 0; done < piece.length; done += room) {
         const std::uint64_t left = piece.length - done;
-        H5MOTE_TRY(from_memory(elements, {0, piece.memory + done, left < room ? left : room}));
+        H5MOTE_TRY(from_memory(elements, {0, piece.memory + done, left < room ? left : room, 1}));
     }
     return Status::ok;
 }
 
 template <typename Runs>
 Status Transfer::read_memory(Runs& runs, const std::byte* at) noexcept {
-    SelectionRun run;
     PairedRun piece;
-    while (runs.next(run)) {
-        pairs_.take(run);
+    while (pairs_.take_next(runs)) {
         while (pairs_.next(piece)) {
             H5MOTE_TRY(from_memory(at, piece));
         }
@@ -78,10 +88,8 @@ Status Transfer::read_memory(Runs& runs, const std::byte* at) noexcept {
 
 template <typename Runs>
 Status Transfer::read_raw(Runs& runs) noexcept {
-    SelectionRun run;
     PairedRun piece;
-    while (runs.next(run)) {
-        pairs_.take(run);
+    while (pairs_.take_next(runs)) {
         while (pairs_.next(piece)) {
             H5MOTE_TRY(from_raw(piece));
         }
@@ -91,10 +99,8 @@ Status Transfer::read_raw(Runs& runs) noexcept {
 
 template <typename Runs>
 Status Transfer::read_nothing(Runs& runs) noexcept {
-    SelectionRun run;
     PairedRun piece;
-    while (runs.next(run)) {
-        pairs_.take(run);
+    while (pairs_.take_next(runs)) {
         while (pairs_.next(piece)) {
             H5MOTE_TRY(from_nothing(piece));
         }

@@ -68,6 +68,9 @@ void BoxRuns::start() noexcept {
                 row_axis_ = here;
                 row_ = range;
             }
+        } else if (d + 1 == row_dim_) {
+            rows_axis_ = here;
+            rows_end_ = range.end;
         }
     }
     if (row_.begin == row_.end) {
@@ -98,17 +101,41 @@ bool BoxRuns::next(SelectionRun& run) noexcept {
     if (kind_ != Kind::product) {
         return next_gathered(run);
     }
+    pass(row_run(run));
+    return true;
+}
+
+bool BoxRuns::next_stepped(SelectionRun& run, std::uint64_t& step) noexcept {
+    step = 1;
+    if (done_ || kind_ != Kind::product || run_unit_ != 1 || row_axis_.block != 1 || row_axis_.count == 1) {
+        return next(run);
+    }
+    step = row_axis_.stride;
+    (void)row_run(run);
+    run.length = row_.end - index_[row_dim_];
+    pass(run.length);
+    return true;
+}
+
+// Goes on behind what was taken of the row.
+void BoxRuns::pass(std::uint64_t taken) noexcept {
     std::uint64_t& index = index_[row_dim_];
-    index += row_run(run);
+    index += taken;
     skip_ = 0;
     if (index == row_.end) {
         index = row_.begin;
         done_ = !count_on();
     }
-    return true;
 }
 
 bool BoxRuns::count_on() noexcept {
+    // Mostly the next row follows.
+    if (row_dim_ != 0 && index_[row_dim_ - 1U] + 1 < rows_end_) {
+        const std::uint64_t row = index_[row_dim_ - 1U]++;
+        row_offset_ += (rows_axis_.coordinate_of(row + 1) - rows_axis_.coordinate_of(row)) * pitch_[row_dim_];
+        row_packed_ += row_axis_.selected();
+        return true;
+    }
     for (std::size_t d = row_dim_; d-- > 0;) {
         const Range range = indices(d, axis(d));
         if (++index_[d] < range.end) {
@@ -187,29 +214,24 @@ Status PairedRuns::reset(const Selection& selection, const Dataspace& space, std
     return memory_.element_count() == file_count ? Status::ok : Status::invalid_argument;
 }
 
-bool PairedRuns::next(PairedRun& piece) noexcept {
-    if (file_.length == 0) {
-        return false;
-    }
-    piece = {file_.offset, file_.packed, file_.length};
-    if (!packed_) {
-        std::uint64_t passed = file_.packed - held_.packed;
-        if (file_.packed < held_.packed || passed >= held_.length) {
-            // The run after the one held is the usual case; everything else is looked up.
-            if (file_.packed < held_.packed || passed != held_.length) {
-                memory_.seek(file_.packed);
-            }
-            if (!memory_.next(held_)) {
-                file_.length = 0;
-                return false;
-            }
-            passed = file_.packed - held_.packed;
+// The part of a piece that is contiguous in memory too.
+bool PairedRuns::cut(PairedRun& piece) noexcept {
+    std::uint64_t passed = file_.packed - held_.packed;
+    if (file_.packed < held_.packed || passed >= held_.length) {
+        // The run after the one held is the usual case; everything else is looked up.
+        if (file_.packed < held_.packed || passed != held_.length) {
+            memory_.seek(file_.packed);
         }
-        piece.memory = held_.offset + passed;
-        const std::uint64_t left = held_.length - passed;
-        piece.length = left < file_.length ? left : file_.length;
+        if (!memory_.next(held_)) {
+            file_.length = 0;
+            return false;
+        }
+        passed = file_.packed - held_.packed;
     }
-    file_.offset += piece.length;
+    piece.memory = held_.offset + passed;
+    const std::uint64_t left = held_.length - passed;
+    piece.length = left < file_.length ? left : file_.length;
+    file_.offset += piece.length * step_;
     file_.packed += piece.length;
     file_.length -= piece.length;
     return true;

@@ -34,6 +34,9 @@ public:
     /// The next run into `run`; false at the end. Runs come in row-major order, those of points in the order of their
     /// list; none is empty.
     bool next(SelectionRun& run) noexcept;
+    /// The same, but single elements in equal steps along a row come as one: `length` of them, the first at `offset`,
+    /// `step` apart. Of all other runs `step` is 1.
+    bool next_stepped(SelectionRun& run, std::uint64_t& step) noexcept;
     /// The run that next() gives, without going on; false at the end, and for points and irregular hyperslabs.
     bool peek(SelectionRun& run) const noexcept { return !done_ && kind_ == Kind::product && row_run(run) != 0; }
 
@@ -80,6 +83,7 @@ protected:
 private:
     Range indices(std::size_t d, const Axis& axis) const noexcept;
     std::uint64_t row_run(SelectionRun& run) const noexcept;
+    void pass(std::uint64_t taken) noexcept;
     bool count_on() noexcept;
     void locate_row() noexcept;
 
@@ -107,6 +111,8 @@ private:
     const std::uint64_t* scaled_ = nullptr;
     Axis row_axis_;
     Range row_;                     // what the box has of row_axis_, as indices
+    Axis rows_axis_;                // the dimension before the row's, if there is one ...
+    std::uint64_t rows_end_ = 0;    // ... and where the box ends in it, as an index
     std::uint64_t run_unit_ = 0;    // elements of the dimensions taken whole; 0: nothing is selected in the box
     std::uint64_t skip_ = 0;        // elements of the next run that seek() passed over
     std::uint64_t row_offset_ = 0;  // of coordinate 0 of the row in the box, in run units, modulo 2^64 ...
@@ -145,6 +151,7 @@ struct PairedRun {
     std::uint64_t file;    ///< offset in the extent or chunk that the outer runs belong to
     std::uint64_t memory;  ///< offset in the caller's buffer
     std::uint64_t length;
+    std::uint64_t step = 1;  ///< from one element to the next on the file's side
 };
 
 /// The memory side of a transfer: a packed buffer in selection order, or a selection of a memory dataspace. Each run
@@ -158,14 +165,29 @@ public:
     /// does not select `file_count` elements, the number that the file's side has.
     Status reset(const Selection& selection, const Dataspace& space, std::uint64_t file_count) noexcept;
     /// Takes the next run of the file's side. Runs may come in any order; ascending ones cost least.
-    void take(const SelectionRun& file) noexcept { file_ = file; }
+    void take(const SelectionRun& file) noexcept {
+        file_ = file;
+        step_ = 1;
+    }
+    /// Takes the next run of those, or elements in equal steps; false at their end.
+    bool take_next(BoxRuns& runs) noexcept { return runs.next_stepped(file_, step_); }
     /// The next piece of that run; false when it is used up.
-    bool next(PairedRun& piece) noexcept;
+    bool next(PairedRun& piece) noexcept {
+        piece.file = file_.offset;
+        piece.memory = file_.packed;
+        piece.length = file_.length;
+        piece.step = step_;
+        file_.length = packed_ ? 0 : file_.length;
+        return piece.length != 0 && (packed_ || cut(piece));
+    }
 
 private:
+    bool cut(PairedRun& piece) noexcept;
+
     SelectionRuns memory_;
     SelectionRun held_{0, 0, 0};  // of the memory's side, the one that next() stands in
     SelectionRun file_{0, 0, 0};  // what is left of the file's side
+    std::uint64_t step_ = 1;      // between its elements
     bool packed_ = true;
 };
 

@@ -3,6 +3,20 @@
 #include <cstring>
 
 namespace h5mote {
+namespace {
+
+#if H5MOTE_ALL_FORMATS
+// A size that the compiler knows makes single loads and stores.
+template <std::size_t kBytes>
+void copy_each(std::size_t count, const std::byte* from, std::size_t from_stride, std::byte* to,
+               std::size_t to_stride) noexcept {
+    for (; count > 0; --count, from += from_stride, to += to_stride) {
+        std::memcpy(to, from, kBytes);
+    }
+}
+#endif
+
+}  // namespace
 
 void Conversion::reset() noexcept {
     if (plan_ != nullptr) {
@@ -29,6 +43,19 @@ void Conversion::copy(std::size_t count, const std::byte* from, std::size_t from
         bytes *= count;
         count = bytes == 0 ? 0 : 1;
     }
+#if H5MOTE_ALL_FORMATS
+    // The common sizes of values that stand apart.
+    switch (count > 1 ? bytes : 0) {
+        case 2:
+            return copy_each<2>(count, from, from_stride, to, to_stride);
+        case 4:
+            return copy_each<4>(count, from, from_stride, to, to_stride);
+        case 8:
+            return copy_each<8>(count, from, from_stride, to, to_stride);
+        default:
+            break;
+    }
+#endif
     for (; count > 0; --count, from += from_stride, to += to_stride) {
         std::memcpy(to, from, bytes);
     }

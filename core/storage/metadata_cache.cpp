@@ -54,6 +54,12 @@ void MetadataCache::close() noexcept {
 }
 
 CacheEntry* MetadataCache::lookup(Address address) noexcept {
+#if H5MOTE_ALL_FORMATS
+    // Blocks are walked in many small steps.
+    if (CacheEntry* const last = lru_.front(); last != nullptr && last->address_ == address) {
+        return last;
+    }
+#endif
     CacheEntry* entry = bucket(address);
     while (entry != nullptr && entry->address_ != address) {
         entry = entry->hash_next_;
@@ -64,8 +70,10 @@ CacheEntry* MetadataCache::lookup(Address address) noexcept {
 Pinned MetadataCache::find(Address address) noexcept {
     Pinned block;
     if (CacheEntry* entry = lookup(address)) {
-        lru_.remove(*entry);
-        lru_.push_front(*entry);
+        if (H5MOTE_ALL_FORMATS == 0 || entry != lru_.front()) {
+            lru_.remove(*entry);
+            lru_.push_front(*entry);
+        }
         block.reset(entry);
     }
     return block;
@@ -90,8 +98,8 @@ Status MetadataCache::protect(Usage usage, Address address, std::size_t size, Pi
     if (status == Status::ok && (checksummed || H5MOTE_ALL_FORMATS == 0) &&
         checksum_of(*entry) != load_le<std::uint32_t>(entry->at(size - kChecksumSize))) {
         // With the size: who repairs damage, as the tests do, has all it needs.
-        status = context_.fail(Module::storage, __LINE__, Status::corrupt_file, static_cast<std::uint32_t>(size),
-                               address);
+        status =
+            context_.fail(Module::storage, __LINE__, Status::corrupt_file, static_cast<std::uint32_t>(size), address);
     }
     if (status != Status::ok) {
         block.reset();

@@ -147,7 +147,13 @@ private:
     // What the budget is charged: the bookkeeping of a 32-bit machine everywhere, so that every machine evicts the same
     // blocks at the same time and writes the same file.
     static std::size_t cost(std::size_t size) noexcept { return 32 + size; }
-    CacheEntry*& bucket(Address address) noexcept { return buckets_[(address ^ (address >> 5)) & (bucket_count_ - 1)]; }
+#if H5MOTE_ALL_FORMATS
+    // Collections and heap blocks begin at multiples of their size, a power of two.
+    static Address hash(Address address) noexcept { return address ^ (address >> 5) ^ (address >> 12); }
+#else
+    static Address hash(Address address) noexcept { return address ^ (address >> 5); }
+#endif
+    CacheEntry*& bucket(Address address) noexcept { return buckets_[hash(address) & (bucket_count_ - 1)]; }
     CacheEntry* lookup(Address address) noexcept;
     CacheEntry* next_dirty(Phase phase, Address from) noexcept;
     Status add(Usage usage, Address address, std::size_t size, CacheEntry*& entry) noexcept;

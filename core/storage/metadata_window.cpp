@@ -60,18 +60,18 @@ Status MetadataWindow::open(MetadataCache& cache, Usage usage, Address address, 
     if (checksummed && (size < kChecksumSize || size > 0xffffffffU)) {
         return damaged(__LINE__);
     }
-    // Often the first bytes of a block are looked at to learn its size.
     block_ = cache.find(address);
-    if (block_ && block_->size() > size && !checksummed) {
-        return Status::ok;
+    if (block_) {
+        // Often the first bytes of a block are looked at to learn its size.
+        if (block_->size() == size || (block_->size() > size && !checksummed)) {
+            return Status::ok;
+        }
+        block_.reset();
+        if (!cache.drop_clean(address)) {
+            return damaged(__LINE__);
+        }
     }
-    const bool other_size = block_ && block_->size() != size;
-    const bool present = block_ && !other_size;
-    block_.reset();
-    if (other_size && !cache.drop_clean(address)) {
-        return damaged(__LINE__);
-    }
-    if (present || (size != 0 && cache.fits(size))) {
+    if (size != 0 && cache.fits(size)) {
         return cache.protect(usage, address, static_cast<std::size_t>(size), block_, checksummed);
     }
     return checksummed && !cache.is_verified(address, size) ? verify() : Status::ok;
