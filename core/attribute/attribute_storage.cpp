@@ -19,6 +19,10 @@ Status AttributePlace::open(FileState& file, MetadataWindow& bytes) const noexce
     }
     FractalHeap heap;
     H5MOTE_TRY(heap.open(file, address));
+    return open_in(file, heap, bytes);
+}
+
+Status AttributePlace::open_in(FileState& file, FractalHeap& heap, MetadataWindow& bytes) const noexcept {
     return id_length < heap.id_length()
                ? file.context.fail(Module::attribute, __LINE__, Status::corrupt_file, id_length, address)
                : heap.object(ConstBytes(id, heap.id_length()), bytes);
@@ -81,9 +85,7 @@ Status AttributeCursor::open(Address header) noexcept {
     tracked_ = message_.version() == 1 ? (info_.flags & kOrderTracked) != 0
                                        : (message_.header_flags() & HeaderPrefix::kAttributesTracked) != 0;
     if (info_.dense) {
-        FractalHeap heap;
-        H5MOTE_TRY(heap.open(file_, info_.storage.heap));
-        heap_id_length_ = static_cast<std::uint16_t>(heap.id_length());
+        H5MOTE_TRY(heap_.open(file_, info_.storage.heap));
     }
     return start(IndexOrder::native, Direction::increasing);
 }
@@ -152,8 +154,8 @@ Status AttributeCursor::next_in_header(StoredAttributeMessage& attribute) noexce
 namespace {
 
 // Where the attribute of a record of either index stands.
-Status take_record(FileState& file, const AttributeRecord& record, const DenseStorage& storage, bool tracked,
-                   StoredAttributeMessage& attribute) noexcept {
+Status take_record(FileState& file, const AttributeRecord& record, const DenseStorage& storage, FractalHeap& heap,
+                   bool tracked, StoredAttributeMessage& attribute) noexcept {
     AttributePlace& place = attribute.place;
     place.kind = (record.flags & kMessageShared) != 0 ? AttributePlace::Kind::shared : AttributePlace::Kind::heap;
     place.address = storage.heap;
@@ -161,16 +163,18 @@ Status take_record(FileState& file, const AttributeRecord& record, const DenseSt
     std::memcpy(place.id, record.heap_id.data(), sizeof place.id);
     attribute.has_order = tracked;
     attribute.order = record.order;
-    H5MOTE_TRY(place.open(file, attribute.bytes));
+    H5MOTE_TRY(place.kind == AttributePlace::Kind::heap ? place.open_in(file, heap, attribute.bytes)
+                                                        : place.open(file, attribute.bytes));
     return attribute.parts.decode(file.context, attribute.bytes);
 }
 
 class NameCompare final : public RecordCompare {
 public:
-    NameCompare(FileState& file, const DenseStorage& storage, bool tracked, std::string_view name,
+    NameCompare(FileState& file, const DenseStorage& storage, FractalHeap& heap, bool tracked, std::string_view name,
                 StoredAttributeMessage& attribute) noexcept
         : file_(file),
           storage_(storage),
+          heap_(heap),
           name_(name),
           hash_(name_hash(bytes_of(name))),
           attribute_(attribute),
@@ -186,7 +190,7 @@ public:
             return Status::ok;
         }
         std::string_view name;
-        H5MOTE_TRY(take_record(file_, record, storage_, tracked_, attribute_));
+        H5MOTE_TRY(take_record(file_, record, storage_, heap_, tracked_, attribute_));
         H5MOTE_TRY(attribute_.name(name));
         order = name_.compare(name);
         return Status::ok;
@@ -195,6 +199,7 @@ public:
 private:
     FileState& file_;
     const DenseStorage& storage_;
+    FractalHeap& heap_;
     std::string_view name_;
     std::uint32_t hash_;
     StoredAttributeMessage& attribute_;
@@ -208,7 +213,7 @@ Status AttributeCursor::dense_at(std::uint64_t position, StoredAttributeMessage&
     AttributeRecord record;
     H5MOTE_TRY(index_.record(position, {bytes, index_.record_size()}));
     return record.decode(index_.type(), {bytes, index_.record_size()})
-               ? take_record(file_, record, info_.storage, tracked_, attribute)
+               ? take_record(file_, record, info_.storage, heap_, tracked_, attribute)
                : file_.context.fail(Module::attribute, __LINE__, Status::corrupt_file, 0, header_);
 }
 
@@ -231,7 +236,7 @@ Status AttributeCursor::find(std::string_view name, StoredAttributeMessage& attr
     attribute.bytes.close();
     if (info_.dense) {
         std::byte record[BTree2::kMaxRecordSize];
-        NameCompare compare(file_, info_.storage, tracked_, name, attribute);
+        NameCompare compare(file_, info_.storage, heap_, tracked_, name, attribute);
         return index_.find(compare, {record, index_.record_size()});
     }
     std::string_view found;

@@ -27,6 +27,8 @@ struct AttributePlace {
     std::byte id[AttributeRecord::kHeapIdSize] = {};
 
     Status open(FileState& file, MetadataWindow& bytes) const noexcept;
+    /// The same in the heap, which is open.
+    Status open_in(FileState& file, FractalHeap& heap, MetadataWindow& bytes) const noexcept;
 };
 
 /// An attribute message taken apart: what stands where in it.
@@ -80,7 +82,10 @@ public:
     Status find(std::string_view name, StoredAttributeMessage& attribute) noexcept;
     Status count(std::uint64_t& attributes) noexcept;
     Status storage_size(StorageSize& size) noexcept;
-    void park() noexcept { message_.park(); }
+    void park() noexcept {
+        message_.park();
+        heap_.close();
+    }
 
 private:
     Status next_in_header(StoredAttributeMessage& attribute) noexcept;
@@ -91,7 +96,7 @@ private:
     AttributeInfoMessage info_;
     MessageIterator message_;
     BTree2 index_;
-    std::uint16_t heap_id_length_ = 0;
+    FractalHeap heap_;  // of dense storage
     std::uint64_t position_ = 0;
     Direction direction_ = Direction::increasing;
     bool tracked_ = false;

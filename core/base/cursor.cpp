@@ -1,10 +1,18 @@
 #include "cursor.hpp"
 
+#include <h5mote/config.hpp>
+
 #include "checked.hpp"
 
 namespace h5mote {
 
 std::uint64_t load_uint(const std::byte* from, unsigned width) noexcept {
+#if H5MOTE_ALL_FORMATS
+    // Addresses and lengths of nearly all files.
+    if (width == 8) {
+        return load_le<std::uint64_t>(from);
+    }
+#endif
     std::uint64_t value = 0;
     while (width > 0) {
         value = (value << 8) | static_cast<std::uint8_t>(from[--width]);

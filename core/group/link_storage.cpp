@@ -100,6 +100,7 @@ H5MOTE_STEP Status find_in_header(FileState& file, Address group, ConstBytes nam
                                   GroupStorage& storage, bool& elsewhere) noexcept {
     MessageIterator message(file, group);
     for (;;) {
+        message.pass_links(name);
         H5MOTE_TRY(message.next());
         switch (message.type()) {
             case MessageType::link_info:

@@ -9,6 +9,8 @@ namespace {
 
 constexpr std::uint32_t kSignature = 0x4c4f4347U;  // "GCOL"
 
+constexpr Address kUsualSize = 4096;
+
 constexpr Address padded(Address size) noexcept { return (size + 7) & ~Address{7}; }
 
 }  // namespace
@@ -17,12 +19,14 @@ Status GlobalHeap::damaged(unsigned line, Address collection) noexcept {
     return file_.context.fail(Module::heap, line, Status::corrupt_file, 0, collection);
 }
 
-// How long a collection is says its header; that is read first, by itself.
+// How long a collection is says its header. That is read first: with as much behind it as libhdf5 makes collections
+// long unless their objects are, where the file goes on so far.
 Status GlobalHeap::open(Address collection, MetadataWindow& window) noexcept {
     if (collection != collection_) {
         ConstBytes bytes;
         const std::size_t size = 8U + file_.shape().sizeof_size;
-        H5MOTE_TRY(file_.window(Usage::global_heap, collection, size, false, window));
+        const Address read = file_.contains(collection, kUsualSize) ? kUsualSize : Address{size};
+        H5MOTE_TRY(file_.window(Usage::global_heap, collection, read, false, window));
         H5MOTE_TRY(window.view(0, size, bytes));
         Reader reader(bytes);
         const bool signature = reader.u32() == kSignature && reader.u8() == 1;
@@ -32,6 +36,10 @@ Status GlobalHeap::open(Address collection, MetadataWindow& window) noexcept {
         collection_ = kUndefinedAddress;
         if (!signature || size_ < first()) {
             return damaged(__LINE__, collection);
+        }
+        if (size_ == read) {
+            collection_ = collection;
+            return Status::ok;
         }
     }
     H5MOTE_TRY(file_.window(Usage::global_heap, collection, size_, false, window));
@@ -47,10 +55,8 @@ Status GlobalHeap::load(MetadataWindow& window, Address at, Object& object) noex
     }
     ConstBytes bytes;
     H5MOTE_TRY(window.view(at, 8U + file_.shape().sizeof_size, bytes));
-    Reader reader(bytes);
-    object.index = reader.u16();
-    reader.skip(6);
-    object.size = file_.shape().read_size(reader);
+    object.index = load_le<std::uint16_t>(bytes.data());
+    object.size = narrow(load_uint(bytes.data() + 8, file_.shape().sizeof_size));
     const Address header = object_header_size();
     const Address room = size_ - at - header;
     object.space = object.index == 0 ? object.size : header + padded(object.size);

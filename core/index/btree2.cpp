@@ -21,12 +21,9 @@ std::uint8_t width_of(std::uint64_t most) noexcept { return static_cast<std::uin
 }  // namespace
 
 bool BTree2::level(unsigned depth, Level& of) const noexcept {
-    of.most = static_cast<std::uint32_t>((node_size_ - kPrefix - kChecksum) / record_size_);
-    of.most_below = of.most;
-    of.total_width = 0;
-    const unsigned fixed = file_->shape().sizeof_addr + width_of(of.most);
+    of = leaves_;
     for (unsigned i = 1; i <= depth; ++i) {
-        const std::size_t pointer = fixed + of.total_width;
+        const std::size_t pointer = pointer_size(of);
         const std::size_t least = kPrefix + kChecksum + 2 * pointer + record_size_;
         if (node_size_ < least) {
             return false;
@@ -42,12 +39,9 @@ bool BTree2::level(unsigned depth, Level& of) const noexcept {
     return true;
 }
 
-// Bytes of a child pointer in a node of that depth.
-std::size_t BTree2::pointer_size(unsigned depth) const noexcept {
-    Level leaves, children;
-    (void)level(0, leaves);
-    (void)level(depth - 1, children);
-    return std::size_t{file_->shape().sizeof_addr} + width_of(leaves.most) + children.total_width;
+// Bytes of a pointer to a node of that level.
+std::size_t BTree2::pointer_size(const Level& child) const noexcept {
+    return std::size_t{file_->shape().sizeof_addr} + width_of(leaves_.most) + child.total_width;
 }
 
 Status BTree2::open(FileState& file, Address header) noexcept {
@@ -70,9 +64,14 @@ Status BTree2::open(FileState& file, Address header) noexcept {
     root_ = shape.read_addr(reader);
     root_records_ = reader.u16();
     records_ = shape.read_size(reader);
-    Level top;
     if (!signature || record_size_ == 0 || record_size_ > kMaxRecordSize ||
-        node_size_ < kPrefix + kChecksum + record_size_ || !level(depth_, top) || root_records_ > top.most) {
+        node_size_ < kPrefix + kChecksum + record_size_) {
+        return damaged(__LINE__, header);
+    }
+    leaves_.most = static_cast<std::uint32_t>((node_size_ - kPrefix - kChecksum) / record_size_);
+    leaves_.most_below = leaves_.most;
+    Level top;
+    if (!level(depth_, top) || root_records_ > top.most) {
         return damaged(__LINE__, header);
     }
     // More than the file has room for would be counted through for ever.
@@ -85,7 +84,9 @@ Status BTree2::open(FileState& file, Address header) noexcept {
 Status BTree2::open_node(const Node& node, MetadataWindow& window) noexcept {
     Address size = kPrefix + Address{node.records} * record_size_ + kChecksum;
     if (node.depth != 0) {
-        size += (Address{node.records} + 1) * pointer_size(node.depth);
+        Level below;
+        (void)level(node.depth - 1U, below);
+        size += (Address{node.records} + 1) * pointer_size(below);
     }
     H5MOTE_TRY(file_->window(Usage::btree, node.address, size, true, window));
     ConstBytes prefix;
@@ -101,15 +102,14 @@ Status BTree2::record_at(MetadataWindow& window, unsigned i, ConstBytes& record)
 }
 
 Status BTree2::child(const Node& node, MetadataWindow& window, unsigned i, Node& child) noexcept {
-    const std::size_t size = pointer_size(node.depth);
-    Level leaves, below;
-    (void)level(0, leaves);
+    Level below;
     (void)level(node.depth - 1U, below);
+    const std::size_t size = pointer_size(below);
     ConstBytes bytes;
     H5MOTE_TRY(window.view(kPrefix + Address{node.records} * record_size_ + Address{i} * size, size, bytes));
     Reader reader(bytes);
     child.address = file_->shape().read_addr(reader);
-    child.records = static_cast<std::uint32_t>(reader.uint(width_of(leaves.most)));
+    child.records = static_cast<std::uint32_t>(reader.uint(width_of(leaves_.most)));
     child.total = below.total_width == 0 ? child.records : reader.uint(below.total_width);
     child.depth = static_cast<std::uint16_t>(node.depth - 1);
     const bool sound = child.records <= below.most && child.total >= child.records && child.total <= node.total;

@@ -79,7 +79,7 @@ private:
     static constexpr unsigned kNone = ~0U;
     Status step(const Node& node, MetadataWindow& window, std::uint64_t index, Node& below, unsigned& own) noexcept;
     Node root() const noexcept { return {root_, records_, 0, root_records_, depth_}; }
-    std::size_t pointer_size(unsigned depth) const noexcept;
+    std::size_t pointer_size(const Level& child) const noexcept;
     Status damaged(unsigned line, Address address) noexcept {
         return file_->context.fail(Module::index, line, Status::corrupt_file, 0, address);
     }
@@ -89,6 +89,7 @@ private:
     Address root_ = kUndefinedAddress;
     std::uint64_t records_ = 0;
     Node leaf_;  // where record() was last
+    Level leaves_;
     std::uint32_t node_size_ = 0;
     std::uint16_t record_size_ = 0;
     std::uint16_t root_records_ = 0;

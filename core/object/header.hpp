@@ -82,6 +82,9 @@ public:
     /// The body in a window of its own, however large. Of a shared message these are the bytes that say where it is:
     /// see StoredMessage.
     Status open_body(MetadataWindow& body) noexcept;
+    /// Passes messages of links that have other names, as far as the block at hand stands in memory: most of a large
+    /// header. Those that are not passed may have other names, too.
+    void pass_links(ConstBytes name) noexcept;
     /// Begins again, at the header at `address`.
     void restart(Address address) noexcept;
     /// Lets go of the block; the next next() takes it up again. body() is not to be called meanwhile.

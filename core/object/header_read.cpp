@@ -2,6 +2,8 @@
 
 #include "header.hpp"
 
+#include "link_message.hpp"
+
 #if H5MOTE_ALL_FORMATS
 
 namespace h5mote {
@@ -123,6 +125,31 @@ Status MessageIterator::add_continuation() noexcept {
     return reader.ok() && size <= 0x7fffffffU
                ? pending_.push(address, static_cast<std::uint32_t>(size))
                : file_.context.fail(Module::object, __LINE__, Status::corrupt_file, type_, address_);
+}
+
+void MessageIterator::pass_links(ConstBytes name) noexcept {
+    if (!block_ || prefix_.version == 1 || name.empty()) {
+        return;
+    }
+    const std::byte* const bytes = block_->at(0);
+    const auto header = static_cast<std::uint32_t>(header_size());
+    // Behind end_ stands a checksum: the first bytes of every body can be looked at.
+    for (std::uint32_t size = 0; at_ + header <= end_; at_ += header + size) {
+        const std::byte* const body = bytes + at_ + header;
+        size = load_le<std::uint16_t>(bytes + at_ + 1);
+        if (static_cast<MessageType>(bytes[at_]) != MessageType::link || size > end_ - at_ - header) {
+            return;
+        }
+        // Names mostly differ in their lengths or at their ends. See LinkMessage.
+        const auto flags = std::to_integer<unsigned>(body[1]);
+        const std::size_t at = 2U + (flags >> 3 & 1U) + ((flags & 4U) << 1) + (flags >> 4 & 1U);
+        const bool differs =
+            (flags & 3U) == 0 && at + 1 + name.size() <= size &&
+            (std::to_integer<std::size_t>(body[at]) != name.size() || body[at + name.size()] != name[name.size() - 1]);
+        if (!differs && LinkMessage::has_name({body, size}, name)) {
+            return;
+        }
+    }
 }
 
 void MessageIterator::restart(Address address) noexcept {

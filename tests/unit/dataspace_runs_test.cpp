@@ -189,6 +189,21 @@ void pair_all(const Case& file, const Case& memory, Random& random) {
         }
     }
     ASSERT_EQ(done, file_model.selected());
+    // The same with single elements put together.
+    ASSERT_EQ(runs.reset(file.selection(), file_space), Status::ok);
+    std::uint64_t before = 0;
+    for (done = 0; pairs.take_next(runs);) {
+        while (pairs.next(piece)) {
+            for (std::uint64_t k = 0; k < piece.length; ++k, ++done) {
+                const std::uint64_t at = piece.file + k * piece.step;
+                ASSERT_TRUE(done == 0 || at > before);
+                ASSERT_EQ(memory_model.packed(static_cast<std::size_t>(piece.memory + k)), done);
+                ASSERT_EQ(file_model.packed(static_cast<std::size_t>(at)), done);
+                before = at;
+            }
+        }
+    }
+    ASSERT_EQ(done, file_model.selected());
     for (int i = 0; i < 4 && done > 0; ++i) {
         const std::uint64_t from = random.below(static_cast<std::uint32_t>(done));
         runs.seek(from);
@@ -229,6 +244,24 @@ TEST(PairedRuns, MatchTheModel) {
         pair_all(file, memory, random);
     }
     EXPECT_GT(paired, 4000U);
+}
+
+TEST(PairedRuns, SingleElementsOfARowAreOnePiece) {
+    const Dataspace space = Dataspace::simple({4, 100});
+    SelectionRuns runs;
+    PairedRuns pairs;
+    PairedRun piece{};
+    ASSERT_EQ(runs.reset(Selection::hyperslab({1, 5}, {2, 30}, {2, 3}), space), Status::ok);
+    for (const std::uint64_t row : {1U, 3U}) {
+        ASSERT_TRUE(pairs.take_next(runs));
+        ASSERT_TRUE(pairs.next(piece));
+        EXPECT_EQ(piece.file, row * 100 + 5);
+        EXPECT_EQ(piece.memory, row / 2 * 30);
+        EXPECT_EQ(piece.length, 30U);
+        EXPECT_EQ(piece.step, 3U);
+        EXPECT_FALSE(pairs.next(piece));
+    }
+    EXPECT_FALSE(pairs.take_next(runs));
 }
 
 TEST(PairedRuns, APackedBufferKeepsRunsWhole) {
