@@ -90,8 +90,10 @@ H5MOTE_STEP Status find_symbol(FileState& file, const GroupStorage& storage, Con
     GroupBTree1 tree;
     SymbolEntry symbol;
     H5MOTE_TRY(names.open(file, storage.heap));
+    H5MOTE_TRY(names.begin_search());
     tree.open(file, storage.btree, names);
     H5MOTE_TRY(tree.find(name, symbol));
+    names.end_search();
     return decode_symbol(names, symbol, link);
 }
 

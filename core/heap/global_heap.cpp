@@ -99,10 +99,10 @@ Status GlobalHeap::object(Address collection, std::uint32_t index, MetadataWindo
 }
 
 Status GlobalHeap::object(ConstBytes id, MetadataWindow& bytes) noexcept {
-    Reader reader(id);
-    const Address collection = file_.shape().read_addr(reader);
-    const std::uint32_t index = reader.u32();
-    return reader.ok() ? object(collection, index, bytes) : damaged(__LINE__, collection);
+    const FileShape shape = file_.shape();
+    return id.size() >= shape.sizeof_addr + 4U
+               ? object(shape.load_addr(id.data()), load_le<std::uint32_t>(id.data() + shape.sizeof_addr), bytes)
+               : damaged(__LINE__, kUndefinedAddress);
 }
 
 Status GlobalHeap::facts(Address collection, Address& size, Address& free_space) noexcept {

@@ -48,8 +48,11 @@ Status LocalHeap::open_data(MetadataWindow& window) noexcept {
 }
 
 Status LocalHeap::compare(Address offset, ConstBytes name, int& order) noexcept {
-    MetadataWindow window;
-    H5MOTE_TRY(open_data(window));
+    MetadataWindow own;
+    MetadataWindow& window = searched_.valid() ? searched_ : own;
+    if (!searched_.valid()) {
+        H5MOTE_TRY(open_data(own));
+    }
     for (std::size_t done = 0;;) {
         ConstBytes piece;
         H5MOTE_TRY(window.peek(offset + done, piece));

@@ -4,7 +4,7 @@
 //            | address of the data segment O
 //   segment  names, each with a terminator, and free blocks: offset of the next one L (1: none) | size L
 //
-// Nothing is held between two calls. A segment of any size is looked into piece by piece.
+// A segment of any size is looked into piece by piece. Nothing is held between two calls, but in a search.
 #pragma once
 
 #include "block_visitor.hpp"
@@ -22,6 +22,9 @@ public:
 
     /// Sign of `name` - (the name at `offset`). corrupt_file: there is none, or it does not end in the segment.
     Status compare(Address offset, ConstBytes name, int& order) noexcept override;
+    /// Holds the segment for many calls of compare(), until end_search(). Errors of open().
+    Status begin_search() noexcept { return open_data(searched_); }
+    void end_search() noexcept { searched_.close(); }
     /// Length of the name at `offset`, without its terminator. Errors as above.
     Status length(Address offset, std::size_t& bytes) noexcept;
     /// The name at `offset`, without its terminator: its length, and as much of it as fits in `to`. Errors as above.
@@ -46,6 +49,7 @@ private:
     Address data_ = kUndefinedAddress;
     Address data_size_ = 0;
     Address free_ = 0;
+    MetadataWindow searched_;
 };
 
 #endif

@@ -67,17 +67,32 @@ CacheEntry* MetadataCache::lookup(Address address) noexcept {
     return entry;
 }
 
+#if H5MOTE_ALL_FORMATS
+CacheEntry* MetadataCache::touch(Address address) noexcept {
+    CacheEntry* const entry = lookup(address);
+    if (entry != nullptr && entry != lru_.front()) {
+        lru_.remove(*entry);
+        lru_.push_front(*entry);
+    }
+    return entry;
+}
+
+Pinned MetadataCache::find(Address address) noexcept {
+    Pinned block;
+    block.reset(touch(address));
+    return block;
+}
+#else
 Pinned MetadataCache::find(Address address) noexcept {
     Pinned block;
     if (CacheEntry* entry = lookup(address)) {
-        if (H5MOTE_ALL_FORMATS == 0 || entry != lru_.front()) {
-            lru_.remove(*entry);
-            lru_.push_front(*entry);
-        }
+        lru_.remove(*entry);
+        lru_.push_front(*entry);
         block.reset(entry);
     }
     return block;
 }
+#endif
 
 Status MetadataCache::protect(Usage usage, Address address, std::size_t size, Pinned& block,
                               bool checksummed) noexcept {

@@ -127,6 +127,10 @@ public:
     /// From now on every block counts as live, also what an operation under way holds: something may point to it.
     void settle() noexcept;
 
+#if H5MOTE_ALL_FORMATS
+    /// The block at `address` as the one used last, not pinned yet; nullptr when it is not in memory.
+    CacheEntry* touch(Address address) noexcept;
+#endif
     /// Whether a block of that size has room beside what is pinned or changed, and leaves some for others.
     bool fits(Address size) noexcept;
     /// Forgets the block at `address` if it is unchanged and nobody holds it; false when it stays.

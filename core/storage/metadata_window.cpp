@@ -60,7 +60,7 @@ Status MetadataWindow::open(MetadataCache& cache, Usage usage, Address address, 
     if (checksummed && (size < kChecksumSize || size > 0xffffffffU)) {
         return damaged(__LINE__);
     }
-    block_ = cache.find(address);
+    block_.reset(cache.touch(address));
     if (block_) {
         // Often the first bytes of a block are looked at to learn its size.
         if (block_->size() == size || (block_->size() > size && !checksummed)) {
