@@ -21,7 +21,7 @@ std::uint8_t width_of(std::uint64_t most) noexcept { return static_cast<std::uin
 }  // namespace
 
 bool BTree2::level(unsigned depth, Level& of) const noexcept {
-    of = leaves_;
+    of = {leaf_records_, leaf_records_, 0};
     for (unsigned i = 1; i <= depth; ++i) {
         const std::size_t pointer = pointer_size(of);
         const std::size_t least = kPrefix + kChecksum + 2 * pointer + record_size_;
@@ -41,7 +41,7 @@ bool BTree2::level(unsigned depth, Level& of) const noexcept {
 
 // Bytes of a pointer to a node of that level.
 std::size_t BTree2::pointer_size(const Level& child) const noexcept {
-    return std::size_t{file_->shape().sizeof_addr} + width_of(leaves_.most) + child.total_width;
+    return std::size_t{file_->shape().sizeof_addr} + width_of(leaf_records_) + child.total_width;
 }
 
 Status BTree2::open(FileState& file, Address header) noexcept {
@@ -68,8 +68,7 @@ Status BTree2::open(FileState& file, Address header) noexcept {
         node_size_ < kPrefix + kChecksum + record_size_) {
         return damaged(__LINE__, header);
     }
-    leaves_.most = static_cast<std::uint32_t>((node_size_ - kPrefix - kChecksum) / record_size_);
-    leaves_.most_below = leaves_.most;
+    leaf_records_ = static_cast<std::uint32_t>((node_size_ - kPrefix - kChecksum) / record_size_);
     Level top;
     if (!level(depth_, top) || root_records_ > top.most) {
         return damaged(__LINE__, header);
@@ -109,7 +108,7 @@ Status BTree2::child(const Node& node, MetadataWindow& window, unsigned i, Node&
     H5MOTE_TRY(window.view(kPrefix + Address{node.records} * record_size_ + Address{i} * size, size, bytes));
     Reader reader(bytes);
     child.address = file_->shape().read_addr(reader);
-    child.records = static_cast<std::uint32_t>(reader.uint(width_of(leaves_.most)));
+    child.records = static_cast<std::uint32_t>(reader.uint(width_of(leaf_records_)));
     child.total = below.total_width == 0 ? child.records : reader.uint(below.total_width);
     child.depth = static_cast<std::uint16_t>(node.depth - 1);
     const bool sound = child.records <= below.most && child.total >= child.records && child.total <= node.total;

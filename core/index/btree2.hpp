@@ -89,8 +89,8 @@ private:
     Address root_ = kUndefinedAddress;
     std::uint64_t records_ = 0;
     Node leaf_;  // where record() was last
-    Level leaves_;
     std::uint32_t node_size_ = 0;
+    std::uint32_t leaf_records_ = 0;  // in a full leaf
     std::uint16_t record_size_ = 0;
     std::uint16_t root_records_ = 0;
     std::uint16_t depth_ = 0;
