@@ -1,6 +1,6 @@
 """make_seeds.py [FOLDER]: makes the inputs that fuzzing begins with, in FOLDER/NAME/*.seed for each target fuzz_NAME;
 FOLDER is the corpus beside this script unless given. Needs h5py. What fuzzing has found (found_*.bin) and the chunks of
-the filters (seed*, from the tests' vectors) stay as they are.
+the filters (seed*, from the tests' vectors) stay as they are. Times in object headers differ from run to run.
 """
 import pathlib
 import struct
