@@ -100,14 +100,18 @@ private:
 /// One of the files that are printed: the one asked for, or one that external links lead into.
 struct DumpedFile {
     DumpedFile(Context& context, const Group& file_root, std::size_t budget, const DumpOptions& options)
-        : paths(context, file_root, budget, options.sort_by, options.sort_order), shown(context), types(context) {
+        : paths(context, file_root, budget, options.sort_by, options.sort_order),
+          shown(context),
+          walked(context),
+          types(context) {
         Result<Group> copy = Group::from(file_root.duplicate());
         root = static_cast<Group&&>(*copy);
     }
 
     Group root;
     ObjectPaths paths;
-    AddressSet shown;  // objects that were printed and may be met again
+    AddressSet shown;   // objects that were printed and may be met again
+    AddressSet walked;  // groups with one link, where counts may be wrong
     UsedTypes types;
     bool external = false;
     DumpedFile* next = nullptr;
@@ -242,6 +246,7 @@ private:
     TextFormat format_;
     ElementText text_;       // for single lines; never kept over a call that prints
     unsigned indent_ = 0;    // levels
+    bool below_ = false;     // below a group that is printed
     bool external_ = false;  // beyond an external link
     bool unnamed_types_ = false;
     unsigned reference_depth_ = 0;

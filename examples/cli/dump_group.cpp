@@ -82,6 +82,15 @@ void Dumper::dump_group(Group& group, std::string_view name) {
     }
     dump_comment(lines, group);
     bool before = false;
+    // One link only, but met again: a damaged file, in which groups may go round in circles.
+    bool first = true;
+    if (status == Status::ok && info.reference_count <= 1 && below_ && !external_) {
+        status = file_->walked.add(group.address(), first);
+        status = status == Status::ok && !first ? Status::corrupt_file : status;
+        if (status != Status::ok) {
+            report_.failure(context(), status, "a group that was met before");
+        }
+    }
     if (status == Status::ok && seen_before(group, info.reference_count, before)) {
         if (before) {
             text_.reset();
@@ -135,7 +144,13 @@ bool Dumper::dump_hard_link(const Group& group, const Link& link) {
             return complain("group", opened.status());
         }
         count_opened(type);
+        const bool below_before = below_;
+        if (!below_) {
+            file_->walked.clear();
+        }
+        below_ = true;
         dump_group(*opened, name);
+        below_ = below_before;
         return true;
     }
     if (type == ObjectType::datatype) {
