@@ -267,13 +267,12 @@ void Dumper::dump_filters(Lines& lines, Dataset& dataset, const DatasetInfo& inf
                 const auto id = static_cast<unsigned>(filter.id);
                 line_print(lines, "FILTER_ID %u", id);
                 std::string_view text(name, filter.name_length < sizeof(name) ? filter.name_length : sizeof(name));
-                if (filter.name_length == 0) {
-                    text = id < 256 ? "Unknown library filter" : "Unknown user-defined filter";
+                if (!text.empty()) {
+                    text_.reset();
+                    text_.put("COMMENT ");
+                    text_.put(text);
+                    printer_.line(lines, format_, text_);
                 }
-                text_.reset();
-                text_.put("COMMENT ");
-                text_.put(text);
-                printer_.line(lines, format_, text_);
                 if (filter.value_count != 0) {
                     text_.reset();
                     text_.put("PARAMS { ");

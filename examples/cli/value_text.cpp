@@ -153,6 +153,9 @@ void ValueText::put_enumeration(TextSink& sink, DatatypeView type, ConstBytes st
     std::memset(bytes, 0xff, sizeof(bytes));
     if (!converted) {
         std::memcpy(bytes, stored.data(), native);
+    } else if (base.size() <= sizeof(bytes) && type.find_enum_value(bytes, member) && member.name.size() < 1024) {
+        put_escaped(sink, member.name);
+        return;
     }
     put_hex(sink, ConstBytes(bytes, native));
 }

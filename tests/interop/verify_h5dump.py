@@ -179,15 +179,16 @@ def same_value(type_, data, token):
     return found == data or (isinstance(type_, expect.Number) and found == data[::-1])
 
 
-def crashes_h5dump(wanted):
-    """h5dump 1.10.8 divides by zero when it prints the values of a chunked dataset of rank 32."""
-    return any(e.kind == "dataset" and "chunk" in e.fields and len(e.shape) == 32 for e in wanted.entries.values())
+def beyond_h5dump(entry):
+    """h5dump 1.10.8 divides by zero when it prints the values of a chunked dataset of rank 32, and has no LZF."""
+    filters = [f.split(":")[0] for f in entry.fields.get("filters", "").split(",")]
+    return entry.kind == "dataset" and ("chunk" in entry.fields and len(entry.shape) == 32 or "32000" in filters)
 
 
 class Verifier:
     def __init__(self, path, wanted, report):
         self.report = report
-        values = not crashes_h5dump(wanted)
+        values = not any(beyond_h5dump(e) for e in wanted.entries.values())
         tool(report, "h5dump", "-H", "-A", "-p", path)
         tool(report, "h5ls", "-r", path)
         tool(report, "h5stat", path)
