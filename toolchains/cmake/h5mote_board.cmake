@@ -12,11 +12,14 @@ set(H5MOTE_RUN_BOARD ${CMAKE_CURRENT_LIST_DIR}/../run-board)
 set(H5MOTE_COUNT_INSNS ${CMAKE_CURRENT_LIST_DIR}/../count-insns)
 
 # core, ROM base and size, RAM base and size. lm3s6965evb-m0 is that board with another core: the only way to have
-# v6-M code, its alignment faults and more RAM than the microbit's.
+# v6-M code, its alignment faults and more RAM than the microbit's. All memory of the ast1030-evb is RAM: a boot loader
+# puts the program there.
 set(H5MOTE_BOARD_microbit cortex-m0 0x00000000 256K 0x20000000 16K)
 set(H5MOTE_BOARD_lm3s6965evb-m0 cortex-m0 0x00000000 256K 0x20000000 64K)
 set(H5MOTE_BOARD_stm32vldiscovery cortex-m3 0x08000000 128K 0x20000000 8K)
 set(H5MOTE_BOARD_lm3s6965evb cortex-m3 0x00000000 256K 0x20000000 64K)
+set(H5MOTE_BOARD_emcraft-sf2 cortex-m3 0x00000000 256K 0x20000000 64K)
+set(H5MOTE_BOARD_ast1030-evb cortex-m4 0x00000000 256K 0x00040000 512K)
 set(H5MOTE_BOARD_mps2-an385 cortex-m3 0x00000000 4M 0x20000000 4M)
 set(H5MOTE_BOARD_mps2-an386 cortex-m4 0x00000000 4M 0x20000000 4M)
 set(H5MOTE_BOARD_mps2-an500 cortex-m7 0x00000000 4M 0x20000000 4M)
