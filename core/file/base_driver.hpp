@@ -41,6 +41,9 @@ public:
     Status truncate(std::uint64_t size) noexcept override {
         return size > ~base_ ? Status::no_space : storage_.truncate(base_ + size);
     }
+    Status release(Usage usage, std::uint64_t address, std::uint64_t size) noexcept override {
+        return address > ~base_ ? Status::ok : storage_.release(usage, base_ + address, size);
+    }
     Status lock(bool exclusive) noexcept override { return storage_.lock(exclusive); }
     Status unlock() noexcept override { return storage_.unlock(); }
     Status use_superblock_info(std::string_view name, ConstBytes info, std::uint64_t& end) noexcept override {

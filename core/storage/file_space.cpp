@@ -28,7 +28,9 @@ void FileSpace::open(Address end, Address limit, Address stored) noexcept {
     end_ = end;
     limit_ = limit;
     extended_ = stored;
-    extends_with_zeros_ = driver_.capabilities().extends_with_zeros;
+    const Capabilities capabilities = driver_.capabilities();
+    extends_with_zeros_ = capabilities.extends_with_zeros;
+    commits_ = capabilities.sync_is_commit;
     count_ = 0;
 }
 
@@ -41,8 +43,8 @@ bool FileSpace::reuse(Usage usage, Address size, Address& address) noexcept {
             continue;
         }
         erase(i);
-        release(extent.address, before, true);
-        release(start + size, extent.size - before - size, true);
+        add(extent.address, before, false);
+        add(start + size, extent.size - before - size, false);
         address = start;
         return true;
     }
@@ -75,13 +77,21 @@ Status FileSpace::allocate(Usage usage, Address size, Address& address, bool* ze
 }
 
 void FileSpace::release(Address address, Address size, bool fresh) noexcept {
+    const Extent merged = add(address, size, !fresh);
+    if (!fresh && commits_) {
+        tell(address, size, merged);
+    }
+}
+
+FileSpace::Extent FileSpace::add(Address address, Address size, bool pending) noexcept {
     if (size == 0) {
-        return;
+        return {address, size, pending};
     }
     // Neighbours of the same kind become one; each merge may make another possible.
     for (std::size_t i = 0; i < count_;) {
         const Extent extent = extents_[i];
-        if (extent.pending != fresh && (extent.address + extent.size == address || address + size == extent.address)) {
+        if (extent.pending == pending &&
+            (extent.address + extent.size == address || address + size == extent.address)) {
             address = extent.address < address ? extent.address : address;
             size += extent.size;
             erase(i);
@@ -90,6 +100,7 @@ void FileSpace::release(Address address, Address size, bool fresh) noexcept {
             ++i;
         }
     }
+    const Extent merged{address, size, pending};
     std::size_t at = count_;
     if (count_ < H5MOTE_FREE_EXTENTS) {
         ++count_;
@@ -100,11 +111,21 @@ void FileSpace::release(Address address, Address size, bool fresh) noexcept {
             smallest = extents_[i].size < extents_[smallest].size ? i : smallest;
         }
         if (extents_[smallest].size >= size) {
-            return;
+            return merged;
         }
         at = smallest;
     }
-    extents_[at] = {address, size, !fresh};
+    extents_[at] = merged;
+    return merged;
+}
+
+// The driver can do something only about whole pages: what is free around a range is named with it, as far as a page
+// may reach.
+void FileSpace::tell(Address address, Address size, const Extent& merged) noexcept {
+    const Address before = address - merged.address;
+    const Address after = merged.size - before - size;
+    const Address from = address - (before < kPage ? before : kPage);
+    (void)driver_.release(Usage::raw_data, from, address + size + (after < kPage ? after : kPage) - from);
 }
 
 void FileSpace::settle() noexcept {
@@ -112,7 +133,10 @@ void FileSpace::settle() noexcept {
         if (extents_[i].pending) {
             const Extent extent = extents_[i];
             erase(i);
-            release(extent.address, extent.size, true);
+            const Extent merged = add(extent.address, extent.size, false);
+            if (!commits_ || merged.size != extent.size) {
+                tell(extent.address, extent.size, merged);
+            }
             i = 0;
         } else {
             ++i;

@@ -2,7 +2,8 @@
 //
 // Metadata blocks of at most a sector are placed inside one sector, and the tail of larger ones too, so that a change
 // up to the checksum is one atomic write. Space that the committed file still uses is `pending` when released: it is
-// given out again only after the commit that made it unreachable.
+// given out again only after the commit that made it unreachable. The driver hears of it, too: of a whole run of free
+// space whenever that grows, so that it can give up all the pages or blocks in it.
 #pragma once
 
 #include <h5mote/address.hpp>
@@ -33,18 +34,25 @@ public:
     Address end() const noexcept { return end_; }
 
 private:
+    // Largest page of a driver that gets back what is released in several parts.
+    static constexpr Address kPage = 4096;
+
     struct Extent {
         Address address;
         Address size;
         bool pending;
     };
 
+    // Notes that [address, address + size) is free; returns the run that it is part of then.
+    Extent add(Address address, Address size, bool pending) noexcept;
+    void tell(Address address, Address size, const Extent& merged) noexcept;
     bool reuse(Usage usage, Address size, Address& address) noexcept;
     void erase(std::size_t i) noexcept { extents_[i] = extents_[--count_]; }
 
     Context& context_;
     Driver& driver_;
     bool extends_with_zeros_ = false;
+    bool commits_ = false;  // the driver takes releases back unless a sync follows
     Address end_ = 0;
     Address limit_ = 0;
     Address extended_ = 0;  // the driver has at least this many bytes

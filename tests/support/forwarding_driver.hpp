@@ -20,6 +20,9 @@ public:
     h5mote::Status sync() noexcept override { return inner_.sync(); }
     h5mote::Status end_of_file(std::uint64_t& size) noexcept override { return inner_.end_of_file(size); }
     h5mote::Status truncate(std::uint64_t size) noexcept override { return inner_.truncate(size); }
+    h5mote::Status release(h5mote::Usage usage, std::uint64_t address, std::uint64_t size) noexcept override {
+        return inner_.release(usage, address, size);
+    }
     h5mote::Status lock(bool exclusive) noexcept override { return inner_.lock(exclusive); }
     h5mote::Status unlock() noexcept override { return inner_.unlock(); }
 #if H5MOTE_OTHER_FILES

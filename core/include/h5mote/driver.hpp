@@ -59,6 +59,15 @@ public:
     virtual Status end_of_file(std::uint64_t& size) noexcept = 0;
     /// Makes the file `size` bytes long; new bytes read as zero if extends_with_zeros. no_space when it does not fit.
     virtual Status truncate(std::uint64_t size) noexcept = 0;
+    /// The file no longer uses [address, address + size) (H5FD_free). From the next sync() that returns ok on its bytes
+    /// may read as anything, but for what is written there after this call; a cut before that sync() leaves them as
+    /// they were. Where sync_is_commit, the library calls it before the commit that gives the range up, so that both
+    /// become true at once, elsewhere after it. A range may be given that was given before, alone or with its
+    /// neighbours. `usage`: of any part of it. An error costs nothing but space and is passed over. Default: nothing is
+    /// done.
+    virtual Status release(Usage /*usage*/, std::uint64_t /*address*/, std::uint64_t /*size*/) noexcept {
+        return Status::ok;
+    }
 
     /// Keeps others from using the same storage. Default: always granted. busy when it is taken.
     virtual Status lock(bool /*exclusive*/) noexcept { return Status::ok; }

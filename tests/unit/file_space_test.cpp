@@ -1,0 +1,134 @@
+// Space of a file: what is given up is used again, and the driver hears of it.
+#include "forwarding_driver.hpp"
+#include "storage_bench.hpp"
+
+#include <new>
+#include <type_traits>
+
+using namespace h5mote;
+using namespace h5mote_test;
+
+namespace {
+
+// Takes the library at its word: what was released reads as garbage after the next sync, but for what was written
+// meanwhile.
+class ForgetfulDriver final : public ForwardingDriver {
+public:
+    ForgetfulDriver(Driver& inner, bool commits) noexcept : ForwardingDriver(inner), commits_(commits) {}
+
+    Capabilities capabilities() const noexcept override {
+        Capabilities result = ForwardingDriver::capabilities();
+        result.sync_is_commit = commits_;
+        return result;
+    }
+    Status release(Usage, std::uint64_t address, std::uint64_t size) noexcept override {
+        ++releases;
+        mark(address, size, true);
+        return Status::io_error;  // which is passed over
+    }
+    Status write(Usage usage, std::uint64_t address, ConstBytes from) noexcept override {
+        mark(address, from.size(), false);
+        return ForwardingDriver::inner().write(usage, address, from);
+    }
+    Status truncate(std::uint64_t size) noexcept override {
+        mark(size, sizeof bench_storage, false);
+        return ForwardingDriver::inner().truncate(size);
+    }
+    Status sync() noexcept override {
+        std::uint64_t size = 0;
+        H5MOTE_TRY(end_of_file(size));
+        constexpr std::byte garbage{0xa5};
+        for (std::uint64_t i = 0; i < size; ++i) {
+            if ((released_[i / 8] >> (i % 8) & 1U) != 0) {
+                ++forgotten;
+                H5MOTE_TRY(ForwardingDriver::inner().write(Usage::raw_data, i, {&garbage, 1}));
+            }
+        }
+        return Status::ok;
+    }
+
+    std::uint64_t releases = 0;
+    std::uint64_t forgotten = 0;
+
+private:
+    void mark(std::uint64_t address, std::uint64_t size, bool released) noexcept {
+        for (std::uint64_t i = address; i < address + size && i < sizeof bench_storage; ++i) {
+            const auto bit = static_cast<std::uint8_t>(1U << (i % 8));
+            released_[i / 8] =
+                static_cast<std::uint8_t>(released ? released_[i / 8] | bit : released_[i / 8] & ~unsigned{bit});
+        }
+    }
+
+    bool commits_;
+    std::uint8_t released_[sizeof bench_storage / 8] = {};
+};
+
+struct Row {
+    std::uint32_t t;
+    std::uint32_t u;
+    static Row at(std::uint32_t i) noexcept { return {i, i * 2654435761U}; }
+};
+H5MOTE_COMPOUND(Row, t, u)
+
+bool intact([[maybe_unused]] TypedDataset<Row>& log, std::uint32_t size) noexcept {
+    bool same = log.size() == size;
+#if H5MOTE_PARTIAL_IO
+    for (std::uint32_t i = 0; same && i < size; ++i) {
+        Row row{};
+        same = log.read(Selection::hyperslab({i}, {1}), Span<Row>(&row, 1)) == Status::ok && row.t == i &&
+               row.u == Row::at(i).u;
+    }
+#endif
+    return same;
+}
+
+ForgetfulDriver* make_forgetful(Bench& bench, bool commits) noexcept {
+    static std::aligned_storage_t<sizeof(ForgetfulDriver), alignof(ForgetfulDriver)> place;
+    return ::new (static_cast<void*>(&place)) ForgetfulDriver(bench.driver, commits);
+}
+
+}  // namespace
+
+TEST(FileSpace, WhatIsReleasedIsNotReadAgain) {
+    for (const bool commits : {false, true}) {
+        for (const bool filtered : {false, true}) {
+            if (filtered && H5MOTE_FILTERS == 0) {
+                continue;
+            }
+            Bench bench;
+            ForgetfulDriver& driver = *make_forgetful(bench, commits);
+            DatasetCreate create;
+            create.chunk = {filtered ? 8U : 1U};
+            create.reserve = 64;
+#if H5MOTE_FILTERS
+            if (filtered) {
+                create.filters = {filters::shuffle, filters::fletcher32};
+            }
+#endif
+            auto file = File::create(bench.library, driver, bench.access);
+            ASSERT_EQ(file.status(), Status::ok);
+            auto log = file->root().create_dataset<Row>("log", create);
+            ASSERT_EQ(log.status(), Status::ok);
+            std::uint32_t rows = 0;
+            for (; rows < 300; ++rows) {
+                ASSERT_EQ(log->append(Row::at(rows)), Status::ok);
+                ASSERT_EQ(file->root().write_attribute("rows", rows), Status::ok);
+                ASSERT_EQ(file->flush(), Status::ok);
+            }
+            EXPECT_TRUE(intact(*log, rows));
+            ASSERT_EQ(log->close(), Status::ok);
+            ASSERT_EQ(file->close(), Status::ok);
+            EXPECT_GT(driver.releases, 0U);
+            EXPECT_GT(driver.forgotten, 0U);
+
+            file = File::open(bench.library, driver, bench.access);
+            ASSERT_EQ(file.status(), Status::ok);
+            log = file->root().open_dataset<Row>("log");
+            ASSERT_EQ(log.status(), Status::ok);
+            EXPECT_TRUE(intact(*log, rows));
+            EXPECT_EQ(log->close(), Status::ok);
+            EXPECT_EQ(file->close(), Status::ok);
+            EXPECT_TRUE(bench.empty());
+        }
+    }
+}
