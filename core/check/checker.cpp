@@ -141,8 +141,9 @@ void Checker::check_reference_counts() noexcept {
         // Links may be in what could not be followed.
         const bool wrong = complete_ ? object.links != object.recorded : object.links > object.recorded;
         if (object.recorded != ObjectTable::kUnknown && wrong) {
-            report({ProblemKind::reference_count, CheckPart::object_header, false, object.address, object.links,
-                    object.address});
+            // Counted too often, an object is never deleted, no more.
+            report({ProblemKind::reference_count, CheckPart::object_header, object.links < object.recorded,
+                    object.address, object.links, object.address});
         }
     }
 }

@@ -104,6 +104,33 @@ Status ChunkTable::set(Address index, const ChunkLocation& location, Address str
     return extensible_.set(index, location, stride, count);
 }
 
+Status ChunkTable::dispose(Disposal& disposal) noexcept {
+    if (missing_) {
+        return Status::ok;
+    }
+#if H5MOTE_FIXED_CHUNKS
+    if (kind_ == ChunkIndex::fixed_array) {
+        return fixed_.dispose(disposal, shape_.chunk_bytes);
+    }
+    if (kind_ == ChunkIndex::single) {
+        return disposal.give(single_.address, shape_.filtered ? single_.size : shape_.chunk_bytes);
+    }
+    if (kind_ == ChunkIndex::implicit) {
+        std::uint64_t bytes = 0;
+        return checked_multiply<std::uint64_t>(shape_.chunks, shape_.chunk_bytes, bytes)
+                   ? disposal.give(single_.address, bytes)
+                   : file_->context.fail(Module::index, __LINE__, Status::corrupt_file);
+    }
+#endif
+#if H5MOTE_ALL_FORMATS
+    if (by_coordinates()) {
+        return file_->context.unsupported(Module::index, __LINE__, Feature::chunk_index,
+                                          static_cast<std::uint32_t>(kind_));
+    }
+#endif
+    return extensible_.dispose(disposal, shape_.chunk_bytes);
+}
+
 // The index is complete before the layout message, whose last field is its address, names it.
 Status ChunkTable::create_missing() noexcept {
     LayoutMessage layout;

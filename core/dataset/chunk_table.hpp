@@ -57,6 +57,8 @@ public:
     Status find(Address index, ChunkLocation& location) noexcept;
     /// Enters `count` chunks, at most reach(index), whose addresses are `stride` bytes apart.
     Status set(Address index, const ChunkLocation& location, Address stride, std::uint32_t count) noexcept;
+    /// Gives up the index and every chunk. unsupported: an index by coordinates.
+    Status dispose(Disposal& disposal) noexcept;
     /// How many chunks from `index` on one set() can enter.
     std::uint32_t reach(Address index) const noexcept;
     /// Whether chunks can be given space before they are used.

@@ -332,12 +332,49 @@ Status DatasetState::release(DatasetState* state) noexcept {
                 status = state->give_back();
             }
         }
-        state->detach();
-        file->clients.remove(*state);
     }
-    state->destroy();
-    FileState::release(file);
+    state->leave();
     return status;
+}
+
+// Without writing anything.
+void DatasetState::leave() noexcept {
+    FileState* const file = file_;
+    if (file->is_open()) {
+        detach();
+        file->clients.remove(*this);
+    }
+    destroy();
+    FileState::release(file);
+}
+
+Status DatasetState::dispose(FileState& file, Address address, Disposal& disposal) noexcept {
+    DatasetState* state = nullptr;
+    H5MOTE_TRY(open(file, address, state));
+    const Status status = state->dispose(disposal);
+    state->leave();
+    return status;
+}
+
+Status DatasetState::dispose(Disposal& disposal) noexcept {
+#if H5MOTE_ALL_FORMATS
+    if (external_) {
+        return file_->context.unsupported(Module::dataset, __LINE__, Feature::external_storage);
+    }
+#endif
+    switch (layout_class_) {
+        case LayoutMessage::Class::chunked:
+            return table_.dispose(disposal);
+#if H5MOTE_PARTIAL_IO
+        case LayoutMessage::Class::contiguous:
+            return disposal.give(data_address_, data_size_);
+        case LayoutMessage::Class::compact:
+            return Status::ok;
+#endif
+        default:
+            return file_->context.unsupported(Module::dataset, __LINE__, Feature::layout_class,
+                                              static_cast<std::uint32_t>(layout_class_));
+    }
 }
 
 void DatasetState::detach() noexcept {

@@ -25,6 +25,9 @@ public:
     /// Drops one reference; the last one writes what is buffered into the file (not durable yet) and goes.
     static Status release(DatasetState* state) noexcept;
 
+    /// Gives up the data of the dataset whose header is at `address` and which is not open.
+    H5MOTE_STEP static Status dispose(FileState& file, Address address, Disposal& disposal) noexcept;
+
     FileState& file() const noexcept { return *file_; }
     unsigned rank() const noexcept { return rank_; }
     /// Current sizes, maxima and chunk sizes: rank() numbers each.
@@ -125,6 +128,8 @@ private:
     Status load_filters(HeaderMessage& message) noexcept;
     H5MOTE_STEP Status load_layout() noexcept;
     H5MOTE_STEP Status open_chunks(const LayoutMessage& layout) noexcept;
+    H5MOTE_STEP Status dispose(Disposal& disposal) noexcept;
+    void leave() noexcept;
     void destroy() noexcept;
 
     FilterEntry* filter_entries() noexcept { return reinterpret_cast<FilterEntry*>(dims() + 3 * rank_); }

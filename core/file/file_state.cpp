@@ -19,6 +19,7 @@ enum class Rule {
     sync_before_index,   // so does an index
     sync_before_object,  // rows and their index are there before the dimension that counts them
     sync_last,           // all is there before flush() says so
+    order_changes,       // of two changes the second is not there without the first
     reuse_last,          // space is not used again before the file has ceased to use it
 };
 
@@ -46,7 +47,8 @@ FileState::FileState(Context& the_context, Driver& the_driver) noexcept
 Status FileState::start(const FileAccess& access) noexcept {
     const Capabilities capabilities = driver.capabilities();
     writable_ = H5MOTE_WRITE != 0 && capabilities.writable && !access.read_only;
-    unordered_ = !capabilities.ordered && !capabilities.sync_is_commit;
+    commits_ = capabilities.sync_is_commit;
+    unordered_ = !capabilities.ordered && !commits_;
     chunks.open(access.chunk_cache);
     H5MOTE_TRY(cache.open(access.metadata_cache));
     open_ = true;
@@ -187,6 +189,12 @@ Status FileState::commit_metadata() noexcept {
     }
     space.settle();
     return Status::ok;
+}
+
+Status FileState::order() noexcept {
+    const bool changed =
+        cache.has_dirty(Phase::fresh) || cache.has_dirty(Phase::index) || cache.has_dirty(Phase::object);
+    return changed && !commits_ && keep(Rule::order_changes) ? commit_metadata() : Status::ok;
 }
 
 Status FileState::commit() noexcept {

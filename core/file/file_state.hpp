@@ -3,6 +3,7 @@
 
 #include "base_driver.hpp"
 #include "btree1_node.hpp"
+#include "checked.hpp"
 #include "chunk_cache.hpp"
 #include "file_space.hpp"
 #include "metadata_cache.hpp"
@@ -114,6 +115,9 @@ public:
     Status commit() noexcept;
     /// The same without asking the clients for raw data. Called by the metadata cache for room.
     Status commit_metadata() noexcept override;
+    /// Between two changes of which the second may only be found on the storage if the first is: writes what was
+    /// changed so far, unless the driver makes all changes between two commits appear at once.
+    H5MOTE_STEP Status order() noexcept;
     /// Commits, gives reserved space back, cuts the file to its end and releases everything but this object. All of it
     /// is released also when an error is returned.
     Status close() noexcept;
@@ -143,6 +147,12 @@ public:
 
     /// A block of `size` zeros in the cache with `space` bytes of file of its own, which nothing points to yet.
     Status create_block(Usage usage, std::size_t size, Address space, Pinned& block) noexcept;
+
+    /// Gives up part of the file, and what the cache has of it. It is used again after the next commit.
+    void give_up(Address address, Address size) noexcept {
+        cache.discard(address, size);
+        space.release(address, size, false);
+    }
 
 #if H5MOTE_ALL_FORMATS
     /// A metadata block of any size for reading: MetadataWindow::open(). corrupt_file when it is not within the file.
@@ -195,6 +205,7 @@ private:
     bool open_ = false;
     bool writable_ = false;
     bool unordered_ = true;  // the driver needs a sync between dependent writes
+    bool commits_ = false;   // it makes all writes between two syncs appear at once
 #if H5MOTE_ALL_FORMATS
     bool truncated_ = false;
     FileAccess access_;

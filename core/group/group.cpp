@@ -91,9 +91,12 @@ Status Group::create_hard_link(std::string_view path, const Object& target) noex
     H5MOTE_TRY(prepare_link(*file_, address_, path, parent, name));
     std::uint32_t count = 0;
     H5MOTE_TRY(change_reference_count(*file_, target.address(), 1, count));
-    link.name = bytes_of(name);
-    link.address = target.address();
-    const Status status = insert_link(*file_, parent, link);
+    Status status = file_->order();
+    if (status == Status::ok) {
+        link.name = bytes_of(name);
+        link.address = target.address();
+        status = insert_link(*file_, parent, link);
+    }
     if (status != Status::ok) {
         // A count that is too high does no harm; taking it back cannot need new memory in the header.
         (void)change_reference_count(*file_, target.address(), -1, count);

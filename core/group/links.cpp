@@ -332,8 +332,7 @@ H5MOTE_STEP Status check_free(FileState& file, Address group, std::string_view n
 }  // namespace
 
 #if H5MOTE_ALL_FORMATS
-// Whether new links can be put where the group keeps its own.
-H5MOTE_STEP static Status check_storage(FileState& file, Address group) noexcept {
+Status check_link_storage(FileState& file, Address group) noexcept {
     GroupStorage storage;
     H5MOTE_TRY(storage.open(file, group));
     return storage.kind == LinkStorage::compact
@@ -349,7 +348,7 @@ Status prepare_link(FileState& file, Address group, std::string_view path, Addre
     H5MOTE_TRY(file.check_writable());
     H5MOTE_TRY(resolve_parent(file, group, path, parent, name));
 #if H5MOTE_ALL_FORMATS
-    H5MOTE_TRY(check_storage(file, parent));
+    H5MOTE_TRY(check_link_storage(file, parent));
 #endif
     return check_free(file, parent, name);
 }

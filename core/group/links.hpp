@@ -41,6 +41,10 @@ H5MOTE_STEP Status resolve(FileState& file, Address group, std::string_view path
 /// path ends in nothing that can be a name.
 Status resolve_parent(FileState& file, Address group, std::string_view path, Address& parent,
                       std::string_view& name) noexcept;
+#if H5MOTE_ALL_FORMATS
+/// unsupported: the group's links are not messages of its header.
+H5MOTE_STEP Status check_link_storage(FileState& file, Address group) noexcept;
+#endif
 /// The same before anything is made for a new link: already_exists when the name is taken.
 H5MOTE_STEP Status prepare_link(FileState& file, Address group, std::string_view path, Address& parent,
                                 std::string_view& name) noexcept;

@@ -288,6 +288,18 @@ std::size_t ExtensibleArray::pointer_offset(const Position& at) const noexcept {
            std::size_t{number} * addr_size();
 }
 
+Status ExtensibleArray::find_pointer(const Position& at, bool create, Pinned& holder, std::size_t& pointer) noexcept {
+    pointer = pointer_offset(at);
+    if (at.super_block >= direct_super_blocks()) {
+        const Block wanted = super_block(at);
+        Pinned super;
+        H5MOTE_TRY(follow(*holder, pointer, create, wanted, super));
+        holder = static_cast<Pinned&&>(super);
+        pointer = wanted.contents + std::size_t{at.data_block} * addr_size();
+    }
+    return Status::ok;
+}
+
 Status ExtensibleArray::locate(Address index, bool create, Pinned& block, std::size_t& offset) noexcept {
     if ((std::uint64_t{index} >> parameters_.max_bits) != 0) {
         return file_->context.fail(Module::index, __LINE__, Status::no_space, 0, index);
@@ -303,16 +315,10 @@ Status ExtensibleArray::locate(Address index, bool create, Pinned& block, std::s
         return Status::ok;
     }
     const Position at = position(index - parameters_.index_block_elements);
-    std::size_t pointer = pointer_offset(at);
-    if (at.super_block >= direct_super_blocks()) {
-        const Block wanted = super_block(at);
-        Pinned super;
-        H5MOTE_TRY(follow(*holder, pointer, create, wanted, super));
-        if (!super) {
-            return Status::ok;
-        }
-        holder = static_cast<Pinned&&>(super);
-        pointer = wanted.contents + std::size_t{at.data_block} * addr_size();
+    std::size_t pointer = 0;
+    H5MOTE_TRY(find_pointer(at, create, holder, pointer));
+    if (!holder) {
+        return Status::ok;
     }
     offset = block_prefix_size() + std::size_t{at.element} * element_.size();
     Pinned data;
@@ -413,6 +419,57 @@ Status ExtensibleArray::set(Address index, const ChunkLocation& location, Addres
         add_stat(*header, kHighestSet, index + count - highest);
     }
     return Status::ok;
+}
+
+// ---- giving all of it up -----------------------------------------------------------------------------------------
+
+Status ExtensibleArray::data_block_address(const Position& at, Address& data, Address& super) noexcept {
+    data = super = kUndefinedAddress;
+    Pinned holder;
+    H5MOTE_TRY(protect_index_block(holder));
+    std::size_t pointer = 0;
+    H5MOTE_TRY(find_pointer(at, false, holder, pointer));
+    if (holder) {
+        data = element_.shape.load_addr(holder->at(pointer));
+        super = holder->address() != index_block_ ? holder->address() : kUndefinedAddress;
+    }
+    return Status::ok;
+}
+
+Status ExtensibleArray::dispose_chunks(Disposal& disposal, Address first, Address count, Address chunk_bytes) noexcept {
+    for (Address i = 0; i < count; ++i) {
+        ChunkLocation location;
+        H5MOTE_TRY(find(first + i, location));
+        H5MOTE_TRY(disposal.give(location.address, element_.size_width != 0 ? location.size : chunk_bytes));
+    }
+    return Status::ok;
+}
+
+// What is pointed to goes before what points to it, which is still needed to find it.
+Status ExtensibleArray::dispose(Disposal& disposal, Address chunk_bytes) noexcept {
+    if (index_block_ != kUndefinedAddress) {
+        const unsigned super_blocks = 1U + parameters_.max_bits - floor_log2(parameters_.data_block_min_elements);
+        H5MOTE_TRY(dispose_chunks(disposal, 0, parameters_.index_block_elements, chunk_bytes));
+        for (unsigned u = 0; u < super_blocks; ++u) {
+            Position at = position(start_of(u));
+            Address super = kUndefinedAddress;
+            for (; at.data_block < data_blocks(u); ++at.data_block) {
+                Address data = kUndefinedAddress;
+                H5MOTE_TRY(data_block_address(at, data, super));
+                const Block block = data_block(at);
+                if (data != kUndefinedAddress) {
+                    H5MOTE_TRY(dispose_chunks(disposal, parameters_.index_block_elements + block.first, at.elements,
+                                              chunk_bytes));
+                    H5MOTE_TRY(disposal.give(data, block.space));
+                } else if (super == kUndefinedAddress && u >= direct_super_blocks()) {
+                    break;
+                }
+            }
+            H5MOTE_TRY(disposal.give(super, super_block(at).size));
+        }
+        H5MOTE_TRY(disposal.give(index_block_, index_block().size));
+    }
+    return disposal.give(address_, header_size());
 }
 
 #if H5MOTE_ALL_FORMATS

@@ -20,6 +20,7 @@
 
 #include "checked.hpp"
 #include "chunk_element.hpp"
+#include "disposal.hpp"
 #include "element_block.hpp"
 #include "file_state.hpp"
 #include "messages.hpp"
@@ -38,6 +39,9 @@ public:
     /// Sets `count` elements from `index` on, at most reach(index), the addresses `stride` bytes apart. Blocks are made
     /// as needed. no_space when the array can hold no such index.
     H5MOTE_STEP Status set(Address index, const ChunkLocation& location, Address stride, std::uint32_t count) noexcept;
+    /// Gives up all blocks of the array and every chunk in it: `chunk_bytes` each, or as many as the element says where
+    /// those are filtered.
+    H5MOTE_STEP Status dispose(Disposal& disposal, Address chunk_bytes) noexcept;
     Address index_block_address() const noexcept { return index_block_; }
     /// Elements from `index` to the end of its block or page, this one included: what one set() reaches.
     std::uint32_t reach(Address index) const noexcept;
@@ -74,6 +78,11 @@ private:
 
     // Finds the block that holds an element and pins it. Without `create` a missing block gives an empty Pinned.
     H5MOTE_STEP Status locate(Address index, bool create, Pinned& block, std::size_t& offset) noexcept;
+    // The block that has the address of an element's data block, and where; empty if there is none. `holder` comes as
+    // the index block.
+    Status find_pointer(const Position& at, bool create, Pinned& holder, std::size_t& pointer) noexcept;
+    Status data_block_address(const Position& at, Address& data, Address& super) noexcept;
+    Status dispose_chunks(Disposal& disposal, Address first, Address count, Address chunk_bytes) noexcept;
     H5MOTE_STEP Status locate_page(const Position& at, CacheEntry& super, std::size_t pointer, bool create,
                                    Pinned& block, std::size_t& offset) noexcept;
     std::byte* page_bit(const Position& at, CacheEntry& super, std::uint32_t page, std::byte& mask) noexcept;

@@ -226,6 +226,22 @@ Status FixedArray::space(std::uint64_t& bytes) noexcept {
 }
 #endif
 
+Status FixedArray::dispose(Disposal& disposal, Address chunk_bytes) noexcept {
+    Address data = kUndefinedAddress;
+    {
+        Pinned header;
+        H5MOTE_TRY(file_->cache.protect(Usage::btree, address_, header_size(), header));
+        data = element_.shape.load_addr(header->at(header_size() - kChecksum - element_.shape.sizeof_addr));
+    }
+    for (std::uint64_t i = 0; i < elements_ && data != kUndefinedAddress; ++i) {
+        ChunkLocation location;
+        H5MOTE_TRY(find(i, location));
+        H5MOTE_TRY(disposal.give(location.address, element_.size_width != 0 ? location.size : chunk_bytes));
+    }
+    H5MOTE_TRY(disposal.give(data, data_block_space()));
+    return disposal.give(address_, header_size());
+}
+
 Status FixedArray::set(std::uint64_t index, const ChunkLocation& location) noexcept {
     Pinned block;
     std::size_t offset = 0;

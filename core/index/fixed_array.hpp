@@ -6,6 +6,7 @@
 #pragma once
 
 #include "chunk_element.hpp"
+#include "disposal.hpp"
 #include "element_block.hpp"
 #include "file_state.hpp"
 
@@ -19,6 +20,9 @@ public:
     Status open(FileState& file, std::uint64_t address, std::uint8_t size_width) noexcept;
     Status find(std::uint64_t index, ChunkLocation& location) noexcept;
     Status set(std::uint64_t index, const ChunkLocation& location) noexcept;
+
+    /// Gives up all blocks of the array and every chunk in it, as ExtensibleArray::dispose().
+    Status dispose(Disposal& disposal, Address chunk_bytes) noexcept;
 
 #if H5MOTE_ALL_FORMATS
     /// Elements of the array.

@@ -192,12 +192,38 @@ void discard_fresh_block(FileState& file, Address address) noexcept {
     }
 }
 
+// Where the messages of a version 2 block begin.
+static std::size_t first_message(CacheEntry& block) noexcept {
+    const auto flags = static_cast<unsigned>(*block.at(5));
+    return *block.at(1) == std::byte{'C'} ? kContinuationPrefix
+                                          : 6U + ((flags & HeaderPrefix::kTimes) != 0 ? 16U : 0U) +
+                                                ((flags & 0x10U) != 0 ? 4U : 0U) + (1U << (flags & 3U));
+}
+
 void remove_message(MessageIterator& message, Phase phase) noexcept {
-    const std::size_t header = message.offset() - message.header_size();
-    *message.block()->at(header) = std::byte{0};
-    *message.block()->at(header + 3) = std::byte{0};
-    close_gap(*message.block(), header, message.header_size());
-    MetadataCache::mark_dirty(*message.block(), header, phase);
+    CacheEntry& block = *message.block();
+    const std::size_t head = message.header_size();
+    const std::size_t removed = message.offset() - head;
+    *block.at(removed) = std::byte{0};
+    *block.at(removed + 3) = std::byte{0};
+    close_gap(block, removed, head);
+    // With null messages beside it it becomes one, so that what is removed and added again and again finds its room.
+    const auto length = [&](std::size_t at) { return head + load_le<std::uint16_t>(block.at(at + 1)); };
+    const std::size_t end = block.size() - kHeaderChecksumSize;
+    std::size_t from = removed;
+    std::size_t last = 0;  // null message before
+    for (std::size_t at = first_message(block); at + head <= end; at += length(at)) {
+        if (*block.at(at) != std::byte{0}) {
+            last = 0;
+        } else if (last == 0 || length(last) + length(at) - head > 0xffff) {
+            last = at;
+        } else {
+            store_le(block.at(last + 1), static_cast<std::uint16_t>(length(last) + length(at) - head));
+            from = last < from ? last : from;
+            at = last;
+        }
+    }
+    MetadataCache::mark_dirty(block, from, phase);
 }
 
 void close_gap(CacheEntry& block, std::size_t null, std::size_t header_size) noexcept {
@@ -232,6 +258,25 @@ private:
 };
 
 }  // namespace
+
+Status reference_count(FileState& file, Address header, std::uint32_t& count) noexcept {
+    MessageIterator message(file, header);
+    const Status status = message.next(MessageType::reference_count);
+    count = 1;
+#if H5MOTE_ALL_FORMATS
+    if ((status == Status::ok || status == Status::not_found) && message.version() == 1) {
+        return file.context.unsupported(Module::object, __LINE__, Feature::object_header_version, 1);
+    }
+#endif
+    if (status != Status::ok) {
+        return status == Status::not_found ? Status::ok : status;
+    }
+    if (message.body().size() < 5) {
+        return file.context.fail(Module::object, __LINE__, Status::corrupt_file, 0, header);
+    }
+    count = load_le<std::uint32_t>(message.body().data() + 1);
+    return Status::ok;
+}
 
 Status change_reference_count(FileState& file, Address header, int change, std::uint32_t& count) noexcept {
     MessageIterator message(file, header);

@@ -198,10 +198,13 @@ H5MOTE_STEP Status add_message(FileState& file, Address header, MessageType type
 /// what stands between: libhdf5 refuses a block that has both.
 void close_gap(CacheEntry& block, std::size_t null, std::size_t header_size) noexcept;
 
-/// Turns the iterator's current message into a null message.
+/// Turns the iterator's current message into a null message, together with those beside it. Ends the walk.
 void remove_message(MessageIterator& message, Phase phase = Phase::object) noexcept;
 
-/// Adds `change` to the number of hard links to an object; one more is recorded before the link exists.
+/// The number of hard links that the header counts. corrupt_file; unsupported: a version 1 header.
+H5MOTE_STEP Status reference_count(FileState& file, Address header, std::uint32_t& count) noexcept;
+/// Adds `change` to the number of hard links to an object. The count is never smaller than the links: one more is on
+/// the storage before the link is made, one less after it is gone (FileState::order()).
 H5MOTE_STEP Status change_reference_count(FileState& file, Address header, int change, std::uint32_t& count) noexcept;
 
 }  // namespace h5mote

@@ -87,6 +87,12 @@ FileSpace::Extent FileSpace::add(Address address, Address size, bool pending) no
     if (size == 0) {
         return {address, size, pending};
     }
+    // Two structures of a damaged file may name the same space: it is not given out twice.
+    for (std::size_t i = 0; i < count_; ++i) {
+        if (extents_[i].address < address + size && address < extents_[i].address + extents_[i].size) {
+            return {address, size, pending};
+        }
+    }
     // Neighbours of the same kind become one; each merge may make another possible.
     for (std::size_t i = 0; i < count_;) {
         const Extent extent = extents_[i];

@@ -158,6 +158,16 @@ void MetadataCache::discard(Address address) noexcept {
     }
 }
 
+void MetadataCache::discard(Address address, Address size) noexcept {
+    for (CacheEntry* entry = lru_.front(); entry != nullptr;) {
+        CacheEntry* const next = lru_.next(*entry);
+        if (entry->address_ >= address && entry->address_ - address < size) {
+            remove(*entry);
+        }
+        entry = next;
+    }
+}
+
 CacheEntry* MetadataCache::next_dirty(Phase phase, Address from) noexcept {
     CacheEntry* best = nullptr;
     for (CacheEntry* entry = lru_.front(); entry != nullptr; entry = lru_.next(*entry)) {

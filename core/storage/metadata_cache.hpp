@@ -120,6 +120,9 @@ public:
     /// Forgets the block at `address`, if it is there: its space was released.
     void discard(Address address) noexcept;
 
+    /// The same for every block in [address, address + size). Nobody holds one.
+    void discard(Address address, Address size) noexcept;
+
     /// Writes the dirty blocks of one phase in the order of their addresses.
     Status flush(Phase phase) noexcept;
     /// Whether there is a dirty block of that phase.

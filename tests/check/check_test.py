@@ -203,8 +203,10 @@ class Damage(unittest.TestCase):
     def test_reference_count(self):
         image = self.make(lambda file: file.create_dataset("d", data=1))
         at = self.address("d")
-        image.put(at + 4, 4, 3)
+        image.put(at + 4, 4, 0)
         self.expect(image, "address 0x%x: object header: reference count is wrong: 1 links found: /d" % at)
+        image.put(at + 4, 4, 3)
+        self.expect(image)
 
     def test_uses_of_a_committed_type_count(self):
         def fill(file):

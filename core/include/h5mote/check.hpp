@@ -42,7 +42,7 @@ enum class ProblemKind : std::uint8_t {
     siblings,             ///< the nodes beside it do not point back
     endless,              ///< more blocks than the file has room for
     count,                ///< says that it holds another number than there are; number: how many there are
-    reference_count,      ///< of an object; number: the hard links and uses that were found
+    reference_count,      ///< of an object; number: the hard links and uses that were found. Too high: a note
     hash,                 ///< is not that of the name or message
     extent,               ///< a chunk lies outside of the largest extent of its dataset, or between chunks
     size,                 ///< cannot be of that size; number: the size
@@ -102,7 +102,8 @@ struct CheckSummary {
 ///
 /// Every object that hard links lead to from the root group is looked at once. Soft and external links may dangle.
 /// Space that belongs to nobody is no problem. What belongs to a structure that is damaged is not known, so that
-/// objects with fewer links than they count are problems only as long as no structure before was.
+/// objects with fewer links than they count are told of only as long as no structure before was; that is a note: no
+/// program minds, only is such an object never deleted. A power cut may leave it so.
 Status check_file(File& file, const CheckOptions& options, CheckReporter& reporter,
                   CheckSummary* summary = nullptr) noexcept;
 

@@ -123,6 +123,19 @@ public:
     /// A name for a path, which need not exist.
     Status create_soft_link(std::string_view path, std::string_view target) noexcept;
 
+    /// Removes the link at the end of the path, which itself is not followed (H5Ldelete). When it was the last hard
+    /// link to its object, that goes, too, and its space is used again after the next flush() that returns ok. The link
+    /// is gone durably after that flush(); a power cut before leaves it as it was, or has removed it. A cut while one
+    /// of several links goes may leave the object's count of links too high by one: it is then never deleted, no more.
+    /// Storages that only order writes are written to at once.
+    ///
+    /// busy: the object would go, but is an open dataset, a group that has links, or mounted over. Other handles of a
+    /// group or attribute that goes must not be used any more. unsupported, and nothing is written: links in a symbol
+    /// table or dense storage; an object that would go and that has dense attributes, shared messages, a version 1
+    /// header, external or virtual data, or chunks in a B-tree. over_budget: a block of its chunk index is larger than
+    /// the metadata cache.
+    Status unlink(std::string_view path) noexcept;
+
     /// Whether the path leads to an object.
     bool exists(std::string_view path) noexcept;
     Status link_count(std::uint32_t& count) noexcept;

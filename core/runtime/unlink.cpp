@@ -1,0 +1,194 @@
+// H5L H5O - removing links, and the objects that no link leads to any more.
+
+#include "dataset_state.hpp"
+#include "disposal.hpp"
+#include "links.hpp"
+#include "text.hpp"
+
+#include <h5mote/group.hpp>
+
+namespace h5mote {
+namespace {
+
+// What a header says that bears on whether its object can go, gathered from message to message.
+class Victim {
+public:
+    Victim(FileState& file, Address header, Disposal& disposal) noexcept
+        : file_(file), header_(header), disposal_(disposal) {}
+
+    Status dispose() noexcept {
+        bool dataset = false;
+        H5MOTE_TRY(survey(dataset));
+        if (dataset) {
+            H5MOTE_TRY(DatasetState::dispose(file_, header_, disposal_));
+        }
+        return give_header();
+    }
+
+private:
+    Status unsupported(unsigned line, Feature feature) noexcept {
+        return file_.context.unsupported(Module::object, line, feature);
+    }
+
+    H5MOTE_STEP Status survey(bool& dataset) noexcept {
+        MessageIterator message(file_, header_);
+        Status status;
+        while ((status = message.next()) == Status::ok) {
+#if H5MOTE_ALL_FORMATS
+            if (message.version() == 1) {
+                return unsupported(__LINE__, Feature::object_header_version);
+            }
+#endif
+            dataset = dataset || message.type() == MessageType::layout;
+            H5MOTE_TRY(look_at(message));
+        }
+        return status == Status::not_found ? Status::ok : status;
+    }
+
+    Status look_at(MessageIterator& message) noexcept {
+        const ConstBytes body = message.body();
+        if ((message.flags() & kMessageShared) != 0) {
+            return unsupported(__LINE__, Feature::shared_message);
+        }
+        switch (message.type()) {
+            case MessageType::link:
+                return file_.context.fail(Module::group, __LINE__, Status::busy, 0, header_);
+            case MessageType::symbol_table:
+                return unsupported(__LINE__, Feature::symbol_table_group);
+            case MessageType::link_info: {
+                LinkInfoMessage info;
+                H5MOTE_TRY(info.decode(file_.context, file_.shape(), body));
+                return info.dense ? unsupported(__LINE__, Feature::dense_links) : Status::ok;
+            }
+            case MessageType::attribute_info: {
+                // version 0 | flags: 1 order tracked | [next order 2] | heap address
+                const std::size_t at = body.size() > 1 && (body[1] & std::byte{1}) != std::byte{0} ? 4 : 2;
+                if (body.size() < at + file_.shape().sizeof_addr) {
+                    return file_.context.fail(Module::object, __LINE__, Status::corrupt_file, 0, header_);
+                }
+                return file_.shape().load_addr(body.data() + at) == kUndefinedAddress
+                           ? Status::ok
+                           : unsupported(__LINE__, Feature::dense_attributes);
+            }
+            case MessageType::attribute:
+                // From version 2 on the flags say whether datatype and dataspace are shared.
+                return body.size() > 1 && body[0] > std::byte{1} && (body[1] & std::byte{3}) != std::byte{0}
+                           ? unsupported(__LINE__, Feature::shared_message)
+                           : Status::ok;
+            default:
+                return Status::ok;
+        }
+    }
+
+    // A block is given up once the walk has left it.
+    H5MOTE_STEP Status give_header() noexcept {
+        MessageIterator message(file_, header_);
+        Address block = kUndefinedAddress;
+        Address size = 0;
+        Status status;
+        while ((status = message.next()) == Status::ok) {
+            if (message.block()->address() != block) {
+                H5MOTE_TRY(disposal_.give(block, size));
+                block = message.block()->address();
+                size = narrow(message.block()->size());
+            }
+        }
+        return status == Status::not_found ? disposal_.give(block, size) : status;
+    }
+
+    FileState& file_;
+    Address header_;
+    Disposal& disposal_;
+};
+
+H5MOTE_STEP Status dispose(FileState& file, Address header, bool rehearsal) noexcept {
+    Disposal disposal(file, rehearsal);
+    return Victim(file, header, disposal).dispose();
+}
+
+Status find(MessageIterator& message, std::string_view name, LinkMessage& link) noexcept {
+#if H5MOTE_ALL_FORMATS
+    do {
+        H5MOTE_TRY(message.next(MessageType::link));
+    } while (!LinkMessage::has_name(message.body(), bytes_of(name)));
+    if (message.version() == 1) {
+        return message.file().context.unsupported(Module::group, __LINE__, Feature::object_header_version, 1);
+    }
+    return link.decode(message.file().context, message.file().shape(), message.body());
+#else
+    return find_link(message, name, link);
+#endif
+}
+
+// Whether the object may go, to which one link leads less; `gone`: it was the last.
+H5MOTE_STEP Status judge(FileState& file, Address object, bool& gone) noexcept {
+    std::uint32_t count = 0;
+    H5MOTE_TRY(reference_count(file, object, count));
+    gone = count <= 1;
+    if (!gone) {
+        return Status::ok;
+    }
+    if (object == file.root()) {
+        return file.context.fail(Module::group, __LINE__, Status::corrupt_file, 0, object);
+    }
+    bool used = file.find_client(object) != nullptr;
+#if H5MOTE_ALL_FORMATS
+    used = used || file.mounted_at(object) != nullptr;
+#endif
+    return used ? file.context.fail(Module::group, __LINE__, Status::busy, 1, object) : dispose(file, object, true);
+}
+
+struct Parting {
+    bool hard = false;
+    bool last = false;
+    Address object = kUndefinedAddress;
+};
+
+H5MOTE_STEP Status prepare(FileState& file, Address group, std::string_view name, Parting& parting) noexcept {
+    {
+        MessageIterator message(file, group);
+        LinkMessage link;
+        H5MOTE_TRY(find(message, name, link));
+        parting.hard = link.type == LinkMessage::Type::hard;
+        parting.object = link.address;
+    }
+    return parting.hard ? judge(file, parting.object, parting.last) : Status::ok;
+}
+
+H5MOTE_STEP Status remove(FileState& file, Address group, std::string_view name) noexcept {
+    MessageIterator message(file, group);
+    LinkMessage link;
+    H5MOTE_TRY(find(message, name, link));
+    remove_message(message);
+    return Status::ok;
+}
+
+}  // namespace
+
+// What came before is on the storage first: what is moved has its new name before it loses the old one.
+Status Group::unlink(std::string_view path) noexcept {
+    H5MOTE_TRY(check());
+    FileState& file = *file_;
+    H5MOTE_TRY(file.check_writable());
+    Address parent = 0;
+    std::string_view name;
+    H5MOTE_TRY(resolve_parent(file, address_, path, parent, name));
+#if H5MOTE_ALL_FORMATS
+    H5MOTE_TRY(check_link_storage(file, parent));
+#endif
+    Parting parting;
+    H5MOTE_TRY(prepare(file, parent, name, parting));
+    H5MOTE_TRY(file.order());
+    H5MOTE_TRY(remove(file, parent, name));
+    if (parting.last) {
+        // Space that an error keeps from being given up is lost to the file, no more.
+        (void)dispose(file, parting.object, false);
+    } else if (parting.hard) {
+        H5MOTE_TRY(file.order());
+        std::uint32_t count = 0;
+        H5MOTE_TRY(change_reference_count(file, parting.object, -1, count));
+    }
+    return Status::ok;
+}
+
+}  // namespace h5mote

@@ -1,0 +1,278 @@
+// Links and objects come and go, and the power fails anywhere in between, with what was written since the last sync
+// there in any part: what stays is whole, what goes is there or not, and the file is sound.
+#include <h5mote/check.hpp>
+#include <h5mote/h5mote.hpp>
+#include <h5mote/port/malloc.hpp>
+#include <h5mote/vfd/memory.hpp>
+
+#include "recording_driver.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <optional>
+#include <string>
+
+namespace {
+
+using namespace h5mote;
+using namespace h5mote_test;
+using Image = RecordingDriver::Image;
+using Operation = DriverOperation;
+constexpr std::size_t kSector = 512;
+
+struct Row {
+    std::uint32_t seed;
+    std::uint32_t index;
+};
+H5MOTE_COMPOUND(Row, seed, index)
+
+// A log: what its rows begin with and how many there are.
+struct Log {
+    std::uint32_t seed;
+    std::uint64_t rows;
+    bool operator==(const Log& other) const { return seed == other.seed && rows == other.rows; }
+};
+using Model = std::map<std::string, Log>;
+
+class Script {
+public:
+    Script(File& file, bool compact) : file_(file), root_(file.root()), compact_(compact) {}
+
+    // `after` is called whenever all is durable.
+    template <typename After>
+    void run(After after) {
+        after(model);
+        for (std::uint32_t round = 0; round < 8; ++round) {
+            const std::string name = "log" + std::to_string(round % 3 == 2 ? round * 1000 : round);
+            make(name, 10 + 17 * round);
+            flush(after);
+            if (round % 2 == 1) {
+                // Renamed: by one name or the other it is always there.
+                link("kept" + std::to_string(round), name);
+                if (round % 4 == 1) {
+                    flush(after);
+                }
+                unlink(name);
+                flush(after);
+            } else if (round != 0) {
+                // Replaced by another of the same name.
+                unlink(name);
+                make(name, 5);
+                flush(after);
+                unlink(name);
+                flush(after);
+            }
+            if (round == 4) {
+                unlink("kept1");
+                make("segment", 3);
+                flush(after);
+            }
+        }
+    }
+
+    Model model;
+
+private:
+    template <typename After>
+    void flush(After after) {
+        ASSERT_EQ(file_.flush(), Status::ok);
+        after(model);
+    }
+    void make(const std::string& name, std::uint32_t rows) {
+        DatasetCreate create;
+        create.chunk = {compact_ ? 8U : 1U};
+        create.reserve = 64;
+        auto log = root_.create_dataset<Row>(name, create);
+        ASSERT_EQ(log.status(), Status::ok);
+        const std::uint32_t seed = ++seed_;
+        for (std::uint32_t i = 0; i < rows; ++i) {
+            ASSERT_EQ(log->append({seed, i}), Status::ok);
+        }
+        ASSERT_EQ(log->write_attribute("seed", seed), Status::ok);
+        ASSERT_EQ(log->close(), Status::ok);
+        model[name] = {seed, rows};
+    }
+    void link(const std::string& name, const std::string& target) {
+        auto log = root_.open_dataset<Row>(target);
+        ASSERT_EQ(log.status(), Status::ok);
+        ASSERT_EQ(root_.create_hard_link(name, *log), Status::ok);
+        model[name] = model[target];
+    }
+    void unlink(const std::string& name) {
+        ASSERT_EQ(root_.unlink(name), Status::ok);
+        model.erase(name);
+    }
+
+    File& file_;
+    Group root_;
+    bool compact_;
+    std::uint32_t seed_ = 0;
+};
+
+class Problems final : public CheckReporter {
+public:
+    void problem(const Problem& problem) noexcept override {
+        if (!problem.note && problem.kind != ProblemKind::statistics) {
+            text +=
+                " problem " + std::to_string(static_cast<int>(problem.kind)) + " at " + std::to_string(problem.address);
+        }
+    }
+    std::string text;
+};
+
+class Sweep {
+public:
+    explicit Sweep(bool compact) : storage_(memory_), recorder_(storage_) {
+        Library library{memory_, port_};
+        FileAccess access;
+        access.metadata_cache = 4096;
+        auto file = File::create(library, recorder_, access);
+        EXPECT_EQ(file.status(), Status::ok);
+        Script script(*file, compact);
+        script.run([&](const Model& model) { known_.push_back({recorder_.operations().size(), model}); });
+        final_ = script.model;
+        EXPECT_EQ(file->close(), Status::ok);
+    }
+
+    void run() {
+        const auto& operations = recorder_.operations();
+        Image synced;
+        Image image;
+        std::vector<std::size_t> pending;
+        for (std::size_t i = 0; i < operations.size(); ++i) {
+            if (operations[i].kind == Operation::Kind::sync) {
+                for (std::size_t one = 0; one < pending.size(); ++one) {
+                    for (const bool alone : {false, true}) {
+                        Image part = synced;
+                        for (const std::size_t n : pending) {
+                            if ((n == pending[one]) == alone) {
+                                RecordingDriver::apply(part, operations[n]);
+                            }
+                        }
+                        check(part, i);
+                    }
+                }
+                synced = image;
+                pending.clear();
+                continue;
+            }
+            if (operations[i].kind == Operation::Kind::write) {
+                for (const std::size_t length : recorder_.tears(i, kSector)) {
+                    Image torn = image;
+                    RecordingDriver::apply(torn, operations[i], length);
+                    check(torn, i);
+                }
+            }
+            RecordingDriver::apply(image, operations[i]);
+            pending.push_back(i);
+            check(image, i + 1);
+        }
+    }
+
+    std::size_t cuts = 0;
+    std::size_t lost = 0;
+
+private:
+    struct Known {
+        std::size_t operations;
+        Model model;
+    };
+
+    void check(const Image& image, std::size_t operations) {
+        // The model that was acknowledged last, and the one after it.
+        std::size_t last = known_.size();
+        for (std::size_t i = 0; i < known_.size() && known_[i].operations <= operations; ++i) {
+            last = i;
+        }
+        ++cuts;
+        if (last == known_.size()) {
+            return;  // not created yet
+        }
+        const Model& before = known_[last].model;
+        const Model& after = last + 1 < known_.size() ? known_[last + 1].model : final_;
+        const std::string bad = compare(image, before, after);
+        if (!bad.empty() && ++lost <= 5) {
+            ADD_FAILURE() << "cut after " << operations << " of " << recorder_.operations().size() << ":" << bad;
+        }
+    }
+
+    std::string compare(const Image& image, const Model& before, const Model& after) {
+        GrowingMemoryDriver storage(memory_);
+        EXPECT_EQ(storage.assign({image.data(), image.size()}), Status::ok);
+        Library library{memory_, port_};
+        auto file = File::open(library, storage);
+        if (!file) {
+            return " does not open";
+        }
+        Problems problems;
+        CheckOptions options;
+        options.memory = std::size_t{1} << 16;
+        if (check_file(*file, options, problems) != Status::ok || !problems.text.empty()) {
+            return problems.text + " found by the check";
+        }
+        std::string bad;
+        for (const auto& [name, log] : before) {
+            const std::optional<Log> found = read(*file, name);
+            const auto later = after.find(name);
+            if (later != after.end() && later->second == log && !(found && *found == log)) {
+                bad += " " + name + " is lost";
+            } else if (found && !(*found == log) && !(later != after.end() && *found == later->second)) {
+                bad += " " + name + " is damaged";
+            }
+        }
+        // What has two names on the way from one to the other has at least one of them.
+        for (const auto& [name, log] : before) {
+            for (const auto& [other, same] : after) {
+                if (same == log && name != other && !read(*file, name) && !read(*file, other)) {
+                    bad += " " + name + " is lost on its way to " + other;
+                }
+            }
+        }
+        EXPECT_EQ(file->close(), Status::ok);
+        return bad;
+    }
+
+    static std::optional<Log> read(File& file, const std::string& name) {
+        auto log = file.root().open_dataset<Row>(name);
+        if (!log) {
+            return log.status() == Status::not_found ? std::nullopt : std::optional<Log>(Log{0, 0});
+        }
+        Log found{0, log->size()};
+        EXPECT_EQ(log->read_attribute("seed", found.seed), Status::ok);
+        std::vector<Row> rows(found.rows);
+        if (log->read(Selection::all(), Span<Row>(rows.data(), rows.size())) != Status::ok) {
+            return Log{0, 0};
+        }
+        for (std::uint32_t i = 0; i < rows.size(); ++i) {
+            if (rows[i].seed != found.seed || rows[i].index != i) {
+                return Log{0, i};
+            }
+        }
+        return found;
+    }
+
+    MallocAllocator memory_;
+    NullPort port_;
+    GrowingMemoryDriver storage_;
+    RecordingDriver recorder_;
+    std::vector<Known> known_;
+    Model final_;
+};
+
+TEST(UnlinkPowerCut, ManyChunks) {
+    Sweep sweep(false);
+    sweep.run();
+    std::printf("%zu cuts, %zu lost\n", sweep.cuts, sweep.lost);
+    EXPECT_EQ(sweep.lost, 0U);
+    EXPECT_GT(sweep.cuts, 1000U);
+}
+TEST(UnlinkPowerCut, LongChunks) {
+    Sweep sweep(true);
+    sweep.run();
+    std::printf("%zu cuts, %zu lost\n", sweep.cuts, sweep.lost);
+    EXPECT_EQ(sweep.lost, 0U);
+    EXPECT_GT(sweep.cuts, 400U);
+}
+
+}  // namespace
