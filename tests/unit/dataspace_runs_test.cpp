@@ -251,7 +251,10 @@ TEST(PairedRuns, SingleElementsOfARowAreOnePiece) {
     SelectionRuns runs;
     PairedRuns pairs;
     PairedRun piece{};
-    ASSERT_EQ(runs.reset(Selection::hyperslab({1, 5}, {2, 30}, {2, 3}), space), Status::ok);
+    const std::uint64_t start[] = {1, 5};
+    const std::uint64_t count[] = {2, 30};
+    const std::uint64_t stride[] = {2, 3};
+    ASSERT_EQ(runs.reset(Selection::hyperslab(start, count, stride), space), Status::ok);
     for (const std::uint64_t row : {1U, 3U}) {
         ASSERT_TRUE(pairs.take_next(runs));
         ASSERT_TRUE(pairs.next(piece));
