@@ -73,7 +73,7 @@ void check_chunks(const Line& line, Dataset& dataset, Library& library) {
 }
 
 // Elements of any length, in the memory form of the library.
-void check_variable(const std::string& folder, const Line& line, Dataset& dataset, std::uint64_t count,
+void check_variable(const std::string& folder, const Line& line, Dataset& dataset, std::size_t count,
                     Library& library) {
     std::byte message[256];
     std::byte native_message[256];
@@ -95,7 +95,7 @@ void check_variable(const std::string& folder, const Line& line, Dataset& datase
         return;
     }
     std::vector<char> found;
-    for (std::uint64_t i = 0; i < count; ++i) {
+    for (std::size_t i = 0; i < count; ++i) {
         const std::size_t elements = strings ? (texts[i] == nullptr ? 0 : std::strlen(texts[i])) : sequences[i].count;
         for (unsigned b = 0; b < 8; ++b) {
             found.push_back(static_cast<char>(static_cast<std::uint64_t>(elements) >> (8 * b)));
@@ -111,7 +111,7 @@ void check_variable(const std::string& folder, const Line& line, Dataset& datase
             }
         }
     }
-    status = reclaim(library, native, static_cast<std::size_t>(count), native.size(), data);
+    status = reclaim(library, native, count, native.size(), data);
     if (status != Status::ok || found != contents(folder + "/" + line.expected)) {
         complain(line, "elements", status, library);
     }

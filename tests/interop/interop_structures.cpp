@@ -150,7 +150,7 @@ public:
         }
         return found;
     }
-    const std::byte* at(Address address) const { return &bytes_[address]; }
+    const std::byte* at(Address address) const { return &bytes_[static_cast<std::size_t>(address)]; }
     FileState& state() { return state_; }
     Arena& arena() { return arena_; }
 
@@ -329,7 +329,7 @@ void new_chunks(Image& image, const Expected& expected) {
     std::byte record[BTree2::kMaxRecordSize];
     std::vector<std::uint64_t> scaled(rank);
     for (std::uint64_t i = 0; i < tree.size(); ++i) {
-        const ChunkLine& chunk = expected.chunks[i];
+        const ChunkLine& chunk = expected.chunks[static_cast<std::size_t>(i)];
         for (const bool by_position : {false, true}) {
             std::uint64_t index = i;
             WantedChunk wanted(chunk.scaled);
@@ -360,7 +360,7 @@ LinkLine parse_link(const std::vector<std::byte>& message, FileShape shape) {
     const unsigned flags = std::to_integer<unsigned>(message[1]);
     std::size_t at = 2 + ((flags & 8) != 0 ? 1 : 0) + ((flags & 4) != 0 ? 8 : 0) + ((flags & 16) != 0 ? 1 : 0);
     const unsigned width = 1U << (flags & 3);
-    const std::size_t length = load_uint(&message[at], width);
+    const auto length = static_cast<std::size_t>(load_uint(&message[at], width));
     at += width;
     if (at + length + shape.sizeof_addr > message.size()) {
         return link;
@@ -439,7 +439,7 @@ void dense_links(Image& image, const Expected& expected) {
             CHECK(found.decode({record, orders.record_size()}) && found.order == i);
             MetadataWindow message;
             CHECK(heap.object(found.heap_id, message) == Status::ok);
-            CHECK(parse_link(all_of(message), shape).name == expected.links[i].name);
+            CHECK(parse_link(all_of(message), shape).name == expected.links[static_cast<std::size_t>(i)].name);
         }
     }
     FractalHeapFacts facts;
@@ -461,7 +461,7 @@ void dense_attributes(Image& image, const Expected& expected) {
         CHECK(found.decode(orders.type(), {record, orders.record_size()}) && found.order == i);
         MetadataWindow message;
         CHECK(heap.object(found.heap_id, message) == Status::ok);
-        const AttributeLine& line = expected.attributes[i];
+        const AttributeLine& line = expected.attributes[static_cast<std::size_t>(i)];
         CHECK(message.size() > line.size);
         std::vector<std::byte> data(line.size);
         CHECK(message.read(message.size() - line.size, {data.data(), data.size()}) == Status::ok);
