@@ -129,7 +129,7 @@ void check(const std::string& folder, const Line& line, Dataset& dataset, Librar
         return;
     }
     if (line.kind == "strings" || line.kind == "sequences") {
-        check_variable(folder, line, dataset, space.dims()[0], library);
+        check_variable(folder, line, dataset, static_cast<std::size_t>(space.dims()[0]), library);
         return;
     }
     const std::size_t rank = space.rank();
