@@ -35,7 +35,8 @@ sys.path.insert(0, HERE)
 import cases
 
 ORACLES = {"dump": "h5dump", "ls": "h5ls", "stat": "h5stat"}
-SECONDS = 20
+SECONDS = 20  # for an HDF5 tool; h5mote, which may run in an emulator, is given more
+OUR_SECONDS = 120
 MOST_BYTES = 32 << 20
 NUMBERED = re.compile(r"^(.*?)(\d{5,6})(\.h5)$")
 
@@ -88,13 +89,13 @@ class Runner:
         os.makedirs(self.out, exist_ok=True)
         self.versions = {}
 
-    def run(self, command, folder, keep):
+    def run(self, command, folder, keep, seconds=SECONDS):
         """Runs a command with its output in the file `keep`."""
         limited = ["/bin/sh", "-c", 'ulimit -f %d -c 0; exec "$@"' % (MOST_BYTES // 512), "sh"] + command
         with open(keep, "wb") as output:
             try:
                 code = subprocess.run(limited, cwd=folder, stdin=subprocess.DEVNULL, stdout=output,
-                                      stderr=subprocess.DEVNULL, timeout=SECONDS).returncode
+                                      stderr=subprocess.DEVNULL, timeout=seconds).returncode
             except subprocess.TimeoutExpired:
                 code = -1
         crashed = code < 0 or code > 128
@@ -140,7 +141,7 @@ class Runner:
     def ours(self, command, options, folder, name, memory):
         path = os.path.join(self.out, "ours.%d" % threading.get_ident())
         limit = ["--memory", memory] if memory else []
-        return self.run(self.tool + [command] + limit + options + [name], folder, path)
+        return self.run(self.tool + [command] + limit + options + [name], folder, path, OUR_SECONDS)
 
 
 class Case:

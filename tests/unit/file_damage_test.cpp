@@ -9,8 +9,8 @@ using namespace h5mote_test;
 
 namespace {
 
-// A board's emulator takes a minute for all bytes.
-#ifdef H5MOTE_BARE_TESTS
+// An emulator takes a minute for all bytes.
+#ifdef H5MOTE_TEST_EMULATED
 constexpr std::size_t kStep = 7;
 #else
 constexpr std::size_t kStep = 1;
