@@ -1,0 +1,268 @@
+// Cuts the power at every point of what a journal does to its home and its log: unsynced writes lost, torn and in
+// another order, in each of the two storages by itself, and again in the recovery. What is found must be the state of
+// the last sync() that returned ok, or of one that had begun, and must stay what was found.
+#include <h5mote/vfd/journal.hpp>
+#include <h5mote/vfd/memory.hpp>
+
+#include "recording_driver.hpp"
+#include "test.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <random>
+#include <vector>
+
+namespace {
+
+using namespace h5mote;
+using namespace h5mote_test;
+using Image = RecordingDriver::Image;
+
+constexpr std::size_t kRoom = 16 * 1024;
+constexpr std::size_t kLists = 2;
+
+struct Step {
+    bool log;
+    DriverOperation operation;
+};
+
+// Notes what is done to home and log in one sequence.
+class Noting final : public ForwardingDriver {
+public:
+    Noting(Driver& inner, bool log, std::vector<Step>& steps) : ForwardingDriver(inner), log_(log), steps_(steps) {}
+
+    Status write(Usage usage, std::uint64_t address, ConstBytes from) noexcept override {
+        steps_.push_back({log_, {DriverOperation::Kind::write, usage, address, {from.begin(), from.end()}}});
+        return inner().write(usage, address, from);
+    }
+    Status truncate(std::uint64_t size) noexcept override {
+        steps_.push_back({log_, {DriverOperation::Kind::truncate, Usage::raw_data, size, {}}});
+        return inner().truncate(size);
+    }
+    Status sync() noexcept override {
+        steps_.push_back({log_, {}});
+        return inner().sync();
+    }
+
+private:
+    bool log_;
+    std::vector<Step>& steps_;
+};
+
+// A home and a log that hold given bytes, with a journal over them.
+struct Machine {
+    Image home_bytes;
+    Image log_bytes;
+    MemoryDriver home;
+    MemoryDriver log;
+    std::vector<Step> steps;
+    Noting noting_home{home, false, steps};
+    Noting noting_log{log, true, steps};
+    alignas(8) std::byte work[256 + 4 * kLists];
+    JournalDriver journal{noting_home, noting_log, work};
+    JournalOptions options;
+
+    Machine(const Image& home_image, const Image& log_image)
+        : home_bytes(padded(home_image)),
+          log_bytes(padded(log_image)),
+          home({home_bytes.data(), kRoom}, home_image.size()),
+          log({log_bytes.data(), kRoom}, log_image.size()) {
+        options.checkpoint = 900;
+        options.lists = kLists;
+    }
+
+    static Image padded(Image image) {
+        image.resize(kRoom);
+        return image;
+    }
+    Image home_image() const { return {home.contents().begin(), home.contents().end()}; }
+    Image log_image() const { return {log.contents().begin(), log.contents().end()}; }
+
+    // What the file holds for whoever reads it.
+    Image contents() {
+        std::uint64_t size = 0;
+        Image image;
+        if (journal.end_of_file(size) == Status::ok) {
+            image.resize(static_cast<std::size_t>(size));
+            // In pieces that begin anywhere.
+            for (std::size_t at = 0; at < image.size();) {
+                const std::size_t count = std::min<std::size_t>(image.size() - at, 1 + at * 7 % 1300);
+                if (journal.read(Usage::raw_data, at, {image.data() + at, count}) != Status::ok) {
+                    return Image(1, std::byte{0xee});
+                }
+                at += count;
+            }
+        }
+        return image;
+    }
+};
+
+struct Random {
+    std::mt19937 engine;
+    std::size_t below(std::size_t n) { return std::uniform_int_distribution<std::size_t>(0, n - 1)(engine); }
+};
+
+// What one storage holds when the power fails after `count` steps: all up to its last sync, and of what comes behind
+// all (choice 0), nothing (1) or some of it in any order.
+Image after_cut(const Image& initial, const std::vector<Step>& steps, std::size_t count, bool log, bool syncs,
+                std::size_t choice, Random& random) {
+    std::vector<const DriverOperation*> loose;
+    Image image = initial;
+    for (std::size_t i = 0; i < count; ++i) {
+        if (steps[i].log == log) {
+            if (steps[i].operation.kind == DriverOperation::Kind::sync) {
+                if (!syncs) {
+                    continue;
+                }
+                for (const DriverOperation* each : loose) {
+                    RecordingDriver::apply(image, *each);
+                }
+                loose.clear();
+            } else {
+                loose.push_back(&steps[i].operation);
+            }
+        }
+    }
+    if (choice > 1) {
+        std::shuffle(loose.begin(), loose.end(), random.engine);
+    }
+    for (const DriverOperation* each : loose) {
+        if (choice == 0 || (choice > 1 && random.below(3) != 0)) {
+            const bool torn = choice > 1 && random.below(4) == 0;
+            RecordingDriver::apply(image, *each, torn ? random.below(each->bytes.size() + 1) : RecordingDriver::kWhole);
+        }
+    }
+    return image;
+}
+
+struct Sync {
+    std::size_t begun;  // steps made before and after it
+    std::size_t done;
+    Image contents;
+};
+
+struct Sweep {
+    Random random;
+    bool home_syncs = true;  // false: those of the home do nothing, which must be seen
+    bool log_syncs = true;
+    std::size_t cuts = 0;
+    std::size_t lost = 0;
+
+    // Random writes and lengths, each followed by a comparison with a model; a sync now and then.
+    void work(Machine& machine, Image& model, std::vector<Sync>& syncs, int operations) {
+        for (int i = 0; i < operations; ++i) {
+            const std::size_t kind = random.below(12);
+            if (kind < 8) {
+                const std::size_t size = 1 + random.below(random.below(4) == 0 ? 900 : 60);
+                const std::size_t address = random.below(3) != 0 ? model.size() : random.below(model.size() + 100);
+                Image bytes(size);
+                std::generate(bytes.begin(), bytes.end(), [&] { return std::byte(random.below(256)); });
+                ASSERT_EQ(machine.journal.write(Usage::raw_data, address, {bytes.data(), size}), Status::ok);
+                model.resize(std::max(model.size(), address + size));
+                std::copy(bytes.begin(), bytes.end(), model.begin() + static_cast<std::ptrdiff_t>(address));
+            } else if (kind == 8) {
+                const std::size_t size = random.below(2) == 0 ? random.below(model.size() + 1) : model.size() + 50;
+                ASSERT_EQ(machine.journal.truncate(size), Status::ok);
+                model.resize(size);
+            } else {
+                const std::size_t begun = machine.steps.size();
+                ASSERT_EQ(machine.journal.sync(), Status::ok);
+                syncs.push_back({begun, machine.steps.size(), model});
+            }
+            if (model.size() > 6000) {
+                ASSERT_EQ(machine.journal.truncate(500), Status::ok);
+                model.resize(500);
+            }
+            ASSERT_EQ(machine.contents(), model);
+        }
+    }
+
+    // The state that a recovery finds, which must be one of [first, last], and stays.
+    void recover(const Image& home, const Image& log, const std::vector<Sync>& syncs, std::size_t first,
+                 std::size_t last, bool again) {
+        Machine machine(home, log);
+        ++cuts;
+        if (machine.journal.open(machine.options) != Status::ok) {
+            ++lost;
+            return;
+        }
+        const Image found = machine.contents();
+        bool known = false;
+        for (std::size_t i = first; i <= last && !known; ++i) {
+            known = syncs[i].contents == found;
+        }
+        lost += known ? 0 : 1;
+        if (!known || !again) {
+            return;
+        }
+        // Read only, the same is seen.
+        Machine reader(home, log);
+        reader.options.read_only = true;
+        ++cuts;
+        lost += reader.journal.open(reader.options) == Status::ok && reader.contents() == found ? 0 : 1;
+        lost += reader.steps.empty() ? 0 : 1;
+        // Cut again, in the recovery and in the first transactions after it.
+        std::vector<Sync> later{{0, 0, found}};
+        Image model = found;
+        work(machine, model, later, 3);
+        for (std::size_t count = 0; count <= machine.steps.size(); ++count) {
+            std::size_t from = 0;
+            std::size_t to = 0;
+            bounds(later, count, from, to);
+            const std::size_t choice = random.below(6);
+            recover(after_cut(home, machine.steps, count, false, home_syncs, choice, random),
+                    after_cut(log, machine.steps, count, true, log_syncs, choice, random), later, from, to, false);
+        }
+    }
+
+    static void bounds(const std::vector<Sync>& syncs, std::size_t count, std::size_t& first, std::size_t& last) {
+        for (std::size_t i = 0; i < syncs.size(); ++i) {
+            first = syncs[i].done <= count ? i : first;
+            last = syncs[i].begun <= count ? i : last;
+        }
+    }
+
+    void run(unsigned seed) {
+        random.engine.seed(seed);
+        Image home(seed % 3 * 700, std::byte{7});
+        Machine machine(home, {});
+        ASSERT_EQ(machine.journal.open(machine.options), Status::ok);
+        Image model = home;
+        std::vector<Sync> syncs{{0, 0, model}};
+        work(machine, model, syncs, 40);
+        for (std::size_t count = 0; count <= machine.steps.size(); ++count) {
+            std::size_t first = 0;
+            std::size_t last = 0;
+            bounds(syncs, count, first, last);
+            for (std::size_t choice = 0; choice < 8; ++choice) {
+                recover(after_cut(home, machine.steps, count, false, home_syncs, choice, random),
+                        after_cut({}, machine.steps, count, true, log_syncs, choice, random), syncs, first, last,
+                        choice < 4);
+            }
+        }
+    }
+};
+
+TEST(JournalPowerCut, EveryPoint) {
+    Sweep sweep;
+    for (unsigned seed = 1; seed <= 16; ++seed) {
+        sweep.run(seed);
+    }
+    std::printf("%zu cuts, %zu lost\n", sweep.cuts, sweep.lost);
+    EXPECT_EQ(sweep.lost, 0U);
+    EXPECT_GE(sweep.cuts, 60000U);
+}
+
+// The sweep can fail: without the syncs of either storage it finds losses.
+TEST(JournalPowerCut, EverySyncIsNeeded) {
+    for (const bool home : {false, true}) {
+        Sweep sweep;
+        sweep.home_syncs = home;
+        sweep.log_syncs = !home;
+        sweep.run(1);
+        std::printf("without syncs of the %s: %zu cuts, %zu lost\n", home ? "log" : "home", sweep.cuts, sweep.lost);
+        EXPECT_GT(sweep.lost, 100U);
+    }
+}
+
+}  // namespace

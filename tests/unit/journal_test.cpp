@@ -1,0 +1,462 @@
+#include <h5mote/vfd/journal.hpp>
+#include <h5mote/vfd/memory.hpp>
+#include <h5mote/vfd/region.hpp>
+
+#include "counting_driver.hpp"
+#include "failing_driver.hpp"
+#include "test.hpp"
+
+#include <cstring>
+
+namespace {
+
+using namespace h5mote;
+using namespace h5mote_test;
+
+constexpr Usage kRaw = Usage::raw_data;
+
+std::byte home_bytes[3072];
+std::byte log_bytes[4096];
+alignas(8) std::byte work[512];
+alignas(8) std::byte work_too[512];
+
+JournalOptions small() noexcept {
+    JournalOptions options;
+    options.checkpoint = 2048;
+    options.limit = sizeof log_bytes;
+    options.lists = 4;
+    return options;
+}
+
+// A journal over two files in memory, as empty as they can be.
+struct Files {
+    MemoryDriver home{home_bytes};
+    MemoryDriver log{log_bytes};
+    JournalDriver journal{home, log, work};
+
+    Files() noexcept {
+        std::memset(home_bytes, 0xdd, sizeof home_bytes);
+        std::memset(log_bytes, 0xdd, sizeof log_bytes);
+    }
+};
+
+Status fill(Driver& driver, std::uint64_t address, unsigned char value, std::size_t count) noexcept {
+    static std::byte bytes[1024];
+    std::memset(bytes, value, count);
+    return driver.write(kRaw, address, {bytes, count});
+}
+
+// Whether [from, to) of the file holds nothing but `value`.
+bool holds(Driver& driver, std::uint64_t from, std::uint64_t to, unsigned char value) noexcept {
+    static std::byte bytes[1024];
+    const auto count = static_cast<std::size_t>(to - from);
+    if (driver.read(kRaw, from, {bytes, count}) != Status::ok) {
+        return false;
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+        if (bytes[i] != std::byte{value}) {
+            return false;
+        }
+    }
+    return true;
+}
+
+std::uint64_t length(Driver& driver) noexcept {
+    std::uint64_t size = 0;
+    return driver.end_of_file(size) == Status::ok ? size : ~std::uint64_t{0};
+}
+
+TEST(Journal, MemoryIsKnownWhileCompiling) {
+    static_assert(JournalDriver::required_memory() == 1024);
+    static_assert(JournalDriver::required_memory(256, {1024, 4096, 4, true, false}) == 272);
+    Files files;
+    JournalDriver tight{files.home, files.log, Bytes(work, 272)};
+    EXPECT_EQ(tight.open(small()), Status::ok);
+    JournalDriver tighter{files.home, files.log, Bytes(work, 100)};
+    EXPECT_EQ(tighter.open(small()), Status::over_budget);
+    JournalDriver crooked{files.home, files.log, Bytes(work + 1, 400)};
+    EXPECT_EQ(crooked.open(small()), Status::invalid_argument);
+    JournalDriver itself{files.home, files.home, work};
+    EXPECT_EQ(itself.open(small()), Status::invalid_argument);
+    JournalOptions odd = small();
+    odd.lists = 3;
+    EXPECT_EQ(tight.open(odd), Status::invalid_argument);
+}
+
+TEST(Journal, MustBeOpened) {
+    Files files;
+    std::uint64_t size = 0;
+    EXPECT_EQ(fill(files.journal, 0, 1, 1), Status::invalid_handle);
+    EXPECT_EQ(files.journal.sync(), Status::invalid_handle);
+    EXPECT_EQ(files.journal.truncate(0), Status::invalid_handle);
+    EXPECT_EQ(files.journal.end_of_file(size), Status::invalid_handle);
+    EXPECT_EQ(files.journal.read(kRaw, 0, Bytes(work, 0)), Status::invalid_handle);
+    EXPECT_TRUE(files.journal.capabilities().sync_is_commit);
+    EXPECT_EQ(files.journal.capabilities().atomic_unit, 512U);
+    EXPECT_TRUE(files.journal.same_storage(files.home));
+}
+
+TEST(Journal, HomeIsNotTouchedBeforeTheCommit) {
+    Files files;
+    ASSERT_EQ(files.journal.open(small()), Status::ok);
+    EXPECT_EQ(files.journal.report().state, JournalState::blank);
+    EXPECT_EQ(fill(files.journal, 100, 1, 50), Status::ok);
+    EXPECT_EQ(fill(files.journal, 150, 2, 50), Status::ok);
+    EXPECT_EQ(fill(files.journal, 120, 3, 10), Status::ok);
+    EXPECT_EQ(length(files.journal), 200U);
+    EXPECT_TRUE(holds(files.journal, 0, 100, 0));
+    EXPECT_TRUE(holds(files.journal, 100, 120, 1));
+    EXPECT_TRUE(holds(files.journal, 120, 130, 3));
+    EXPECT_TRUE(holds(files.journal, 130, 150, 1));
+    EXPECT_TRUE(holds(files.journal, 150, 200, 2));
+    EXPECT_EQ(files.journal.read(kRaw, 199, Bytes(work_too, 2)), Status::io_error);
+    EXPECT_TRUE(holds(files.home, 0, 200, 0));
+    // A power cut: nothing of it was committed.
+    JournalDriver again{files.home, files.log, work_too};
+    ASSERT_EQ(again.open(small()), Status::ok);
+    EXPECT_EQ(again.report().state, JournalState::clean);
+    EXPECT_EQ(length(again), 0U);
+}
+
+TEST(Journal, CommittedIsReplayed) {
+    Files files;
+    ASSERT_EQ(files.journal.open(small()), Status::ok);
+    ASSERT_EQ(fill(files.journal, 100, 1, 50), Status::ok);
+    ASSERT_EQ(files.journal.sync(), Status::ok);
+    ASSERT_EQ(fill(files.journal, 0, 2, 400), Status::ok);
+    EXPECT_TRUE(holds(files.home, 0, 200, 0));
+    JournalDriver again{files.home, files.log, work_too};
+    ASSERT_EQ(again.open(small()), Status::ok);
+    EXPECT_EQ(again.report().state, JournalState::replayed);
+    EXPECT_EQ(again.report().transactions, 1U);
+    EXPECT_EQ(again.report().records, 2U);
+    EXPECT_EQ(again.report().file_size, 150U);
+    EXPECT_EQ(length(files.home), 150U);
+    EXPECT_TRUE(holds(files.home, 0, 100, 0));
+    EXPECT_TRUE(holds(files.home, 100, 150, 1));
+    ASSERT_EQ(again.open(small()), Status::ok);
+    EXPECT_EQ(again.report().state, JournalState::clean);
+    EXPECT_FALSE(again.report().unfinished);
+}
+
+TEST(Journal, CutAndGrownAgainReadsAsZeros) {
+    Files files;
+    ASSERT_EQ(fill(files.home, 0, 9, 1000), Status::ok);
+    ASSERT_EQ(files.journal.open(small()), Status::ok);
+    EXPECT_EQ(length(files.journal), 1000U);
+    ASSERT_EQ(fill(files.journal, 300, 1, 400), Status::ok);
+    ASSERT_EQ(files.journal.truncate(500), Status::ok);
+    ASSERT_EQ(files.journal.truncate(900), Status::ok);
+    ASSERT_EQ(fill(files.journal, 600, 2, 100), Status::ok);
+    ASSERT_EQ(files.journal.truncate(650), Status::ok);
+    ASSERT_EQ(files.journal.truncate(800), Status::ok);
+    for (int round = 0; round < 2; ++round) {
+        EXPECT_EQ(length(files.journal), 800U);
+        EXPECT_TRUE(holds(files.journal, 0, 300, 9));
+        EXPECT_TRUE(holds(files.journal, 300, 500, 1));
+        EXPECT_TRUE(holds(files.journal, 500, 600, 0));
+        EXPECT_TRUE(holds(files.journal, 600, 650, 2));
+        EXPECT_TRUE(holds(files.journal, 650, 800, 0));
+        ASSERT_EQ(files.journal.sync(), Status::ok);
+        if (round == 0) {
+            EXPECT_TRUE(holds(files.home, 0, 1000, 9));
+            ASSERT_EQ(files.journal.open(small()), Status::ok);
+            EXPECT_EQ(length(files.home), 800U);
+        }
+    }
+}
+
+TEST(Journal, FewSyncs) {
+    Files files;
+    CountingDriver home{files.home};
+    CountingDriver log{files.log};
+    JournalDriver journal{home, log, work};
+    ASSERT_EQ(journal.open(small()), Status::ok);
+    EXPECT_EQ(home.total().writes + log.total().writes + home.syncs() + log.syncs(), 0U);
+    ASSERT_EQ(fill(journal, 0, 1, 64), Status::ok);
+    ASSERT_EQ(journal.sync(), Status::ok);
+    home.reset();
+    log.reset();
+    // A hundred rows, each durable: 64 + 20 bytes of data and 8 + 20 of a counter, 20 of a commit.
+    for (unsigned char i = 0; i < 100; ++i) {
+        ASSERT_EQ(fill(journal, 64U + i % 32U * 64U, i, 64), Status::ok);
+        ASSERT_EQ(fill(journal, 16, i, 8), Status::ok);
+        ASSERT_EQ(journal.sync(), Status::ok);
+        EXPECT_TRUE(holds(journal, 64U + i % 32U * 64U, 128U + i % 32U * 64U, i));
+        EXPECT_TRUE(holds(journal, 16, 24, i));
+    }
+    EXPECT_EQ(log.syncs() - home.syncs(), 100U);
+    EXPECT_EQ(home.syncs(), 12U);
+    EXPECT_EQ(log.total().bytes_written, 100U * 132 + 12 * 140);
+    EXPECT_LE(home.total().bytes_written, 100U * 72 + 64);
+    home.reset();
+    log.reset();
+    ASSERT_EQ(journal.sync(), Status::ok);
+    EXPECT_EQ(home.syncs() + log.syncs() + log.total().writes, 0U);
+    ASSERT_EQ(journal.close(), Status::ok);
+    EXPECT_TRUE(holds(files.home, 16, 24, 99));
+    EXPECT_EQ(journal.sync(), Status::invalid_handle);
+    EXPECT_EQ(length(files.log), 1024U);
+}
+
+TEST(Journal, WhatDoesNotFitChangesNothing) {
+    Files files;
+    ASSERT_EQ(files.journal.open(small()), Status::ok);
+    ASSERT_EQ(fill(files.journal, 0, 1, 1000), Status::ok);
+    ASSERT_EQ(fill(files.journal, 0, 2, 1000), Status::ok);
+    // The transaction is larger than the log. What was accepted of it can be committed.
+    EXPECT_EQ(fill(files.journal, 500, 3, 1000), Status::no_space);
+    EXPECT_EQ(length(files.journal), 1000U);
+    EXPECT_TRUE(holds(files.journal, 0, 1000, 2));
+    ASSERT_EQ(files.journal.sync(), Status::ok);
+    ASSERT_EQ(fill(files.journal, 500, 3, 1000), Status::ok);
+    // The home is full.
+    EXPECT_EQ(fill(files.journal, sizeof home_bytes - 5, 4, 6), Status::no_space);
+    EXPECT_EQ(files.journal.truncate(sizeof home_bytes + 1), Status::no_space);
+    EXPECT_EQ(files.journal.truncate(~std::uint64_t{0}), Status::no_space);
+    EXPECT_EQ(fill(files.journal, ~std::uint64_t{0} - 2, 4, 6), Status::no_space);
+    EXPECT_EQ(fill(files.journal, sizeof home_bytes - 6, 4, 6), Status::ok);
+    ASSERT_EQ(files.journal.close(), Status::ok);
+    EXPECT_TRUE(holds(files.home, 0, 500, 2));
+    EXPECT_TRUE(holds(files.home, 500, 1000, 3));
+    EXPECT_TRUE(holds(files.home, sizeof home_bytes - 6, sizeof home_bytes, 4));
+}
+
+// A log that is full of what is committed is emptied when there is need.
+TEST(Journal, FullLogIsCarriedOver) {
+    Files files;
+    JournalOptions options = small();
+    options.checkpoint = 1 << 20;
+    options.limit = 1 << 20;
+    ASSERT_EQ(files.journal.open(options), Status::ok);
+    for (unsigned char i = 1; i < 20; ++i) {
+        ASSERT_EQ(fill(files.journal, i * 100U, i, 500), Status::ok);
+        ASSERT_EQ(files.journal.sync(), Status::ok);
+    }
+    EXPECT_TRUE(holds(files.journal, 1800, 1900, 18));
+    EXPECT_TRUE(holds(files.journal, 1900, 2400, 19));
+}
+
+TEST(Journal, FailedWriteIsTakenBack) {
+    for (std::uint64_t at = 1;; ++at) {
+        Files files;
+        FailingDriver log{files.log};
+        JournalDriver journal{files.home, log, work};
+        ASSERT_EQ(journal.open(small()), Status::ok);
+        ASSERT_EQ(fill(journal, 0, 1, 900), Status::ok);
+        ASSERT_EQ(fill(journal, 100, 2, 30), Status::ok);
+        DriverFault fault;
+        fault.at = at;
+        fault.calls = kWriteCall;
+        fault.torn_bytes = 100;
+        log.arm(fault);
+        const Status status = fill(journal, 200, 3, 1000);
+        EXPECT_EQ(status, log.failures() > 0 ? Status::io_error : Status::ok);
+        log.disarm();
+        if (status == Status::ok) {
+            EXPECT_GE(at, 3U);
+            break;
+        }
+        EXPECT_EQ(length(journal), 900U);
+        ASSERT_EQ(fill(journal, 150, 4, 10), Status::ok);
+        for (int round = 0; round < 2; ++round) {
+            EXPECT_TRUE(holds(journal, 0, 100, 1));
+            EXPECT_TRUE(holds(journal, 100, 130, 2));
+            EXPECT_TRUE(holds(journal, 130, 150, 1));
+            EXPECT_TRUE(holds(journal, 150, 160, 4));
+            EXPECT_TRUE(holds(journal, 160, 900, 1));
+            ASSERT_EQ(journal.sync(), Status::ok);
+            ASSERT_EQ(journal.open(small()), Status::ok);
+        }
+    }
+}
+
+// Whatever call fails, once or for good: the error is returned, and what was acknowledged is there afterwards.
+TEST(Journal, EveryCallFails) {
+    for (const unsigned home_fails : {0U, 1U}) {
+        bool failed = true;
+        for (std::uint64_t at = 1; failed; ++at) {
+            Files files;
+            FailingDriver home{files.home};
+            FailingDriver log{files.log};
+            FailingDriver& failing = home_fails != 0 ? home : log;
+            JournalDriver journal{home, log, work};
+            DriverFault fault;
+            fault.at = at;
+            failing.arm(fault);
+            Status status = journal.open(small());
+            unsigned char acknowledged = 0;
+            unsigned char written = 0;
+            for (unsigned char i = 1; i <= 10 && status == Status::ok; ++i) {
+                written = i;
+                for (const std::uint64_t address : {0, 1000, 2000}) {
+                    status = status == Status::ok ? fill(journal, address, i, 300) : status;
+                }
+                status = status == Status::ok ? journal.sync() : status;
+                acknowledged = status == Status::ok ? i : acknowledged;
+            }
+            status = status == Status::ok ? journal.close() : status;
+            failed = failing.failures() > 0;
+            EXPECT_EQ(status, failed ? Status::io_error : Status::ok);
+            failing.disarm();
+            JournalDriver again{home, log, work_too};
+            ASSERT_EQ(again.open(small()), Status::ok);
+            if (length(again) != 0 || acknowledged > 0) {
+                unsigned char value = acknowledged;
+                value = holds(again, 0, 300, value) ? value : written;
+                EXPECT_TRUE(holds(again, 0, 300, value));
+                EXPECT_TRUE(holds(again, 1000, 1300, value));
+                EXPECT_TRUE(holds(again, 2000, 2300, value));
+            }
+        }
+    }
+}
+
+TEST(Journal, ReadOnlyShowsWhatIsInTheLog) {
+    Files files;
+    ASSERT_EQ(files.journal.open(small()), Status::ok);
+    ASSERT_EQ(fill(files.journal, 0, 1, 600), Status::ok);
+    ASSERT_EQ(files.journal.sync(), Status::ok);
+    ASSERT_EQ(files.journal.truncate(500), Status::ok);
+    ASSERT_EQ(fill(files.journal, 550, 2, 50), Status::ok);
+    ASSERT_EQ(files.journal.sync(), Status::ok);
+    JournalOptions options = small();
+    options.read_only = true;
+    options.lists = 64;  // those of the log count
+    JournalDriver reader{files.home, files.log, work_too};
+    ASSERT_EQ(reader.open(options), Status::ok);
+    EXPECT_EQ(reader.report().state, JournalState::pending);
+    EXPECT_FALSE(reader.capabilities().writable);
+    EXPECT_EQ(length(reader), 600U);
+    EXPECT_TRUE(holds(reader, 0, 500, 1));
+    EXPECT_TRUE(holds(reader, 500, 550, 0));
+    EXPECT_TRUE(holds(reader, 550, 600, 2));
+    EXPECT_EQ(fill(reader, 0, 1, 1), Status::read_only);
+    EXPECT_EQ(reader.truncate(1), Status::read_only);
+    EXPECT_EQ(reader.sync(), Status::ok);
+    EXPECT_EQ(reader.close(), Status::ok);
+    EXPECT_TRUE(holds(files.home, 0, 600, 0));
+}
+
+TEST(Journal, NeverReplayedOntoAnotherFile) {
+    Files files;
+    ASSERT_EQ(fill(files.home, 0, 9, 1000), Status::ok);
+    ASSERT_EQ(files.journal.open(small()), Status::ok);
+    ASSERT_EQ(fill(files.journal, 0, 1, 600), Status::ok);
+    ASSERT_EQ(files.journal.sync(), Status::ok);
+    static std::byte other_bytes[3072];
+    MemoryDriver other{other_bytes};
+    JournalDriver wrong{other, files.log, work_too};
+    EXPECT_EQ(wrong.open(small()), Status::invalid_argument);
+    EXPECT_EQ(wrong.report().state, JournalState::other_file);
+    EXPECT_EQ(fill(wrong, 0, 1, 1), Status::invalid_handle);
+    ASSERT_EQ(fill(other, 0, 8, 1000), Status::ok);
+    EXPECT_EQ(wrong.open(small()), Status::invalid_argument);
+    // The same, but a byte near its end; and longer.
+    ASSERT_EQ(fill(other, 0, 9, 1000), Status::ok);
+    ASSERT_EQ(fill(other, 950, 8, 1), Status::ok);
+    EXPECT_EQ(wrong.open(small()), Status::invalid_argument);
+    ASSERT_EQ(fill(other, 950, 9, 51), Status::ok);
+    EXPECT_EQ(wrong.open(small()), Status::invalid_argument);
+    EXPECT_TRUE(holds(other, 0, 1001, 9));
+    ASSERT_EQ(other.truncate(1000), Status::ok);
+    EXPECT_EQ(wrong.open(small()), Status::ok);
+    EXPECT_EQ(wrong.report().state, JournalState::replayed);
+}
+
+// An empty log is none: others may have changed the file meanwhile.
+TEST(Journal, FileMayChangeWhileTheLogIsEmpty) {
+    Files files;
+    ASSERT_EQ(files.journal.open(small()), Status::ok);
+    ASSERT_EQ(fill(files.journal, 0, 1, 600), Status::ok);
+    ASSERT_EQ(files.journal.close(), Status::ok);
+    ASSERT_EQ(fill(files.home, 0, 2, 900), Status::ok);
+    ASSERT_EQ(files.journal.open(small()), Status::ok);
+    EXPECT_EQ(files.journal.report().state, JournalState::clean);
+    EXPECT_EQ(length(files.journal), 900U);
+    EXPECT_TRUE(holds(files.journal, 0, 900, 2));
+    ASSERT_EQ(fill(files.journal, 100, 3, 100), Status::ok);
+    ASSERT_EQ(files.journal.close(), Status::ok);
+    EXPECT_TRUE(holds(files.home, 100, 200, 3));
+    EXPECT_TRUE(holds(files.home, 200, 900, 2));
+}
+
+TEST(Journal, ForeignAndDamagedLogs) {
+    Files files;
+    ASSERT_EQ(fill(files.log, 0, 'x', 40), Status::ok);
+    EXPECT_EQ(files.journal.open(small()), Status::corrupt_file);
+    EXPECT_EQ(files.journal.report().state, JournalState::not_a_journal);
+    EXPECT_TRUE(holds(files.log, 0, 40, 'x'));
+    ASSERT_EQ(files.journal.erase_log(), Status::ok);
+    ASSERT_EQ(files.journal.open(small()), Status::ok);
+    EXPECT_EQ(files.journal.report().state, JournalState::blank);
+    ASSERT_EQ(fill(files.journal, 0, 1, 600), Status::ok);
+    ASSERT_EQ(files.journal.sync(), Status::ok);
+    // A version that is not known, in the only header.
+    std::byte version[1] = {std::byte{2}};
+    ASSERT_EQ(files.log.write(kRaw, 512 + 8, version), Status::ok);
+    EXPECT_EQ(files.journal.open(small()), Status::corrupt_file);
+    EXPECT_EQ(files.journal.report().state, JournalState::damaged);
+}
+
+TEST(Journal, InARegionBeforeTheFile) {
+    static std::byte card_bytes[8192];
+    std::memset(card_bytes, 0, sizeof card_bytes);
+    MemoryDriver card{card_bytes, sizeof card_bytes};
+    RegionDriver log{card, 0, 4096};
+    RegionDriver home{card, 4096, 4096};
+    JournalOptions options = small();
+    options.home_has_end = false;
+    JournalDriver journal{home, log, work};
+    ASSERT_EQ(journal.open(options), Status::ok);
+    EXPECT_EQ(length(journal), 0U);
+    ASSERT_EQ(fill(journal, 10, 1, 300), Status::ok);
+    ASSERT_EQ(journal.sync(), Status::ok);
+    ASSERT_EQ(fill(journal, 310, 2, 300), Status::ok);
+    RegionDriver log_again{card, 0, 4096};
+    RegionDriver home_again{card, 4096, 4096};
+    JournalDriver again{home_again, log_again, work_too};
+    ASSERT_EQ(again.open(options), Status::ok);
+    EXPECT_EQ(again.report().state, JournalState::replayed);
+    EXPECT_EQ(length(again), 310U);
+    EXPECT_TRUE(holds(again, 10, 310, 1));
+    EXPECT_TRUE(holds(card, 4096 + 10, 4096 + 310, 1));
+    EXPECT_EQ(fill(again, 4090, 1, 7), Status::no_space);
+    ASSERT_EQ(again.truncate(200), Status::ok);
+    ASSERT_EQ(again.close(), Status::ok);
+    ASSERT_EQ(journal.open(options), Status::ok);
+    EXPECT_EQ(journal.report().state, JournalState::clean);
+    EXPECT_EQ(length(journal), 200U);
+}
+
+TEST(Region, ShowsAPart) {
+    static std::byte bytes[256];
+    MemoryDriver storage{bytes};
+    RegionDriver front{storage, 0, 100};
+    RegionDriver rest{storage, 100};
+    EXPECT_EQ(length(front), 0U);
+    EXPECT_EQ(length(rest), 0U);
+    EXPECT_FALSE(front.same_storage(rest));
+    EXPECT_FALSE(front.same_storage(storage));
+    EXPECT_FALSE(front.capabilities().extends_with_zeros);
+    EXPECT_TRUE(rest.capabilities().extends_with_zeros);
+    EXPECT_EQ(fill(rest, 10, 1, 10), Status::ok);
+    EXPECT_EQ(length(rest), 20U);
+    EXPECT_EQ(length(front), 100U);
+    EXPECT_TRUE(holds(storage, 110, 120, 1));
+    EXPECT_EQ(fill(front, 95, 2, 6), Status::no_space);
+    EXPECT_EQ(fill(front, ~std::uint64_t{0}, 2, 6), Status::no_space);
+    EXPECT_EQ(fill(front, 95, 2, 5), Status::ok);
+    EXPECT_EQ(front.read(kRaw, 95, Bytes(work, 6)), Status::io_error);
+    EXPECT_EQ(front.truncate(101), Status::no_space);
+    EXPECT_EQ(front.truncate(50), Status::ok);
+    EXPECT_EQ(length(front), 50U);
+    EXPECT_EQ(length(storage), 120U);
+    EXPECT_EQ(rest.truncate(5), Status::ok);
+    EXPECT_EQ(length(rest), 5U);
+    EXPECT_EQ(length(storage), 105U);
+    EXPECT_EQ(rest.truncate(157), Status::no_space);
+    EXPECT_EQ(fill(rest, ~std::uint64_t{0} - 50, 1, 1), Status::no_space);
+}
+
+}  // namespace

@@ -1,0 +1,385 @@
+#include "checked.hpp"
+#include "checksum.hpp"
+#include "journal_format.hpp"
+
+namespace h5mote {
+
+using namespace journal;
+
+namespace {
+
+// Log bytes that every transaction leaves free: a commit, and the one that announces changes of the home.
+constexpr std::uint32_t kForCommits = 2 * kRecordSize;
+
+}  // namespace
+
+Capabilities JournalDriver::capabilities() const noexcept {
+    Capabilities capabilities = home_.capabilities();
+    capabilities.writable = capabilities.writable && !options_.read_only && log_.capabilities().writable;
+    capabilities.overwrite = true;
+    capabilities.sync_is_barrier = true;
+    capabilities.sync_is_commit = true;
+    return capabilities;
+}
+
+Status JournalDriver::lock(bool exclusive) noexcept {
+    H5MOTE_TRY(home_.lock(exclusive));
+    const Status status = log_.lock(exclusive);
+    if (status != Status::ok) {
+        (void)home_.unlock();
+    }
+    return status;
+}
+
+Status JournalDriver::unlock() noexcept {
+    const Status status = log_.unlock();
+    const Status home = home_.unlock();
+    return status != Status::ok ? status : home;
+}
+
+Status JournalDriver::end_of_file(std::uint64_t& size) noexcept {
+    size = file_size_;
+    return open_ ? Status::ok : Status::invalid_handle;
+}
+
+Status JournalDriver::write(Usage /*usage*/, std::uint64_t address, ConstBytes from) noexcept {
+    H5MOTE_TRY(begin());
+    std::uint64_t end = 0;
+    if (!checked_add(address, std::uint64_t{from.size()}, end) || end > ~std::uint64_t{kPage}) {
+        return Status::no_space;
+    }
+    if (from.empty()) {
+        return Status::ok;
+    }
+    const std::uint64_t pieces =
+        from.size() / static_cast<std::uint32_t>(buffer_.size() - kRecordSize) + from.size() / kPage + 2;
+    H5MOTE_TRY(make_room(end, from.size() + pieces * kRecordSize));
+    if (!extend_last(address, from)) {
+        H5MOTE_TRY(put_pieces(address, from));
+    }
+    file_size_ = end > file_size_ ? end : file_size_;
+    pending_ = true;
+    return Status::ok;
+}
+
+Status JournalDriver::truncate(std::uint64_t size) noexcept {
+    H5MOTE_TRY(begin());
+    if (size > ~std::uint64_t{kPage}) {
+        return Status::no_space;
+    }
+    H5MOTE_TRY(make_room(size, kRecordSize));
+    if (size < file_size_) {
+        H5MOTE_TRY(put(kCut, size, {}));
+        lowest_cut_ = size < lowest_cut_ ? size : lowest_cut_;
+    }
+    pending_ = pending_ || size != file_size_;
+    file_size_ = size;
+    return Status::ok;
+}
+
+// A sync that finds the log half full empties it, so that the next transaction has the other half.
+Status JournalDriver::sync() noexcept {
+    if (!open_) {
+        return Status::invalid_handle;
+    }
+    const std::uint32_t half = options_.limit / 2;
+    const std::uint32_t full = options_.checkpoint < half ? options_.checkpoint : half;
+    const bool last = begun_ && position() >= full && position() > kFirstRecord;
+    if (pending_ || unsynced_) {
+        H5MOTE_TRY(commit(last));
+    }
+    return last ? checkpoint() : Status::ok;
+}
+
+Status JournalDriver::close() noexcept {
+    H5MOTE_TRY(sync());
+    const bool begun = begun_ && writable_;
+    if (begun && committed_ > kFirstRecord) {
+        H5MOTE_TRY(checkpoint());
+    }
+    open_ = false;
+    // A large transaction may have made it long.
+    return begun && log_size_ > kFirstRecord ? log_.truncate(kFirstRecord) : Status::ok;
+}
+
+Status JournalDriver::erase_log() noexcept {
+    open_ = false;
+    std::byte zeros[kHeaderSize] = {};
+    for (const std::uint32_t at : {std::uint32_t{0}, kSlotSize, kFirstRecord}) {
+        H5MOTE_TRY(log_.write(Usage::raw_data, at, zeros));
+    }
+    return log_.sync();
+}
+
+// Forgets what the log holds: it is empty, or the home has it all.
+void JournalDriver::forget() noexcept {
+    for (std::uint32_t i = 0; i < options_.lists; ++i) {
+        lists_[i] = 0;
+    }
+    last_cut_ = 0;
+    lowest_cut_ = ~std::uint64_t{0};
+    committed_ = kFirstRecord;
+    buffer_at_ = kFirstRecord;
+    used_ = 0;
+    last_ = kNone;
+    begun_ = false;
+    pending_ = false;
+    unsynced_ = false;
+    may_change_ = false;
+}
+
+// Before the first change of a session, and after the home took over what the log held.
+Status JournalDriver::begin() noexcept {
+    if (!open_) {
+        return Status::invalid_handle;
+    }
+    if (!writable_) {
+        return Status::read_only;
+    }
+    return broken_ ? Status::io_error : begun_ ? Status::ok : start_round();
+}
+
+// A round begins with a header. Where the one before has commits in the log, the new header must be durable before the
+// first of them is overwritten: what is left of them would be replayed over newer bytes.
+Status JournalDriver::start_round() noexcept {
+    Writer writer(buffer_.first(kHeaderSize));
+    writer.u64(load_le<std::uint64_t>(kMagic));
+    writer.u16(kVersion);
+    writer.u16(options_.lists);
+    writer.u32(sequence_ + 1);
+    writer.u64(file_size_);
+    writer.u64(newest_);
+    std::uint32_t cells = 0;
+    for (unsigned i = 0; i < kCells; ++i) {
+        const std::uint64_t at = Header::cell(i, file_size_, newest_);
+        std::uint32_t sum = 0;
+        if (within(at, kCellSize, base_)) {
+            const Bytes cell = buffer_.subspan(kHeaderSize, kCellSize);
+            H5MOTE_TRY(home_.read(Usage::raw_data, at, cell));
+            sum = lookup3(cell);
+            cells |= std::uint32_t{1} << i;
+        }
+        writer.u32(sum);
+    }
+    writer.u32(cells);
+    std::uint32_t salt = 0;
+    if (log_size_ >= kFirstRecord + kRecordSize) {
+        const Bytes first = buffer_.subspan(kHeaderSize, kRecordSize);
+        H5MOTE_TRY(log_.read(Usage::raw_data, kFirstRecord, first));
+        salt = lookup3(first);
+    }
+    writer.u32(salt);
+    const std::uint32_t checksum = lookup3(buffer_.first(kHeaderSize - 4));
+    writer.u32(checksum);
+    const std::uint32_t at = ((sequence_ + 1) & 1) * kSlotSize;
+    H5MOTE_TRY(log_.write(Usage::raw_data, at, buffer_.first(kHeaderSize)));
+    log_size_ = log_size_ < at + kHeaderSize ? at + kHeaderSize : log_size_;
+    if (barrier_) {
+        H5MOTE_TRY(log_.sync());
+    }
+    barrier_ = false;
+    ++sequence_;
+    chain_ = checksum;
+    base_ = file_size_;
+    begun_ = true;
+    return Status::ok;
+}
+
+// Makes sure that the log's storage takes so many bytes more, so that nothing fails half-way for want of space.
+Status JournalDriver::reserve(std::uint64_t bytes) noexcept {
+    std::uint64_t end = 0;
+    if (!checked_add(std::uint64_t{position()} + kForCommits, bytes, end) || end > options_.limit) {
+        return Status::no_space;
+    }
+    if (end <= log_size_) {
+        return Status::ok;
+    }
+    const std::uint64_t usual = std::uint64_t{options_.checkpoint} + kFirstRecord;
+    std::uint64_t size = end < usual ? usual : end + end / 4;
+    size = size < options_.limit ? size : options_.limit;
+    Status status = log_.truncate(size);
+    if (status == Status::no_space) {
+        size = end;
+        status = log_.truncate(size);
+    }
+    H5MOTE_TRY(status);
+    log_size_ = size;
+    return Status::ok;
+}
+
+Status JournalDriver::make_room(std::uint64_t end, std::uint64_t log_bytes) noexcept {
+    Status status = reserve(log_bytes);
+    if (status == Status::no_space && !pending_ && !unsynced_ && committed_ > kFirstRecord) {
+        H5MOTE_TRY(checkpoint());
+        status = reserve(log_bytes);
+    }
+    H5MOTE_TRY(status);
+    if (end > home_size_) {
+        // Zeros behind the file: all that the home may get before a commit.
+        H5MOTE_TRY(home_.truncate(end));
+        home_size_ = end;
+    }
+    return Status::ok;
+}
+
+// Whether `from` could be put behind the piece that was written last.
+bool JournalDriver::extend_last(std::uint64_t address, ConstBytes from) noexcept {
+    if (last_ == kNone || from.size() > buffer_.size() - used_) {
+        return false;
+    }
+    std::byte* record = buffer_.data() + last_;
+    const auto length = load_le<std::uint16_t>(record + 4);
+    const auto start = load_le<std::uint64_t>(record + 8);
+    if (record[6] != std::byte{kPiece} || start + length != address || start % kPage + length + from.size() > kPage) {
+        return false;
+    }
+    std::memcpy(buffer_.data() + used_, from.data(), from.size());
+    used_ += static_cast<std::uint32_t>(from.size());
+    store_le(record + 4, static_cast<std::uint16_t>(length + from.size()));
+    return true;
+}
+
+Status JournalDriver::put_pieces(std::uint64_t address, ConstBytes from) noexcept {
+    close_last();
+    const Place before{position(), chain_};
+    while (!from.empty()) {
+        std::size_t size = kPage - static_cast<std::size_t>(address % kPage);
+        size = size < from.size() ? size : from.size();
+        size = size < buffer_.size() - kRecordSize ? size : buffer_.size() - kRecordSize;
+        const Status status = put(kPiece, address, from.first(size));
+        if (status != Status::ok) {
+            undo(before);
+            return status;
+        }
+        address += size;
+        from = from.subspan(size);
+    }
+    return Status::ok;
+}
+
+// Adds a record. When it fails, which only writing to the log can, nothing was added.
+Status JournalDriver::put(std::uint8_t type, std::uint64_t address, ConstBytes payload) noexcept {
+    if (buffer_.size() - used_ < kRecordSize + payload.size()) {
+        H5MOTE_TRY(flush());
+    }
+    close_last();
+    last_ = used_;
+    std::uint32_t done = kDone;
+    std::uint32_t& newest = type == kPiece ? list(address) : type == kCut ? last_cut_ : done;
+    Writer writer(buffer_.subspan(used_));
+    writer.u32(0);
+    writer.u16(payload.size());
+    writer.u16(type);
+    writer.u64(address);
+    writer.u32(newest);
+    writer.bytes(payload);
+    newest = position();
+    used_ += kRecordSize + static_cast<std::uint32_t>(payload.size());
+    return Status::ok;
+}
+
+// No more is added to the record that was put last.
+void JournalDriver::close_last() noexcept {
+    if (last_ != kNone) {
+        chain_ = lookup3(buffer_.subspan(last_ + 4, used_ - last_ - 4), chain_);
+        store_le(buffer_.data() + last_, chain_);
+        last_ = kNone;
+    }
+}
+
+Status JournalDriver::flush() noexcept {
+    close_last();
+    if (used_ > 0) {
+        H5MOTE_TRY(log_.write(Usage::raw_data, buffer_at_, buffer_.first(used_)));
+        buffer_at_ += used_;
+        used_ = 0;
+    }
+    return Status::ok;
+}
+
+// Takes back all pieces from `place` on. The first of them in each list knows what the list was before.
+void JournalDriver::undo(const Place& place) noexcept {
+    close_last();
+    Record record;
+    for (std::uint32_t at = place.position; at < position(); at += kRecordSize + record.length) {
+        if (fetch_record(at, record) != Status::ok) {
+            broken_ = true;
+            return;
+        }
+        if (record.previous < place.position) {
+            list(record.address) = record.previous;
+        }
+    }
+    used_ = place.position >= buffer_at_ ? place.position - buffer_at_ : 0;
+    buffer_at_ = place.position >= buffer_at_ ? buffer_at_ : place.position;
+    chain_ = place.chain;
+}
+
+Status JournalDriver::commit(bool changes_home) noexcept {
+    if (pending_ || changes_home) {
+        H5MOTE_TRY(put(changes_home ? kCommitAndChange : kCommit, file_size_, {}));
+        pending_ = false;
+        unsynced_ = true;
+        may_change_ = may_change_ || changes_home;
+    }
+    H5MOTE_TRY(flush());
+    H5MOTE_TRY(log_.sync());
+    unsynced_ = false;
+    committed_ = position();
+    return Status::ok;
+}
+
+// Carries over what was committed, all of it durable, and empties the log.
+Status JournalDriver::checkpoint() noexcept {
+    if (!may_change_) {
+        H5MOTE_TRY(commit(true));
+    }
+    H5MOTE_TRY(apply());
+    H5MOTE_TRY(home_.sync());
+    home_stale_ = false;
+    forget();
+    base_ = file_size_;
+    barrier_ = true;
+    return start_round();
+}
+
+// Does again, in order, all that was done to the file. What comes out is the same whatever part of it the home has
+// already, so that it may be interrupted and begun again any number of times.
+Status JournalDriver::apply() noexcept {
+    if (options_.home_has_end && home_stale_ && home_size_ > base_) {
+        H5MOTE_TRY(home_.truncate(base_));
+        home_size_ = base_;
+    }
+    home_stale_ = true;
+    Record record;
+    for (std::uint32_t at = kFirstRecord; at < committed_; at += kRecordSize + record.length) {
+        H5MOTE_TRY(fetch_record(at, record));
+        if (record.type == kPiece) {
+            H5MOTE_TRY(apply_piece(at, record));
+        } else if (record.type == kCut && options_.home_has_end && home_size_ > record.address) {
+            H5MOTE_TRY(home_.truncate(record.address));
+            home_size_ = record.address;
+        }
+    }
+    if (options_.home_has_end && home_size_ != file_size_) {
+        H5MOTE_TRY(home_.truncate(file_size_));
+        home_size_ = file_size_;
+    }
+    return Status::ok;
+}
+
+Status JournalDriver::apply_piece(std::uint32_t at, const Record& record) noexcept {
+    for (std::size_t done = 0; done < record.length;) {
+        const std::size_t left = record.length - done;
+        const Bytes part = buffer_.first(left < buffer_.size() ? left : buffer_.size());
+        H5MOTE_TRY(fetch(at + kRecordSize + static_cast<std::uint32_t>(done), part));
+        H5MOTE_TRY(home_.write(Usage::raw_data, record.address + done, part));
+        done += part.size();
+    }
+    const std::uint64_t end = record.address + record.length;
+    home_size_ = end > home_size_ ? end : home_size_;
+    newest_ = record.address;
+    return Status::ok;
+}
+
+}  // namespace h5mote

@@ -1,0 +1,96 @@
+// H5FD - the bytes of a journal. All numbers are little-endian.
+//
+// Header, at 0 and at 512, written in turns; the valid one with the higher sequence counts:
+//
+//    0  8  "h5mote-j"
+//    8  2  version, 1
+//   10  2  number of lists
+//   12  4  sequence: one more than that of the header before. A header begins a round: all records written after it
+//   16  8  base: bytes of the file when the round began; up to there the home is the file
+//   24  8  address of the piece that was carried over last
+//   32  96 checksums of 24 cells of 64 bytes of the file: 8 each from the aligned 512 bytes that begin the file, that
+//          its last byte lies in, and that the address before lies in
+//  128  4  bit i: cell i lies within the file and was summed
+//  132  4  salt: checksum of the 20 bytes that stood in place of the first record, so that what a session left behind
+//          whose header was lost is not taken for that of the next
+//  136  4  checksum of all before
+//
+// Records, from 1024 on, without gaps:
+//
+//    0  4  checksum of all that follows in this record, seeded with that of the record before; the first: of the header
+//    4  2  length of the payload
+//    6  1  type: 1 piece of the file, 2 cut: the file becomes shorter, 3 commit, 4 commit after which the home is
+//          changed: until then it is as it was when the round began
+//    7  1  zero
+//    8  8  address of the piece; new length of the file
+//   16  4  piece: position of the piece before it of the same list, 0: none; list of an address: its 4 KiB page modulo
+//          the number of lists. cut: position of the cut before it. commit: "done", so that one whose last bytes did
+//          not arrive does not become whole when the log is made longer
+//   20  -  payload, for a piece, which never crosses a boundary of 4 KiB
+//
+// The first record that does not fit its checksum ends the log; what counts ends with the last commit before. Checksums
+// are lookup3. As each is the seed of the next, neither a record that was lost nor one of an earlier round goes unseen.
+#pragma once
+
+#include "cursor.hpp"
+
+#include <h5mote/vfd/journal.hpp>
+
+namespace h5mote {
+namespace journal {
+
+constexpr std::byte kMagic[8] = {std::byte{'h'}, std::byte{'5'}, std::byte{'m'}, std::byte{'o'},
+                                 std::byte{'t'}, std::byte{'e'}, std::byte{'-'}, std::byte{'j'}};
+constexpr std::uint32_t kSlotSize = 512;
+constexpr std::uint32_t kHeaderSize = 140;
+constexpr std::uint32_t kFirstRecord = 1024;
+constexpr std::uint32_t kRecordSize = 20;
+constexpr std::uint32_t kPage = 4096;
+constexpr std::size_t kMostGathered = 16 * 1024;
+constexpr unsigned kCells = 24;
+constexpr std::uint32_t kCellSize = 64;
+constexpr unsigned kCellsAt = 32;  // in the header
+constexpr std::uint16_t kVersion = 1;
+constexpr std::uint32_t kDone = 0x656e6f64;
+constexpr std::uint32_t kNone = 0xffffffff;
+
+enum Type : std::uint8_t { kPiece = 1, kCut = 2, kCommit = 3, kCommitAndChange = 4 };
+
+}  // namespace journal
+
+struct JournalDriver::Record {
+    std::uint32_t checksum;
+    std::uint16_t length;
+    std::uint8_t type;
+    std::uint64_t address;
+    std::uint32_t previous;
+};
+
+/// A place in the log to go back to.
+struct JournalDriver::Place {
+    std::uint32_t position;
+    std::uint32_t chain;
+};
+
+/// What open() takes from a header. The checksums of cells stay in the log until they are asked for.
+struct JournalDriver::Header {
+    std::uint32_t at;  // its slot
+    std::uint16_t lists;
+    std::uint32_t sequence;
+    std::uint64_t base;
+    std::uint64_t newest;
+    std::uint32_t cells;
+    std::uint32_t checksum;
+
+    /// Where a cell lies in the file.
+    static std::uint64_t cell(unsigned i, std::uint64_t base, std::uint64_t newest) noexcept {
+        const std::uint64_t sample = i < 8 ? 0 : i < 16 ? (base == 0 ? 0 : base - 1) : newest;
+        return (sample & ~std::uint64_t{511}) + i % 8 * journal::kCellSize;
+    }
+};
+
+inline std::uint32_t& JournalDriver::list(std::uint64_t address) noexcept {
+    return lists_[static_cast<std::size_t>(address / journal::kPage) & (options_.lists - 1U)];
+}
+
+}  // namespace h5mote

@@ -1,0 +1,302 @@
+// Opening: what the log holds, whether it belongs to this file, and what is to be done.
+#include "checked.hpp"
+#include "checksum.hpp"
+#include "journal_format.hpp"
+
+namespace h5mote {
+
+using namespace journal;
+
+namespace {
+
+// Whether nothing was written, or a header of which only a part of the first word arrived.
+bool is_blank(ConstBytes bytes) noexcept {
+    std::size_t known = 0;
+    while (known < sizeof kMagic && known < bytes.size() && bytes[known] == kMagic[known]) {
+        ++known;
+    }
+    bytes = bytes.subspan(known);
+    for (const std::byte each : bytes) {
+        if (each != std::byte{0} && each != std::byte{0xff}) {
+            return false;
+        }
+    }
+    return true;
+}
+
+}  // namespace
+
+Status JournalDriver::refuse(JournalState state, Status status) noexcept {
+    report_.state = state;
+    return status;
+}
+
+bool JournalDriver::lay_out(std::uint32_t lists) noexcept {
+    const std::size_t size = lists * sizeof(std::uint32_t);
+    if (memory_.size() < kHeaderSize + kCellSize || memory_.size() - kHeaderSize - kCellSize < size) {
+        return false;
+    }
+    options_.lists = static_cast<std::uint16_t>(lists);
+    lists_ = reinterpret_cast<std::uint32_t*>(memory_.data());
+    buffer_ = memory_.subspan(size);
+    buffer_ = buffer_.first(buffer_.size() < kMostGathered ? buffer_.size() : kMostGathered);
+    return true;
+}
+
+Status JournalDriver::open(const JournalOptions& options) noexcept {
+    open_ = false;
+    broken_ = false;
+    barrier_ = false;
+    home_stale_ = false;
+    report_ = {};
+    options_ = options;
+    if (options.lists == 0 || (options.lists & (options.lists - 1)) != 0 || home_.same_storage(log_) ||
+        reinterpret_cast<std::uintptr_t>(memory_.data()) % alignof(std::uint32_t) != 0) {
+        return Status::invalid_argument;
+    }
+    if (!lay_out(options.lists)) {
+        return Status::over_budget;
+    }
+    forget();
+    writable_ = capabilities().writable;
+    H5MOTE_TRY(home_.end_of_file(home_size_));
+    H5MOTE_TRY(log_.end_of_file(log_size_));
+    Header header;
+    H5MOTE_TRY(find_header(header));
+    if (report_.state == JournalState::blank) {
+        sequence_ = 0;
+        newest_ = 0;
+        base_ = options.home_has_end ? home_size_ : 0;
+        file_size_ = base_;
+        // Records without a header are those of a damaged log; so the first header is durable before them.
+        barrier_ = true;
+    } else {
+        H5MOTE_TRY(recover(header));
+    }
+    report_.file_size = file_size_;
+    open_ = true;
+    return Status::ok;
+}
+
+// The newest header. Without any: state blank and ok, or what is there instead.
+Status JournalDriver::find_header(Header& header) noexcept {
+    bool found = false;
+    bool blank = true;
+    bool ours = false;
+    for (unsigned slot = 0; slot < 2; ++slot) {
+        Header each;
+        bool valid = false;
+        bool empty = true;
+        H5MOTE_TRY(read_header(each, slot, valid, empty));
+        if (valid && (!found || each.sequence > header.sequence)) {
+            header = each;
+        }
+        found = found || valid;
+        ours = ours || (!empty && std::memcmp(buffer_.data(), kMagic, sizeof kMagic) == 0);
+        blank = blank && empty;
+    }
+    if (found) {
+        return header.lists == 0 || (header.lists & (header.lists - 1)) != 0
+                   ? refuse(JournalState::damaged, Status::corrupt_file)
+                   : refuse(JournalState::clean, Status::ok);
+    }
+    if (report_.state == JournalState::newer) {
+        return Status::unsupported;
+    }
+    // The very first header may have been torn, and then nothing stands behind it.
+    bool empty = true;
+    if (log_size_ >= kFirstRecord + kRecordSize) {
+        const Bytes bytes = buffer_.first(kRecordSize);
+        H5MOTE_TRY(log_.read(Usage::raw_data, kFirstRecord, bytes));
+        empty = is_blank(bytes);
+    }
+    if (empty && (blank || ours)) {
+        return refuse(JournalState::blank, Status::ok);
+    }
+    return refuse(ours ? JournalState::damaged : JournalState::not_a_journal, Status::corrupt_file);
+}
+
+// What stands in a slot, which also is in the buffer then.
+Status JournalDriver::read_header(Header& header, unsigned slot, bool& valid, bool& blank) noexcept {
+    header.at = slot * kSlotSize;
+    if (log_size_ <= header.at) {
+        return Status::ok;
+    }
+    const std::uint64_t there = log_size_ - header.at;
+    const Bytes bytes = buffer_.first(there < kHeaderSize ? static_cast<std::size_t>(there) : kHeaderSize);
+    std::memset(buffer_.data(), 0, kHeaderSize);
+    H5MOTE_TRY(log_.read(Usage::raw_data, header.at, bytes));
+    blank = is_blank(bytes);
+    Reader reader(buffer_.first(kHeaderSize));
+    reader.skip(sizeof kMagic);
+    const std::uint16_t version = reader.u16();
+    header.lists = reader.u16();
+    header.sequence = reader.u32();
+    header.base = reader.u64();
+    header.newest = reader.u64();
+    reader.skip(kCells * 4);
+    header.cells = reader.u32();
+    reader.skip(4);
+    header.checksum = reader.u32();
+    valid = std::memcmp(buffer_.data(), kMagic, sizeof kMagic) == 0 &&
+            header.checksum == lookup3(buffer_.first(kHeaderSize - 4));
+    if (valid && version != kVersion) {
+        valid = false;
+        report_.state = JournalState::newer;
+    }
+    return Status::ok;
+}
+
+Status JournalDriver::recover(const Header& header) noexcept {
+    sequence_ = header.sequence;
+    base_ = header.base;
+    newest_ = header.newest;
+    file_size_ = base_;
+    chain_ = header.checksum;
+    H5MOTE_TRY(scan());
+    bool same = true;
+    if (committed_ == kFirstRecord) {
+        if (options_.home_has_end && home_size_ != base_) {
+            // Either zeros of a transaction that was not committed, or others changed the file, as they may.
+            H5MOTE_TRY(belongs(header, 0, same));
+            home_stale_ = same;
+            base_ = same ? base_ : home_size_;
+            file_size_ = base_;
+        }
+        return Status::ok;
+    }
+    if (!writable_ && !lay_out(header.lists)) {
+        return Status::over_budget;
+    }
+    std::uint32_t touched = 0;
+    H5MOTE_TRY(index(header, touched));
+    H5MOTE_TRY(belongs(header, touched, same));
+    if (!same) {
+        return refuse(JournalState::other_file, Status::invalid_argument);
+    }
+    begun_ = true;
+    home_stale_ = true;
+    report_.state = writable_ ? JournalState::replayed : JournalState::pending;
+    return writable_ ? checkpoint() : Status::ok;
+}
+
+// Finds the last commit.
+Status JournalDriver::scan() noexcept {
+    buffer_at_ = log_size_ < kNone ? static_cast<std::uint32_t>(log_size_) : kNone;
+    std::uint32_t at = kFirstRecord;
+    std::uint32_t chain = chain_;
+    std::uint32_t records = 0;
+    while (within(at, kRecordSize, buffer_at_)) {
+        Record record;
+        bool valid = false;
+        H5MOTE_TRY(fetch_record(at, record));
+        H5MOTE_TRY(follows(at, record, chain, valid));
+        if (!valid) {
+            break;
+        }
+        at += kRecordSize + record.length;
+        chain = record.checksum;
+        ++records;
+        if (record.type >= kCommit) {
+            committed_ = at;
+            chain_ = chain;
+            file_size_ = record.address;
+            may_change_ = may_change_ || record.type == kCommitAndChange;
+            ++report_.transactions;
+            report_.records = records;
+            report_.log_bytes = at - kFirstRecord;
+        }
+    }
+    report_.unfinished = at > committed_;
+    buffer_at_ = committed_;
+    return Status::ok;
+}
+
+// Whether a record makes sense, is complete, and comes after the one whose checksum is `chain`.
+Status JournalDriver::follows(std::uint32_t at, const Record& record, std::uint32_t chain, bool& valid) noexcept {
+    const bool piece = record.type == kPiece;
+    if (record.type < kPiece || record.type > kCommitAndChange || (record.length != 0) != piece ||
+        record.address > ~std::uint64_t{2 * kPage} || (record.type < kCommit && record.previous >= at) ||
+        (piece && record.address % kPage + record.length > kPage) ||
+        !within(at + std::uint64_t{kRecordSize}, record.length, buffer_at_)) {
+        return Status::ok;
+    }
+    std::uint32_t left = kRecordSize - 4U + record.length;
+    Lookup3Stream sum(left, chain);
+    for (std::uint32_t from = at + 4; left > 0;) {
+        const Bytes part = buffer_.first(left < buffer_.size() ? left : buffer_.size());
+        H5MOTE_TRY(fetch(from, part));
+        sum.update(part);
+        from += static_cast<std::uint32_t>(part.size());
+        left -= static_cast<std::uint32_t>(part.size());
+    }
+    valid = sum.finish() == record.checksum;
+    return Status::ok;
+}
+
+// Makes the lists of what was committed, if it was written with as many, and finds out which cells it changes.
+Status JournalDriver::index(const Header& header, std::uint32_t& touched) noexcept {
+    for (std::uint32_t i = 0; i < options_.lists; ++i) {
+        lists_[i] = 0;
+    }
+    Record record;
+    for (std::uint32_t at = kFirstRecord; at < committed_; at += kRecordSize + record.length) {
+        H5MOTE_TRY(fetch_record(at, record));
+        if (record.type >= kCommit) {
+            continue;
+        }
+        const bool cut = record.type == kCut;
+        std::uint32_t& newest = cut ? last_cut_ : list(record.address);
+        if (record.previous != newest && (cut || header.lists == options_.lists)) {
+            return refuse(JournalState::damaged, Status::corrupt_file);
+        }
+        newest = at;
+        lowest_cut_ = cut && record.address < lowest_cut_ ? record.address : lowest_cut_;
+        for (unsigned i = 0; i < kCells; ++i) {
+            const std::uint64_t cell = Header::cell(i, header.base, header.newest);
+            if (cell + kCellSize > record.address && (cut || cell < record.address + record.length)) {
+                touched |= std::uint32_t{1} << i;
+            }
+        }
+    }
+    return Status::ok;
+}
+
+// Whether the home is the file that the log was made for, as far as can be told. Until a commit permits otherwise it is
+// what it was when the round began, but for zeros behind it; afterwards only what the log does not change is.
+Status JournalDriver::belongs(const Header& header, std::uint32_t touched, bool& same) noexcept {
+    same = true;
+    if (options_.home_has_end) {
+        const std::uint64_t least = may_change_ && lowest_cut_ < header.base ? lowest_cut_ : header.base;
+        same = home_size_ >= least;
+    }
+    const std::uint32_t cells = may_change_ ? header.cells & ~touched : header.cells;
+    for (unsigned i = 0; same && i < kCells; ++i) {
+        if ((cells >> i & 1) == 0) {
+            continue;
+        }
+        const std::uint64_t at = Header::cell(i, header.base, header.newest);
+        same = within(at, kCellSize, home_size_);
+        if (same) {
+            const Bytes sum = buffer_.first(4);
+            H5MOTE_TRY(log_.read(Usage::raw_data, header.at + kCellsAt + 4 * i, sum));
+            const auto expected = load_le<std::uint32_t>(sum.data());
+            const Bytes cell = buffer_.first(kCellSize);
+            H5MOTE_TRY(home_.read(Usage::raw_data, at, cell));
+            same = lookup3(cell) == expected;
+        }
+    }
+    const bool zeros = options_.home_has_end && !may_change_ && home_.capabilities().extends_with_zeros;
+    for (std::uint64_t at = header.base; same && zeros && at < home_size_;) {
+        const std::uint64_t left = home_size_ - at;
+        const Bytes part = buffer_.first(left < buffer_.size() ? static_cast<std::size_t>(left) : buffer_.size());
+        H5MOTE_TRY(home_.read(Usage::raw_data, at, part));
+        for (const std::byte each : part) {
+            same = same && each == std::byte{0};
+        }
+        at += part.size();
+    }
+    return Status::ok;
+}
+
+}  // namespace h5mote

@@ -1,0 +1,57 @@
+#include "checked.hpp"
+
+#include <h5mote/vfd/region.hpp>
+
+namespace h5mote {
+
+Capabilities RegionDriver::capabilities() const noexcept {
+    Capabilities capabilities = storage_.capabilities();
+    // What lies there from earlier is not wiped.
+    capabilities.extends_with_zeros = capabilities.extends_with_zeros && size_ == kToTheEnd;
+    return capabilities;
+}
+
+Status RegionDriver::read(Usage usage, std::uint64_t address, Bytes to) noexcept {
+    std::uint64_t size = 0;
+    H5MOTE_TRY(end_of_file(size));
+    return within(address, to.size(), size) ? storage_.read(usage, start_ + address, to) : Status::io_error;
+}
+
+Status RegionDriver::write(Usage usage, std::uint64_t address, ConstBytes from) noexcept {
+    if (!within(address, from.size(), size_ < ~start_ ? size_ : ~start_)) {
+        return Status::no_space;
+    }
+    const std::uint64_t end = address + from.size();
+    H5MOTE_TRY(storage_.write(usage, start_ + address, from));
+    length_ = !from.empty() && end > length_ ? end : length_;
+    return Status::ok;
+}
+
+Status RegionDriver::end_of_file(std::uint64_t& size) noexcept {
+    H5MOTE_TRY(storage_.end_of_file(size));
+    size = size > start_ ? size - start_ : 0;
+    size = size < length_ ? size : length_;
+    return Status::ok;
+}
+
+Status RegionDriver::truncate(std::uint64_t size) noexcept {
+    if (size > size_ || size > ~start_) {
+        return Status::no_space;
+    }
+    std::uint64_t end = 0;
+    H5MOTE_TRY(storage_.end_of_file(end));
+    if (size_ == kToTheEnd || start_ + size > end) {
+        H5MOTE_TRY(storage_.truncate(start_ + size));
+    }
+    length_ = size_ == kToTheEnd ? kToTheEnd : size;
+    return Status::ok;
+}
+
+StorageId RegionDriver::storage_id() const noexcept {
+    StorageId id = storage_.storage_id();
+    // The golden ratio spreads the starts over all bits, so that no region is taken for the neighbour of another file.
+    id.volume += (start_ + 1) * 0x9e3779b97f4a7c15U;
+    return id;
+}
+
+}  // namespace h5mote
