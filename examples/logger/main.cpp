@@ -5,6 +5,7 @@
 #include "flight_csv.hpp"
 #include "machine.hpp"
 #include "recorder.hpp"
+#include "storage.hpp"
 
 #include <h5mote/filters/deflate.hpp>
 #include <h5mote/filters/shuffle.hpp>
@@ -35,7 +36,7 @@ FlightCsv csv;
 
 struct Options {
     const char* csv = nullptr;
-    const char* out = nullptr;
+    logger::StorageOptions storage;
     std::uint64_t rows = ~std::uint64_t{0};
     std::uint64_t flush_rows = logger::kImuChunk;
     bool compress = false;
@@ -51,7 +52,7 @@ std::uint64_t count = 0;  // rows of this run
 constexpr int kUsage = 2;
 
 LOGGER_APART int usage() noexcept {
-    Line{Line::To::errors} << "usage: logger --csv FILE --out FILE [--rows N] [--flush-rows N]"
+    Line{Line::To::errors} << "usage: logger --csv FILE " << logger::kStorageUsage << " [--rows N] [--flush-rows N]"
                            << (kCanCompress ? " [--compress]" : "") << " [--acks]";
     return kUsage;
 }
@@ -63,12 +64,14 @@ bool parse(int argc, char** argv) noexcept {
             options.compress = true;
         } else if (std::strcmp(name, "--acks") == 0) {
             options.acks = true;
+        } else if (std::strcmp(name, "--format") == 0) {
+            options.storage.format = true;
         } else if (++i == argc) {
             return false;
         } else if (std::strcmp(name, "--csv") == 0) {
             options.csv = argv[i];
         } else if (std::strcmp(name, "--out") == 0) {
-            options.out = argv[i];
+            options.storage.out = argv[i];
         } else if (std::strcmp(name, "--rows") == 0) {
             if (!logger::parse_unsigned(argv[i], options.rows)) {
                 return false;
@@ -78,7 +81,7 @@ bool parse(int argc, char** argv) noexcept {
             return false;
         }
     }
-    return options.csv != nullptr && options.out != nullptr;
+    return options.csv != nullptr && logger::storage_accepts(options.storage);
 }
 
 LOGGER_APART void print_record(const h5mote::ErrorRecord& record) noexcept {
@@ -110,6 +113,7 @@ LOGGER_APART void report(Status status) noexcept {
         Line{} << "stack not measured";
     }
     Line{} << "file " << recorder.file_size() << " bytes";
+    logger::report_storage();
     Line{} << "status " << to_string(status);
 }
 
@@ -152,6 +156,16 @@ Status record() noexcept {
     return unflushed == 0 ? Status::ok : flush();
 }
 
+Status record_to(h5mote::Driver& storage) noexcept {
+    Status status = recorder.open(storage, options.compress);
+    if (status == Status::ok) {
+        status = record();
+    }
+    // Also after an error: what was flushed stays.
+    const Status closed = recorder.close();
+    return status == Status::ok ? closed : status;
+}
+
 Status run() noexcept {
     const FlightCsv::Outcome outcome = csv.open(options.csv);
     if (outcome == FlightCsv::Outcome::io_error) {
@@ -162,12 +176,12 @@ Status run() noexcept {
         complain("a column is missing in the first line");
         return Status::invalid_argument;
     }
-    Status status = recorder.open(options.out, options.compress);
+    h5mote::Driver* driver = nullptr;
+    Status status = logger::open_storage(options.storage, driver);
     if (status == Status::ok) {
-        status = record();
+        status = record_to(*driver);
     }
-    // Also after an error: what was flushed stays.
-    const Status closed = recorder.close();
+    const Status closed = logger::close_storage(options.storage);
     return status == Status::ok ? closed : status;
 }
 

@@ -34,12 +34,11 @@ Status attribute(h5mote::Object& object, const char* name, const T& value) noexc
 
 // Opening is done in steps, each in a function of its own that is not merged with its caller: what one needs on the
 // stack is gone before the next begins.
-[[gnu::noinline]] Status Recorder::open_file(const char* path, bool compress) noexcept {
-    H5MOTE_TRY(driver_.open(path, h5mote::PosixDriver::Mode::open_or_create));
+[[gnu::noinline]] Status Recorder::open_file(bool compress) noexcept {
     h5mote::FileCreate create;
     // No flight fills 4 GiB; metadata, and the memory for it, are smaller this way.
     create.sizeof_addr = 4;
-    auto file = h5mote::File::open_or_create(library_, driver_, recorder_limits(compress).access, create);
+    auto file = h5mote::File::open_or_create(library_, *storage_, recorder_limits(compress).access, create);
     file_ = std::move(*file);
     return file.status();
 }
@@ -70,8 +69,9 @@ Status attribute(h5mote::Object& object, const char* name, const T& value) noexc
     return attribute(health_, "free_memory_units", "bytes");
 }
 
-Status Recorder::open(const char* path, bool compress) noexcept {
-    H5MOTE_TRY(open_file(path, compress));
+Status Recorder::open(h5mote::Driver& storage, bool compress) noexcept {
+    storage_ = &storage;
+    H5MOTE_TRY(open_file(compress));
     auto flight = file_.root().open_or_create_group("flight");
     H5MOTE_TRY(flight.status());
     H5MOTE_TRY(open_imu(*flight, compress));
@@ -96,7 +96,7 @@ Status Recorder::add(const ImuRow& row) noexcept {
 Status Recorder::close() noexcept {
     // Each step is done, whatever the one before it came to; the first error is told.
     Status result = imu_.close();
-    for (const Status status : {health_.close(), file_.close(), driver_.end_of_file(file_size_), driver_.close()}) {
+    for (const Status status : {health_.close(), file_.close(), storage_->end_of_file(file_size_)}) {
         result = result == Status::ok ? status : result;
     }
     return result;

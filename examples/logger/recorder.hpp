@@ -4,7 +4,6 @@
 #include "flight.hpp"
 
 #include <h5mote/h5mote.hpp>
-#include <h5mote/vfd/posix.hpp>
 
 namespace logger {
 
@@ -33,8 +32,8 @@ public:
     explicit Recorder(h5mote::Library& library) noexcept : library_(library) {}
 
     /// Creates the file, or goes on with the one that is there. `compress` counts for new ones. Durable when it
-    /// returns ok: an empty recording with all attributes. Errors as h5mote's.
-    h5mote::Status open(const char* path, bool compress) noexcept;
+    /// returns ok: an empty recording with all attributes. The storage is borrowed until close(). Errors as h5mote's.
+    h5mote::Status open(h5mote::Driver& storage, bool compress) noexcept;
     /// One row, and with the first of every second one about the logger's health.
     h5mote::Status add(const ImuRow& row) noexcept;
     /// Makes durable what was added.
@@ -43,17 +42,17 @@ public:
 
     /// Of /flight/imu.
     std::uint64_t rows() const noexcept { return rows_; }
-    /// Bytes of the file.
+    /// Bytes of the file, after close().
     std::uint64_t file_size() const noexcept { return file_size_; }
 
 private:
-    h5mote::Status open_file(const char* path, bool compress) noexcept;
+    h5mote::Status open_file(bool compress) noexcept;
     h5mote::Status open_imu(h5mote::Group& flight, bool compress) noexcept;
     h5mote::Status open_health(h5mote::Group& flight) noexcept;
     h5mote::Status describe(h5mote::Group& flight) noexcept;
 
     h5mote::Library& library_;
-    h5mote::PosixDriver driver_;
+    h5mote::Driver* storage_ = nullptr;
     h5mote::File file_;
     h5mote::TypedDataset<ImuRow> imu_;
     h5mote::TypedDataset<HealthRow> health_;

@@ -1,0 +1,233 @@
+#!/usr/bin/python3
+"""boards_test.py flight|kill [--extract COMMAND] [--figures FILE] RUN_BOARD BOARD IMAGE [BOARD IMAGE]...
+
+The logger on boards with storage of their own; what it left is read on this machine and compared with the CSV by h5py,
+every value bit for bit.
+
+flight: the whole flight in two runs, power off between, and on a small board until it is full. --figures: what that
+took, for toolchains/figures.
+kill: kills the emulator at random instants, restarts it on the same storage and goes on; H5MOTE_KILLS times (200), shared
+out among the boards. After each, every row that was acknowledged must be there.
+--extract: what gets the file out of a raw copy of a flash chip, given copy and file."""
+
+import argparse
+import json
+import os
+import pathlib
+import random
+import re
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.dont_write_bytecode = True
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "logger"))
+
+import h5py
+import numpy
+
+import flight_file
+
+FLIGHT = HERE.parent / "logger/flight.csv"
+# Bytes of the storage that the emulator keeps in a file, and what they are when new.
+DRIVES = {"emcraft-sf2": (16 << 20, b"\xff"), "ast1030-evb": (4 << 20, b"\xff"), "lm3s6965evb": (64 << 20, b"\0")}
+CARDS = ("lm3s6965evb",)
+
+
+class Board:
+    """One board with its storage, in the current folder."""
+
+    def __init__(self, options, name, image):
+        self.options, self.name, self.image = options, name, image
+        self.drive = pathlib.Path(f"{name}.bin")
+        self.command = [options.run_board]
+        if name in DRIVES:
+            size, blank = DRIVES[name]
+            self.drive.write_bytes(blank * size)
+            self.command += ["--drive", str(self.drive)]
+        self.command += [name, image]
+
+    def logger(self, *arguments):
+        return [*self.command, "--csv", "flight.csv", *map(str, arguments)]
+
+    def log(self, *arguments, status="ok"):
+        """One run to its end: what it printed, {"rows": ..., "status": ...}."""
+        done = subprocess.run(self.logger(*arguments), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              stdin=subprocess.DEVNULL, text=True, timeout=100, check=False)
+        found = {line.split(" ")[0]: line for line in done.stdout.splitlines()}
+        assert found.get("status") == f"status {status}", done.stdout
+        assert done.returncode == (0 if status == "ok" else 1), done.stdout
+        return found
+
+    def file(self):
+        """The HDF5 file. On a card it lies as it is."""
+        if self.name in CARDS:
+            return self.drive
+        file = pathlib.Path(f"{self.name}.h5")
+        file.unlink(missing_ok=True)
+        done = subprocess.run([*self.options.extract.split(), str(self.drive), str(file)], stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, text=True, timeout=60, check=False)
+        assert done.returncode == 0, done.stdout
+        return file
+
+
+def numbers(line):
+    return [int(number) for number in re.findall(r"\d+", line)]
+
+
+def flight(options):
+    (name, image), = options.boards
+    board = Board(options, name, image)
+    whole = flight_file.read_csv(FLIGHT)
+    # A storage that was never formatted is not taken for one: flash. A new card is blank, and so an empty file.
+    if name not in CARDS:
+        board.log(status="not_found")
+    if name == "microbit":
+        # Its flash is lost when the emulator ends: one run, which leaves a copy.
+        said = board.log("--format", "--out", board.drive, "--flush-rows", 16, "--acks", status="no_space")
+        rows = numbers(said["flushed"])[0]
+        in_file = len(flight_file.rows_in(board.file())[1])
+        assert rows <= in_file <= rows + 16, (rows, in_file)
+        runs = [whole[:in_file]]
+    else:
+        board.log("--format", "--rows", 2000, "--flush-rows", 10)
+        said = board.log()
+        runs = [whole[:2000], whole]
+    flight_file.check(board.file(), runs)
+    print("\n".join(said.values()))
+    print(f"{sum(map(len, runs))} rows of {name} compared")
+    if options.figures:
+        save_figures(options, name, image, said)
+    print("1 passed, 0 failed")
+
+
+def save_figures(options, name, image, said):
+    """Memory, as the program and its image tell it."""
+    size = subprocess.run([options.size, "-A", image], stdout=subprocess.PIPE, text=True, check=True).stdout
+    sections = {fields[0]: int(fields[1]) for fields in map(str.split, size.splitlines())
+                if len(fields) == 3 and fields[1].isdigit()}
+    stack = numbers(said["stack"])[0]
+    static = sections[".data"] + sections[".bss"]
+    figures = {
+        f"code.board.{name}": (sections[".text"] + sections[".vectors"] + sections[".data"], ""),
+        f"stack.board.{name}": (stack, ""),
+        f"ram.board.{name}": (static + stack + options.arguments, 16384 if name == "microbit" else ""),
+    }
+    path = pathlib.Path(options.figures)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(f"{key}\t{value}\tbytes\t{budget}\n" for key, (value, budget) in figures.items()))
+    print(path.read_text(), end="")
+
+
+class Emulator:
+    """A run that will be killed."""
+
+    def __init__(self, command):
+        self.monitor, self.pid_file = pathlib.Path("qmp"), pathlib.Path("pid")
+        for path in (self.monitor, self.pid_file):
+            path.unlink(missing_ok=True)
+        environment = dict(os.environ, H5MOTE_EMULATOR_OPTIONS="-qmp unix:qmp,server=on,wait=off -pidfile pid")
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, env=environment,
+                                        bufsize=0)
+        pid = ""
+        while not self.monitor.exists() or not pid.endswith("\n"):
+            assert self.process.poll() is None, self.process.stdout.read()
+            time.sleep(0.001)
+            pid = self.pid_file.read_text() if self.pid_file.exists() else ""
+        self.pid = int(pid)
+
+    def stop(self):
+        """The processor stops where it is. The emulator hands what a chip has been told to store to threads of its own;
+        a chip that is without power has either stored it or not: these come to an end, but nothing new begins."""
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.connect(str(self.monitor))
+            with connection.makefile("rw") as stream:
+                stream.readline()
+                for command in ("qmp_capabilities", "stop"):
+                    stream.write(json.dumps({"execute": command}) + "\n")
+                    stream.flush()
+                    while "return" not in json.loads(stream.readline()):
+                        pass
+
+    def kill(self):
+        if self.process.poll() is None:
+            os.kill(self.pid, signal.SIGKILL)
+
+
+def kill_once(board, chance):
+    """Whether it was killed, not at its end before; the last row acknowledged, or None."""
+    emulator = Emulator(board.logger("--acks", "--flush-rows", chance.choice((1, 1, 2, 5, 10, 20))))
+    said = b""
+    if chance.random() < 0.8:  # else perhaps while it starts
+        while b"flushed" not in said and emulator.process.poll() is None:
+            said += emulator.process.stdout.readline()
+    time.sleep(chance.uniform(0, 0.05))
+    try:
+        if board.name not in CARDS:
+            emulator.stop()
+        emulator.kill()
+    except OSError:
+        pass  # it has just ended
+    said = (said + emulator.process.communicate(timeout=30)[0]).decode()
+    assert "status" not in said or "status ok" in said, said
+    acks = re.findall(r"^flushed (\d+)$", said, re.MULTILINE)
+    return emulator.process.returncode in (-signal.SIGKILL, 128 + signal.SIGKILL), int(acks[-1]) if acks else None
+
+
+def kill(options):
+    kills = int(os.environ.get("H5MOTE_KILLS", "200"))
+    chance = random.Random(int(os.environ.get("H5MOTE_SEED", "1")))
+    boards = [Board(options, *pair) for pair in options.boards]
+    whole = flight_file.read_csv(FLIGHT)
+    expected = {}
+    for board in boards:
+        board.log("--format", "--rows", 100)
+        expected[board.name] = whole[:100]
+    i = lost = acknowledged = idle = 0
+    while i < kills:
+        board = boards[i % len(boards)]
+        before = expected[board.name]
+        killed, last = kill_once(board, chance)
+        i += killed
+        rows, found = flight_file.rows_in(board.file())
+        now = numpy.concatenate([before, whole[:max(rows - len(before), 0)]])
+        # What came after the last acknowledgement may be there, but must be right.
+        bad = found.tobytes() != now.tobytes() or rows < (last or len(before))
+        lost += bad
+        idle += last is None
+        acknowledged += (last or len(before)) - len(before)
+        if bad:
+            print(f"kill {i} of {board.name}: {rows} rows, {last} were acknowledged, {len(before)} there before")
+        expected[board.name] = found
+    # Somebody still has to write: kills that all come before the first row prove little.
+    print(f"{acknowledged} rows acknowledged, {idle} kills before the first of a run")
+    print(f"{kills} kills, {lost} lost")
+    assert lost == 0 and acknowledged > kills and idle < kills // 2
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("what", choices=("flight", "kill"))
+    parser.add_argument("--extract", default="")
+    parser.add_argument("--figures")
+    parser.add_argument("--size", default="arm-none-eabi-size")
+    parser.add_argument("--arguments", type=int, default=0, help="bytes of the command line in the board's memory")
+    parser.add_argument("run_board")
+    parser.add_argument("boards", nargs="+")
+    options = parser.parse_args()
+    options.boards = list(zip(options.boards[::2], options.boards[1::2]))
+    with tempfile.TemporaryDirectory(prefix="boards_") as folder:
+        before = os.getcwd()
+        os.chdir(folder)
+        os.symlink(FLIGHT, "flight.csv")
+        try:
+            {"flight": flight, "kill": kill}[options.what](options)
+        finally:
+            os.chdir(before)
+
+
+main()

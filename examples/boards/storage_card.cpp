@@ -1,0 +1,25 @@
+// The logger's storage: the board's SD card.
+#include "board.hpp"
+#include "sd_driver.hpp"
+
+#include "../logger/storage.hpp"
+
+namespace logger {
+
+const char kStorageUsage[] = "[--format]";
+
+bool storage_accepts(const StorageOptions& options) noexcept { return options.out == nullptr; }
+
+h5mote::Status open_storage(const StorageOptions& options, h5mote::Driver*& driver) noexcept {
+    board::SdCard* card = nullptr;
+    H5MOTE_TRY(board::start_card(card));
+    static board::SdDriver file(*card);
+    driver = &file;
+    return options.format ? file.format() : h5mote::Status::ok;
+}
+
+h5mote::Status close_storage(const StorageOptions&) noexcept { return h5mote::Status::ok; }
+
+void report_storage() noexcept {}
+
+}  // namespace logger
