@@ -59,6 +59,8 @@ public:
     Status set(Address index, const ChunkLocation& location, Address stride, std::uint32_t count) noexcept;
     /// Gives up the index and every chunk. unsupported: an index by coordinates.
     Status dispose(Disposal& disposal) noexcept;
+    /// Before a chunk that find() finds gets the first row that counts.
+    Status cover(Address index) noexcept { return can_reserve() && !missing_ ? extensible_.cover(index) : Status::ok; }
     /// How many chunks from `index` on one set() can enter.
     std::uint32_t reach(Address index) const noexcept;
     /// Whether chunks can be given space before they are used.

@@ -53,6 +53,8 @@ Status DatasetState::open_tail() noexcept {
         if (!zeros) {
             slot->touch(0, slot->size);
         }
+    } else if (offset == 0 && !filtered()) {
+        H5MOTE_TRY(table_.cover(index));
     }
     tail_ = slot;
     tail_from_ = offset;
@@ -102,6 +104,9 @@ Status DatasetState::append_in_place(const std::byte* records, std::size_t recor
         const Address index = narrow(divide(dims()[0], chunk_rows(), row));
         Address address = 0;
         H5MOTE_TRY(chunk_in_place(index, true, address));
+        if (row == 0) {
+            H5MOTE_TRY(table_.cover(index));
+        }
         const std::size_t room = chunk_rows() - row;
         std::size_t now = count < room ? count : room;
         ConstBytes bytes{records, now * element_size_};

@@ -413,11 +413,22 @@ Status ExtensibleArray::set(Address index, const ChunkLocation& location, Addres
         each.address += stride;
     }
     MetadataCache::mark_dirty(*block, start, Phase::index);
+    count_to(*header, index + count);
+    return Status::ok;
+}
+
+void ExtensibleArray::count_to(CacheEntry& header, Address end) noexcept {
     const unsigned width = element_.shape.sizeof_size;
-    const std::uint64_t highest = load_uint(header->at(kStatsOffset + kHighestSet * width), width);
-    if (index + count > highest) {
-        add_stat(*header, kHighestSet, index + count - highest);
+    const std::uint64_t highest = load_uint(header.at(kStatsOffset + kHighestSet * width), width);
+    if (end > highest) {
+        add_stat(header, kHighestSet, end - highest);
     }
+}
+
+Status ExtensibleArray::cover(Address index) noexcept {
+    Pinned header;
+    H5MOTE_TRY(protect_header(header));
+    count_to(*header, index + 1);
     return Status::ok;
 }
 

@@ -42,6 +42,9 @@ public:
     /// Gives up all blocks of the array and every chunk in it: `chunk_bytes` each, or as many as the element says where
     /// those are filtered.
     H5MOTE_STEP Status dispose(Disposal& disposal, Address chunk_bytes) noexcept;
+    /// For an element that is set already and about to be used: the header counts up to it, without which libhdf5 takes
+    /// the element for missing. A power cut may have kept the element and lost the header.
+    Status cover(Address index) noexcept;
     Address index_block_address() const noexcept { return index_block_; }
     /// Elements from `index` to the end of its block or page, this one included: what one set() reaches.
     std::uint32_t reach(Address index) const noexcept;
@@ -116,6 +119,7 @@ private:
         return file_->context.fail(Module::index, line, Status::corrupt_file, 0, address);
     }
     void add_stat(CacheEntry& header, std::size_t field, std::uint64_t amount) noexcept;
+    void count_to(CacheEntry& header, Address end) noexcept;
 
     unsigned addr_size() const noexcept { return element_.shape.sizeof_addr; }
     unsigned offset_width() const noexcept { return (parameters_.max_bits + 7U) / 8U; }

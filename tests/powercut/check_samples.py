@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
-"""check_samples.py FOLDER FLOOR: opens each file that powercut_test left there, as a power cut left it, with libhdf5.
+"""check_samples.py FOLDER FLOOR: opens each file that the tests of power cuts left there, as a power cut left it, with libhdf5.
 
-Beside NAME.h5 stands NAME.expect: what was acknowledged before the cut. Lines `group PATH`, `log PATH ROWS` (at least so
-many rows, each that of its index), `value PATH@NAME NUMBER...` (one of these). Fails with fewer than FLOOR files.
+Beside NAME.h5 stands NAME.expect: what was acknowledged before the cut, fields separated by tabs. Lines `group PATH`,
+`imu PATH ROWS` and `health PATH ROWS` (at least so many rows, each that of its index), `value PATH@NAME NUMBER...` (one
+of these). h5dump reads each, too, where there is one. Fails with fewer than FLOOR files.
 """
 
 import pathlib
+import shutil
+import subprocess
 import sys
 
 import h5py
@@ -23,21 +26,28 @@ def health(count):
     return {"t_s": i + 1, "rows": i * 250}
 
 
+ROWS = {"imu": imu, "health": health}
+H5DUMP = shutil.which("h5dump")
+
+
 def check(path):
     with h5py.File(path, "r") as file:
         for line in path.with_suffix(".expect").read_text().splitlines():
-            kind, name, *numbers = line.split()
+            kind, name, *rest = line.split("\t")
             if kind == "group":
                 assert isinstance(file[name], h5py.Group), name
-            elif kind == "log":
+            elif kind in ROWS:
                 rows = file[name][...]
-                assert len(rows) >= int(numbers[0]), f"{name}: {len(rows)} rows of {numbers[0]}"
-                for member, values in (imu if name.endswith("imu") else health)(len(rows)).items():
+                assert len(rows) >= int(rest[0]), f"{name}: {len(rows)} rows of {rest[0]}"
+                for member, values in ROWS[kind](len(rows)).items():
                     assert numpy.array_equal(rows[member], values), f"{name}: {member}"
             else:
                 object_path, attribute = name.split("@")
                 value = file[object_path].attrs[attribute]
-                assert int(value) in map(int, numbers), f"{name}: {value}"
+                assert int(value) in map(int, rest), f"{name}: {value}"
+    if H5DUMP:
+        dump = subprocess.run([H5DUMP, path], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
+        assert dump.returncode == 0 and not dump.stderr, f"h5dump: {dump.stderr}"
 
 
 def main():
@@ -50,7 +60,7 @@ def main():
         except (AssertionError, OSError, KeyError, RuntimeError) as error:
             lost += 1
             print(f"{path.name}: {error}")
-    print(f"{len(files)} files opened by libhdf5 {h5py.version.hdf5_version}, {lost} lost")
+    print(f"{len(files)} files opened by libhdf5 {h5py.version.hdf5_version} and {H5DUMP}, {lost} lost")
     return lost > 0 or len(files) < floor
 
 

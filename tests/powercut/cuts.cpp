@@ -1,0 +1,99 @@
+#include "cuts.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+
+namespace h5mote_test {
+
+namespace {
+
+std::size_t all_lost;
+
+}  // namespace
+
+bool long_run() { return std::getenv("H5MOTE_LONG") != nullptr; }
+bool expects_losses() { return std::getenv("H5MOTE_EXPECT_LOSSES") != nullptr; }
+
+void Tally::lost(const std::string& what) {
+    ++all_lost;
+    if (++lost_ <= 5) {
+        std::printf("  %s: %s\n", name_.c_str(), what.c_str());
+    }
+}
+
+// How many cuts there are for each that is looked at.
+static std::uint64_t one_in() {
+    const char* const number = std::getenv("H5MOTE_POWERCUT_ONE_IN");
+    return number == nullptr ? 1 : std::strtoull(number, nullptr, 10);
+}
+
+bool Tally::is_new(std::uint64_t hash) {
+    static const std::uint64_t each = one_in();
+    return seen_.insert(hash).second && (each == 1 || hash % each == 0);
+}
+
+bool Tally::enough() const noexcept { return expects_losses() && all_lost >= 3; }
+
+void Tally::report(std::size_t floor) const {
+    std::printf("%s: %zu cuts, %zu lost (%zu of them in the recovery)\n", name_.c_str(), cuts_, lost_, recovered_);
+    if (expects_losses()) {
+        return;
+    }
+    if (std::getenv("H5MOTE_POWERCUT_ONE_IN") == nullptr) {
+        EXPECT_GE(cuts_, floor);
+    }
+    EXPECT_EQ(lost_, 0U);
+    if (const char* const report = std::getenv("H5MOTE_REPORT_DIR")) {
+        const std::filesystem::path folder = std::filesystem::path(report) / "figures.d";
+        std::filesystem::create_directories(folder);
+        const std::string path = (folder / ("powercut_" + name_ + ".tsv")).string();
+        FILE* const file = std::fopen(path.c_str(), "w");
+        ASSERT_NE(file, nullptr);
+        std::fprintf(file, "cuts.%s\t%zu\tcuts\t\nlost.%s\t%zu\tcuts\t0\n", name_.c_str(), cuts_, name_.c_str(), lost_);
+        EXPECT_EQ(std::fclose(file), 0);
+    }
+}
+
+std::uint64_t hash_of(h5mote::ConstBytes bytes, std::uint64_t seed) noexcept {
+    std::uint64_t hash = seed * 0x9e3779b97f4a7c15U + bytes.size();
+    std::size_t i = 0;
+    for (; i + 8 <= bytes.size(); i += 8) {
+        std::uint64_t word = 0;
+        std::memcpy(&word, bytes.data() + i, 8);
+        hash = (hash ^ word) * 0xff51afd7ed558ccdU;
+        hash ^= hash >> 32;
+    }
+    for (; i < bytes.size(); ++i) {
+        hash = (hash ^ static_cast<std::uint64_t>(bytes[i])) * 0xff51afd7ed558ccdU;
+    }
+    return hash ^ hash >> 29;
+}
+
+std::uint64_t Random::next() noexcept {
+    state_ += 0x9e3779b97f4a7c15U;
+    std::uint64_t z = state_;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9U;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebU;
+    return z ^ z >> 31;
+}
+
+namespace {
+
+// After all tests of a program that leaves out a rule.
+class LossesAreSeen final : public testing::Environment {
+    void TearDown() override {
+        if (expects_losses()) {
+            std::printf("%zu losses\n", all_lost);
+            EXPECT_GT(all_lost, 0U);
+        }
+    }
+};
+testing::Environment* const environment = testing::AddGlobalTestEnvironment(new LossesAreSeen);
+
+}  // namespace
+
+}  // namespace h5mote_test

@@ -1,0 +1,210 @@
+#include "disk_cuts.hpp"
+
+#include <h5mote/vfd/memory.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace h5mote_test {
+
+using namespace h5mote;
+
+namespace {
+
+// Disks in memory, with what stands on them.
+class Machine {
+public:
+    Machine(const DiskOptions& options, const Disks& begin) : options_(options) {
+        for (unsigned i = 0; i < options.count; ++i) {
+            memory_.push_back(std::make_unique<GrowingMemoryDriver>(allocator_, options.limit));
+            EXPECT_EQ(memory_[i]->assign({begin[i].data(), begin[i].size()}), Status::ok);
+            recorders_.push_back(std::make_unique<DiskRecorder>(*memory_[i], i, operations));
+        }
+    }
+    /// As after switching on.
+    std::string mount() {
+        std::vector<Driver*> disks;
+        for (unsigned i = 0; i < options_.count; ++i) {
+            disks.push_back(recorders_[i].get());
+        }
+        mounted_ = {};
+        mounted_ = options_.mount(disks);
+        return mounted_.failure;
+    }
+    Driver& driver() { return *mounted_.driver; }
+    ConstBytes contents() const { return memory_[0]->contents(); }
+
+    std::vector<DiskOperation> operations;
+
+private:
+    const DiskOptions& options_;
+    MallocAllocator allocator_;
+    std::vector<std::unique_ptr<GrowingMemoryDriver>> memory_;
+    std::vector<std::unique_ptr<DiskRecorder>> recorders_;
+    Mounted mounted_;
+};
+
+class Sweep {
+public:
+    Sweep(const std::string& name, const Scenario& scenario, const DiskOptions& options)
+        : options_(options), tally(name) {
+        Machine machine(options_, Disks(options_.count));
+        const std::string failure = machine.mount();
+        if (!failure.empty()) {
+            tally.lost("mounting nothing: " + failure);
+            return;
+        }
+        MallocAllocator allocator;
+        NullPort port;
+        Library library{allocator, port, all_filters()};
+        Scene scene{library, machine.driver(), history_, [&machine] { return machine.operations.size(); }};
+        scenario(scene);
+        history_.finish();
+        EXPECT_EQ(scene.failure, "") << name;
+        operations_ = std::move(machine.operations);
+    }
+
+    void run() {
+        DiskStates states(Disks(options_.count), operations_,
+                          [&](const Disks& disks, std::size_t operations, const char* what, std::size_t number) {
+                              check(disks, history_, operations, what, number, true);
+                          });
+        states.random_subsets = options_.random_subsets * (long_run() ? 5 : 1);
+        states.enough = [&] { return tally.enough(); };
+        states.run();
+        keep_samples();
+    }
+
+private:
+    void lost(std::size_t operations, const char* what, std::size_t number, const std::string& why) {
+        tally.lost("cut after " + std::to_string(operations) + ", " + what + " " + std::to_string(number) + ": " + why);
+    }
+
+    // One cut. `first`: it is one of the workload, not of a recovery.
+    void check(const Disks& disks, const History& history, std::size_t operations, const char* what, std::size_t number,
+               bool first) {
+        const History::Interval& allowed = history.at(operations);
+        std::uint64_t hash = first ? allowed.operations + 1 : recovery_ * 0x100000001U;
+        hash += first ? 0 : allowed.operations;
+        for (const Image& image : disks) {
+            hash = hash_of({image.data(), image.size()}, hash);
+        }
+        if (!tally.is_new(hash)) {
+            return;
+        }
+        tally.cut(first);
+        Machine machine(options_, disks);
+        Found found;
+        std::string bad;
+        if (options_.libhdf5 && allowed.created) {
+            bad = compare_by_libhdf5(machine.contents(), allowed);
+        }
+        bad += machine.mount();
+        if (bad.empty()) {
+            bad = find_problems(machine.driver()) + compare(machine.driver(), allowed, found);
+        }
+        if (!bad.empty()) {
+            lost(operations, what, number, (first ? "" : "in the recovery: ") + bad);
+            return;
+        }
+        History next(History::Interval{0, found["/"].generation != 0, only(allowed.items, found)});
+        const bool again = first && tally.cuts() % options_.recover_every == 0;
+        const std::size_t begun = machine.operations.size();
+        bad = resume(
+            machine.driver(), next, [&machine] { return machine.operations.size(); },
+            options_.limit != ~std::size_t{0});
+        next.finish();
+        if (bad.empty()) {
+            // As after switching off and on: nothing but the disks.
+            bad = machine.mount();
+        }
+        if (bad.empty()) {
+            Found last;
+            bad = compare(machine.driver(), next.at(machine.operations.size()), last) + find_problems(machine.driver());
+        }
+        if (!bad.empty()) {
+            lost(operations, what, number, (first ? "afterwards: " : "after the recovery: ") + bad);
+            return;
+        }
+        (void)begun;
+        if (again) {
+            ++recovery_;
+            DiskStates states(disks, machine.operations,
+                              [&](const Disks& twice, std::size_t done, const char* how, std::size_t which) {
+                                  check(twice, next, done, how, which, false);
+                              });
+            states.random_subsets = 4;
+            states.enough = [&] { return tally.enough(); };
+            states.run();
+        }
+    }
+
+    // Of the images with all that was written, for h5py to open.
+    void keep_samples() {
+        const char* const folder = std::getenv("H5MOTE_POWERCUT_SAMPLES");
+        if (folder == nullptr || options_.samples == 0 || expects_losses()) {
+            return;
+        }
+        const std::size_t every = std::max<std::size_t>(operations_.size() / options_.samples, 1);
+        Image image;
+        for (std::size_t i = 0; i < operations_.size(); ++i) {
+            RecordingDriver::apply(image, operations_[i].operation);
+            const History::Interval& allowed = history_.at(i + 1);
+            if (i % every == every - 1 && allowed.created) {
+                keep(image, allowed, std::string(folder) + "/" + tally.name() + "-" + std::to_string(i + 1));
+            }
+        }
+    }
+
+    void keep(const Image& image, const History::Interval& allowed, const std::string& path) {
+        FILE* file = std::fopen((path + ".h5").c_str(), "wb");
+        ASSERT_NE(file, nullptr);
+        EXPECT_EQ(std::fwrite(image.data(), 1, image.size(), file), image.size());
+        EXPECT_EQ(std::fclose(file), 0);
+        file = std::fopen((path + ".expect").c_str(), "w");
+        ASSERT_NE(file, nullptr);
+        for (const auto& [key, item] : allowed.items) {
+            const State& least = item.states.front();
+            bool may_be_missing = false;
+            for (const State& state : item.states) {
+                may_be_missing = may_be_missing || state.generation != 1;
+            }
+            if (may_be_missing) {
+                continue;
+            }
+            if (item.kind == Kind::group) {
+                std::fprintf(file, "group\t%s\n", key.c_str());
+            } else if (item.kind == Kind::attribute) {
+                std::fprintf(file, "value\t%s", key.c_str());
+                for (const State& state : item.states) {
+                    std::fprintf(file, "\t%d", attribute_value(key, state.least));
+                }
+                std::fprintf(file, "\n");
+            } else if (item.kind != Kind::soft_link) {
+                std::fprintf(file, "%s\t%s\t%llu\n", item.kind == Kind::imu ? "imu" : "health", key.c_str(),
+                             static_cast<unsigned long long>(least.least));
+            }
+        }
+        EXPECT_EQ(std::fclose(file), 0);
+    }
+
+    const DiskOptions& options_;
+    History history_;
+    std::vector<DiskOperation> operations_;
+    std::uint64_t recovery_ = 0;
+
+public:
+    Tally tally;
+};
+
+}  // namespace
+
+void cut_disks(const std::string& name, const Scenario& scenario, std::size_t floor, const DiskOptions& options) {
+    Sweep sweep(name, scenario, options);
+    sweep.run();
+    sweep.tally.report(floor);
+}
+
+}  // namespace h5mote_test

@@ -1,0 +1,195 @@
+#include "disk_cuts.hpp"
+
+#include <algorithm>
+
+namespace h5mote_test {
+
+using h5mote::ConstBytes;
+using h5mote::Status;
+
+namespace {
+
+constexpr std::size_t kSector = 512;
+
+// Part of a write that arrives or does not.
+struct Piece {
+    std::size_t operation;
+    std::size_t begin;
+    std::size_t size;
+};
+
+std::vector<Piece> sectors(const DriverOperation& operation, std::size_t index) {
+    std::vector<Piece> pieces;
+    for (std::size_t at = 0; at < operation.bytes.size();) {
+        const std::size_t to =
+            std::min<std::size_t>(operation.bytes.size(), at + kSector - (operation.address + at) % kSector);
+        pieces.push_back({index, at, to - at});
+        at = to;
+    }
+    return pieces;
+}
+
+void apply_piece(Image& image, const DriverOperation& operation, const Piece& piece) {
+    const auto address = static_cast<std::size_t>(operation.address) + piece.begin;
+    if (image.size() < address + piece.size) {
+        image.resize(address + piece.size);
+    }
+    std::copy_n(operation.bytes.begin() + static_cast<std::ptrdiff_t>(piece.begin), piece.size,
+                image.begin() + static_cast<std::ptrdiff_t>(address));
+}
+
+}  // namespace
+
+Status DiskRecorder::write(h5mote::Usage usage, std::uint64_t address, ConstBytes from) noexcept {
+    const Status status = inner().write(usage, address, from);
+    if (status == Status::ok) {
+        operations_.push_back({disk_, {DriverOperation::Kind::write, usage, address, {from.begin(), from.end()}}});
+    }
+    return status;
+}
+
+Status DiskRecorder::sync() noexcept {
+    const Status status = inner().sync();
+    if (status == Status::ok) {
+        operations_.push_back({disk_, {}});
+    }
+    return status;
+}
+
+Status DiskRecorder::truncate(std::uint64_t size) noexcept {
+    const Status status = inner().truncate(size);
+    if (status == Status::ok) {
+        operations_.push_back({disk_, {DriverOperation::Kind::truncate, h5mote::Usage::raw_data, size, {}}});
+    }
+    return status;
+}
+
+void DiskStates::run() {
+    visit_(image_, 0, "nothing", 0);
+    for (std::size_t i = 0; i < operations_.size() && !enough(); ++i) {
+        const auto& [disk, operation] = operations_[i];
+        if (operation.kind == DriverOperation::Kind::sync) {
+            subsets(i);
+            settle(disk);
+            continue;
+        }
+        tears(i);
+        RecordingDriver::apply(image_[disk], operation);
+        pending_.push_back(i);
+        visit_(image_, i + 1, "prefix", 0);
+        if (pending_.size() > all_subsets) {
+            Random random(i);
+            for (std::size_t n = 0; n < random_subsets && !enough(); ++n) {
+                random_subset(i + 1, random);
+            }
+        }
+    }
+    subsets(operations_.size());
+}
+
+// A sync of one disk: what was written to it has arrived.
+void DiskStates::settle(unsigned disk) {
+    std::vector<std::size_t> left;
+    for (const std::size_t i : pending_) {
+        if (operations_[i].disk == disk) {
+            RecordingDriver::apply(synced_[disk], operations_[i].operation);
+        } else {
+            left.push_back(i);
+        }
+    }
+    pending_ = left;
+}
+
+// Some sectors of operation i arrive, and all or none of what was written before it since the last sync.
+void DiskStates::tears(std::size_t i) {
+    const auto& [disk, operation] = operations_[i];
+    const std::vector<Piece> pieces = sectors(operation, i);
+    if (pieces.size() < 2) {
+        return;
+    }
+    const auto arrive = [&](const auto& some, const char* what, std::size_t number) {
+        for (const Disks* base : {&image_, &synced_}) {
+            Disks disks = *base;
+            for (std::size_t n = 0; n < pieces.size(); ++n) {
+                if (some(n)) {
+                    apply_piece(disks[disk], operation, pieces[n]);
+                }
+            }
+            visit_(disks, i, what, number);
+        }
+    };
+    if (pieces.size() <= 4) {
+        for (unsigned mask = 1; mask + 1 < 1U << pieces.size(); ++mask) {
+            arrive([&](std::size_t n) { return (mask >> n & 1U) != 0; }, "torn, sectors by mask", mask);
+        }
+        return;
+    }
+    for (std::size_t at = 1; at < pieces.size(); ++at) {
+        arrive([&](std::size_t n) { return n < at; }, "torn after sectors", at);
+        arrive([&](std::size_t n) { return n >= at; }, "only from sector", at);
+    }
+}
+
+// Of the operations since the last sync some arrived and others not.
+void DiskStates::subsets(std::size_t done) {
+    const auto arrive = [&](const auto& some, bool backwards, const char* what, std::size_t number) {
+        Disks disks = synced_;
+        for (std::size_t n = 0; n < pending_.size(); ++n) {
+            const std::size_t at = backwards ? pending_.size() - 1 - n : n;
+            if (some(at)) {
+                const auto& [disk, operation] = operations_[pending_[at]];
+                RecordingDriver::apply(disks[disk], operation);
+            }
+        }
+        visit_(disks, done, what, number);
+    };
+    if (pending_.size() <= all_subsets) {
+        for (unsigned mask = 0; mask + 1 < 1U << pending_.size(); ++mask) {
+            arrive([&](std::size_t n) { return (mask >> n & 1U) != 0; }, false, "subset by mask", mask);
+        }
+        return;
+    }
+    for (std::size_t one = 0; one < pending_.size(); ++one) {
+        arrive([&](std::size_t n) { return n != one; }, false, "without operation", pending_[one]);
+        arrive([&](std::size_t n) { return n == one; }, false, "only operation", pending_[one]);
+        arrive([&](std::size_t n) { return n >= one; }, false, "from operation", pending_[one]);
+    }
+    arrive([](std::size_t) { return false; }, false, "none since the sync", 0);
+}
+
+// Some sectors of some operations arrived, the writes in any order.
+void DiskStates::random_subset(std::size_t done, Random& random) {
+    const std::size_t likely = 1 + random.below(7);
+    const bool whole = random.below(2) == 0;
+    std::vector<Piece> pieces;
+    Disks disks = synced_;
+    const auto write_all = [&] {
+        for (std::size_t n = pieces.size(); n > 1; --n) {
+            std::swap(pieces[n - 1], pieces[random.below(n)]);
+        }
+        for (const Piece& piece : pieces) {
+            apply_piece(disks[operations_[piece.operation].disk], operations_[piece.operation].operation, piece);
+        }
+        pieces.clear();
+    };
+    for (const std::size_t i : pending_) {
+        const DriverOperation& operation = operations_[i].operation;
+        const bool arrives = random.below(8) < likely;
+        if (operation.kind == DriverOperation::Kind::truncate) {
+            if (arrives) {
+                write_all();
+                RecordingDriver::apply(disks[operations_[i].disk], operation);
+            }
+            continue;
+        }
+        for (const Piece& piece : sectors(operation, i)) {
+            if (whole ? arrives : random.below(8) < likely) {
+                pieces.push_back(piece);
+            }
+        }
+    }
+    write_all();
+    visit_(disks, done, "drawn by lot", likely);
+}
+
+}  // namespace h5mote_test

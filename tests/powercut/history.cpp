@@ -1,0 +1,56 @@
+#include "history.hpp"
+
+#include <algorithm>
+
+namespace h5mote_test {
+
+void History::make(const std::string& key, Kind kind, const std::string& target) {
+    Item& item = items_[key];
+    if (item.states.empty()) {
+        item.states.push_back({});
+    }
+    item.kind = kind;
+    item.target = target;
+    item.states.push_back({++item.made, 0, 0});
+}
+
+void History::give(const std::string& key) {
+    Item& item = items_[key];
+    if (item.states.empty()) {
+        item.kind = Kind::attribute;
+        item.states.push_back({});
+    }
+    item.states.push_back({1, item.given, item.given});
+    ++item.given;
+}
+
+void History::remove_all(const std::string& path) {
+    for (auto& [key, item] : items_) {
+        if (key == path || key.compare(0, path.size() + 1, path + "/") == 0 ||
+            key.compare(0, path.size() + 1, path + "@") == 0) {
+            item.states.push_back({});
+        }
+    }
+}
+
+void History::acknowledge(std::size_t operations) {
+    finish();
+    for (auto& [key, item] : items_) {
+        State last = item.states.back();
+        last.least = last.most;
+        item.states = {last};
+    }
+    Interval next;
+    next.operations = operations;
+    next.created = true;
+    next.items = items_;
+    intervals_.push_back(next);
+}
+
+const History::Interval& History::at(std::size_t operations) const {
+    const auto after = std::upper_bound(intervals_.begin() + 1, intervals_.end(), operations,
+                                        [](std::size_t count, const Interval& i) { return count < i.operations; });
+    return *(after - 1);
+}
+
+}  // namespace h5mote_test

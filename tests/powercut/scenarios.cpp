@@ -1,0 +1,187 @@
+#include "scenarios.hpp"
+
+namespace h5mote_test {
+
+using namespace h5mote;
+
+Scenario appending(const Appending& options) {
+    return [options](Scene& scene) {
+        Session session = scene.session();
+        session.open();
+        session.group("/flight");
+        session.imu("/flight/imu", {options.chunk, options.filtered, options.reserve});
+        for (unsigned i = 1; i <= options.rows; ++i) {
+            session.append("/flight/imu");
+            if (i % options.flush_rows == 0) {
+                session.flush();
+            }
+        }
+        session.close();
+        scene.end(session);
+    };
+}
+
+Scenario rates(unsigned rows, unsigned flush_rows, bool filtered) {
+    return [=](Scene& scene) {
+        Session session = scene.session();
+        session.open();
+        session.group("/flight");
+        session.imu("/flight/imu", {8, filtered, 65536});
+        session.imu("/flight/slow imu", {3, filtered, 65536});
+        session.health("/flight/health", {2, filtered, 256});
+        for (unsigned i = 1; i <= rows; ++i) {
+            session.append("/flight/imu");
+            if (i % 3 == 0) {
+                session.append("/flight/slow imu");
+            }
+            if (i % 16 == 0) {
+                session.append("/flight/health");
+            }
+            if (i % flush_rows == 0) {
+                session.flush();
+            }
+        }
+        session.close();
+        scene.end(session);
+    };
+}
+
+Scenario objects(unsigned rows, unsigned flush_rows, bool filtered) {
+    return [=](Scene& scene) {
+        Session session = scene.session();
+        session.open();
+        session.group("/flight");
+        session.set("/", "session");
+        session.imu("/flight/imu", {8, filtered, 65536});
+        session.health("/flight/health", {2, filtered, 65536});
+        session.set("/flight/imu", "rate");
+        for (unsigned i = 1; i <= rows; ++i) {
+            session.append("/flight/imu");
+            if (i % 5 == 0) {
+                session.append("/flight/health");
+            }
+            if (i % 7 == 0) {
+                session.set("/flight", "last");
+            }
+            if (i % 13 == 0) {
+                session.set("/flight/imu", "mark" + std::to_string(i));
+            }
+            if (i % 20 == 0) {
+                const std::string segment = "/segment" + std::to_string(i / 20);
+                session.group(segment, i % 40 == 0);
+                session.set(segment, "number");
+                session.health(segment + "/events", {2, filtered, 65536});
+                for (unsigned n = 0; n < 3; ++n) {
+                    session.append(segment + "/events");
+                }
+                session.set(segment + "/events", "kind");
+                session.leave(segment + "/events");
+            }
+            if (i % flush_rows == 0) {
+                session.flush();
+            }
+        }
+        session.close();
+        scene.end(session);
+    };
+}
+
+Scenario attributes(unsigned rows, unsigned flush_rows) {
+    return [=](Scene& scene) {
+        Session session = scene.session();
+        session.open();
+        session.group("/flight");
+        session.imu("/flight/imu");
+        for (unsigned i = 1; i <= rows; ++i) {
+            session.append("/flight/imu");
+            for (const char* path : {"/", "/flight", "/flight/imu"}) {
+                const std::string changing = "changing" + std::to_string(i % 6);
+                session.set(path, changing);
+                if (i % 3 != 0) {
+                    session.remove_attribute(path, changing);
+                }
+                if (i % 4 == 0) {
+                    session.set(path, changing);
+                }
+            }
+            if (i % flush_rows == 0) {
+                session.flush();
+            }
+        }
+        session.close();
+        scene.end(session);
+    };
+}
+
+Scenario sessions(unsigned count, unsigned rows, bool filtered, std::uint8_t sizeof_addr) {
+    return [=](Scene& scene) {
+        FileCreate create;
+        create.sizeof_addr = sizeof_addr;
+        create.track_link_order = true;
+        for (unsigned number = 0; number < count; ++number) {
+            Session session = scene.session();
+            session.open(create);
+            session.group("/flight", true);
+            session.set("/", "session");
+            session.imu("/flight/imu", {8, filtered, 65536});
+            session.health("/flight/health", {2, filtered, 65536});
+            for (unsigned i = 1; i <= rows; ++i) {
+                session.append("/flight/imu");
+                if (i % 5 == 0) {
+                    session.append("/flight/health");
+                }
+                if (i % 15 == 0) {
+                    session.group("/segment" + std::to_string(number) + std::to_string(i));
+                }
+                if (i % 6 == 0) {
+                    session.flush();
+                }
+            }
+            if (number % 2 == 1) {
+                // Datasets before the file, which then has nothing left to ask them.
+                session.leave("/flight/imu");
+                session.leave("/flight/health");
+            }
+            session.close();
+            scene.end(session);
+        }
+    };
+}
+
+Scenario filling(bool filtered) {
+    return [=](Scene& scene) {
+        Session session = scene.session();
+        session.open();
+        session.group("/flight");
+        session.imu("/flight/imu", {8, filtered, 256});
+        session.health("/flight/health", {2, filtered, 256});
+        for (unsigned i = 1; !session.failed(); ++i) {
+            session.append("/flight/imu");
+            if (i % 5 == 0) {
+                session.append("/flight/health");
+            }
+            if (i % 4 == 0) {
+                session.flush();
+            }
+            if (i > 100000) {
+                scene.failure = "never full";
+                return;
+            }
+        }
+        // Nothing that was appended is lost by the append that did not fit, but that a chunk takes less space
+        // compressed than its old form beside it is known only when it is compressed: then flush() says so.
+        if (session.take_failure() == Status::no_space) {
+            session.flush();
+            if (filtered && session.failed() && session.take_failure() != Status::no_space) {
+                scene.failure = session.what();
+            }
+            session.close();
+            if (filtered && session.failed() && session.take_failure() != Status::no_space) {
+                scene.failure = session.what();
+            }
+        }
+        scene.end(session);
+    };
+}
+
+}  // namespace h5mote_test

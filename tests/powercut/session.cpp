@@ -1,0 +1,166 @@
+#include "session.hpp"
+
+namespace h5mote_test {
+
+using namespace h5mote;
+
+std::string say(Library& library, Status status) {
+    std::string text = to_string(status);
+    if (status != Status::ok && library.trail().size() > 0) {
+        const ErrorRecord record = library.trail().newest();
+        text += std::string(" (") + to_string(record.module) + " " + std::to_string(record.line) + ", " +
+                std::to_string(record.detail) + ", " + std::to_string(record.value) + ")";
+    }
+    return text;
+}
+
+bool Session::done(Status status, const char* call, const std::string& path) {
+    if (status_ == Status::ok && status != Status::ok) {
+        status_ = status;
+        what_ = std::string(call) + " " + path + ": " + say(library_, status);
+    }
+    return status == Status::ok;
+}
+
+Status Session::take_failure() noexcept {
+    const Status status = status_;
+    status_ = Status::ok;
+    return status;
+}
+
+std::string Session::what() const { return what_; }
+
+void Session::open(const FileCreate& create, std::size_t metadata_cache, std::size_t chunk_cache) {
+    FileAccess access;
+    access.metadata_cache = metadata_cache;
+    access.chunk_cache = chunk_cache;
+    const bool created = history_.now("/") != nullptr;
+    auto result =
+        created ? File::open(library_, driver_, access) : File::open_or_create(library_, driver_, access, create);
+    file_ = static_cast<File&&>(*result);
+    if (!done(result.status(), "open", "")) {
+        return;
+    }
+    if (!created) {
+        history_.make("/", Kind::group);
+        history_.acknowledge(operations_());
+    }
+    groups_["/"] = file_.root();
+}
+
+Object* Session::object(const std::string& path) {
+    if (const auto group = groups_.find(path); group != groups_.end()) {
+        return &group->second;
+    }
+    const auto log = logs_.find(path);
+    if (log == logs_.end()) {
+        done(Status::invalid_handle, "the test itself", path);
+        return nullptr;
+    }
+    return log->second.imu ? static_cast<Object*>(&log->second.imus) : &log->second.healths;
+}
+
+void Session::group(const std::string& path, bool track_order) {
+    if (failed() || groups_.count(path) != 0) {
+        return;
+    }
+    GroupCreate create;
+    create.track_link_order = track_order;
+    const bool known = history_.now(path) != nullptr;
+    auto result = known ? groups_["/"].open_group(path) : groups_["/"].create_group(path, create);
+    if (done(result.status(), "group", path)) {
+        groups_[path] = static_cast<Group&&>(*result);
+        if (!known) {
+            history_.make(path, Kind::group);
+        }
+    }
+}
+
+template <typename T>
+void Session::open_log(const std::string& path, const LogOptions& options, Kind kind, TypedDataset<T> Log::*member) {
+    if (failed()) {
+        return;
+    }
+    DatasetCreate create;
+    create.chunk = {options.chunk};
+    create.reserve = options.reserve;
+    if (options.filtered) {
+        create.filters = {filters::shuffle, filters::deflate, filters::fletcher32};
+    }
+    const State* const known = history_.now(path);
+    auto result = known != nullptr ? groups_["/"].open_dataset<T>(path) : groups_["/"].create_dataset<T>(path, create);
+    if (!done(result.status(), "log", path)) {
+        return;
+    }
+    Log& log = logs_[path];
+    log.imu = kind == Kind::imu;
+    log.*member = static_cast<TypedDataset<T>&&>(*result);
+    if (known == nullptr) {
+        history_.make(path, kind);
+    } else if ((log.*member).size() != known->most) {
+        done(Status::corrupt_file, "rows of", path);
+    }
+}
+
+void Session::imu(const std::string& path, const LogOptions& options) {
+    open_log(path, options, Kind::imu, &Log::imus);
+}
+void Session::health(const std::string& path, const LogOptions& options) {
+    open_log(path, options, Kind::health, &Log::healths);
+}
+
+void Session::append(const std::string& path) {
+    if (failed()) {
+        return;
+    }
+    const State* const now = history_.now(path);
+    const auto log = logs_.find(path);
+    if (now == nullptr || log == logs_.end()) {
+        done(Status::invalid_handle, "the test itself", path);
+        return;
+    }
+    const Status status = log->second.imu ? log->second.imus.append(row_at<Imu>(now->generation, now->most))
+                                          : log->second.healths.append(row_at<Health>(now->generation, now->most));
+    if (done(status, "append", path)) {
+        history_.append(path, 1);
+    }
+}
+
+void Session::set(const std::string& path, const std::string& name) {
+    Object* const to = failed() ? nullptr : object(path);
+    if (to == nullptr) {
+        return;
+    }
+    const std::string key = path + "@" + name;
+    if (done(to->write_attribute(name, attribute_value(key, history_.given(key))), "attribute", key)) {
+        history_.give(key);
+    }
+}
+
+void Session::remove_attribute(const std::string& path, const std::string& name) {
+    Object* const from = failed() ? nullptr : object(path);
+    if (from != nullptr && done(from->remove_attribute(name), "remove attribute", path + "@" + name)) {
+        history_.remove(path + "@" + name);
+    }
+}
+
+void Session::leave(const std::string& path) {
+    groups_.erase(path);
+    logs_.erase(path);
+}
+
+void Session::flush() {
+    if (!failed() && done(file_.flush(), "flush", "")) {
+        history_.acknowledge(operations_());
+    }
+}
+
+void Session::close() {
+    if (!failed() && done(file_.close(), "close", "")) {
+        history_.acknowledge(operations_());
+    }
+    groups_.clear();
+    logs_.clear();
+}
+
+}  // namespace h5mote_test

@@ -1,0 +1,288 @@
+#include "verify.hpp"
+
+#include "session.hpp"
+
+#include <h5mote/check.hpp>
+#include <h5mote/port/malloc.hpp>
+
+#include <optional>
+
+namespace h5mote_test {
+
+using namespace h5mote;
+
+namespace {
+
+class FoundProblems final : public CheckReporter {
+public:
+    void problem(const Problem& problem) noexcept override {
+        // How many blocks an extensible array has is counted by a write of its own, and nobody asks.
+        if (!problem.note && problem.kind != ProblemKind::statistics) {
+            text += "problem " + std::to_string(static_cast<int>(problem.kind)) + " of part " +
+                    std::to_string(static_cast<int>(problem.part)) + " at " + std::to_string(problem.address) + ", " +
+                    std::to_string(problem.number) + "; ";
+        }
+    }
+    std::string text;
+};
+
+std::string show(const State& state) {
+    return state.generation == 0 ? "nothing"
+                                 : std::to_string(state.generation) + ":" + std::to_string(state.least) +
+                                       (state.most != state.least ? "-" + std::to_string(state.most) : "");
+}
+
+std::string show(const Item& item) {
+    std::string text;
+    for (const State& state : item.states) {
+        text += (text.empty() ? "" : " or ") + show(state);
+    }
+    return text;
+}
+
+// One file, read.
+class Reader {
+public:
+    Reader(Library& library, File& file) : library_(library), root_(file.root()) {}
+
+    // The state of an item: false with a reason when it is in none.
+    bool state_of(const std::string& key, const Item& item, State& state, std::string& why) {
+        const std::size_t at = key.find('@');
+        switch (item.kind) {
+            case Kind::attribute:
+                return attribute(key, at, item, state, why);
+            case Kind::soft_link:
+                return soft_link(key, item, state, why);
+            default:
+                break;
+        }
+        path_.clear();
+        auto opened = root_.open_object(key);
+        if (opened.status() == Status::not_found) {
+            state = {};
+            return true;
+        }
+        if (!opened) {
+            why = say(library_, opened.status());
+            return false;
+        }
+        path_ = key;
+        object_ = static_cast<Object&&>(*opened);
+        ObjectType type{};
+        if (const Status status = object_.type(type); status != Status::ok) {
+            why = say(library_, status);
+            return false;
+        }
+        if (item.kind == Kind::group) {
+            why = "no group";
+            state = {item.states.back().generation, 0, 0};
+            for (const State& each : item.states) {
+                state.generation = each.generation != 0 ? each.generation : state.generation;
+            }
+            return type == ObjectType::group;
+        }
+        return item.kind == Kind::imu ? rows<Imu>(key, item, state, why) : rows<Health>(key, item, state, why);
+    }
+
+private:
+    template <typename T>
+    bool rows(const std::string& key, const Item& item, State& state, std::string& why) {
+        auto log = root_.open_dataset<T>(key);
+        if (!log) {
+            why = say(library_, log.status());
+            return false;
+        }
+        const std::uint64_t size = log->size();
+        if (size > 1000000) {
+            why = std::to_string(size) + " rows";
+            return false;
+        }
+        std::vector<T> values(size);
+        if (const Status status = log->read(Selection::all(), Span<T>(values.data(), size)); status != Status::ok) {
+            why = "read: " + say(library_, status);
+            return false;
+        }
+        for (const State& each : item.states) {
+            std::uint64_t i = 0;
+            while (each.generation != 0 && i < size && values[i] == row_at<T>(each.generation, i)) {
+                ++i;
+            }
+            if (each.generation != 0 && i == size) {
+                state = {each.generation, size, size};
+                if (each.allows(state)) {
+                    return true;
+                }
+            }
+            why = "row " + std::to_string(i) + " of " + std::to_string(size) + " differs";
+        }
+        return state.generation != 0 && state.least == size;
+    }
+
+    bool attribute(const std::string& key, std::size_t at, const Item& item, State& state, std::string& why) {
+        const std::string path = key.substr(0, at);
+        state = {};
+        if (path != path_) {
+            path_.clear();
+            auto opened = root_.open_object(path);
+            if (opened.status() == Status::not_found) {
+                return true;
+            }
+            if (!opened) {
+                why = say(library_, opened.status());
+                return false;
+            }
+            object_ = static_cast<Object&&>(*opened);
+            path_ = path;
+        }
+        std::int32_t value = 0;
+        const Status status = object_.read_attribute(key.substr(at + 1), value);
+        if (status == Status::not_found) {
+            return true;
+        }
+        if (status != Status::ok) {
+            why = say(library_, status);
+            return false;
+        }
+        for (const State& each : item.states) {
+            if (each.generation != 0 && value == attribute_value(key, each.least)) {
+                state = each;
+                return true;
+            }
+        }
+        why = "value " + std::to_string(value);
+        return false;
+    }
+
+    bool soft_link(const std::string& key, const Item& item, State& state, std::string& why) {
+        Link link;
+        const Status status = root_.find_link(key, link);
+        state = {};
+        if (status == Status::not_found) {
+            return true;
+        }
+        if (status != Status::ok || link.type() != LinkType::soft || link.target() != item.target) {
+            why = status != Status::ok ? say(library_, status) : "another link";
+            return false;
+        }
+        for (const State& each : item.states) {
+            state = each.generation != 0 ? each : state;
+        }
+        return true;
+    }
+
+    Library& library_;
+    Group root_;
+    std::string path_;
+    Object object_;
+};
+
+}  // namespace
+
+std::string compare(Driver& driver, const History::Interval& allowed, Found& found) {
+    MallocAllocator allocator;
+    NullPort port;
+    Library library{allocator, port, all_filters()};
+    FileAccess access;
+    access.read_only = true;
+    std::uint64_t size = 0;
+    if (!allowed.created) {
+        // Empty, or the zeros of a creation that was cut: open_or_create() takes it.
+        if (driver.end_of_file(size) != Status::ok) {
+            return "no end of file; ";
+        }
+        auto file = File::open(library, driver, access);
+        if (!file) {
+            for (const auto& [key, item] : allowed.items) {
+                found[key] = {};
+            }
+            return "";
+        }
+    }
+    auto file = File::open(library, driver, access);
+    if (!file) {
+        return "open: " + say(library, file.status()) + "; ";
+    }
+    Reader reader(library, *file);
+    std::string bad;
+    for (const auto& [key, item] : allowed.items) {
+        std::string why;
+        State state;
+        if (!reader.state_of(key, item, state, why)) {
+            bad += key + ": " + why + ", not " + show(item) + "; ";
+        } else if (!item.allows(state)) {
+            bad += key + ": " + show(state) + ", not " + show(item) + "; ";
+        }
+        found[key] = state;
+    }
+    return bad;
+}
+
+std::string find_problems(Driver& driver) {
+    MallocAllocator allocator;
+    NullPort port;
+    Library library{allocator, port, all_filters()};
+    FileAccess access;
+    access.read_only = true;
+    Result<File> file = File::open(library, driver, access);
+    if (!file) {
+        return {};
+    }
+    FoundProblems found;
+    CheckOptions options;
+    options.memory = std::size_t{1} << 16;
+    options.data = false;  // compare() reads all of it
+    const Status status = check_file(*file, options, found);
+    const Status closed = file->close();
+    if (status != Status::ok || closed != Status::ok) {
+        return std::string("cannot be checked: ") + to_string(status) + " " + to_string(closed) + "; ";
+    }
+    return found.text;
+}
+
+std::string resume(Driver& driver, History& history, const std::function<std::size_t()>& operations, bool may_be_full) {
+    MallocAllocator allocator;
+    NullPort port;
+    Library library{allocator, port, all_filters()};
+    Session session(library, driver, history, operations);
+    const auto full = [&] { return may_be_full && session.take_failure() == Status::no_space; };
+    session.open();
+    session.group("/flight");
+    session.set("/flight", "resumed");
+    session.imu("/flight/imu", {4, false, 64});
+    for (int i = 0; i < 9; ++i) {
+        session.append("/flight/imu");
+    }
+    const bool is_full = session.failed();
+    if (is_full && !full()) {
+        return "resume: " + session.what() + "; ";
+    }
+    session.flush();
+    const bool cannot_flush = session.failed();
+    if (cannot_flush && !full()) {
+        return "resume: " + session.what() + "; ";
+    }
+    const std::string after = "/after" + std::to_string(history.given("/flight@resumed"));
+    if (!is_full && !cannot_flush) {
+        session.group(after);
+        session.health(after + "/health", {2, false, 64});
+        session.append(after + "/health");
+        session.append("/flight/imu");
+        if (session.failed() && !full()) {
+            return "resume: " + session.what() + "; ";
+        }
+        session.flush();
+    }
+    session.close();
+    return session.failed() && !full() ? "resume: " + session.what() + "; " : "";
+}
+
+Items only(const Items& items, const Found& found) {
+    Items result = items;
+    for (auto& [key, item] : result) {
+        const auto state = found.find(key);
+        item.states = {state == found.end() ? State{} : state->second};
+    }
+    return result;
+}
+
+}  // namespace h5mote_test
