@@ -49,6 +49,7 @@ int run(const std::vector<std::string>& words) {
     commands.push_back(add_check(tool));
     commands.push_back(add_ls(tool));
     commands.push_back(add_stat(tool));
+    commands.push_back(add_recover(tool));
     try {
         // CLI11 takes the words from the last to the first.
         std::vector<std::string> reversed(words.rbegin(), words.rend());

@@ -338,6 +338,38 @@ TEST(Journal, ReadOnlyShowsWhatIsInTheLog) {
     EXPECT_TRUE(holds(files.home, 0, 600, 0));
 }
 
+// As newlib's files without ftruncate().
+class GrowingOnly final : public ForwardingDriver {
+public:
+    using ForwardingDriver::ForwardingDriver;
+    Status truncate(std::uint64_t size) noexcept override {
+        return size < length(inner()) ? Status::unsupported : inner().truncate(size);
+    }
+};
+
+TEST(Journal, HomeThatCannotBecomeShorter) {
+    Files files;
+    GrowingOnly home{files.home};
+    GrowingOnly log{files.log};
+    JournalDriver journal{home, log, work};
+    ASSERT_EQ(journal.open(small()), Status::ok);
+    ASSERT_EQ(fill(journal, 0, 1, 900), Status::ok);
+    ASSERT_EQ(journal.close(), Status::ok);
+    ASSERT_EQ(journal.open(small()), Status::ok);
+    ASSERT_EQ(journal.truncate(100), Status::ok);
+    ASSERT_EQ(journal.close(), Status::ok);
+    EXPECT_EQ(length(files.home), 900U);
+    ASSERT_EQ(journal.open(small()), Status::ok);
+    EXPECT_EQ(length(journal), 100U);
+    ASSERT_EQ(fill(journal, 300, 2, 100), Status::ok);
+    ASSERT_EQ(journal.close(), Status::ok);
+    ASSERT_EQ(journal.open(small()), Status::ok);
+    EXPECT_EQ(length(journal), 400U);
+    EXPECT_TRUE(holds(journal, 0, 100, 1));
+    EXPECT_TRUE(holds(journal, 100, 300, 0));
+    EXPECT_TRUE(holds(journal, 300, 400, 2));
+}
+
 TEST(Journal, NeverReplayedOntoAnotherFile) {
     Files files;
     ASSERT_EQ(fill(files.home, 0, 9, 1000), Status::ok);

@@ -98,8 +98,12 @@ Status JournalDriver::close() noexcept {
         H5MOTE_TRY(checkpoint());
     }
     open_ = false;
-    // A large transaction may have made it long.
-    return begun && log_size_ > kFirstRecord ? log_.truncate(kFirstRecord) : Status::ok;
+    if (begun && log_size_ > kFirstRecord) {
+        // A large transaction may have made it long. Some storages only grow.
+        const Status status = log_.truncate(kFirstRecord);
+        return status == Status::unsupported ? Status::ok : status;
+    }
+    return Status::ok;
 }
 
 Status JournalDriver::erase_log() noexcept {
@@ -346,9 +350,8 @@ Status JournalDriver::checkpoint() noexcept {
 // Does again, in order, all that was done to the file. What comes out is the same whatever part of it the home has
 // already, so that it may be interrupted and begun again any number of times.
 Status JournalDriver::apply() noexcept {
-    if (options_.home_has_end && home_stale_ && home_size_ > base_) {
-        H5MOTE_TRY(home_.truncate(base_));
-        home_size_ = base_;
+    if (home_stale_) {
+        H5MOTE_TRY(cut_home(base_));
     }
     home_stale_ = true;
     Record record;
@@ -356,14 +359,35 @@ Status JournalDriver::apply() noexcept {
         H5MOTE_TRY(fetch_record(at, record));
         if (record.type == kPiece) {
             H5MOTE_TRY(apply_piece(at, record));
-        } else if (record.type == kCut && options_.home_has_end && home_size_ > record.address) {
-            H5MOTE_TRY(home_.truncate(record.address));
-            home_size_ = record.address;
+        } else if (record.type == kCut) {
+            H5MOTE_TRY(cut_home(record.address));
         }
     }
-    if (options_.home_has_end && home_size_ != file_size_) {
+    H5MOTE_TRY(cut_home(file_size_));
+    if (home_size_ < file_size_) {
         H5MOTE_TRY(home_.truncate(file_size_));
         home_size_ = file_size_;
+    }
+    return Status::ok;
+}
+
+// What the home has behind `size` goes. Where files cannot be made shorter it becomes zeros, which the next open()
+// takes for what a transaction left that was not committed.
+Status JournalDriver::cut_home(std::uint64_t size) noexcept {
+    if (!options_.home_has_end || home_size_ <= size) {
+        return Status::ok;
+    }
+    const Status status = home_.truncate(size);
+    if (status != Status::unsupported) {
+        home_size_ = status == Status::ok ? size : home_size_;
+        return status;
+    }
+    std::memset(buffer_.data(), 0, buffer_.size());
+    while (size < home_size_) {
+        const std::uint64_t left = home_size_ - size;
+        const Bytes zeros = buffer_.first(left < buffer_.size() ? static_cast<std::size_t>(left) : buffer_.size());
+        H5MOTE_TRY(home_.write(Usage::raw_data, size, zeros));
+        size += zeros.size();
     }
     return Status::ok;
 }

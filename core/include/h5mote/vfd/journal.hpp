@@ -151,6 +151,7 @@ private:
     Status commit(bool changes_home) noexcept;
     Status checkpoint() noexcept;
     Status apply() noexcept;
+    Status cut_home(std::uint64_t size) noexcept;
     Status apply_piece(std::uint32_t at, const Record& record) noexcept;
 
     // journal_read.cpp: the file as it is with the log.
