@@ -3,7 +3,8 @@
 //
 //   written   writes $H5MOTE_REPORT_DIR/figures.d/written.tsv
 //
-// Records of 64 bytes, chunks of 64 rows, durable after every 1, 16, 64 records. The counting driver sees every call of
+// Records of 64 bytes, chunks of 64 rows, durable after every 1, 16, 64 records; posix: in a file, journal: in a file
+// with a journal, both counted. The counting driver sees every call of
 // the core; below it sync() does nothing, since waiting for a disk 8,000 times would measure the disk.
 #include "workloads.hpp"
 
@@ -11,6 +12,7 @@
 #include "test_allocators.hpp"
 
 #include <h5mote/port/malloc.hpp>
+#include <h5mote/vfd/journal.hpp>
 #include <h5mote/vfd/memory.hpp>
 #include <h5mote/vfd/posix.hpp>
 
@@ -161,6 +163,33 @@ void measure_log(std::uint32_t flush_rows, const char* written_budget) {
     }
 }
 
+// The same through a journal with its defaults: what reaches the file and the log together.
+void measure_journal(std::uint32_t flush_rows) {
+    h5mote::MallocAllocator memory;
+    h5mote::GrowingMemoryDriver file(memory);
+    h5mote::GrowingMemoryDriver journal_file(memory);
+    h5mote_test::CountingDriver home(file);
+    h5mote_test::CountingDriver log(journal_file);
+    alignas(8) std::byte work[h5mote::JournalDriver::required_memory()];
+    h5mote::JournalDriver journal(home, log, work);
+    check(journal.open(), "open journal");
+    h5mote::MallocAllocator allocator;
+    const std::uint64_t before = home.syncs() + log.syncs();
+    h5mote_test::CountingDriver driver(journal);
+    (void)log_records(driver, allocator, flush_rows);
+    const std::uint64_t syncs = home.syncs() + log.syncs() - before;
+    check(journal.close(), "close journal");
+    verify_log(file);
+    const std::string suffix = "." + std::to_string(flush_rows);
+    const double payload = double{sizeof(Record)} * kRows;
+    const double flushes = double{kRows} / flush_rows;
+    const std::uint64_t bytes = home.total().bytes_written + log.total().bytes_written;
+    figure("written.journal" + suffix, decimal(static_cast<double>(bytes) / payload, 4), "bytes/byte", "");
+    figure("syncs.journal" + suffix, decimal(static_cast<double>(syncs) / flushes, 3), "syncs/flush", "2");
+    figure("writes.journal" + suffix,
+           decimal(static_cast<double>(home.total().writes + log.total().writes) / flushes, 3), "writes/flush", "");
+}
+
 struct Reference {
     std::uintmax_t file_size;
     std::size_t peak;
@@ -225,6 +254,9 @@ int main() {
         measure_log(1, "1.4");
         measure_log(16, "1.1");
         measure_log(64, "1.05");
+        for (const std::uint32_t flush_rows : {1U, 16U, 64U}) {
+            measure_journal(flush_rows);
+        }
         measure_reference();
     } catch (const std::exception& error) {
         std::cerr << "written: " << error.what() << "\n";

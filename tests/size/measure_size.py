@@ -8,7 +8,8 @@ is there. Figures (`toolchains/figures` collects them):
   ram.logger.*          peak of the arena in the reference workload, and the static objects (library, arena, driver),
                         without the one chunk buffer
   stack.*               deepest stack below main(), painted; logger: the reference workload from creating the file to
-                        closing it a second time; firmware: reference_logger; deflate: that with shuffle and deflate
+                        closing it a second time; firmware: reference_logger; deflate: that with shuffle and deflate;
+                        journal: that through a journal
   insns.append*         guest instructions a row, 1000 rows, all that append() does: also the writes of full chunks
 """
 
@@ -68,13 +69,15 @@ class Measurement:
         self.figure("bss.logger", bss, "bytes")
         self.code("deflate", "reference_deflate", "reference_logger")
         self.code("filters", "reference_fletcher32", "reference_logger")
-        for image in ("reference_logger", "reference_deflate", "reference_fletcher32"):
+        self.code("journal", "reference_journal", "reference_logger")
+        for image in ("reference_logger", "reference_deflate", "reference_fletcher32", "reference_journal"):
             saved = folder / f"{image}.{self.options.core}.h5"
             printed = self.board(image, saved)
             if printed["left"] != 0:
                 raise Failure(f"{image}: {printed['left']} bytes were not released")
             check_rows(saved, "/flight/imu")
-            name = {"reference_logger": "firmware", "reference_deflate": "deflate"}.get(image)
+            name = {"reference_logger": "firmware", "reference_deflate": "deflate",
+                    "reference_journal": "journal"}.get(image)
             if name:
                 self.figure(f"stack.{name}", printed["stack"], "bytes")
 

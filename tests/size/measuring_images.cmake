@@ -17,6 +17,7 @@ file(GLOB h5mote_sources CONFIGURE_DEPENDS
     ${PROJECT_SOURCE_DIR}/core/*/*.cpp
     ${PROJECT_SOURCE_DIR}/filters/*/*.cpp
     ${PROJECT_SOURCE_DIR}/vfd/memory/*.cpp
+    ${PROJECT_SOURCE_DIR}/vfd/journal/*.cpp
     ${PROJECT_SOURCE_DIR}/port/bare/*.cpp
 )
 function(h5mote_variant name)
@@ -39,6 +40,7 @@ h5mote_image(reference_logger reference_logger h5mote_variant_logger)
 h5mote_image(reference_empty reference_logger h5mote_variant_logger H5MOTE_REFERENCE_EMPTY=1)
 h5mote_image(reference_deflate reference_logger h5mote_variant_logger_filters H5MOTE_REFERENCE_DEFLATE=1)
 h5mote_image(reference_fletcher32 reference_logger h5mote_variant_logger_filters H5MOTE_REFERENCE_FLETCHER32=1)
+h5mote_image(reference_journal reference_logger h5mote_variant_logger H5MOTE_REFERENCE_JOURNAL=1)
 h5mote_image(reference_workload reference_workload h5mote_variant_logger)
 
 set(whole "")

@@ -1,9 +1,10 @@
 // What firmware of the profile `logger` costs: everything that the profile is for, in one program. It opens or creates
 // a file, makes groups, attributes and two datasets, appends one and many records, flushes, closes, and does it again
-// to continue. Built three ways; the figures are differences of images:
+// to continue. Built in these ways; the figures are differences of images:
 //   (nothing)                    the library
 //   H5MOTE_REFERENCE_DEFLATE     with filters shuffle and deflate
 //   H5MOTE_REFERENCE_FLETCHER32  with filters shuffle and fletcher32
+//   H5MOTE_REFERENCE_JOURNAL     through a journal, with a log in memory
 //   H5MOTE_REFERENCE_EMPTY       the same without calls of the library
 //
 // reference_logger [FILE]: saves the file that it made.
@@ -14,6 +15,7 @@
 #include <h5mote/filters/fletcher32.hpp>
 #include <h5mote/filters/shuffle.hpp>
 #include <h5mote/port/stack.hpp>
+#include <h5mote/vfd/journal.hpp>
 #include <h5mote/vfd/memory.hpp>
 
 namespace {
@@ -59,7 +61,26 @@ h5mote::Library library{arena, port, filters};
 #else
 h5mote::Library library{arena, port};
 #endif
+#ifdef H5MOTE_REFERENCE_JOURNAL
+std::byte log_storage[16 * 1024];
+alignas(8) std::byte journal_memory[h5mote::JournalDriver::required_memory()];
+h5mote::MemoryDriver home{storage};
+h5mote::MemoryDriver log_file{log_storage};
+h5mote::JournalDriver driver{home, log_file, journal_memory};
+
+Status open_storage() {
+    h5mote::JournalOptions options;
+    options.limit = sizeof log_storage;
+    return driver.open(options);
+}
+Status close_storage() { return driver.close(); }
+h5mote::ConstBytes contents() { return home.contents(); }
+#else
 h5mote::MemoryDriver driver{storage};
+Status open_storage() { return Status::ok; }
+Status close_storage() { return Status::ok; }
+h5mote::ConstBytes contents() { return driver.contents(); }
+#endif
 
 constexpr h5mote::FileAccess kAccess = [] {
     h5mote::FileAccess access;
@@ -92,6 +113,7 @@ Status describe(h5mote::Group& group, h5mote::Dataset& imu) {
 }
 
 Status log_rows(std::uint32_t begin, std::uint32_t end) {
+    H5MOTE_TRY(open_storage());
     auto file = h5mote::File::open_or_create(library, driver, kAccess, reference::file_create(4));
     H5MOTE_TRY(file.status());
     auto group = file->root().open_or_create_group("flight");
@@ -124,7 +146,8 @@ Status log_rows(std::uint32_t begin, std::uint32_t end) {
             H5MOTE_TRY(file->flush());
         }
     }
-    return file->close();
+    H5MOTE_TRY(file->close());
+    return close_storage();
 }
 
 bool run(std::uint32_t begin, std::uint32_t end) {
@@ -134,8 +157,6 @@ bool run(std::uint32_t begin, std::uint32_t end) {
     }
     return status == Status::ok;
 }
-
-h5mote::ConstBytes contents() { return driver.contents(); }
 
 #endif
 
