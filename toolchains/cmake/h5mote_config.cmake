@@ -52,6 +52,7 @@ endforeach()
 # Folders that are built. A filter's folder follows its option in the header.
 option(H5MOTE_VFD_MEMORY "Build vfd/memory: files in memory" ON)
 option(H5MOTE_VFD_JOURNAL "Build vfd/journal: a redo log that makes what lies between two syncs atomic" ON)
+option(H5MOTE_VFD_FLASH "Build vfd/flash: a file on raw flash" ON)
 option(H5MOTE_VFD_POSIX "Build vfd/posix: files of an operating system or of newlib's system calls" ON)
 option(H5MOTE_PORT_POSIX "Build port/posix: clock, log, malloc" ON)
 if(CMAKE_SYSTEM_NAME STREQUAL "Generic")

@@ -90,7 +90,8 @@ public:
     /// Bytes of work memory that mount() and format() need.
     static constexpr std::size_t required_memory(const FlashGeometry& geometry, const FlashFormat& format = {},
                                                  const FlashOptions& options = {}) noexcept {
-        return window_size(geometry.program_unit) + format.page_size + kFanOut * 4 + std::size_t{8} * options.changes;
+        return window_size(geometry.program_unit) + format.page_size + (kFanOut + 2) * 4 +
+               std::size_t{8} * options.changes;
     }
     /// First bytes of a block that identify() needs.
     static constexpr std::size_t kIdentification = 36;
@@ -128,13 +129,150 @@ public:
     Status release(Usage usage, std::uint64_t address, std::uint64_t size) noexcept override;
 
 private:
-    static constexpr std::uint32_t kFanOut = 32;  // of a node of the map
+    static constexpr std::uint32_t kFanOut = 32;   // of a node of the map
+    static constexpr unsigned kLongestChain = 24;  // pieces of a page
     // Bytes that are gathered for one program.
     static constexpr std::uint32_t window_size(std::uint32_t unit) noexcept { return unit < 64 ? 64 : unit; }
 
+    // Places in the log are counted in words of four bytes from the start of the device; 0: none.
+    using Place = std::uint32_t;
+    struct Change {
+        std::uint32_t key;  // level << 28 | index: a page, or a node of the map
+        Place place;        // of its newest record; kGone: it is no longer there, by the record at that place
+    };
+    struct BlockHead;
+    struct Record;
+    struct Walk;
+    struct Commit;
+
+    // log.cpp: bytes of the log
+    std::uint32_t block_of(Place place) const noexcept { return place >> (block_log2_ - 2); }
+    std::uint32_t offset_of(Place place) const noexcept { return (place << 2) & (geometry_.block_size - 1); }
+    Place place_of(std::uint32_t block, std::uint32_t offset) const noexcept {
+        return (block << (block_log2_ - 2)) | (offset >> 2);
+    }
+    std::uint32_t first_record() const noexcept;
+    std::uint32_t position() const noexcept { return window_start_ + window_fill_; }
+    std::uint32_t room() const noexcept { return geometry_.block_size - position(); }
+    std::uint32_t next(std::uint32_t block) const noexcept { return block + 1 == geometry_.blocks ? 0 : block + 1; }
+    std::uint32_t distance(std::uint32_t from, std::uint32_t to) const noexcept {
+        return to >= from ? to - from : to + geometry_.blocks - from;
+    }
+    std::uint32_t age(Place place) const noexcept;  // words of the log between the tail and there
+    bool known_bad(std::uint32_t block) noexcept;
+    Status read_log(std::uint32_t block, std::uint32_t offset, Bytes to) noexcept;
+    bool read_head(std::uint32_t block, BlockHead& head) noexcept;
+    Status program(const std::byte* from, std::uint32_t size) noexcept;
+    Status program_window() noexcept;
+    Status put_bytes(const std::byte* from, std::uint32_t size) noexcept;
+    Status open_block(std::uint32_t after, std::uint32_t previous, bool barrier) noexcept;
+    Status open_next() noexcept;
+    Status append_once(const Record& record, ConstBytes payload, Place& place) noexcept;
+    Status append(const Record& record, ConstBytes payload, Place& place) noexcept;
+    bool parse(std::uint32_t block, std::uint32_t offset, Record& record, std::uint32_t& next) noexcept;
+    bool parse(Place place, Record& record) noexcept;
+    bool intact(Place place, const Record& record) noexcept;
+    bool step(Walk& walk) noexcept;
+    Status give_up_block() noexcept;
+
+    // map.cpp: where pages are
+    Change* find(std::uint32_t key) noexcept;
+    void put(std::uint32_t key, Place place) noexcept;
+    void remove_children(std::uint32_t key) noexcept;
+    Status lookup(std::uint32_t key, Place& place) noexcept;
+    Status read_node(Place place) noexcept;
+    Status write_node(std::uint32_t key, Place& place) noexcept;
+    Status flush_node(std::uint32_t key) noexcept;
+    Status flush_best() noexcept;
+    Status make_room() noexcept;
+    Status flush_old() noexcept;
+    Place oldest() noexcept;
+    Status grow(std::uint32_t page) noexcept;
+    Status unmap(std::uint32_t first, std::uint32_t last) noexcept;
+    Status unmap_leaf(std::uint32_t first, std::uint32_t last) noexcept;
+    Status unmap_run(std::uint32_t key, std::uint32_t count) noexcept;
+    void apply_gone(std::uint32_t key, std::uint32_t count, Place place) noexcept;
+    Status absent(std::uint32_t level, std::uint32_t index, bool& is) noexcept;
+
+    // pages.cpp: what they hold
+    Status chain(std::uint32_t page, Place newest, Place (&places)[kLongestChain], unsigned& count) noexcept;
+    Status load(std::uint32_t page) noexcept;
+    Status load_from(std::uint32_t page, Place newest) noexcept;
+    Status append_piece(std::uint32_t page, std::uint32_t offset, ConstBytes from, Place previous, unsigned weight,
+                        std::uint32_t hull) noexcept;
+    Status write_piece(std::uint32_t page, std::uint32_t offset, ConstBytes from) noexcept;
+    Status rewrite(std::uint32_t page, std::uint32_t size) noexcept;
+    std::uint32_t hull_of(const Record& record) const noexcept;
+
+    // collect.cpp: freeing blocks
+    std::uint32_t free_blocks(std::uint32_t tail) const noexcept;
+    std::uint32_t wanted_blocks() const noexcept;
+    Status live(Place place, const Record& record, bool& is_live) noexcept;
+    Status move(Place place, const Record& record) noexcept;
+    Status collect() noexcept;
+
+    // mount.cpp
+    Status check(const FlashFormat& format) noexcept;
+    Status lay_out(const FlashFormat& format, const FlashOptions& options) noexcept;
+    Status scan(BlockHead& newest) noexcept;
+    Status find_commit(const BlockHead& newest, Commit& commit) noexcept;
+    Status replay(Place from, Place to) noexcept;
+    bool read_commit(Place place, const Record& record, Commit& commit) noexcept;
+    void start(const Commit& commit) noexcept;
+    Status begin() noexcept;
+    Status commit() noexcept;
+    // flash_driver.cpp
+    Status changing() noexcept;
+    Status settle() noexcept;
+    Status cut(std::uint32_t page, std::uint32_t kept) noexcept;
+    Status space_for(std::uint64_t address, std::size_t size) noexcept;
+
     FlashDevice& device_;
     Bytes memory_;
+    FlashGeometry geometry_;
+    FlashFormat format_;
+    FlashUsage counts_;
+    std::uint64_t total_written_ = 0;     // KiB, before the mount
+    std::uint64_t total_programmed_ = 0;  // KiB, before the mount
+    std::uint64_t file_size_ = 0;
+
+    std::byte* window_ = nullptr;
+    std::byte* page_ = nullptr;  // contents of page cached_
+    std::byte* node_ = nullptr;  // contents of the node at node_place_, all its entries
+    Change* changes_ = nullptr;  // by key
+    std::uint32_t change_count_ = 0;
+    std::uint32_t most_changes_ = 0;
+    std::uint32_t cached_ = 0;
+    Place node_place_ = 0;
+
+    std::uint32_t head_ = 0;          // block that is written
+    std::uint32_t window_start_ = 0;  // offset in it of what is not programmed
+    std::uint32_t window_fill_ = 0;
+    std::uint32_t sequence_ = 0;  // of the newest block
+    std::uint32_t head_erases_ = 0;
+    std::uint32_t tail_ = 0;    // oldest block with anything live
+    std::uint32_t scan_ = 0;    // offset in it up to which all is moved
+    std::uint32_t limit_ = 0;   // tail_ of the last commit that is known to last
+    std::uint32_t newest_ = 0;  // at the mount: block with the highest sequence
+    std::uint32_t bad_ = 0;
+    std::uint32_t debt_ = 0;  // bytes appended for which nothing was collected yet
+    std::uint32_t commits_ = 0;
+    Place root_ = 0;
+    std::uint32_t live_pages_ = 0;
+    std::uint32_t most_pages_ = 0;
+    std::uint32_t spare_blocks_ = 0;  // that write() leaves
+    std::uint32_t start_blocks_ = 0;  // fewer are free: collecting begins
+    std::uint32_t rate_ = 0;          // bytes collected for each appended
+    std::uint32_t chain_unit_ = 0;    // words of log between two pieces that count as another piece
+    std::uint32_t replay_words_ = 0;  // of log that a mount may have to replay
+    std::uint8_t block_log2_ = 0;
+    std::uint8_t page_log2_ = 0;
+    std::uint8_t height_ = 1;
     bool mounted_ = false;
+    bool fresh_ = false;    // nothing was written since the mount
+    bool settled_ = false;  // something was committed since
+    bool dirty_ = false;    // changes that no commit has
+    bool read_only_ = false;
 };
 
 }  // namespace h5mote

@@ -1,0 +1,274 @@
+// The flash driver against a model, over chips of many kinds: random changes, mounts, power cuts within any program or
+// erase, and again while it recovers.
+#include <h5mote/vfd/flash.hpp>
+
+#include "flash_simulator.hpp"
+#include "test.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <random>
+#include <vector>
+
+namespace {
+
+using namespace h5mote;
+using namespace h5mote_test;
+
+constexpr Usage kRaw = Usage::raw_data;
+using Content = std::vector<unsigned char>;
+
+struct Kind {
+    FlashGeometry geometry;
+    FlashFormat format;
+    std::uint16_t changes;
+    bool blank_is_unreadable;
+};
+
+struct Chip {
+    explicit Chip(const Kind& kind)
+        : memory(FlashSimulator::required_memory(kind.geometry) / 8 + 1), simulator(options(kind), bytes()) {}
+    static FlashSimulatorOptions options(const Kind& kind) {
+        FlashSimulatorOptions result;
+        result.geometry = kind.geometry;
+        result.blank_is_unreadable = kind.blank_is_unreadable;
+        return result;
+    }
+    Bytes bytes() { return {reinterpret_cast<std::byte*>(memory.data()), memory.size() * 8}; }
+    std::vector<std::uint64_t> memory;
+    FlashSimulator simulator;
+};
+
+class Play {
+public:
+    Play(const Kind& kind, std::uint64_t seed) : kind_(kind), chip_(kind), random_(seed) {
+        chip_.simulator.scramble(seed);
+        options_.changes = kind.changes;
+        work_.resize(FlashDriver::required_memory(kind.geometry, kind.format, options_) / 8 + 1);
+        fresh_driver();
+    }
+
+    // `cuts`: the power fails now and then. Number of times that it did.
+    unsigned run(unsigned steps, bool cuts) {
+        EXPECT_NE(driver_->mount(options_), Status::ok);
+        EXPECT_EQ(driver_->format(kind_.format, options_), Status::ok);
+        limit_ = driver_->usage().capacity;
+        unsigned count = 0;
+        for (unsigned i = 0; i < steps && !::testing::Test::HasFailure(); ++i) {
+            if (cuts && pick(20) == 0) {
+                static constexpr FlashCut kCuts[] = {FlashCut::not_begun, FlashCut::torn, FlashCut::partly,
+                                                     FlashCut::unstable};
+                chip_.simulator.cut_after(1 + pick(pick(2) == 0 ? 6 : 60), kCuts[pick(4)], random_(), pick(40));
+            }
+            change();
+            if (!chip_.simulator.powered()) {
+                ++count;
+                recover();
+            } else if (pick(40) == 0) {
+                remount();
+            }
+            ASSERT_none();
+        }
+        chip_.simulator.cut_after(0, FlashCut::torn, 0);
+        return count;
+    }
+
+    FlashSimulator& simulator() { return chip_.simulator; }
+    unsigned no_space() const { return no_space_; }
+    unsigned syncs() const { return syncs_; }
+    FlashDriver& driver() { return *driver_; }
+
+private:
+    std::uint32_t pick(std::uint32_t below) { return static_cast<std::uint32_t>(random_() % below); }
+
+    void ASSERT_none() {
+        EXPECT_EQ(static_cast<int>(chip_.simulator.violation()), 0)
+            << "block " << chip_.simulator.violation_block() << " offset " << chip_.simulator.violation_offset();
+    }
+
+    void fresh_driver() {
+        driver_ = std::make_unique<FlashDriver>(chip_.simulator,
+                                                Bytes(reinterpret_cast<std::byte*>(work_.data()), work_.size() * 8));
+    }
+
+    void change() {
+        const std::uint32_t what = pick(100);
+        Status status = Status::ok;
+        if (what < 60) {
+            const std::uint64_t limit = limit_ * 9 / 10;
+            static const std::uint32_t kSizes[] = {1, 4, 24, 64, 64, 300, 1024, 3000};
+            const std::uint32_t size = 1 + pick(kSizes[pick(8)]);
+            std::uint64_t address = now_.size();
+            if (pick(3) != 0 || address + size > limit) {
+                address = pick(2) == 0 ? pick(static_cast<std::uint32_t>(std::min<std::uint64_t>(limit, 600)))
+                                       : pick(static_cast<std::uint32_t>(limit));
+            }
+            Content bytes(size);
+            for (auto& each : bytes) {
+                each = static_cast<unsigned char>(random_());
+            }
+            status = driver_->write(kRaw, address, {reinterpret_cast<std::byte*>(bytes.data()), size});
+            if (status == Status::ok) {
+                now_.resize(std::max<std::size_t>(now_.size(), address + size));
+                std::copy(bytes.begin(), bytes.end(), now_.begin() + static_cast<std::ptrdiff_t>(address));
+            } else if (status == Status::no_space) {
+                ++no_space_;
+                sync();
+                return;
+            }
+        } else if (what < 85) {
+            sync();
+            return;
+        } else if (what < 90 && !now_.empty()) {
+            check_some();
+            return;
+        } else if (what < 94 && !now_.empty()) {
+            const std::uint32_t address = pick(static_cast<std::uint32_t>(now_.size()));
+            const std::uint32_t size = pick(pick(2) == 0 ? 2000 : static_cast<std::uint32_t>(now_.size()));
+            status = driver_->release(kRaw, address, size);
+            if (status == Status::ok) {
+                const std::size_t page = kind_.format.page_size;
+                const std::size_t end = std::min<std::size_t>(now_.size(), address + size) / page * page;
+                for (std::size_t i = (address + page - 1) / page * page; i < end; ++i) {
+                    now_[i] = 0;
+                }
+            }
+        } else if (what < 96 && !now_.empty()) {
+            const std::uint32_t size =
+                pick(2) == 0
+                    ? pick(static_cast<std::uint32_t>(now_.size()))
+                    : static_cast<std::uint32_t>(
+                          now_.size() - pick(static_cast<std::uint32_t>(std::min<std::size_t>(now_.size(), 700))));
+            status = driver_->truncate(size);
+            if (status == Status::ok) {
+                now_.resize(size);
+            }
+        }
+        if (status != Status::ok && chip_.simulator.powered()) {
+            ADD_FAILURE() << "what " << what << " status " << to_string(status);
+        }
+    }
+
+    void sync() {
+        ++syncs_;
+        const Status status = driver_->sync();
+        if (status == Status::ok) {
+            kept_ = now_;
+            perhaps_.clear();
+        } else if (chip_.simulator.powered()) {
+            ADD_FAILURE() << "sync " << to_string(status);
+        } else {
+            perhaps_.push_back(now_);
+        }
+    }
+
+    Content content() {
+        std::uint64_t size = 0;
+        EXPECT_EQ(driver_->end_of_file(size), Status::ok);
+        Content bytes(static_cast<std::size_t>(size));
+        EXPECT_EQ(driver_->read(kRaw, 0, {reinterpret_cast<std::byte*>(bytes.data()), bytes.size()}), Status::ok);
+        return bytes;
+    }
+
+    void check_some() {
+        const std::uint32_t address = pick(static_cast<std::uint32_t>(now_.size()));
+        const std::uint32_t size = pick(static_cast<std::uint32_t>(now_.size()) - address);
+        Content bytes(size);
+        const Status status = driver_->read(kRaw, address, {reinterpret_cast<std::byte*>(bytes.data()), size});
+        if (chip_.simulator.powered()) {
+            EXPECT_EQ(status, Status::ok);
+            EXPECT_TRUE(std::equal(bytes.begin(), bytes.end(), now_.begin() + address));
+        }
+    }
+
+    // Without a cut: what was not synced is gone.
+    void remount() {
+        fresh_driver();
+        const std::uint64_t before = chip_.simulator.operations();
+        ASSERT_EQ(driver_->mount(options_), Status::ok);
+        EXPECT_EQ(chip_.simulator.operations(), before);
+        now_ = content();
+        EXPECT_TRUE(expected());
+        check_live();
+    }
+
+    void check_live() {
+        const std::size_t page = kind_.format.page_size;
+        std::uint64_t live = driver_->usage().live;
+        EXPECT_LE(live, (now_.size() + page - 1) / page * page);
+    }
+
+    // What a sync that was cut short would have made may be found, or not, until another one is over.
+    void recover() {
+        for (unsigned mounts = 1 + pick(3); mounts > 0; --mounts) {
+            chip_.simulator.power_on(random_());
+            fresh_driver();
+            const Status status = driver_->mount(options_);
+            ASSERT_EQ(status, Status::ok)
+                << to_string(status) << " finding " << static_cast<int>(driver_->usage().finding);
+            now_ = content();
+            ASSERT_TRUE(expected());
+        }
+    }
+
+    bool expected() const {
+        return now_ == kept_ || std::find(perhaps_.begin(), perhaps_.end(), now_) != perhaps_.end();
+    }
+
+    const Kind kind_;
+    Chip chip_;
+    std::mt19937_64 random_;
+    std::vector<std::uint64_t> work_;
+    std::unique_ptr<FlashDriver> driver_;
+    FlashOptions options_;
+    Content now_, kept_;
+    std::vector<Content> perhaps_;
+    std::uint64_t limit_ = 0;
+    unsigned no_space_ = 0;
+    unsigned syncs_ = 0;
+};
+
+const Kind kKinds[] = {
+    {{32, 1024, 256, 1, 0xff}, {128, 12}, 16, false},       // on-chip, small blocks
+    {{32, 1024, 1024, 4, 0x00}, {256, 20}, 8, false},       //
+    {{32, 4096, 256, 1, 0xff}, {512, 12}, 32, false},       // SPI NOR
+    {{64, 2048, 256, 4, 0xff}, {512, 12}, 64, false},       //
+    {{24, 4096, 256, 8, 0xff}, {256, 12}, 32, true},        // with an ECC over double words
+    {{24, 8192, 256, 256, 0xff}, {512, 12}, 32, false},     // whole pages
+    {{16, 32768, 2048, 2048, 0xff}, {1024, 12}, 32, true},  // NAND
+    {{40, 4096, 512, 32, 0x00}, {4096, 30}, 16, false},     //
+};
+
+TEST(FlashDriver, KeepsWhatWasWritten) {
+    for (const Kind& kind : kKinds) {
+        for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+            Play play(kind, seed);
+            play.run(3000, false);
+            const FlashUsage usage = play.driver().usage();
+            if (::testing::Test::HasFailure()) {
+                FAIL() << "unit " << kind.geometry.program_unit << " seed " << seed;
+            }
+            std::printf("unit %u: capacity %u no_space %u syncs %u erased %u\n", kind.geometry.program_unit,
+                        static_cast<unsigned>(usage.capacity), play.no_space(), play.syncs(),
+                        static_cast<unsigned>(play.simulator().counts().erases));
+        }
+    }
+}
+
+TEST(FlashDriver, LosesNothingToPowerCuts) {
+    unsigned cuts = 0;
+    for (const Kind& kind : kKinds) {
+        for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+            Play play(kind, seed);
+            cuts += play.run(2000, true);
+            if (::testing::Test::HasFailure()) {
+                FAIL() << "unit " << kind.geometry.program_unit << " seed " << seed;
+            }
+        }
+    }
+    std::printf("%u cuts\n", cuts);
+    EXPECT_GT(cuts, 4000U);
+}
+
+}  // namespace

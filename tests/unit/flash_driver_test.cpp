@@ -1,0 +1,209 @@
+// A file on raw flash, on a chip that is small enough for boards: what calls return, what stays.
+#include <h5mote/vfd/flash.hpp>
+
+#include "flash_simulator.hpp"
+#include "test.hpp"
+
+#include <cstring>
+
+namespace {
+
+using namespace h5mote;
+using namespace h5mote_test;
+
+constexpr Usage kRaw = Usage::raw_data;
+constexpr FlashGeometry kChip{20, 1024, 256, 4, 0xff};
+constexpr FlashFormat kFormat{128, 12};
+constexpr FlashOptions kOptions{8, false};
+
+alignas(8) std::byte chip_memory[FlashSimulator::required_memory(kChip)];
+alignas(8) std::byte work[FlashDriver::required_memory(kChip, kFormat, kOptions)];
+
+FlashSimulatorOptions chip_options() {
+    FlashSimulatorOptions options;
+    options.geometry = kChip;
+    return options;
+}
+
+struct Rig {
+    FlashSimulator chip{chip_options(), chip_memory};
+    FlashDriver driver{chip, work};
+};
+
+std::uint64_t length(Driver& driver) {
+    std::uint64_t size = 0;
+    return driver.end_of_file(size) == Status::ok ? size : ~std::uint64_t{0};
+}
+
+// `count` bytes that depend on `seed` and where they stand.
+Status write_pattern(Driver& driver, std::uint64_t address, std::size_t count, unsigned seed) {
+    std::byte bytes[300];
+    for (std::size_t i = 0; i < count; ++i) {
+        bytes[i] = static_cast<std::byte>(seed * 31 + (address + i) * 7);
+    }
+    return driver.write(kRaw, address, {bytes, count});
+}
+
+bool has_pattern(Driver& driver, std::uint64_t address, std::size_t count, unsigned seed) {
+    std::byte bytes[300];
+    if (driver.read(kRaw, address, {bytes, count}) != Status::ok) {
+        return false;
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+        if (bytes[i] != static_cast<std::byte>(seed * 31 + (address + i) * 7)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool has_zeros(Driver& driver, std::uint64_t address, std::size_t count) {
+    std::byte bytes[300];
+    if (driver.read(kRaw, address, {bytes, count}) != Status::ok) {
+        return false;
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+        if (bytes[i] != std::byte{0}) {
+            return false;
+        }
+    }
+    return true;
+}
+
+TEST(Flash, NothingIsFormattedByItself) {
+    Rig rig;
+    EXPECT_EQ(rig.driver.mount(kOptions), Status::not_found);
+    EXPECT_EQ(rig.driver.usage().finding, FlashFinding::blank);
+    EXPECT_EQ(write_pattern(rig.driver, 0, 8, 1), Status::io_error);
+    rig.chip.scramble(3);
+    EXPECT_EQ(rig.driver.mount(kOptions), Status::corrupt_file);
+    EXPECT_EQ(rig.driver.usage().finding, FlashFinding::foreign);
+    EXPECT_EQ(rig.driver.format(kFormat, kOptions), Status::ok);
+    EXPECT_EQ(rig.driver.mount(kOptions), Status::ok);
+    EXPECT_EQ(length(rig.driver), 0U);
+    const std::uint64_t operations = rig.chip.operations();
+    EXPECT_EQ(rig.driver.mount({8, true}), Status::ok);
+    EXPECT_EQ(rig.driver.sync(), Status::ok);
+    EXPECT_EQ(write_pattern(rig.driver, 0, 8, 1), Status::read_only);
+    EXPECT_EQ(rig.driver.truncate(1), Status::read_only);
+    EXPECT_FALSE(rig.driver.capabilities().writable);
+    EXPECT_EQ(rig.chip.operations(), operations);
+    EXPECT_EQ(rig.chip.violation(), FlashViolation::none);
+}
+
+TEST(Flash, RefusesWhatMakesNoSense) {
+    Rig rig;
+    EXPECT_EQ(rig.driver.format({100, 12}, kOptions), Status::invalid_argument);
+    EXPECT_EQ(rig.driver.format({128, 60}, kOptions), Status::invalid_argument);
+    EXPECT_EQ(rig.driver.format(kFormat, {4, false}), Status::invalid_argument);
+    EXPECT_EQ(rig.driver.format({512, 12}, kOptions), Status::over_budget);
+    FlashDriver small(rig.chip, Bytes(work).first(sizeof work - 8));
+    EXPECT_EQ(small.format(kFormat, kOptions), Status::over_budget);
+    EXPECT_EQ(rig.chip.operations(), 0U);
+}
+
+TEST(Flash, KeepsWhatWasSynced) {
+    Rig rig;
+    ASSERT_EQ(rig.driver.format(kFormat, kOptions), Status::ok);
+    EXPECT_EQ(write_pattern(rig.driver, 10, 300, 1), Status::ok);
+    EXPECT_EQ(write_pattern(rig.driver, 1000, 20, 2), Status::ok);
+    EXPECT_TRUE(has_pattern(rig.driver, 10, 300, 1));
+    EXPECT_TRUE(has_zeros(rig.driver, 0, 10));
+    EXPECT_TRUE(has_zeros(rig.driver, 800, 200));
+    EXPECT_EQ(length(rig.driver), 1020U);
+    std::byte beyond{};
+    EXPECT_EQ(rig.driver.read(kRaw, 1020, {&beyond, 1}), Status::io_error);
+    EXPECT_EQ(rig.driver.sync(), Status::ok);
+    const std::uint64_t operations = rig.chip.operations();
+    EXPECT_EQ(rig.driver.sync(), Status::ok);
+    EXPECT_EQ(rig.chip.operations(), operations);
+    EXPECT_EQ(write_pattern(rig.driver, 100, 50, 3), Status::ok);
+    EXPECT_TRUE(has_pattern(rig.driver, 100, 50, 3));
+    FlashDriver again(rig.chip, work);
+    ASSERT_EQ(again.mount(kOptions), Status::ok);
+    EXPECT_EQ(length(again), 1020U);
+    EXPECT_TRUE(has_pattern(again, 10, 300, 1));
+    EXPECT_TRUE(has_pattern(again, 1000, 20, 2));
+    EXPECT_EQ(again.truncate(100), Status::ok);
+    EXPECT_EQ(again.truncate(1100), Status::ok);
+    EXPECT_TRUE(has_pattern(again, 10, 90, 1));
+    EXPECT_TRUE(has_zeros(again, 100, 300));
+    EXPECT_EQ(again.usage().live, 128U);
+    EXPECT_EQ(rig.chip.violation(), FlashViolation::none);
+}
+
+TEST(Flash, FullDeviceIsSafeAndCanBeUsedAgain) {
+    Rig rig;
+    ASSERT_EQ(rig.driver.format(kFormat, kOptions), Status::ok);
+    const std::uint64_t capacity = rig.driver.usage().capacity;
+    ASSERT_GE(capacity, 3000U);
+    for (unsigned round = 1; round < 6; ++round) {
+        std::uint64_t end = 0;
+        for (Status status = Status::ok; status == Status::ok; end += 128) {
+            status = write_pattern(rig.driver, end, 128, round);
+            if (status == Status::ok) {
+                status = rig.driver.sync();
+            }
+        }
+        end -= 128;
+        EXPECT_EQ(end, capacity);
+        EXPECT_EQ(write_pattern(rig.driver, end, 1, round), Status::no_space);
+        EXPECT_EQ(rig.driver.sync(), Status::ok);
+        for (unsigned change = 0; change < 100; ++change) {
+            EXPECT_EQ(write_pattern(rig.driver, 128 * (change * 17 % (end / 128)), 60, round), Status::ok);
+            EXPECT_EQ(rig.driver.sync(), Status::ok);
+        }
+        ASSERT_EQ(rig.driver.mount(kOptions), Status::ok);
+        EXPECT_EQ(length(rig.driver), end);
+        for (std::uint64_t at = 0; at < end; at += 128) {
+            EXPECT_TRUE(has_pattern(rig.driver, at, 128, round));
+        }
+        EXPECT_EQ(rig.driver.release(kRaw, 128, end / 2), Status::ok);
+        EXPECT_EQ(rig.driver.sync(), Status::ok);
+        EXPECT_EQ(write_pattern(rig.driver, end, 100, round), Status::ok);
+        EXPECT_EQ(rig.driver.sync(), Status::ok);
+        EXPECT_EQ(rig.driver.truncate(0), Status::ok);
+        EXPECT_EQ(rig.driver.sync(), Status::ok);
+        EXPECT_EQ(rig.driver.usage().live, 0U);
+    }
+    EXPECT_EQ(rig.chip.violation(), FlashViolation::none);
+}
+
+TEST(Flash, BlocksTellWhatTheyHold) {
+    Rig rig;
+    rig.chip.set_bad(3);
+    ASSERT_EQ(rig.driver.format(kFormat, kOptions), Status::ok);
+    for (unsigned i = 0; i < 12; ++i) {
+        EXPECT_EQ(write_pattern(rig.driver, 128 * (i % 8), 128, i), Status::ok);
+    }
+    EXPECT_EQ(rig.driver.sync(), Status::ok);
+    std::uint32_t live = 0;
+    std::uint32_t dead = 0;
+    std::uint32_t bad = 0;
+    for (std::uint32_t block = 0; block < kChip.blocks; ++block) {
+        FlashBlockInfo info;
+        EXPECT_EQ(rig.driver.block_info(block, info), Status::ok);
+        live += info.live_pages;
+        dead += info.dead_pages;
+        bad += info.state == FlashBlockInfo::State::bad ? 1 : 0;
+        EXPECT_EQ(info.erases, rig.chip.erases(block));
+    }
+    EXPECT_GE(live, 8U);  // some pages are in two pieces
+    EXPECT_LE(live, 10U);
+    EXPECT_GE(dead, 4U);
+    EXPECT_LE(live + dead, 14U);
+    EXPECT_EQ(bad, 1U);
+    EXPECT_EQ(rig.driver.usage().blocks_bad, 1U);
+    std::byte first[FlashDriver::kIdentification];
+    EXPECT_EQ(rig.chip.read(0, 0, first), Status::ok);
+    FlashGeometry geometry;
+    FlashFormat format;
+    EXPECT_TRUE(FlashDriver::identify(first, geometry, format));
+    EXPECT_EQ(geometry.blocks, kChip.blocks);
+    EXPECT_EQ(geometry.block_size, kChip.block_size);
+    EXPECT_EQ(geometry.program_unit, kChip.program_unit);
+    EXPECT_EQ(format.page_size, kFormat.page_size);
+    EXPECT_FALSE(FlashDriver::identify(Bytes(work), geometry, format));
+}
+
+}  // namespace

@@ -1,0 +1,121 @@
+// Freeing blocks: what is still needed of the oldest one is appended again. Blocks are freed in the order in which they
+// were written, whatever they hold, so that all wear alike.
+#include "flash_format.hpp"
+
+#include "cursor.hpp"
+
+namespace h5mote {
+
+// Blocks that can be erased when the log begins at `tail`. Bad ones are taken to lie among them.
+std::uint32_t FlashDriver::free_blocks(std::uint32_t tail) const noexcept {
+    const std::uint32_t between = head_ == tail ? geometry_.blocks - 1 : distance(head_, tail) - 1;
+    return between > bad_ ? between - bad_ : 0;
+}
+
+// Fewer are free: collecting goes on. More than must be while the device is not full: what is between two syncs finds
+// room then.
+std::uint32_t FlashDriver::wanted_blocks() const noexcept {
+    const std::uint32_t unused = most_pages_ - (live_pages_ < most_pages_ ? live_pages_ : most_pages_);
+    return start_blocks_ + (unused >> (block_log2_ - page_log2_ + 2));
+}
+
+// Whether the state needs a record. When that cannot be told it does.
+Status FlashDriver::live(Place place, const Record& record, bool& is_live) noexcept {
+    is_live = false;
+    if (record.piece() || record.kind() == FlashRecord::lost) {
+        Place places[kLongestChain];
+        unsigned count = 0;
+        H5MOTE_TRY(lookup(record.index(), places[0]));
+        if (places[0] != 0) {
+            is_live = places[0] == place || chain(record.index(), places[0], places, count) != Status::ok;
+            while (!is_live && count > 0) {
+                is_live = places[--count] == place;
+            }
+        }
+    } else if (record.kind() == FlashRecord::node) {
+        Place now = 0;
+        H5MOTE_TRY(lookup(record.key, now));
+        is_live = now == place;
+    }
+    for (std::uint32_t i = 0; i < change_count_; ++i) {
+        is_live = is_live || changes_[i].place == (place | kFlashGone);
+    }
+    return Status::ok;
+}
+
+// Makes the state need a record no longer.
+Status FlashDriver::move(Place place, const Record& record) noexcept {
+    for (std::uint32_t i = 0; i < change_count_;) {
+        if (changes_[i].place == (place | kFlashGone)) {
+            H5MOTE_TRY(flush_node(flash_parent(changes_[i].key)));
+            i = 0;
+        } else {
+            ++i;
+        }
+    }
+    if (record.kind() == FlashRecord::node) {
+        Place now = 0;
+        H5MOTE_TRY(lookup(record.key, now));
+        return now == place ? flush_node(record.key) : Status::ok;
+    }
+    if (record.kind() == FlashRecord::gone) {
+        return Status::ok;
+    }
+    const std::uint32_t page = record.index();
+    Place newest = 0;
+    Record head{};
+    H5MOTE_TRY(lookup(page, newest));
+    Status status = load(page);
+    if (status == Status::ok && !parse(newest, head)) {
+        status = Status::corrupt_file;
+    }
+    if (status == Status::corrupt_file) {
+        static constexpr std::byte kNothing[4] = {};
+        H5MOTE_TRY(append({Record::make(FlashRecord::lost, 4), 0, page, 0}, kNothing, newest));
+        put(page, newest);
+        return Status::ok;
+    }
+    H5MOTE_TRY(status);
+    return rewrite(page, hull_of(head));
+}
+
+// Works off what was appended since the last time, while few blocks are free. Called when all is committed.
+Status FlashDriver::collect() noexcept {
+    const std::uint32_t owed = debt_;
+    const std::uint64_t before = counts_.programmed;
+    std::uint64_t budget = std::uint64_t{owed} * rate_;
+    Status status = Status::ok;
+    Walk walk{tail_, scan_, {}};
+    while (status == Status::ok && budget > 0 && tail_ != head_ && free_blocks(tail_) < wanted_blocks()) {
+        if (step(walk)) {
+            const Place place = place_of(walk.block, walk.offset);
+            bool is_live = false;
+            status = make_room();
+            if (status == Status::ok) {
+                status = live(place, walk.record, is_live);
+            }
+            if (status == Status::ok && is_live) {
+                status = move(place, walk.record);
+            }
+            if (status == Status::ok) {
+                walk.offset += walk.record.size();
+                scan_ = walk.offset;
+                budget -= budget < walk.record.size() ? budget : walk.record.size();
+            }
+        } else {
+            do {
+                tail_ = next(tail_);
+            } while (tail_ != head_ && known_bad(tail_));
+            scan_ = first_record();
+            walk = {tail_, scan_, {}};
+            if (free_blocks(limit_) < spare_blocks_) {
+                status = commit();
+            }
+        }
+    }
+    counts_.collected += counts_.programmed - before;
+    debt_ = status == Status::ok ? 0 : owed;
+    return status;
+}
+
+}  // namespace h5mote

@@ -1,0 +1,147 @@
+// The bytes of a log on flash. All numbers little-endian; places are counted in words of four bytes from the start of
+// the device, 0 is none, 1 what was lost.
+//
+// A block that was begun, and erased just before:
+//
+//   4  "h5mf"
+//   1  version (1) | barrier << 4: a block without contents, see mount.cpp | erased value is 0 << 5
+//   1  log2 of the block's size
+//   1  log2 of a page of the file | log2 of the program unit << 4
+//   1  reserve, percent
+//   4  blocks
+//   4  sequence: higher than that of every block begun before
+//   4  block before it in the log; itself if there is none
+//   4  times it was erased
+//   4  KiB given to write() since the format
+//   4  KiB programmed since the format
+//   4  checksum of the above (lookup3)
+//   -  padding to the program unit
+//
+// Then records, each at a multiple of 4:
+//
+//   4  kind | weight << 4 | offset << 8 | (length - 1) << 20
+//   4  checksum of all the rest, in this order (lookup3, started with the place)
+//   4  index | level << 28
+//   4  previous piece's place, if there is one (chained)
+//   -  `length` bytes, zeros to the next multiple of 4
+//
+//   base     bytes [0, length) of page `index`; what lies behind is zero
+//   chained  bytes [offset, offset + length) of a page, over what the previous piece has. `level` + 1 sixteenths of the
+//            page are not zero. Weight: 1 for each piece before, and more the farther that is
+//   part     a base whose second half follows in a piece chained to it: not the page's newest piece by itself
+//   chained_part  likewise
+//   node     32 entries of the map: a word that tells which are not 0, and these. Level 1 has places of pages, level n
+//            of nodes of level n - 1. Index: that of the first page >> 5 * level
+//   gone     count (4): as many pages, or nodes, from index on are unmapped
+//   lost     (4 bytes) page that could not be read when it was to be moved
+//   commit   see Commit
+//   filler   (4 bytes) nothing
+//
+// A commit stands in program units of its own, with padding before and behind (erased values). What it commits was
+// programmed before it.
+#pragma once
+
+#include <h5mote/vfd/flash.hpp>
+
+#include "cursor.hpp"
+
+namespace h5mote {
+
+enum class FlashRecord : std::uint8_t {
+    base = 1,
+    chained = 2,
+    part = 3,
+    chained_part = 4,
+    node = 5,
+    gone = 6,
+    lost = 7,
+    commit = 8,
+    filler = 9
+};
+
+struct FlashDriver::BlockHead {
+    static constexpr std::uint32_t kSize = 36;
+
+    FlashGeometry geometry;  // page_size: the program unit
+    FlashFormat format;
+    std::uint8_t version;
+    bool barrier;
+    std::uint32_t block;  // where it was found
+    std::uint32_t sequence;
+    std::uint32_t previous;
+    std::uint32_t erases;
+    std::uint32_t written;
+    std::uint32_t programmed;
+
+    void encode(std::byte* to) const noexcept;
+    bool decode(const std::byte* from) noexcept;
+};
+
+struct FlashDriver::Record {
+    static constexpr std::uint32_t kSize = 12;      // without payload
+    static constexpr std::uint32_t kSmallest = 16;  // of any
+    static constexpr std::uint32_t kMostWeight = 15;
+
+    std::uint32_t word;
+    std::uint32_t checksum;
+    std::uint32_t key;
+    std::uint32_t link;  // previous piece, or the first word of the payload
+
+    static constexpr std::uint32_t make(FlashRecord kind, std::uint32_t length, std::uint32_t offset = 0,
+                                        unsigned weight = 0) noexcept {
+        return static_cast<std::uint32_t>(kind) | weight << 4 | offset << 8 | (length - 1) << 20;
+    }
+    FlashRecord kind() const noexcept { return static_cast<FlashRecord>(word & 15); }
+    unsigned weight() const noexcept { return word >> 4 & 15; }
+    std::uint32_t offset() const noexcept { return word >> 8 & 0xfff; }
+    std::uint32_t length() const noexcept { return (word >> 20) + 1; }
+    bool chained() const noexcept { return kind() == FlashRecord::chained || kind() == FlashRecord::chained_part; }
+    bool piece() const noexcept { return kind() <= FlashRecord::chained_part; }
+    std::uint32_t head() const noexcept { return chained() ? kSize + 4 : kSize; }
+    std::uint32_t size() const noexcept { return (head() + length() + 3) & ~3U; }
+    std::uint32_t index() const noexcept { return key & 0x0fffffff; }
+    std::uint32_t level() const noexcept { return key >> 28; }
+};
+
+// Goes through the records of a block.
+struct FlashDriver::Walk {
+    std::uint32_t block;
+    std::uint32_t offset;  // of the record; behind the last one at the end
+    Record record;
+};
+
+// Payload of a commit, with the number of commits so far as index.
+//
+//   8  size of the file
+//   4  root of the map
+//   4  pages that are mapped
+//   4  tail: oldest block with anything that is needed
+//   4  limit: blocks from here up to the tail may be needed by an earlier commit
+//   4  place from which the records up to the commit are changes to the map
+//   4  levels of the map
+struct FlashDriver::Commit {
+    static constexpr std::uint32_t kSize = 32;
+
+    std::uint64_t file_size;
+    std::uint32_t root, live_pages, tail, limit, replay, height;
+    std::uint32_t number;
+    Place place;  // where it was found
+
+    void encode(std::byte* to) const noexcept;
+    void decode(const std::byte* from) noexcept;
+};
+
+inline constexpr std::uint32_t kFlashGone = 0x80000000;  // of a Change: no longer there
+inline constexpr std::uint32_t kFlashLost = 1;           // place of what could not be read
+inline constexpr std::uint32_t kNoFlashPage = 0xffffffff;
+inline constexpr unsigned kFlashHeight = 6;  // most levels of the map
+
+inline constexpr std::uint32_t flash_key(std::uint32_t level, std::uint32_t index) noexcept {
+    return level << 28 | index;
+}
+// Key of the node that holds the entry of `key`.
+inline constexpr std::uint32_t flash_parent(std::uint32_t key) noexcept {
+    return flash_key((key >> 28) + 1, (key & 0x0fffffff) >> 5);
+}
+
+}  // namespace h5mote

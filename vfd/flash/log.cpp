@@ -1,0 +1,284 @@
+// The log: blocks one after the other, records in them.
+#include "flash_format.hpp"
+
+#include "checksum.hpp"
+
+#include <cstring>
+
+namespace h5mote {
+namespace {
+
+constexpr unsigned kAttempts = 8;  // blocks in which a record is tried, erases that may fail in a row
+
+constexpr std::uint32_t round_up(std::uint32_t value, std::uint32_t to) noexcept {
+    return (value + to - 1) & ~(to - 1);
+}
+
+}  // namespace
+
+std::uint32_t FlashDriver::first_record() const noexcept { return round_up(BlockHead::kSize, geometry_.program_unit); }
+
+std::uint32_t FlashDriver::age(Place place) const noexcept {
+    return place_of(distance(tail_, block_of(place)), offset_of(place));
+}
+
+bool FlashDriver::known_bad(std::uint32_t block) noexcept {
+    bool bad = false;
+    return device_.is_bad(block, bad) != Status::ok || bad;
+}
+
+// What is not programmed yet comes from the window.
+Status FlashDriver::read_log(std::uint32_t block, std::uint32_t offset, Bytes to) noexcept {
+    std::byte* at = to.data();
+    auto left = static_cast<std::uint32_t>(to.size());
+    if (block == head_ && offset + left > window_start_) {
+        const std::uint32_t from = offset > window_start_ ? offset : window_start_;
+        std::byte* const end = at + (from - offset);
+        for (std::uint32_t i = from - window_start_; i < offset + left - window_start_; ++i) {
+            at[window_start_ + i - offset] =
+                i < window_fill_ ? window_[i] : static_cast<std::byte>(geometry_.erased_value);
+        }
+        left = static_cast<std::uint32_t>(end - at);
+    }
+    if (left == 0) {
+        return Status::ok;
+    }
+    ++counts_.mount_reads;
+    counts_.mount_bytes += left;
+    return device_.read(block, offset, {at, left});
+}
+
+bool FlashDriver::read_head(std::uint32_t block, BlockHead& head) noexcept {
+    std::byte bytes[BlockHead::kSize];
+    head.block = block;
+    return read_log(block, 0, bytes) == Status::ok && head.decode(bytes);
+}
+
+// Programs whole units at window_start_, within a page of the device.
+Status FlashDriver::program(const std::byte* from, std::uint32_t size) noexcept {
+    ++counts_.programs;
+    counts_.programmed += size;
+    const std::uint32_t offset = window_start_;
+    window_start_ += size;
+    return device_.program(head_, offset, {from, size});
+}
+
+// Programs what was gathered, padded to the unit.
+Status FlashDriver::program_window() noexcept {
+    if (window_fill_ == 0) {
+        return Status::ok;
+    }
+    const std::uint32_t size = round_up(window_fill_, geometry_.program_unit);
+    std::memset(window_ + window_fill_, geometry_.erased_value, size - window_fill_);
+    window_fill_ = 0;
+    return program(window_, size);
+}
+
+Status FlashDriver::put_bytes(const std::byte* from, std::uint32_t size) noexcept {
+    while (size > 0) {
+        const std::uint32_t page_left = geometry_.page_size - (window_start_ & (geometry_.page_size - 1));
+        const std::uint32_t most = window_size(geometry_.program_unit);
+        const std::uint32_t limit = page_left < most ? page_left : most;
+        std::uint32_t run = size;
+        if (window_fill_ == 0 && size >= limit) {
+            run &= ~(geometry_.program_unit - 1);
+            run = run < page_left ? run : page_left;
+            H5MOTE_TRY(program(from, run));
+        } else {
+            run = run < limit - window_fill_ ? run : limit - window_fill_;
+            std::memcpy(window_ + window_fill_, from, run);
+            window_fill_ += run;
+            if (window_fill_ == limit) {
+                H5MOTE_TRY(program_window());
+            }
+        }
+        from += run;
+        size -= run;
+    }
+    return Status::ok;
+}
+
+// Begins the next good block behind `after`.
+Status FlashDriver::open_block(std::uint32_t after, std::uint32_t previous, bool barrier) noexcept {
+    unsigned failures = 0;
+    std::uint32_t block = next(after);
+    for (std::uint32_t seen = 0; seen < geometry_.blocks && block != limit_; ++seen, block = next(block)) {
+        if (known_bad(block)) {
+            continue;
+        }
+        BlockHead head;
+        const bool known = read_head(block, head);
+        // A block without a number was erased about as often as the one before it.
+        head.erases = known ? head.erases + 1 : (head_erases_ == 0 ? 1 : head_erases_);
+        Status status = device_.erase(block);
+        if (status == Status::ok) {
+            ++counts_.erased_blocks;
+            head_ = block;
+            head_erases_ = head.erases;
+            window_start_ = window_fill_ = 0;
+            head.geometry = geometry_;
+            head.format = format_;
+            head.barrier = barrier;
+            head.sequence = ++sequence_;
+            head.previous = previous == kNoFlashPage ? block : previous;
+            head.written = static_cast<std::uint32_t>(total_written_ + (counts_.written >> 10));
+            head.programmed = static_cast<std::uint32_t>(total_programmed_ + (counts_.programmed >> 10));
+            std::byte bytes[BlockHead::kSize];
+            head.encode(bytes);
+            status = put_bytes(bytes, sizeof bytes);
+            if (status == Status::ok) {
+                status = program_window();
+            }
+            if (status == Status::ok) {
+                return Status::ok;
+            }
+            window_start_ = geometry_.block_size;
+            window_fill_ = 0;
+        } else if (device_.mark_bad(block) == Status::ok) {
+            ++bad_;
+        }
+        if (++failures == kAttempts) {
+            return status;
+        }
+    }
+    return Status::no_space;
+}
+
+Status FlashDriver::open_next() noexcept {
+    H5MOTE_TRY(program_window());
+    const std::uint32_t previous = head_;
+    return open_block(previous, previous, false);
+}
+
+// One attempt, in the block that is open.
+Status FlashDriver::append_once(const Record& record, ConstBytes payload, Place& place) noexcept {
+    std::byte head[16];
+    place = place_of(head_, position());
+    store_le<std::uint32_t>(head, record.word);
+    store_le<std::uint32_t>(head + 8, record.key);
+    store_le<std::uint32_t>(head + 12, record.link);
+    const std::uint32_t extra = record.head() - Record::kSize;
+    Lookup3Stream sum(8 + extra + record.length(), place);
+    sum.update({head, 4});
+    sum.update({head + 8, 4 + extra});
+    sum.update(payload);
+    store_le<std::uint32_t>(head + 4, sum.finish());
+    H5MOTE_TRY(put_bytes(head, record.head()));
+    H5MOTE_TRY(put_bytes(payload.data(), record.length()));
+    static constexpr std::byte kPadding[4] = {};
+    H5MOTE_TRY(put_bytes(kPadding, record.size() - record.head() - record.length()));
+    return geometry_.program_unit <= 4 ? program_window() : Status::ok;
+}
+
+// Appends a record, where it fits. A block that fails is left behind.
+Status FlashDriver::append(const Record& record, ConstBytes payload, Place& place) noexcept {
+    Status status = Status::ok;
+    for (unsigned i = 0; i < kAttempts; ++i) {
+        if (room() < record.size()) {
+            status = open_next();
+        }
+        if (status == Status::ok) {
+            status = append_once(record, payload, place);
+        }
+        if (status != Status::io_error) {
+            return status;
+        }
+        H5MOTE_TRY(give_up_block());
+        status = Status::ok;
+    }
+    return Status::io_error;
+}
+
+// After a program that failed: nothing more goes into this block.
+Status FlashDriver::give_up_block() noexcept {
+    window_start_ = geometry_.block_size;
+    window_fill_ = 0;
+    return Status::ok;
+}
+
+// Whether something that looks like a record stands there. If not, `next` is where another may.
+bool FlashDriver::parse(std::uint32_t block, std::uint32_t offset, Record& record, std::uint32_t& next) noexcept {
+    std::byte bytes[Record::kSmallest];
+    const std::uint32_t unit = geometry_.program_unit;
+    next = round_up(offset + 1, unit <= 4 ? 4 : unit);
+    if (read_log(block, offset, bytes) != Status::ok) {
+        return false;
+    }
+    bool erased = true;
+    for (const std::byte each : bytes) {
+        erased = erased && each == static_cast<std::byte>(geometry_.erased_value);
+    }
+    // Erased bytes are padding up to the next unit, or else the end.
+    if (!erased) {
+        next = offset + 4;
+    } else if (unit <= 4 || (offset & (unit - 1)) == 0) {
+        next = geometry_.block_size;
+    }
+    record.word = load_le<std::uint32_t>(bytes);
+    record.checksum = load_le<std::uint32_t>(bytes + 4);
+    record.key = load_le<std::uint32_t>(bytes + 8);
+    record.link = load_le<std::uint32_t>(bytes + 12);
+    const FlashRecord kind = record.kind();
+    if (kind < FlashRecord::base || kind > FlashRecord::filler || record.size() > geometry_.block_size - offset ||
+        record.size() < Record::kSmallest) {
+        return false;
+    }
+    switch (kind) {
+        case FlashRecord::base:
+        case FlashRecord::chained:
+        case FlashRecord::part:
+        case FlashRecord::chained_part:
+            return record.offset() + record.length() <= format_.page_size;
+        case FlashRecord::node:
+            return record.level() >= 1 && record.level() <= kFlashHeight &&
+                   record.length() == 4 + 4 * static_cast<std::uint32_t>(__builtin_popcount(record.link));
+        case FlashRecord::commit:
+            return record.length() == Commit::kSize;
+        default:
+            return record.length() == 4;
+    }
+}
+
+bool FlashDriver::parse(Place place, Record& record) noexcept {
+    std::uint32_t next = 0;
+    return block_of(place) < geometry_.blocks && parse(block_of(place), offset_of(place), record, next);
+}
+
+// Whether the record's bytes are those that were written.
+bool FlashDriver::intact(Place place, const Record& record) noexcept {
+    std::byte bytes[48];
+    const std::uint32_t extra = record.head() - Record::kSize;
+    store_le<std::uint32_t>(bytes, record.word);
+    store_le<std::uint32_t>(bytes + 4, record.key);
+    store_le<std::uint32_t>(bytes + 8, record.link);
+    Lookup3Stream sum(8 + extra + record.length(), place);
+    sum.update({bytes, 8 + extra});
+    std::uint32_t offset = offset_of(place) + record.head();
+    for (std::uint32_t left = record.length(); left > 0;) {
+        const std::uint32_t run = left < sizeof bytes ? left : static_cast<std::uint32_t>(sizeof bytes);
+        if (read_log(block_of(place), offset, {bytes, run}) != Status::ok) {
+            return false;
+        }
+        sum.update({bytes, run});
+        offset += run;
+        left -= run;
+    }
+    return sum.finish() == record.checksum;
+}
+
+// Goes to the record at walk.offset, or the next one behind what is damaged. False at the end of the block.
+bool FlashDriver::step(Walk& walk) noexcept {
+    while (walk.offset + Record::kSmallest <= geometry_.block_size) {
+        std::uint32_t next = 0;
+        if (parse(walk.block, walk.offset, walk.record, next)) {
+            if (intact(place_of(walk.block, walk.offset), walk.record)) {
+                return true;
+            }
+            next = walk.offset + 4;
+        }
+        walk.offset = next;
+    }
+    return false;
+}
+
+}  // namespace h5mote

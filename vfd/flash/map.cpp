@@ -1,0 +1,339 @@
+// Where pages are: a tree of nodes in the log, and above it the changes that no node has yet, in memory. A change may
+// be to a node as well as to a page, so that what is above a node is not written each time that it is.
+#include "flash_format.hpp"
+
+#include "checksum.hpp"
+
+#include <cstring>
+
+namespace h5mote {
+namespace {
+
+std::uint32_t entry(const std::byte* node, std::uint32_t i) noexcept {
+    return load_le<std::uint32_t>(node + 4 + std::size_t{4} * i);
+}
+
+void set_entry(std::byte* node, std::uint32_t i, std::uint32_t place) noexcept {
+    store_le<std::uint32_t>(node + 4 + std::size_t{4} * i, place);
+}
+
+// From the entries that are not 0, as they are stored, to all of them.
+void expand(std::byte* node) noexcept {
+    const auto mask = load_le<std::uint32_t>(node);
+    auto from = static_cast<std::uint32_t>(__builtin_popcount(mask));
+    for (std::uint32_t i = 32; i-- > 0;) {
+        set_entry(node, i, (mask >> i & 1) != 0 ? entry(node, --from) : 0);
+    }
+}
+
+// The other way round; bytes that are left.
+std::uint32_t compress(std::byte* node) noexcept {
+    std::uint32_t mask = 0;
+    std::uint32_t count = 0;
+    for (std::uint32_t i = 0; i < 32; ++i) {
+        const std::uint32_t place = entry(node, i);
+        if (place != 0) {
+            mask |= 1U << i;
+            set_entry(node, count++, place);
+        }
+    }
+    store_le<std::uint32_t>(node, mask);
+    return 4 + 4 * count;
+}
+
+}  // namespace
+
+// The first change whose key is not below.
+FlashDriver::Change* FlashDriver::find(std::uint32_t key) noexcept {
+    std::uint32_t low = 0;
+    std::uint32_t high = change_count_;
+    while (low < high) {
+        const std::uint32_t middle = (low + high) / 2;
+        if (changes_[middle].key < key) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return changes_ + low;
+}
+
+// There is room: make_room().
+void FlashDriver::put(std::uint32_t key, Place place) noexcept {
+    Change* at = find(key);
+    Change* const end = changes_ + change_count_;
+    if (at == end || at->key != key) {
+        std::memmove(at + 1, at, static_cast<std::size_t>(end - at) * sizeof(Change));
+        ++change_count_;
+    }
+    *at = {key, place};
+}
+
+// Forgets the changes that the node itself has from now on.
+void FlashDriver::remove_children(std::uint32_t key) noexcept {
+    const std::uint32_t first = flash_key((key >> 28) - 1, (key & 0x0fffffff) << 5);
+    Change* const from = find(first);
+    Change* const to = find(first + kFanOut);
+    std::memmove(from, to, static_cast<std::size_t>(changes_ + change_count_ - to) * sizeof(Change));
+    change_count_ -= static_cast<std::uint32_t>(to - from);
+}
+
+// Where the page or node is; 0 when there is none. corrupt_file: that cannot be told. io_error.
+Status FlashDriver::lookup(std::uint32_t key, Place& place) noexcept {
+    const std::uint32_t level = key >> 28;
+    const std::uint32_t index = key & 0x0fffffff;
+    place = 0;
+    if (level > height_ || index >> (5 * (height_ - level)) != 0) {
+        return Status::ok;
+    }
+    std::uint32_t from = level;
+    for (std::uint32_t above = key;; above = flash_parent(above), ++from) {
+        const Change* change = find(above);
+        if (change != changes_ + change_count_ && change->key == above) {
+            place = (change->place & kFlashGone) != 0 ? 0 : change->place;
+            break;
+        }
+        if (from == height_) {
+            place = root_;
+            break;
+        }
+    }
+    for (; from > level && place != 0; --from) {
+        H5MOTE_TRY(read_node(place));
+        place = entry(node_, index >> (5 * (from - 1 - level)) & (kFanOut - 1));
+    }
+    return Status::ok;
+}
+
+// Its entries, all of them.
+Status FlashDriver::read_node(Place place) noexcept {
+    if (place == node_place_) {
+        return Status::ok;
+    }
+    node_place_ = 0;
+    if (place == kFlashLost) {
+        for (std::uint32_t i = 0; i < kFanOut; ++i) {
+            set_entry(node_, i, kFlashLost);
+        }
+        return Status::ok;
+    }
+    Record record;
+    if (!parse(place, record) || record.kind() != FlashRecord::node) {
+        return Status::corrupt_file;
+    }
+    H5MOTE_TRY(read_log(block_of(place), offset_of(place) + Record::kSize, {node_, record.length()}));
+    std::byte head[8];
+    store_le<std::uint32_t>(head, record.word);
+    store_le<std::uint32_t>(head + 4, record.key);
+    Lookup3Stream sum(8 + record.length(), place);
+    sum.update(head);
+    sum.update({node_, record.length()});
+    if (sum.finish() != record.checksum || load_le<std::uint32_t>(node_) != record.link) {
+        return Status::corrupt_file;
+    }
+    expand(node_);
+    node_place_ = place;
+    return Status::ok;
+}
+
+// Appends what node_ has.
+Status FlashDriver::write_node(std::uint32_t key, Place& place) noexcept {
+    node_place_ = 0;
+    const std::uint32_t size = compress(node_);
+    const Record record{Record::make(FlashRecord::node, size), 0, key, load_le<std::uint32_t>(node_)};
+    const Status status = append(record, {node_, size}, place);
+    if (status == Status::ok) {
+        expand(node_);
+        node_place_ = place;
+        place |= record.link == 0 ? kFlashGone : 0;
+    }
+    return status;
+}
+
+// Writes a node of the map anew, with its changes.
+Status FlashDriver::flush_node(std::uint32_t key) noexcept {
+    Place place = 0;
+    Status status = lookup(key, place);
+    if (status == Status::ok && place != 0) {
+        status = read_node(place);
+    }
+    if (status == Status::corrupt_file) {
+        status = read_node(kFlashLost);
+    } else if (place == 0) {
+        std::memset(node_, 0, 4 + 4 * kFanOut);
+    }
+    H5MOTE_TRY(status);
+    node_place_ = 0;
+    const std::uint32_t first = flash_key((key >> 28) - 1, (key & 0x0fffffff) << 5);
+    const Change* const end = find(first + kFanOut);
+    for (const Change* change = find(first); change != end; ++change) {
+        set_entry(node_, change->key - first, (change->place & kFlashGone) != 0 ? 0 : change->place);
+    }
+    H5MOTE_TRY(write_node(key, place));
+    remove_children(key);
+    if (key >> 28 == height_) {
+        root_ = (place & kFlashGone) != 0 ? 0 : place;
+    } else {
+        put(key, place);
+    }
+    return Status::ok;
+}
+
+// Writes the node that has most changes; of several the highest one, so that room is made in the end.
+Status FlashDriver::flush_best() noexcept {
+    std::uint32_t best = 0;
+    std::uint32_t most = 0;
+    for (std::uint32_t i = 0, run = 0; i < change_count_; ++i) {
+        const std::uint32_t parent = flash_parent(changes_[i].key);
+        run = i > 0 && flash_parent(changes_[i - 1].key) == parent ? run + 1 : 1;
+        if (run >= most) {
+            most = run;
+            best = parent;
+        }
+    }
+    return flush_node(best);
+}
+
+// For two more changes.
+Status FlashDriver::make_room() noexcept {
+    while (change_count_ + 2 > most_changes_) {
+        H5MOTE_TRY(flush_best());
+    }
+    return Status::ok;
+}
+
+// The change that was made first; 0: there is none.
+FlashDriver::Place FlashDriver::oldest() noexcept {
+    Place place = 0;
+    for (std::uint32_t i = 0; i < change_count_; ++i) {
+        const Place each = changes_[i].place & ~kFlashGone;
+        if (place == 0 || age(each) < age(place)) {
+            place = each;
+        }
+    }
+    return place;
+}
+
+// Writes what a mount would have to go far back for.
+Status FlashDriver::flush_old() noexcept {
+    for (;;) {
+        const Place place = oldest();
+        if (place == 0 || age(place_of(head_, 0)) - age(place) < replay_words_ ||
+            age(place) > age(place_of(head_, 0))) {
+            return Status::ok;
+        }
+        for (std::uint32_t i = 0; i < change_count_; ++i) {
+            if ((changes_[i].place & ~kFlashGone) == place) {
+                H5MOTE_TRY(flush_node(flash_parent(changes_[i].key)));
+                break;
+            }
+        }
+    }
+}
+
+// Makes the map high enough for a page.
+Status FlashDriver::grow(std::uint32_t page) noexcept {
+    while (page >> (5 * height_) != 0) {
+        if (root_ != 0) {
+            std::memset(node_, 0, 4 + 4 * kFanOut);
+            set_entry(node_, 0, root_);
+            H5MOTE_TRY(write_node(flash_key(height_ + 1U, 0), root_));
+        }
+        ++height_;
+    }
+    return Status::ok;
+}
+
+// Whether nothing is mapped below a node, neither on the device nor in memory.
+Status FlashDriver::absent(std::uint32_t level, std::uint32_t index, bool& is) noexcept {
+    Place place = 0;
+    const Status status = lookup(flash_key(level, index), place);
+    is = status == Status::ok && place == 0;
+    for (std::uint32_t below = level; is && below-- > 0;) {
+        const unsigned shift = 5 * (level - below);
+        is = find(flash_key(below, index << shift)) == find(flash_key(below, (index + 1) << shift));
+    }
+    return status == Status::corrupt_file ? Status::ok : status;
+}
+
+// A run of pages or nodes below one node is no longer there.
+Status FlashDriver::unmap_run(std::uint32_t key, std::uint32_t count) noexcept {
+    while (change_count_ + count + 2 > most_changes_) {
+        H5MOTE_TRY(flush_best());
+    }
+    std::byte payload[4];
+    store_le<std::uint32_t>(payload, count);
+    Place place = 0;
+    H5MOTE_TRY(append({Record::make(FlashRecord::gone, 4), 0, key, count}, payload, place));
+    apply_gone(key, count, place);
+    return Status::ok;
+}
+
+void FlashDriver::apply_gone(std::uint32_t key, std::uint32_t count, Place place) noexcept {
+    for (std::uint32_t i = 0; i < count; ++i) {
+        if (key >> 28 != 0) {
+            remove_children(key + i);
+        }
+        if (key >> 28 == height_) {
+            root_ = 0;
+        } else {
+            put(key + i, place | kFlashGone);
+        }
+    }
+}
+
+// Pages [first, last) are no longer there.
+Status FlashDriver::unmap(std::uint32_t first, std::uint32_t last) noexcept {
+    const std::uint32_t end = 1U << (5 * height_ < 28 ? 5 * height_ : 28);
+    last = last < end ? last : end;
+    while (first < last) {
+        bool nothing = false;
+        std::uint32_t level = 1;
+        H5MOTE_TRY(absent(1, first >> 5, nothing));
+        if (nothing) {
+            // What is not there at all is passed over, as much as possible at once.
+            for (bool more = true; more && level < height_; level += more ? 1 : 0) {
+                H5MOTE_TRY(absent(level + 1, first >> (5 * (level + 1)), more));
+            }
+            first = ((first >> (5 * level)) + 1) << (5 * level);
+            continue;
+        }
+        H5MOTE_TRY(unmap_leaf(first, last));
+        first = ((first >> 5) + 1) << 5;
+    }
+    return Status::ok;
+}
+
+// Those of [first, last) that have the leaf of `first`.
+Status FlashDriver::unmap_leaf(std::uint32_t first, std::uint32_t last) noexcept {
+    const std::uint32_t leaf = first >> 5;
+    const std::uint32_t end = (leaf + 1) << 5;
+    last = last < end ? last : end;
+    std::uint32_t mapped = 0;
+    for (std::uint32_t page = first; page < last; ++page) {
+        Place place = 0;
+        const Status status = lookup(page, place);
+        if (status != Status::ok && status != Status::corrupt_file) {
+            return status;
+        }
+        mapped |= (status != Status::ok || place != 0 ? 1U : 0U) << (page & 31);
+    }
+    const auto count = static_cast<std::uint32_t>(__builtin_popcount(mapped));
+    live_pages_ -= count < live_pages_ ? count : live_pages_;
+    if (last - first == kFanOut) {
+        return unmap_run(flash_key(1, leaf), 1);
+    }
+    const std::uint32_t most = most_changes_ / 2;
+    for (std::uint32_t i = 0; i < kFanOut;) {
+        std::uint32_t run = 0;
+        for (; run < most && i + run < kFanOut && (mapped >> (i + run) & 1) != 0; ++run) {
+        }
+        if (run != 0) {
+            H5MOTE_TRY(unmap_run(leaf << 5 | i, run));
+        }
+        i += run != 0 ? run : 1;
+    }
+    return Status::ok;
+}
+
+}  // namespace h5mote

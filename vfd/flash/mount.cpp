@@ -1,0 +1,386 @@
+// Finding the state of a device.
+//
+// The block with the highest sequence is the newest. The last commit in it is the state; if it has none, the last one
+// of the block before it in the log. After a power cut the commit that is found may be one that was being programmed:
+// it may not be found the next time. So nothing is built on its bytes (a commit has program units of its own), and the
+// blocks that only an earlier commit needs are left alone (its limit) until another commit is known to last.
+//
+// What follows the commit that is found was never committed. It may hold a commit that could not be read this time,
+// though, and could the next time: no block of it must be erased while that one may still be found. So if there are
+// blocks behind the one with the commit, a barrier comes first: a block behind all of them, with a higher sequence and
+// the block with the commit as the one before it. Once its header is known to last - a second program was begun -
+// nothing leads to what it encloses, and the log goes on right behind the commit.
+#include "flash_format.hpp"
+
+#include "checked.hpp"
+#include "checksum.hpp"
+
+namespace h5mote {
+namespace {
+
+constexpr bool power_of_two(std::uint32_t value) noexcept { return value != 0 && (value & (value - 1)) == 0; }
+
+constexpr std::uint32_t kFewestBlocks = 8;
+constexpr std::uint32_t kNodeRecord = 12 + 4 + 32 * 4;  // bytes of the largest node
+constexpr std::uint32_t kMostWords = 0x80000000;
+
+}  // namespace
+
+FlashDriver::FlashDriver(FlashDevice& device, Bytes memory) noexcept : device_(device), memory_(memory) {}
+
+bool FlashDriver::identify(ConstBytes first, FlashGeometry& geometry, FlashFormat& format) noexcept {
+    BlockHead head;
+    if (first.size() < kIdentification || !head.decode(first.data())) {
+        return false;
+    }
+    geometry = head.geometry;
+    format = head.format;
+    return true;
+}
+
+// Whether geometry_ and a format make sense together.
+Status FlashDriver::check(const FlashFormat& format) noexcept {
+    const std::uint32_t block = geometry_.block_size;
+    if (!power_of_two(block) || block < 512 || block > 1U << 20 || !power_of_two(geometry_.page_size) ||
+        geometry_.page_size > block || !power_of_two(geometry_.program_unit) ||
+        geometry_.program_unit > geometry_.page_size || geometry_.program_unit > block / 4 ||
+        geometry_.blocks < kFewestBlocks || geometry_.blocks > kMostWords / (block / 4) ||
+        (geometry_.erased_value != 0 && geometry_.erased_value != 0xff) || !power_of_two(format.page_size) ||
+        format.page_size < 128 || format.page_size > 4096 || format.page_size > block || format.reserve < 5 ||
+        format.reserve > 50) {
+        return Status::invalid_argument;
+    }
+    return Status::ok;
+}
+
+// Divides the memory, and the device: what pages may take, what must stay free and why.
+//
+//   spare   what one sync may need in addition to the writes: the changed nodes, what pieces of pages in a window of
+//           the log (chain_unit_) take more when they are put together, four blocks that are begun or abandoned
+//   start   `spare` and as much as writes may take while all that is alive is moved at the rate
+//   pages   the rest, less as much again, so that moving everything always gains that
+Status FlashDriver::lay_out(const FlashFormat& format, const FlashOptions& options) noexcept {
+    if (options.changes < 8 || options.changes > 1024) {
+        return Status::invalid_argument;
+    }
+    if (memory_.size() < required_memory(geometry_, format, options)) {
+        return Status::over_budget;
+    }
+    format_ = format;
+    read_only_ = options.read_only;
+    page_log2_ = static_cast<std::uint8_t>(floor_log2(format.page_size));
+    most_changes_ = options.changes;
+    changes_ = reinterpret_cast<Change*>(memory_.data());
+    window_ = memory_.data() + sizeof(Change) * most_changes_;
+    page_ = window_ + window_size(geometry_.program_unit);
+    node_ = page_ + format.page_size;
+
+    const std::uint32_t block = geometry_.block_size;
+    const std::uint32_t good = geometry_.blocks - bad_;
+    const std::uint32_t hundredth = good * (block / 4) / 100;  // words
+    const std::uint32_t window = hundredth * format.reserve / 4;
+    const std::uint32_t slack = hundredth * format.reserve / 8 * 3;
+    const std::uint32_t flush = (options.changes + kFlashHeight) * kNodeRecord;
+    spare_blocks_ = window / (block / 4) + flush / (block - kNodeRecord) + 5;
+    const std::uint32_t slack_blocks = slack / (block / 4) + 3;
+    start_blocks_ = spare_blocks_ + slack_blocks;
+    rate_ = 800U / (3U * format.reserve) + 1;
+    chain_unit_ = window / 16 + 16;
+    replay_words_ = options.changes * (format.page_size / 2);
+    replay_words_ = replay_words_ > block / 2 ? replay_words_ : block / 2;
+
+    most_pages_ = 0;
+    if (good > start_blocks_ + slack_blocks) {
+        std::uint32_t rest = 0;
+        most_pages_ = static_cast<std::uint32_t>(
+            divide(std::uint64_t{good - start_blocks_ - slack_blocks} * (block - first_record() - 40),
+                   format.page_size + 12 + 20, rest));
+    }
+    return Status::ok;
+}
+
+// Reads the headers of all blocks. not_found: none is of a log.
+Status FlashDriver::scan(BlockHead& newest) noexcept {
+    bool found = false;
+    bad_ = 0;
+    Status status = Status::not_found;
+    counts_.finding = FlashFinding::blank;
+    for (std::uint32_t block = 0; block < geometry_.blocks; ++block) {
+        if (known_bad(block)) {
+            ++bad_;
+            continue;
+        }
+        BlockHead head;
+        std::byte bytes[BlockHead::kSize];
+        const Status read = read_log(block, 0, bytes);
+        head.block = block;
+        if (read != Status::ok) {
+            status = status == Status::not_found ? Status::io_error : status;
+        } else if (head.decode(bytes)) {
+            if (!found || head.sequence > newest.sequence) {
+                newest = head;
+            }
+            found = true;
+        } else if (counts_.finding == FlashFinding::blank) {
+            for (const std::byte each : bytes) {
+                if (each != bytes[0] || (each != std::byte{0} && each != std::byte{0xff})) {
+                    counts_.finding = FlashFinding::foreign;
+                    counts_.finding_block = block;
+                    status = Status::corrupt_file;
+                    break;
+                }
+            }
+        }
+    }
+    if (found) {
+        counts_.finding = FlashFinding::none;
+        return Status::ok;
+    }
+    return status;
+}
+
+bool FlashDriver::read_commit(Place place, const Record& record, Commit& commit) noexcept {
+    std::byte bytes[8 + Commit::kSize];
+    store_le<std::uint32_t>(bytes, record.word);
+    store_le<std::uint32_t>(bytes + 4, record.key);
+    if (read_log(block_of(place), offset_of(place) + Record::kSize, Bytes(bytes).subspan(8)) != Status::ok ||
+        lookup3(bytes, place) != record.checksum) {
+        return false;
+    }
+    Commit found;
+    found.decode(bytes + 8);
+    found.number = record.index();
+    found.place = place;
+    if (found.tail >= geometry_.blocks || found.limit >= geometry_.blocks || found.height < 1 ||
+        found.height > kFlashHeight || block_of(found.replay) >= geometry_.blocks) {
+        return false;
+    }
+    commit = found;
+    return true;
+}
+
+// The last commit that leads to the newest block.
+Status FlashDriver::find_commit(const BlockHead& newest, Commit& commit) noexcept {
+    BlockHead head = newest;
+    for (;;) {
+        Walk walk{head.block, first_record(), {}};
+        bool found = false;
+        while (step(walk)) {
+            found = (walk.record.kind() == FlashRecord::commit &&
+                     read_commit(place_of(walk.block, walk.offset), walk.record, commit)) ||
+                    found;
+            walk.offset += walk.record.size();
+        }
+        if (found) {
+            return Status::ok;
+        }
+        const std::uint32_t sequence = head.sequence;
+        if (head.previous == head.block || head.previous >= geometry_.blocks || !read_head(head.previous, head) ||
+            head.sequence >= sequence) {
+            return Status::corrupt_file;
+        }
+    }
+}
+
+// Takes the changes from the records of the log.
+Status FlashDriver::replay(Place from, Place to) noexcept {
+    Walk walk{block_of(from), offset_of(from), {}};
+    for (std::uint32_t blocks = 0; blocks < geometry_.blocks;) {
+        while (step(walk)) {
+            const Place place = place_of(walk.block, walk.offset);
+            if (place == to) {
+                return Status::ok;
+            }
+            const Record& record = walk.record;
+            const FlashRecord kind = record.kind();
+            if (kind == FlashRecord::gone && record.link <= kFanOut) {
+                H5MOTE_TRY(change_count_ + record.link <= most_changes_ ? Status::ok : Status::over_budget);
+                apply_gone(record.key, record.link, place);
+            } else if (change_count_ == most_changes_) {
+                return Status::over_budget;
+            } else if (kind == FlashRecord::base || kind == FlashRecord::chained || kind == FlashRecord::lost) {
+                put(record.index(), place);
+            } else if (kind == FlashRecord::node) {
+                remove_children(record.key);
+                if (record.level() < height_) {
+                    put(record.key, record.link == 0 ? place | kFlashGone : place);
+                }
+            }
+            walk.offset += record.size();
+        }
+        BlockHead head;
+        const std::uint32_t before = walk.block;
+        do {
+            walk.block = next(walk.block);
+            ++blocks;
+        } while (blocks < geometry_.blocks && (!read_head(walk.block, head) || head.previous != before));
+        walk.offset = first_record();
+    }
+    return Status::corrupt_file;
+}
+
+Status FlashDriver::mount(const FlashOptions& options) noexcept {
+    mounted_ = false;
+    counts_ = {};
+    geometry_ = device_.geometry();
+    head_ = kNoFlashPage;
+    H5MOTE_TRY(check({128, 12}));
+    block_log2_ = static_cast<std::uint8_t>(floor_log2(geometry_.block_size));
+    BlockHead newest;
+    H5MOTE_TRY(scan(newest));
+    counts_.finding_block = newest.block;
+    counts_.finding = FlashFinding::version;
+    if (newest.version != 1) {
+        return Status::unsupported;
+    }
+    counts_.finding = FlashFinding::geometry;
+    if (newest.geometry.blocks != geometry_.blocks || newest.geometry.block_size != geometry_.block_size ||
+        newest.geometry.program_unit != geometry_.program_unit ||
+        newest.geometry.erased_value != geometry_.erased_value || check(newest.format) != Status::ok) {
+        return Status::corrupt_file;
+    }
+    counts_.finding = FlashFinding::none;
+    H5MOTE_TRY(lay_out(newest.format, options));
+    Commit commit;
+    if (find_commit(newest, commit) != Status::ok) {
+        counts_.finding = FlashFinding::no_commit;
+        return Status::corrupt_file;
+    }
+    total_written_ = newest.written;
+    total_programmed_ = newest.programmed;
+    head_erases_ = newest.erases;
+    sequence_ = newest.sequence;
+    newest_ = newest.block;
+    start(commit);
+    H5MOTE_TRY(replay(commit.replay, commit.place));
+    const FlashUsage counts = counts_;
+    counts_ = {};
+    counts_.mount_reads = counts.mount_reads;
+    counts_.mount_bytes = counts.mount_bytes;
+    mounted_ = true;
+    return Status::ok;
+}
+
+// Takes over a state.
+void FlashDriver::start(const Commit& commit) noexcept {
+    file_size_ = commit.file_size;
+    root_ = commit.root;
+    height_ = static_cast<std::uint8_t>(commit.height);
+    live_pages_ = commit.live_pages;
+    tail_ = commit.tail;
+    limit_ = commit.limit;
+    commits_ = commit.number;
+    head_ = block_of(commit.place);
+    window_start_ = geometry_.block_size;
+    window_fill_ = 0;
+    scan_ = first_record();
+    change_count_ = 0;
+    cached_ = kNoFlashPage;
+    node_place_ = 0;
+    debt_ = geometry_.block_size - offset_of(commit.place);
+    fresh_ = true;
+    settled_ = false;
+    dirty_ = false;
+}
+
+Status FlashDriver::format(const FlashFormat& format, const FlashOptions& options) noexcept {
+    mounted_ = false;
+    counts_ = {};
+    geometry_ = device_.geometry();
+    head_ = kNoFlashPage;
+    H5MOTE_TRY(check(format));
+    block_log2_ = static_cast<std::uint8_t>(floor_log2(geometry_.block_size));
+    BlockHead newest{};
+    newest.block = geometry_.blocks - 1;
+    // Whatever was found, nothing of it counts from the first commit on.
+    if (scan(newest) == Status::io_error) {
+        return Status::io_error;
+    }
+    counts_ = {};
+    H5MOTE_TRY(lay_out(format, options));
+    if (most_pages_ == 0) {
+        return Status::no_space;
+    }
+    total_written_ = total_programmed_ = 0;
+    head_erases_ = 0;
+    sequence_ = newest.sequence;
+    limit_ = kNoFlashPage;
+    start({0, 0, 0, 0, kNoFlashPage, 0, 1, 0, 0});
+    H5MOTE_TRY(open_block(newest.block, kNoFlashPage, false));
+    tail_ = limit_ = head_;
+    debt_ = 0;
+    fresh_ = false;
+    settled_ = true;
+    H5MOTE_TRY(this->commit());
+    mounted_ = true;
+    return Status::ok;
+}
+
+// Before the first change after a mount: nothing that was never committed must come back.
+Status FlashDriver::begin() noexcept {
+    if (!fresh_) {
+        return Status::ok;
+    }
+    const std::uint32_t last = head_;
+    if (newest_ != last) {
+        BlockHead head;
+        Record record;
+        const Place place = place_of(newest_, first_record());
+        const bool barrier = read_head(newest_, head) && head.barrier;
+        if (!barrier || !parse(place, record) || !intact(place, record)) {
+            const std::uint32_t after = !barrier ? newest_ : (newest_ == 0 ? geometry_.blocks : newest_) - 1;
+            Status status = open_block(after, last, true);
+            if (status == Status::ok) {
+                newest_ = head_;
+                static constexpr std::byte kNothing[4] = {};
+                Place filler = 0;
+                status = append_once({Record::make(FlashRecord::filler, 4), 0, 0, 0}, kNothing, filler);
+            }
+            if (status == Status::ok) {
+                status = program_window();
+            }
+            head_ = last;
+            window_start_ = geometry_.block_size;
+            window_fill_ = 0;
+            H5MOTE_TRY(status);
+        }
+    }
+    ++sequence_;
+    fresh_ = false;
+    return Status::ok;
+}
+
+// Makes the present state the one that a mount finds.
+Status FlashDriver::commit() noexcept {
+    Status status = Status::io_error;
+    for (unsigned tries = 0; tries < 4 && status == Status::io_error; ++tries) {
+        status = program_window();
+        if (status == Status::ok && room() < Record::kSize + Commit::kSize) {
+            status = open_next();
+        }
+        if (status == Status::ok) {
+            const Place here = place_of(head_, position());
+            const Place first = oldest();
+            const Commit commit{file_size_, root_, live_pages_, tail_, limit_, first == 0 ? here : first, height_,
+                                0,          0};
+            std::byte payload[Commit::kSize];
+            commit.encode(payload);
+            Place place = 0;
+            status = append_once({Record::make(FlashRecord::commit, Commit::kSize), 0, ++commits_ & 0x0fffffff, 0},
+                                 payload, place);
+        }
+        if (status == Status::ok) {
+            status = program_window();
+        }
+        if (status == Status::io_error) {
+            H5MOTE_TRY(give_up_block());
+        }
+    }
+    H5MOTE_TRY(status);
+    limit_ = tail_;
+    settled_ = true;
+    dirty_ = false;
+    return Status::ok;
+}
+
+}  // namespace h5mote

@@ -1,0 +1,168 @@
+// What pages hold: a piece, and what newer pieces put over it.
+#include "flash_format.hpp"
+
+#include "checksum.hpp"
+
+#include <cstring>
+
+namespace h5mote {
+namespace {
+
+constexpr unsigned kWeightLimit = 12;      // of a piece that is not split
+constexpr std::uint32_t kLeastPiece = 32;  // less is not put at the end of a block
+
+}  // namespace
+
+// The places of a page's pieces, the newest first. corrupt_file: one of them is none.
+Status FlashDriver::chain(std::uint32_t page, Place newest, Place (&places)[kLongestChain], unsigned& count) noexcept {
+    count = 0;
+    Record record;
+    do {
+        if (count == kLongestChain || !parse(newest, record) || record.key << 4 != page << 4) {
+            return Status::corrupt_file;
+        }
+        if (!record.piece() && (record.kind() != FlashRecord::lost || count != 0)) {
+            return Status::corrupt_file;
+        }
+        places[count++] = newest;
+        newest = record.link;
+    } while (record.chained());
+    return Status::ok;
+}
+
+// Bytes of a page that may not be zero, by its newest piece.
+std::uint32_t FlashDriver::hull_of(const Record& record) const noexcept {
+    return record.chained() ? (record.level() + 1) << (page_log2_ - 4) : record.length();
+}
+
+// Brings a page into page_.
+Status FlashDriver::load(std::uint32_t page) noexcept {
+    if (cached_ == page) {
+        return Status::ok;
+    }
+    cached_ = kNoFlashPage;
+    Place newest = 0;
+    H5MOTE_TRY(lookup(page, newest));
+    std::memset(page_, 0, format_.page_size);
+    if (newest != 0) {
+        H5MOTE_TRY(load_from(page, newest));
+    }
+    cached_ = page;
+    return Status::ok;
+}
+
+Status FlashDriver::load_from(std::uint32_t page, Place newest) noexcept {
+    Place places[kLongestChain];
+    unsigned count = 0;
+    H5MOTE_TRY(chain(page, newest, places, count));
+    while (count > 0) {
+        const Place place = places[--count];
+        Record record;
+        std::byte* to = page_;
+        if (!parse(place, record) || !record.piece() || record.key << 4 != page << 4) {
+            return Status::corrupt_file;
+        }
+        to += record.offset();
+        // The checksum is of the bytes in memory: the device may read differently the next time.
+        H5MOTE_TRY(read_log(block_of(place), offset_of(place) + record.head(), {to, record.length()}));
+        std::byte head[12];
+        store_le<std::uint32_t>(head, record.word);
+        store_le<std::uint32_t>(head + 4, record.key);
+        store_le<std::uint32_t>(head + 8, record.link);
+        const std::uint32_t extra = record.head() - Record::kSize;
+        Lookup3Stream sum(8 + extra + record.length(), place);
+        sum.update({head, 8 + extra});
+        sum.update({to, record.length()});
+        if (sum.finish() != record.checksum) {
+            return Status::corrupt_file;
+        }
+    }
+    return Status::ok;
+}
+
+// Appends bytes of a page as its newest piece, in several where they do not fit in the block. `previous` 0: a base.
+Status FlashDriver::append_piece(std::uint32_t page, std::uint32_t offset, ConstBytes from, Place previous,
+                                 unsigned weight, std::uint32_t hull) noexcept {
+    const std::uint32_t sixteenth = format_.page_size / 16;
+    auto left = static_cast<std::uint32_t>(from.size());
+    const std::byte* at = from.data();
+    for (;;) {
+        const bool chained = previous != 0;
+        const std::uint32_t head = Record::kSize + (chained ? 4 : 0);
+        std::uint32_t fits = room();
+        if (fits < head + (left < kLeastPiece ? left : kLeastPiece)) {
+            fits = geometry_.block_size - first_record();
+        }
+        fits = (fits - head) & ~3U;
+        const std::uint32_t run = left < fits ? left : fits;
+        hull = hull > offset + run ? hull : offset + run;
+        Record record{};
+        record.key = chained ? flash_key((hull - 1) / sixteenth, page) : page;
+        record.link = previous;
+        const bool last = run == left;
+        record.word = Record::make(chained ? (last ? FlashRecord::chained : FlashRecord::chained_part)
+                                           : (last ? FlashRecord::base : FlashRecord::part),
+                                   run, offset, weight);
+        H5MOTE_TRY(append(record, {at, run}, previous));
+        if (last) {
+            break;
+        }
+        weight += weight < Record::kMostWeight ? 1 : 0;
+        offset += run;
+        at += run;
+        left -= run;
+    }
+    put(page, previous);
+    return Status::ok;
+}
+
+// Writes all of a page anew that is not zero; page_ has it.
+Status FlashDriver::rewrite(std::uint32_t page, std::uint32_t size) noexcept {
+    return append_piece(page, 0, {page_, size}, 0, 0, size);
+}
+
+// Writes some bytes of a page.
+Status FlashDriver::write_piece(std::uint32_t page, std::uint32_t offset, ConstBytes from) noexcept {
+    H5MOTE_TRY(make_room());
+    Place newest = 0;
+    Status status = lookup(page, newest);
+    const auto size = static_cast<std::uint32_t>(from.size());
+    const std::uint32_t end = offset + size;
+    const bool whole = size == format_.page_size;
+    // What is replaced wholly need not be readable.
+    if (status == Status::corrupt_file && whole) {
+        newest = kFlashLost;
+    } else if (status != Status::ok) {
+        return status;
+    }
+    Record record{};
+    std::uint32_t hull = 0;
+    std::uint32_t weight = Record::kMostWeight;
+    if (newest != 0 && !whole) {
+        if (!parse(newest, record) || record.key << 4 != page << 4 || !record.piece()) {
+            return Status::corrupt_file;
+        }
+        hull = hull_of(record);
+        const std::uint32_t apart = (age(place_of(head_, 0)) + (position() >> 2) - age(newest)) / chain_unit_;
+        weight = apart < Record::kMostWeight ? record.weight() + 1 + apart : Record::kMostWeight;
+    }
+    if (offset == 0 && end >= hull) {
+        status = append_piece(page, 0, from, 0, 0, end);
+    } else if (weight > kWeightLimit || offset > hull) {
+        H5MOTE_TRY(load(page));
+        std::memcpy(page_ + offset, from.data(), size);
+        status = rewrite(page, end > hull ? end : hull);
+        // A page that could not be written is as it was.
+        cached_ = status == Status::ok ? page : kNoFlashPage;
+    } else {
+        status = append_piece(page, offset, from, newest, weight, hull);
+    }
+    H5MOTE_TRY(status);
+    live_pages_ += newest == 0 ? 1 : 0;
+    if (cached_ == page) {
+        std::memcpy(page_ + offset, from.data(), size);
+    }
+    return Status::ok;
+}
+
+}  // namespace h5mote
