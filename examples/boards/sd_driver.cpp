@@ -46,7 +46,7 @@ Status SdDriver::hold(std::uint32_t block) noexcept {
     if (held_ == block) {
         return Status::ok;
     }
-    H5MOTE_TRY(sync());
+    H5MOTE_TRY(store());
     held_ = kNone;
     H5MOTE_TRY(card_.read(block, buffer_));
     held_ = block;
@@ -79,7 +79,7 @@ Status SdDriver::write(Usage, std::uint64_t address, ConstBytes from) noexcept {
         const Piece piece(address, from.size());
         if (piece.size == kBlock) {
             held_ = held_ == piece.block ? kNone : held_;
-            H5MOTE_TRY(held_ == kNone ? Status::ok : sync());
+            H5MOTE_TRY(store());
             H5MOTE_TRY(card_.write(piece.block, reinterpret_cast<const SdCard::Block&>(*from.data())));
         } else {
             H5MOTE_TRY(hold(piece.block));
@@ -93,13 +93,16 @@ Status SdDriver::write(Usage, std::uint64_t address, ConstBytes from) noexcept {
     return Status::ok;
 }
 
-Status SdDriver::sync() noexcept {
+// The buffer goes to the card if it must.
+Status SdDriver::store() noexcept {
     if (held_ != kNone && changed_) {
         H5MOTE_TRY(card_.write(held_, buffer_));
     }
     changed_ = false;
     return Status::ok;
 }
+
+Status SdDriver::sync() noexcept { return store(); }
 
 Status SdDriver::end_of_file(std::uint64_t& size) noexcept {
     size = end_;

@@ -12,7 +12,7 @@ namespace board {
 ///
 /// The card keeps no end of file: after a start it is the card's, and the file's own superblock tells where it really
 /// ends. Until the next start it follows write() and truncate().
-class SdDriver final : public h5mote::Driver {
+class SdDriver : public h5mote::Driver {
 public:
     /// The card is borrowed.
     explicit SdDriver(SdCard& card) noexcept : card_(card), end_(capacity()) {}
@@ -32,6 +32,7 @@ private:
 
     std::uint64_t capacity() const noexcept { return std::uint64_t{card_.blocks()} * SdCard::kBlock; }
     h5mote::Status hold(std::uint32_t block) noexcept;
+    h5mote::Status store() noexcept;
 
     SdCard& card_;
     std::uint64_t end_;

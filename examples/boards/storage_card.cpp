@@ -5,6 +5,20 @@
 #include "../logger/storage.hpp"
 
 namespace logger {
+namespace {
+
+#ifdef BOARD_FORGETFUL
+// For a test that must see the loss.
+class File final : public board::SdDriver {
+public:
+    using SdDriver::SdDriver;
+    h5mote::Status sync() noexcept override { return h5mote::Status::ok; }
+};
+#else
+using File = board::SdDriver;
+#endif
+
+}  // namespace
 
 const char kStorageUsage[] = "[--format]";
 
@@ -13,7 +27,7 @@ bool storage_accepts(const StorageOptions& options) noexcept { return options.ou
 h5mote::Status open_storage(const StorageOptions& options, h5mote::Driver*& driver) noexcept {
     board::SdCard* card = nullptr;
     H5MOTE_TRY(board::start_card(card));
-    static board::SdDriver file(*card);
+    static File file(*card);
     driver = &file;
     return options.format ? file.format() : h5mote::Status::ok;
 }

@@ -1,11 +1,11 @@
 # Images for the boards that the emulator knows.
 #
 #   h5mote_board_executable(NAME BOARD board SOURCES files... [LINKS targets...]
-#                           [HEAP bytes] [STACK bytes] [ARGUMENTS bytes])
+#                           [HEAP bytes] [STACK bytes] [ARGUMENTS bytes] [ROM bytes])
 #
 # makes the executable NAME (file NAME.elf) with our start-up code and linker script. HEAP: bytes for malloc, default 0
 # (malloc fails; newlib's stdio needs 2048 or more, files through open() and write() need none). STACK: bytes that must at least be left for the stack, default 1024. ARGUMENTS: bytes kept for the
-# command line, a multiple of 8, default 384. Run it with toolchains/run-board BOARD IMAGE [arguments].
+# command line, a multiple of 8, default 384. ROM: bytes that the image may take, default all of the board's. Run it with toolchains/run-board BOARD IMAGE [arguments].
 
 set(H5MOTE_BOARDS_FOLDER ${CMAKE_CURRENT_LIST_DIR}/../boards)
 set(H5MOTE_RUN_BOARD ${CMAKE_CURRENT_LIST_DIR}/../run-board)
@@ -42,7 +42,7 @@ function(h5mote_boards output)
 endfunction()
 
 function(h5mote_board_executable name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "" "BOARD;HEAP;STACK;ARGUMENTS" "SOURCES;LINKS")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "BOARD;HEAP;STACK;ARGUMENTS;ROM" "SOURCES;LINKS")
     if(NOT DEFINED H5MOTE_BOARD_${arg_BOARD})
         message(FATAL_ERROR "${name}: no board '${arg_BOARD}'")
     endif()
@@ -62,6 +62,9 @@ function(h5mote_board_executable name)
         list(FIND symbols ${symbol} index)
         math(EXPR index "${index} + 1")
         list(GET H5MOTE_BOARD_${arg_BOARD} ${index} value)
+        if(symbol STREQUAL "__rom_size" AND arg_ROM)
+            set(value ${arg_ROM})
+        endif()
         if(value MATCHES "^([0-9]+)K$")
             math(EXPR value "${CMAKE_MATCH_1} * 1024")
         elseif(value MATCHES "^([0-9]+)M$")

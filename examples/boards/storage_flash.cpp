@@ -1,0 +1,87 @@
+// The logger's storage: the board's flash, without a file system.
+#include "board.hpp"
+
+#include "../logger/console.hpp"
+#include "../logger/storage.hpp"
+
+#include <h5mote/vfd/flash.hpp>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace logger {
+namespace {
+
+using h5mote::FlashDevice;
+using h5mote::FlashDriver;
+using h5mote::FlashGeometry;
+using h5mote::FlashUsage;
+using h5mote::Status;
+
+// What the driver needs depends on the program unit alone: 1, 2 or 4 here.
+constexpr FlashGeometry kAny{1, 1024, 256, 4, 0xff};
+
+// Blocks of 1 KiB hold more of the smaller pages.
+h5mote::FlashFormat format_for(const FlashGeometry& geometry) noexcept {
+    h5mote::FlashFormat format;
+    format.page_size = geometry.block_size < 4096 ? 256 : 512;
+    return format;
+}
+
+alignas(8) std::byte memory[FlashDriver::required_memory(kAny)];
+FlashDevice* flash = nullptr;
+FlashDriver* mounted = nullptr;
+
+// The whole chip as it is, for an emulator that would lose it and for `h5mote extract`.
+Status copy_flash(const char* path) noexcept {
+    const int file = ::open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    if (file < 0) {
+        return Status::io_error;
+    }
+    const FlashGeometry geometry = flash->geometry();
+    Status status = Status::ok;
+    std::byte bytes[128];
+    for (std::uint32_t block = 0; block < geometry.blocks; ++block) {
+        for (std::uint32_t at = 0; status == Status::ok && at < geometry.block_size; at += sizeof bytes) {
+            status = flash->read(block, at, bytes);
+            if (status == Status::ok && ::write(file, bytes, sizeof bytes) != static_cast<int>(sizeof bytes)) {
+                status = Status::io_error;
+            }
+        }
+    }
+    return ::close(file) == 0 ? status : Status::io_error;
+}
+
+}  // namespace
+
+const char kStorageUsage[] = "[--format] [--out FILE]";
+
+bool storage_accepts(const StorageOptions&) noexcept { return true; }
+
+Status open_storage(const StorageOptions& options, h5mote::Driver*& driver) noexcept {
+    H5MOTE_TRY(board::start_flash(flash));
+    static FlashDriver file(*flash, memory);
+    H5MOTE_TRY(options.format ? file.format(format_for(flash->geometry())) : file.mount());
+    mounted = &file;
+    driver = &file;
+    return Status::ok;
+}
+
+Status close_storage(const StorageOptions& options) noexcept {
+    return flash != nullptr && options.out != nullptr ? copy_flash(options.out) : Status::ok;
+}
+
+void report_storage() noexcept {
+    if (mounted == nullptr) {
+        return;
+    }
+    const FlashUsage usage = mounted->usage();
+    Line{} << "mount " << usage.mount_reads << " reads, " << usage.mount_bytes << " bytes";
+    Line{} << "flash " << usage.written << " bytes written, " << usage.programmed << " programmed, " << usage.collected
+           << " of them to free blocks, " << usage.erased_blocks << " erases";
+    Line{} << "live " << usage.live << " of " << usage.capacity << " bytes";
+    Line{} << "blocks " << usage.blocks_used << " used, " << usage.blocks_free << " free, " << usage.blocks_bad
+           << " bad";
+}
+
+}  // namespace logger
