@@ -36,9 +36,12 @@ import numpy
 import flight_file
 
 FLIGHT = HERE.parent / "logger/flight.csv"
+# The whole recording, of which that is a part, where it is.
+RECORDING = pathlib.Path(os.environ.get("H5MOTE_FLIGHT") or HERE.parents[2] / "shared/data/flight_sensors.csv")
 # Bytes of the storage that the emulator keeps in a file, and what they are when new.
 DRIVES = {"emcraft-sf2": (16 << 20, b"\xff"), "ast1030-evb": (4 << 20, b"\xff"), "lm3s6965evb": (64 << 20, b"\0")}
 CARDS = ("lm3s6965evb",)
+FLUSH_ROWS = 16  # where the storage becomes full
 
 
 class Board:
@@ -47,19 +50,21 @@ class Board:
     def __init__(self, options, name, image):
         self.options, self.name, self.image = options, name, image
         self.drive = pathlib.Path(f"{name}.bin")
-        self.command = [options.run_board]
         if name in DRIVES:
             size, blank = DRIVES[name]
             self.drive.write_bytes(blank * size)
-            self.command += ["--drive", str(self.drive)]
-        self.command += [name, image]
 
-    def logger(self, *arguments):
-        return [*self.command, "--csv", "flight.csv", *map(str, arguments)]
+    def logger(self, *arguments, csv="flight.csv"):
+        command = [self.options.run_board]
+        if self.drive.exists():
+            command += ["--drive", str(self.drive)]
+        command += [self.name, self.image, "--csv", csv, *map(str, arguments)]
+        # What the micro:bit's flash has become, the emulator does not keep.
+        return command + (["--out", str(self.drive)] if self.name == "microbit" else [])
 
-    def log(self, *arguments, status="ok"):
+    def log(self, *arguments, status="ok", csv="flight.csv"):
         """One run to its end: what it printed, {"rows": ..., "status": ...}."""
-        done = subprocess.run(self.logger(*arguments), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        done = subprocess.run(self.logger(*arguments, csv=csv), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                               stdin=subprocess.DEVNULL, text=True, timeout=100, check=False)
         found = {line.split(" ")[0]: line for line in done.stdout.splitlines()}
         assert found.get("status") == f"status {status}", done.stdout
@@ -94,38 +99,48 @@ def numbers(line):
     return [int(number) for number in re.findall(r"\d+", line)]
 
 
+def go_on(board, before):
+    """Records the flight after `before` rows, as much of it as fits: what was recorded and what was printed."""
+    if board.name != "microbit":
+        # The emulator stores each word that this chip programs by itself.
+        csv = "flight.csv" if board.name == "ast1030-evb" else "whole.csv"
+        return flight_file.read_csv(csv), board.log(csv=csv)
+    whole = flight_file.read_csv(FLIGHT)
+    said = board.log("--flush-rows", FLUSH_ROWS, "--acks", status="no_space")
+    acknowledged = numbers(said["flushed"])[0]
+    rows = flight_file.rows_in(board.file())[0]
+    assert before < acknowledged <= rows <= acknowledged + FLUSH_ROWS, (acknowledged, rows)
+    return whole[:rows - before], said
+
+
 def flight(options):
     (name, image), = options.boards
     board = Board(options, name, image)
-    whole = flight_file.read_csv(FLIGHT)
     # A storage that was never formatted is not taken for one: flash. A new card is blank, and so an empty file.
     if name not in CARDS:
         board.log(status="not_found")
-    if name == "microbit":
-        # Its flash is lost when the emulator ends: one run, which leaves a copy.
-        said = board.log("--format", "--out", board.drive, "--flush-rows", 16, "--acks", status="no_space")
-        rows = numbers(said["flushed"])[0]
-        in_file = len(flight_file.rows_in(board.file())[1])
-        assert rows <= in_file <= rows + 16, (rows, in_file)
-        runs = [whole[:in_file]]
-    else:
-        board.log("--format", "--rows", 500, "--flush-rows", 5)
-        said = board.log()
-        runs = [whole[:500], whole]
+    runs = [flight_file.read_csv(FLIGHT, 500)]
+    said = [board.log("--format", "--rows", len(runs[0]), "--flush-rows", 5)]
+    rows, more = go_on(board, len(runs[0]))
+    runs.append(rows)
+    said.append(more)
     flight_file.check(board.file(), runs)
-    print("\n".join(said.values()))
-    print(f"{sum(map(len, runs))} rows of {name} compared")
+    rows = sum(map(len, runs))
+    if name == "microbit":  # is full, and stays as it is
+        said.append(board.log("--flush-rows", FLUSH_ROWS, status="no_space"))
+        assert flight_file.rows_in(board.file())[0] == rows
+    print("\n".join(said[1].values()))
+    print(f"{rows} rows of {name} compared")
     if options.figures:
-        save_figures(options, name, image, said)
+        save_figures(options, name, image, max(numbers(run["stack"])[0] for run in said))
     print("1 passed, 0 failed")
 
 
-def save_figures(options, name, image, said):
+def save_figures(options, name, image, stack):
     """Memory, as the program and its image tell it."""
     size = subprocess.run([options.size, "-A", image], stdout=subprocess.PIPE, text=True, check=True).stdout
     sections = {fields[0]: int(fields[1]) for fields in map(str.split, size.splitlines())
                 if len(fields) == 3 and fields[1].isdigit()}
-    stack = numbers(said["stack"])[0]
     static = sections[".data"] + sections[".bss"]
     figures = {
         f"code.board.{name}": (sections[".text"] + sections[".vectors"] + sections[".data"], ""),
@@ -136,6 +151,7 @@ def save_figures(options, name, image, said):
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("".join(f"{key}\t{value}\tbytes\t{budget}\n" for key, (value, budget) in figures.items()))
     print(path.read_text(), end="")
+    assert name != "microbit" or figures[f"ram.board.{name}"][0] <= 16384
 
 
 class Emulator:
@@ -243,6 +259,7 @@ def main():
         before = os.getcwd()
         os.chdir(folder)
         os.symlink(FLIGHT, "flight.csv")
+        os.symlink(RECORDING if RECORDING.exists() else FLIGHT, "whole.csv")
         try:
             {"flight": flight, "kill": kill}[options.what](options)
         finally:
