@@ -30,8 +30,10 @@ void add_common_options(CLI::App& arguments, CommonOptions& options);
 
 Command add_check(CLI::App& tool);
 Command add_dump(CLI::App& tool);
+Command add_extract(CLI::App& tool);     // if vfd/flash is built
+Command add_flash_stat(CLI::App& tool);  // if vfd/flash is built
 Command add_ls(CLI::App& tool);
-Command add_recover(CLI::App& tool);
+Command add_recover(CLI::App& tool);  // if vfd/journal is built
 Command add_stat(CLI::App& tool);
 
 /// h5dump takes the value of some options only if more follows on the command line. Makes it "--option=value".

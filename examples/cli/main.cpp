@@ -49,7 +49,13 @@ int run(const std::vector<std::string>& words) {
     commands.push_back(add_check(tool));
     commands.push_back(add_ls(tool));
     commands.push_back(add_stat(tool));
+#if H5MOTE_CLI_JOURNAL
     commands.push_back(add_recover(tool));
+#endif
+#if H5MOTE_CLI_FLASH
+    commands.push_back(add_extract(tool));
+    commands.push_back(add_flash_stat(tool));
+#endif
     try {
         // CLI11 takes the words from the last to the first.
         std::vector<std::string> reversed(words.rbegin(), words.rend());

@@ -1,0 +1,81 @@
+// The raw dump of a flash chip as a device that is only read, and the file that lies in it.
+#pragma once
+
+#include "report.hpp"
+
+#include <h5mote/vfd/flash.hpp>
+
+#include <CLI/CLI.hpp>
+
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace h5mote::cli {
+
+/// What the commands that read a dump have in common.
+struct FlashImageOptions {
+    std::string name;
+    std::uint64_t offset = 0;      ///< where in the dump the driver's blocks begin
+    std::uint32_t block_size = 0;  ///< 0: any
+    bool allow_truncated = false;
+};
+
+void add_flash_image_options(CLI::App& command, FlashImageOptions& options);
+
+/// Part of a dump. What lies behind its end cannot be read.
+class FlashDump final : public FlashDevice {
+public:
+    FlashDump(std::FILE* file, std::uint64_t offset, const FlashGeometry& geometry)
+        : file_(file), offset_(offset), geometry_(geometry) {}
+
+    FlashGeometry geometry() const noexcept override { return geometry_; }
+    Status read(std::uint32_t block, std::uint32_t offset, Bytes to) noexcept override;
+    Status program(std::uint32_t, std::uint32_t, ConstBytes) noexcept override { return Status::read_only; }
+    Status erase(std::uint32_t) noexcept override { return Status::read_only; }
+
+private:
+    std::FILE* file_;
+    std::uint64_t offset_;
+    FlashGeometry geometry_;
+};
+
+/// A dump whose file can be read.
+class FlashImage {
+public:
+    FlashImage() = default;
+    FlashImage(const FlashImage&) = delete;
+    FlashImage& operator=(const FlashImage&) = delete;
+    ~FlashImage();
+
+    /// Finds the geometry in the dump itself and mounts. false: said why.
+    bool open(const FlashImageOptions& options, Report& report);
+    FlashDriver& driver() { return *driver_; }
+    const FlashGeometry& geometry() const { return geometry_; }
+    const FlashFormat& format() const { return format_; }
+    /// Blocks that the dump lacks, wholly or in part.
+    std::uint32_t missing_blocks() const { return missing_blocks_; }
+
+private:
+    struct Candidate {
+        FlashGeometry geometry;
+        FlashFormat format;
+        std::uint32_t blocks;  // that say so
+    };
+
+    std::vector<Candidate> find_candidates(const FlashImageOptions& options, bool& blank);
+    bool mount(const Candidate& candidate, const FlashImageOptions& options, std::string& why);
+
+    std::FILE* file_ = nullptr;
+    std::uint64_t size_ = 0;  // bytes from the offset on
+    FlashGeometry geometry_;
+    FlashFormat format_;
+    std::uint32_t missing_blocks_ = 0;
+    std::unique_ptr<FlashDump> dump_;
+    std::vector<std::uint64_t> memory_;
+    std::unique_ptr<FlashDriver> driver_;
+};
+
+}  // namespace h5mote::cli
