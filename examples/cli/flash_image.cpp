@@ -128,7 +128,6 @@ std::vector<FlashImage::Candidate> FlashImage::find_candidates(const FlashImageO
 
 bool FlashImage::mount(const Candidate& candidate, const FlashImageOptions& options, std::string& why) {
     FlashOptions mount_options;
-    mount_options.changes = 1024;
     mount_options.read_only = true;
     geometry_ = candidate.geometry;
     // Programs never happen; and what the driver asks of one page is then true of any chip.
@@ -142,10 +141,15 @@ bool FlashImage::mount(const Candidate& candidate, const FlashImageOptions& opti
     missing_blocks_ =
         size_ < capacity ? static_cast<std::uint32_t>(geometry_.blocks - size_ / geometry_.block_size) : 0;
     dump_ = std::make_unique<FlashDump>(file_, options.offset, geometry_);
-    memory_.assign(FlashDriver::required_memory(geometry_, format_, mount_options) / sizeof(std::uint64_t) + 1, 0);
-    driver_ = std::make_unique<FlashDriver>(
-        *dump_, Bytes(reinterpret_cast<std::byte*>(memory_.data()), memory_.size() * sizeof(std::uint64_t)));
-    const Status status = driver_->mount(mount_options);
+    // As few as suffice: what fits into the chip depends on it.
+    Status status = Status::over_budget;
+    for (mount_options.changes = 32; status == Status::over_budget && mount_options.changes <= 1024;
+         mount_options.changes = static_cast<std::uint16_t>(2 * mount_options.changes)) {
+        memory_.assign(FlashDriver::required_memory(geometry_, format_, mount_options) / sizeof(std::uint64_t) + 1, 0);
+        driver_ = std::make_unique<FlashDriver>(
+            *dump_, Bytes(reinterpret_cast<std::byte*>(memory_.data()), memory_.size() * sizeof(std::uint64_t)));
+        status = driver_->mount(mount_options);
+    }
     if (status != Status::ok) {
         why = explain(status, driver_->usage()) + " (" + to_string(status) + ")";
     }
