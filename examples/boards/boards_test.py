@@ -77,10 +77,16 @@ class Board:
             return self.drive
         file = pathlib.Path(f"{self.name}.h5")
         file.unlink(missing_ok=True)
-        done = subprocess.run([self.options.h5mote, "extract", str(self.drive), str(file)], stdout=subprocess.PIPE,
+        self.h5mote("extract", self.drive, file)
+        return file
+
+    def check(self):
+        self.h5mote("check", self.file())
+
+    def h5mote(self, *arguments):
+        done = subprocess.run([self.options.h5mote, *map(str, arguments)], stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, text=True, timeout=60, check=False)
         assert done.returncode == 0, done.stdout
-        return file
 
 
 def host_tool():
@@ -125,6 +131,7 @@ def flight(options):
     runs.append(rows)
     said.append(more)
     flight_file.check(board.file(), runs)
+    board.check()
     rows = sum(map(len, runs))
     if name == "microbit":  # is full, and stays as it is
         said.append(board.log("--flush-rows", FLUSH_ROWS, status="no_space"))
@@ -201,7 +208,7 @@ def kill_once(board, chance):
         if board.name not in CARDS:
             emulator.stop()
         emulator.kill()
-    except OSError:
+    except (OSError, ValueError):
         pass  # it has just ended
     said = (said + emulator.process.communicate(timeout=30)[0]).decode()
     assert "status" not in said or "status ok" in said, said
@@ -234,6 +241,8 @@ def kill(options):
         if bad:
             print(f"kill {i} of {board.name}: {rows} rows, {last} were acknowledged, {len(before)} there before")
         expected[board.name] = found
+        if i % 10 == 0 and not options.forgetful:
+            board.check()
     # Somebody still has to write: kills that all come before the first row prove little.
     print(f"{acknowledged} rows acknowledged, {idle} kills before the first of a run")
     print(f"{kills} kills, {lost} lost")
@@ -253,8 +262,7 @@ def main():
     parser.add_argument("boards", nargs="+")
     options = parser.parse_args()
     options.boards = list(zip(options.boards[::2], options.boards[1::2]))
-    if options.h5mote is None and any(name not in CARDS for name, _ in options.boards):
-        options.h5mote = host_tool()
+    options.h5mote = options.h5mote or host_tool()
     with tempfile.TemporaryDirectory(prefix="boards_") as folder:
         before = os.getcwd()
         os.chdir(folder)
