@@ -53,7 +53,8 @@ Status FlashDriver::space_for(std::uint64_t address, std::size_t size) noexcept 
     const auto first = static_cast<std::uint32_t>(address >> page_log2_);
     const auto last = static_cast<std::uint32_t>((address + size - 1) >> page_log2_);
     const std::uint32_t pages = last - first + 1;
-    const std::uint64_t bytes = std::uint64_t{pages} * (format_.page_size + 64 + kNodeRecord) + 6 * kNodeRecord;
+    const std::uint64_t bytes =
+        std::uint64_t{pages} * (format_.page_size + 64 + kNodeRecord) + kFlashHeight * kNodeRecord;
     std::uint32_t rest = 0;
     const std::uint64_t blocks = 1 + divide(bytes, geometry_.block_size - first_record() - kNodeRecord, rest);
     if (blocks + spare_blocks_ > free_blocks(limit_)) {

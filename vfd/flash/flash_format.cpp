@@ -53,24 +53,25 @@ bool FlashDriver::BlockHead::decode(const std::byte* from) noexcept {
 
 void FlashDriver::Commit::encode(std::byte* to) const noexcept {
     Writer writer({to, kSize});
-    writer.u64(file_size);
+    writer.u32(static_cast<std::uint32_t>(file_size));
     writer.u32(root);
-    writer.u32(live_pages);
-    writer.u32(tail);
-    writer.u32(limit);
     writer.u32(replay);
-    writer.u32(height);
+    writer.u32(live_pages);
+    writer.u32(tail | static_cast<std::uint32_t>(file_size >> 32) << 24);
+    writer.u32(limit | static_cast<std::uint32_t>(file_size >> 40) << 24);
 }
 
 void FlashDriver::Commit::decode(const std::byte* from) noexcept {
     Reader reader({from, kSize});
-    file_size = reader.u64();
+    file_size = reader.u32();
     root = reader.u32();
+    replay = reader.u32();
     live_pages = reader.u32();
     tail = reader.u32();
     limit = reader.u32();
-    replay = reader.u32();
-    height = reader.u32();
+    file_size |= std::uint64_t{tail >> 24} << 32 | std::uint64_t{limit >> 24} << 40;
+    tail &= 0xffffff;
+    limit &= 0xffffff;
 }
 
 }  // namespace h5mote

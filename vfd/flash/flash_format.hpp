@@ -19,23 +19,22 @@
 //
 // Then records, each at a multiple of 4:
 //
-//   4  kind | weight << 4 | offset << 8 | (length - 1) << 20
+//   4  kind | weight << 3 | offset << 8 | (length - 1) << 20
 //   4  checksum of all the rest, in this order (lookup3, started with the place)
 //   4  index | level << 28
-//   4  previous piece's place, if there is one (chained)
+//   4  place of the previous piece, if the weight of a piece is not 0
 //   -  `length` bytes, zeros to the next multiple of 4
 //
-//   base     bytes [0, length) of page `index`; what lies behind is zero
-//   chained  bytes [offset, offset + length) of a page, over what the previous piece has. `level` + 1 sixteenths of the
-//            page are not zero. Weight: 1 for each piece before, and more the farther that is
-//   part     a base whose second half follows in a piece chained to it: not the page's newest piece by itself
-//   chained_part  likewise
-//   node     32 entries of the map: a word that tells which are not 0, and these. Level 1 has places of pages, level n
-//            of nodes of level n - 1. Index: that of the first page >> 5 * level
-//   gone     count (4): as many pages, or nodes, from index on are unmapped
-//   lost     (4 bytes) page that could not be read when it was to be moved
-//   commit   see Commit
-//   filler   (4 bytes) nothing
+//   1  piece   weight 0: bytes [0, length) of page `index`; what lies behind is zero. Else bytes [offset, offset +
+//              length) of it, over what the previous piece has; `level` + 1 sixteenths of the page are not zero.
+//              The weight is the number of pieces before, and more the farther they are
+//   2  part    a piece, but not the page's newest: the rest follows in one that has this as the previous one
+//   3  node    16 entries of the map: a word that tells which are not 0, and these. Level 1 has places of pages, level
+//              n of nodes of level n - 1. Index: that of the first page >> 4 * level
+//   4  gone    count (4): as many pages, or nodes, from index on are unmapped
+//   5  lost    (4 bytes) page that could not be read when it was to be moved
+//   6  commit  see Commit
+//   7  filler  (4 bytes) nothing
 //
 // A commit stands in program units of its own, with padding before and behind (erased values). What it commits was
 // programmed before it.
@@ -47,17 +46,7 @@
 
 namespace h5mote {
 
-enum class FlashRecord : std::uint8_t {
-    base = 1,
-    chained = 2,
-    part = 3,
-    chained_part = 4,
-    node = 5,
-    gone = 6,
-    lost = 7,
-    commit = 8,
-    filler = 9
-};
+enum class FlashRecord : std::uint8_t { piece = 1, part = 2, node = 3, gone = 4, lost = 5, commit = 6, filler = 7 };
 
 struct FlashDriver::BlockHead {
     static constexpr std::uint32_t kSize = 36;
@@ -80,7 +69,7 @@ struct FlashDriver::BlockHead {
 struct FlashDriver::Record {
     static constexpr std::uint32_t kSize = 12;      // without payload
     static constexpr std::uint32_t kSmallest = 16;  // of any
-    static constexpr std::uint32_t kMostWeight = 15;
+    static constexpr std::uint32_t kMostWeight = 31;
 
     std::uint32_t word;
     std::uint32_t checksum;
@@ -89,14 +78,14 @@ struct FlashDriver::Record {
 
     static constexpr std::uint32_t make(FlashRecord kind, std::uint32_t length, std::uint32_t offset = 0,
                                         unsigned weight = 0) noexcept {
-        return static_cast<std::uint32_t>(kind) | weight << 4 | offset << 8 | (length - 1) << 20;
+        return static_cast<std::uint32_t>(kind) | weight << 3 | offset << 8 | (length - 1) << 20;
     }
-    FlashRecord kind() const noexcept { return static_cast<FlashRecord>(word & 15); }
-    unsigned weight() const noexcept { return word >> 4 & 15; }
+    FlashRecord kind() const noexcept { return static_cast<FlashRecord>(word & 7); }
+    unsigned weight() const noexcept { return word >> 3 & 31; }
     std::uint32_t offset() const noexcept { return word >> 8 & 0xfff; }
     std::uint32_t length() const noexcept { return (word >> 20) + 1; }
-    bool chained() const noexcept { return kind() == FlashRecord::chained || kind() == FlashRecord::chained_part; }
-    bool piece() const noexcept { return kind() <= FlashRecord::chained_part; }
+    bool piece() const noexcept { return kind() <= FlashRecord::part; }
+    bool chained() const noexcept { return piece() && weight() != 0; }
     std::uint32_t head() const noexcept { return chained() ? kSize + 4 : kSize; }
     std::uint32_t size() const noexcept { return (head() + length() + 3) & ~3U; }
     std::uint32_t index() const noexcept { return key & 0x0fffffff; }
@@ -110,17 +99,16 @@ struct FlashDriver::Walk {
     Record record;
 };
 
-// Payload of a commit, with the number of commits so far as index.
+// Payload of a commit, with the number of commits so far as index and the levels of the map as level.
 //
-//   8  size of the file
+//   4  size of the file, low part
 //   4  root of the map
-//   4  pages that are mapped
-//   4  tail: oldest block with anything that is needed
-//   4  limit: blocks from here up to the tail may be needed by an earlier commit
 //   4  place from which the records up to the commit are changes to the map
-//   4  levels of the map
+//   4  pages that are mapped
+//   4  tail: oldest block with anything that is needed | bits 32 to 39 of the size << 24
+//   4  limit: blocks from here up to the tail may be needed by an earlier commit | bits 40 to 47 << 24
 struct FlashDriver::Commit {
-    static constexpr std::uint32_t kSize = 32;
+    static constexpr std::uint32_t kSize = 24;
 
     std::uint64_t file_size;
     std::uint32_t root, live_pages, tail, limit, replay, height;
@@ -134,14 +122,16 @@ struct FlashDriver::Commit {
 inline constexpr std::uint32_t kFlashGone = 0x80000000;  // of a Change: no longer there
 inline constexpr std::uint32_t kFlashLost = 1;           // place of what could not be read
 inline constexpr std::uint32_t kNoFlashPage = 0xffffffff;
-inline constexpr unsigned kFlashHeight = 6;  // most levels of the map
+inline constexpr unsigned kFlashWeightLimit = 28;  // of a piece that is not split
+inline constexpr unsigned kFlashFanOutLog2 = 4;    // of the map
+inline constexpr unsigned kFlashHeight = 7;        // most levels of it
 
 inline constexpr std::uint32_t flash_key(std::uint32_t level, std::uint32_t index) noexcept {
     return level << 28 | index;
 }
 // Key of the node that holds the entry of `key`.
 inline constexpr std::uint32_t flash_parent(std::uint32_t key) noexcept {
-    return flash_key((key >> 28) + 1, (key & 0x0fffffff) >> 5);
+    return flash_key((key >> 28) + 1, (key & 0x0fffffff) >> kFlashFanOutLog2);
 }
 
 }  // namespace h5mote

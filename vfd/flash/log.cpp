@@ -146,6 +146,7 @@ Status FlashDriver::open_block(std::uint32_t after, std::uint32_t previous, bool
 
 Status FlashDriver::open_next() noexcept {
     H5MOTE_TRY(program_window());
+    debt_ += room();
     const std::uint32_t previous = head_;
     return open_block(previous, previous, false);
 }
@@ -154,6 +155,7 @@ Status FlashDriver::open_next() noexcept {
 Status FlashDriver::append_once(const Record& record, ConstBytes payload, Place& place) noexcept {
     std::byte head[16];
     place = place_of(head_, position());
+    debt_ += record.size();
     store_le<std::uint32_t>(head, record.word);
     store_le<std::uint32_t>(head + 8, record.key);
     store_le<std::uint32_t>(head + 12, record.link);
@@ -219,18 +221,16 @@ bool FlashDriver::parse(std::uint32_t block, std::uint32_t offset, Record& recor
     record.key = load_le<std::uint32_t>(bytes + 8);
     record.link = load_le<std::uint32_t>(bytes + 12);
     const FlashRecord kind = record.kind();
-    if (kind < FlashRecord::base || kind > FlashRecord::filler || record.size() > geometry_.block_size - offset ||
+    if (kind < FlashRecord::piece || record.size() > geometry_.block_size - offset ||
         record.size() < Record::kSmallest) {
         return false;
     }
     switch (kind) {
-        case FlashRecord::base:
-        case FlashRecord::chained:
+        case FlashRecord::piece:
         case FlashRecord::part:
-        case FlashRecord::chained_part:
             return record.offset() + record.length() <= format_.page_size;
         case FlashRecord::node:
-            return record.level() >= 1 && record.level() <= kFlashHeight &&
+            return record.level() >= 1 && record.link >> kFanOut == 0 && record.level() <= kFlashHeight &&
                    record.length() == 4 + 4 * static_cast<std::uint32_t>(__builtin_popcount(record.link));
         case FlashRecord::commit:
             return record.length() == Commit::kSize;

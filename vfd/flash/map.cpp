@@ -9,6 +9,8 @@
 namespace h5mote {
 namespace {
 
+constexpr unsigned kShift = kFlashFanOutLog2;
+
 std::uint32_t entry(const std::byte* node, std::uint32_t i) noexcept {
     return load_le<std::uint32_t>(node + 4 + std::size_t{4} * i);
 }
@@ -21,7 +23,7 @@ void set_entry(std::byte* node, std::uint32_t i, std::uint32_t place) noexcept {
 void expand(std::byte* node) noexcept {
     const auto mask = load_le<std::uint32_t>(node);
     auto from = static_cast<std::uint32_t>(__builtin_popcount(mask));
-    for (std::uint32_t i = 32; i-- > 0;) {
+    for (std::uint32_t i = 1U << kFlashFanOutLog2; i-- > 0;) {
         set_entry(node, i, (mask >> i & 1) != 0 ? entry(node, --from) : 0);
     }
 }
@@ -30,7 +32,7 @@ void expand(std::byte* node) noexcept {
 std::uint32_t compress(std::byte* node) noexcept {
     std::uint32_t mask = 0;
     std::uint32_t count = 0;
-    for (std::uint32_t i = 0; i < 32; ++i) {
+    for (std::uint32_t i = 0; i < 1U << kFlashFanOutLog2; ++i) {
         const std::uint32_t place = entry(node, i);
         if (place != 0) {
             mask |= 1U << i;
@@ -71,7 +73,7 @@ void FlashDriver::put(std::uint32_t key, Place place) noexcept {
 
 // Forgets the changes that the node itself has from now on.
 void FlashDriver::remove_children(std::uint32_t key) noexcept {
-    const std::uint32_t first = flash_key((key >> 28) - 1, (key & 0x0fffffff) << 5);
+    const std::uint32_t first = flash_key((key >> 28) - 1, (key & 0x0fffffff) << kShift);
     Change* const from = find(first);
     Change* const to = find(first + kFanOut);
     std::memmove(from, to, static_cast<std::size_t>(changes_ + change_count_ - to) * sizeof(Change));
@@ -83,7 +85,7 @@ Status FlashDriver::lookup(std::uint32_t key, Place& place) noexcept {
     const std::uint32_t level = key >> 28;
     const std::uint32_t index = key & 0x0fffffff;
     place = 0;
-    if (level > height_ || index >> (5 * (height_ - level)) != 0) {
+    if (level > height_ || index >> (kShift * (height_ - level)) != 0) {
         return Status::ok;
     }
     std::uint32_t from = level;
@@ -100,7 +102,7 @@ Status FlashDriver::lookup(std::uint32_t key, Place& place) noexcept {
     }
     for (; from > level && place != 0; --from) {
         H5MOTE_TRY(read_node(place));
-        place = entry(node_, index >> (5 * (from - 1 - level)) & (kFanOut - 1));
+        place = entry(node_, index >> (kShift * (from - 1 - level)) & (kFanOut - 1));
     }
     return Status::ok;
 }
@@ -164,7 +166,7 @@ Status FlashDriver::flush_node(std::uint32_t key) noexcept {
     }
     H5MOTE_TRY(status);
     node_place_ = 0;
-    const std::uint32_t first = flash_key((key >> 28) - 1, (key & 0x0fffffff) << 5);
+    const std::uint32_t first = flash_key((key >> 28) - 1, (key & 0x0fffffff) << kShift);
     const Change* const end = find(first + kFanOut);
     for (const Change* change = find(first); change != end; ++change) {
         set_entry(node_, change->key - first, (change->place & kFlashGone) != 0 ? 0 : change->place);
@@ -233,7 +235,7 @@ Status FlashDriver::flush_old() noexcept {
 
 // Makes the map high enough for a page.
 Status FlashDriver::grow(std::uint32_t page) noexcept {
-    while (page >> (5 * height_) != 0) {
+    while (page >> (kShift * height_) != 0) {
         if (root_ != 0) {
             std::memset(node_, 0, 4 + 4 * kFanOut);
             set_entry(node_, 0, root_);
@@ -250,7 +252,7 @@ Status FlashDriver::absent(std::uint32_t level, std::uint32_t index, bool& is) n
     const Status status = lookup(flash_key(level, index), place);
     is = status == Status::ok && place == 0;
     for (std::uint32_t below = level; is && below-- > 0;) {
-        const unsigned shift = 5 * (level - below);
+        const unsigned shift = kShift * (level - below);
         is = find(flash_key(below, index << shift)) == find(flash_key(below, (index + 1) << shift));
     }
     return status == Status::corrupt_file ? Status::ok : status;
@@ -284,30 +286,30 @@ void FlashDriver::apply_gone(std::uint32_t key, std::uint32_t count, Place place
 
 // Pages [first, last) are no longer there.
 Status FlashDriver::unmap(std::uint32_t first, std::uint32_t last) noexcept {
-    const std::uint32_t end = 1U << (5 * height_ < 28 ? 5 * height_ : 28);
+    const std::uint32_t end = 1U << (kShift * height_ < 28 ? kShift * height_ : 28);
     last = last < end ? last : end;
     while (first < last) {
         bool nothing = false;
         std::uint32_t level = 1;
-        H5MOTE_TRY(absent(1, first >> 5, nothing));
+        H5MOTE_TRY(absent(1, first >> kShift, nothing));
         if (nothing) {
             // What is not there at all is passed over, as much as possible at once.
             for (bool more = true; more && level < height_; level += more ? 1 : 0) {
-                H5MOTE_TRY(absent(level + 1, first >> (5 * (level + 1)), more));
+                H5MOTE_TRY(absent(level + 1, first >> (kShift * (level + 1)), more));
             }
-            first = ((first >> (5 * level)) + 1) << (5 * level);
+            first = ((first >> (kShift * level)) + 1) << (kShift * level);
             continue;
         }
         H5MOTE_TRY(unmap_leaf(first, last));
-        first = ((first >> 5) + 1) << 5;
+        first = ((first >> kShift) + 1) << kShift;
     }
     return Status::ok;
 }
 
 // Those of [first, last) that have the leaf of `first`.
 Status FlashDriver::unmap_leaf(std::uint32_t first, std::uint32_t last) noexcept {
-    const std::uint32_t leaf = first >> 5;
-    const std::uint32_t end = (leaf + 1) << 5;
+    const std::uint32_t leaf = first >> kShift;
+    const std::uint32_t end = (leaf + 1) << kShift;
     last = last < end ? last : end;
     std::uint32_t mapped = 0;
     for (std::uint32_t page = first; page < last; ++page) {
@@ -316,7 +318,7 @@ Status FlashDriver::unmap_leaf(std::uint32_t first, std::uint32_t last) noexcept
         if (status != Status::ok && status != Status::corrupt_file) {
             return status;
         }
-        mapped |= (status != Status::ok || place != 0 ? 1U : 0U) << (page & 31);
+        mapped |= (status != Status::ok || place != 0 ? 1U : 0U) << (page & (kFanOut - 1));
     }
     const auto count = static_cast<std::uint32_t>(__builtin_popcount(mapped));
     live_pages_ -= count < live_pages_ ? count : live_pages_;
@@ -329,7 +331,7 @@ Status FlashDriver::unmap_leaf(std::uint32_t first, std::uint32_t last) noexcept
         for (; run < most && i + run < kFanOut && (mapped >> (i + run) & 1) != 0; ++run) {
         }
         if (run != 0) {
-            H5MOTE_TRY(unmap_run(leaf << 5 | i, run));
+            H5MOTE_TRY(unmap_run(leaf << kShift | i, run));
         }
         i += run != 0 ? run : 1;
     }

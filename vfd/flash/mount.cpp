@@ -21,7 +21,7 @@ namespace {
 constexpr bool power_of_two(std::uint32_t value) noexcept { return value != 0 && (value & (value - 1)) == 0; }
 
 constexpr std::uint32_t kFewestBlocks = 8;
-constexpr std::uint32_t kNodeRecord = 12 + 4 + 32 * 4;  // bytes of the largest node
+constexpr std::uint32_t kNodeRecord = 12 + 4 + 16 * 4;  // bytes of the largest node
 constexpr std::uint32_t kMostWords = 0x80000000;
 
 }  // namespace
@@ -78,15 +78,15 @@ Status FlashDriver::lay_out(const FlashFormat& format, const FlashOptions& optio
     const std::uint32_t block = geometry_.block_size;
     const std::uint32_t good = geometry_.blocks - bad_;
     const std::uint32_t hundredth = good * (block / 4) / 100;  // words
-    const std::uint32_t window = hundredth * format.reserve / 4;
+    const std::uint32_t window = good * (block / 4) / 16;
     const std::uint32_t slack = hundredth * format.reserve / 8 * 3;
     const std::uint32_t flush = (options.changes + kFlashHeight) * kNodeRecord;
     spare_blocks_ = window / (block / 4) + flush / (block - kNodeRecord) + 5;
     const std::uint32_t slack_blocks = slack / (block / 4) + 3;
     start_blocks_ = spare_blocks_ + slack_blocks;
     rate_ = 800U / (3U * format.reserve) + 1;
-    chain_unit_ = window / 16 + 16;
-    replay_words_ = options.changes * (format.page_size / 2);
+    chain_unit_ = window / kFlashWeightLimit + 1;
+    replay_words_ = options.changes * format.page_size;
     replay_words_ = replay_words_ > block / 2 ? replay_words_ : block / 2;
 
     most_pages_ = 0;
@@ -150,6 +150,7 @@ bool FlashDriver::read_commit(Place place, const Record& record, Commit& commit)
     Commit found;
     found.decode(bytes + 8);
     found.number = record.index();
+    found.height = record.level();
     found.place = place;
     if (found.tail >= geometry_.blocks || found.limit >= geometry_.blocks || found.height < 1 ||
         found.height > kFlashHeight || block_of(found.replay) >= geometry_.blocks) {
@@ -198,7 +199,7 @@ Status FlashDriver::replay(Place from, Place to) noexcept {
                 apply_gone(record.key, record.link, place);
             } else if (change_count_ == most_changes_) {
                 return Status::over_budget;
-            } else if (kind == FlashRecord::base || kind == FlashRecord::chained || kind == FlashRecord::lost) {
+            } else if (kind == FlashRecord::piece || kind == FlashRecord::lost) {
                 put(record.index(), place);
             } else if (kind == FlashRecord::node) {
                 remove_children(record.key);
@@ -366,8 +367,9 @@ Status FlashDriver::commit() noexcept {
             std::byte payload[Commit::kSize];
             commit.encode(payload);
             Place place = 0;
-            status = append_once({Record::make(FlashRecord::commit, Commit::kSize), 0, ++commits_ & 0x0fffffff, 0},
-                                 payload, place);
+            status = append_once(
+                {Record::make(FlashRecord::commit, Commit::kSize), 0, flash_key(height_, ++commits_ & 0x0fffffff), 0},
+                payload, place);
         }
         if (status == Status::ok) {
             status = program_window();

@@ -8,7 +8,6 @@
 namespace h5mote {
 namespace {
 
-constexpr unsigned kWeightLimit = 12;      // of a piece that is not split
 constexpr std::uint32_t kLeastPiece = 32;  // less is not put at the end of a block
 
 }  // namespace
@@ -100,9 +99,7 @@ Status FlashDriver::append_piece(std::uint32_t page, std::uint32_t offset, Const
         record.key = chained ? flash_key((hull - 1) / sixteenth, page) : page;
         record.link = previous;
         const bool last = run == left;
-        record.word = Record::make(chained ? (last ? FlashRecord::chained : FlashRecord::chained_part)
-                                           : (last ? FlashRecord::base : FlashRecord::part),
-                                   run, offset, weight);
+        record.word = Record::make(last ? FlashRecord::piece : FlashRecord::part, run, offset, weight);
         H5MOTE_TRY(append(record, {at, run}, previous));
         if (last) {
             break;
@@ -148,7 +145,7 @@ Status FlashDriver::write_piece(std::uint32_t page, std::uint32_t offset, ConstB
     }
     if (offset == 0 && end >= hull) {
         status = append_piece(page, 0, from, 0, 0, end);
-    } else if (weight > kWeightLimit || offset > hull) {
+    } else if (weight > kFlashWeightLimit || offset > hull) {
         H5MOTE_TRY(load(page));
         std::memcpy(page_ + offset, from.data(), size);
         status = rewrite(page, end > hull ? end : hull);

@@ -129,8 +129,8 @@ public:
     Status release(Usage usage, std::uint64_t address, std::uint64_t size) noexcept override;
 
 private:
-    static constexpr std::uint32_t kFanOut = 32;   // of a node of the map
-    static constexpr unsigned kLongestChain = 24;  // pieces of a page
+    static constexpr std::uint32_t kFanOut = 16;   // of a node of the map
+    static constexpr unsigned kLongestChain = 36;  // pieces of a page
     // Bytes that are gathered for one program.
     static constexpr std::uint32_t window_size(std::uint32_t unit) noexcept { return unit < 64 ? 64 : unit; }
 
