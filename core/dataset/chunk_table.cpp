@@ -85,7 +85,8 @@ Status ChunkTable::find(Address index, ChunkLocation& location) noexcept {
     return extensible_.find(index, location);
 }
 
-Status ChunkTable::set(Address index, const ChunkLocation& location, Address stride, std::uint32_t count) noexcept {
+Status ChunkTable::set(Address index, const ChunkLocation& location, Address stride, std::uint32_t count,
+                       Phase phase) noexcept {
     if (missing_) {
         H5MOTE_TRY(create_missing());
     }
@@ -101,7 +102,7 @@ Status ChunkTable::set(Address index, const ChunkLocation& location, Address str
         return file_->context.fail(Module::index, __LINE__, Status::corrupt_file, 0, index);
     }
 #endif
-    return extensible_.set(index, location, stride, count);
+    return extensible_.set(index, location, stride, count, phase);
 }
 
 Status ChunkTable::dispose(Disposal& disposal) noexcept {

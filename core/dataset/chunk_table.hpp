@@ -55,8 +55,14 @@ public:
 
     /// Where chunk `index` stands; undefined when it does not exist.
     Status find(Address index, ChunkLocation& location) noexcept;
+    /// Makes what set() needs in a dataset that can_reserve(): space for chunks taken afterwards stands at the end of
+    /// the file, which is cut off when it is not used.
+    Status make_place(Address index, Phase phase) noexcept {
+        return missing_ ? create_missing() : extensible_.make_place(index, phase);
+    }
     /// Enters `count` chunks, at most reach(index), whose addresses are `stride` bytes apart.
-    Status set(Address index, const ChunkLocation& location, Address stride, std::uint32_t count) noexcept;
+    Status set(Address index, const ChunkLocation& location, Address stride, std::uint32_t count,
+               Phase phase = Phase::index) noexcept;
     /// Gives up the index and every chunk. unsupported: an index by coordinates.
     Status dispose(Disposal& disposal) noexcept;
     /// Before a chunk that find() finds gets the first row that counts.
@@ -65,6 +71,8 @@ public:
     std::uint32_t reach(Address index) const noexcept;
     /// Whether chunks can be given space before they are used.
     bool can_reserve() const noexcept { return kind_ == ChunkIndex::extensible_array; }
+    /// Whether that can be done without changing the dataset's header.
+    bool exists() const noexcept { return !missing_; }
 
 #if H5MOTE_ALL_FORMATS
     ChunkIndex kind() const noexcept { return kind_; }

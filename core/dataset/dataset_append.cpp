@@ -56,6 +56,13 @@ Status DatasetState::open_tail() noexcept {
     } else if (offset == 0 && !filtered()) {
         H5MOTE_TRY(table_.cover(index));
     }
+    if (offset == 0 && index >= unfilled_ && index < unfilled_end_) {
+        slot->touch(0, slot->size);
+    }
+    if (!appended_) {
+        appended_ = true;
+        begun_ = index;
+    }
     tail_ = slot;
     tail_from_ = offset;
     at = slot->data() + offset;
@@ -146,7 +153,7 @@ Status DatasetState::set_extent(Span<const std::uint64_t> wanted) noexcept {
     std::uint32_t row = 0;
     Address index = 0;
     if (rank_ == 1 && wanted[0] != dims()[0]) {
-        H5MOTE_TRY(give_back());
+        H5MOTE_TRY(give_back(false));
         index = narrow(divide(dims()[0], chunk_rows(), row));
     }
     if (row != 0 && !fits_cache()) {

@@ -329,7 +329,7 @@ Status DatasetState::release(DatasetState* state) noexcept {
         if (file->writable()) {
             status = state->flush_raw();
             if (status == Status::ok) {
-                status = state->give_back();
+                status = state->give_back(false);
             }
         }
     }

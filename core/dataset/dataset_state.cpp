@@ -78,12 +78,13 @@ Status DatasetState::read_filtered(const ChunkLocation& location, Bytes chunk) n
 
 // Space for chunk `index`, and in advance for as many more as the dataset has already, within limits. `zeros`: it reads
 // as fill values without being written.
-Status DatasetState::allocate_chunks(Address index, ChunkLocation& location, bool& zeros) noexcept {
+Status DatasetState::allocate_chunks(Address index, ChunkLocation& location, bool& zeros, Phase phase) noexcept {
     if (H5MOTE_WRITE == 0) {
         return Status::read_only;
     }
     std::uint32_t count = 1;
     if (zero_fill_ && table_.can_reserve() && rank_ == 1) {
+        H5MOTE_TRY(table_.make_place(index, phase));
         const std::uint32_t reach = table_.reach(index);
         std::uint32_t limit = reserve_ / static_cast<std::uint32_t>(chunk_bytes_);
         limit = index < limit ? static_cast<std::uint32_t>(index) : limit;
@@ -107,8 +108,10 @@ Status DatasetState::allocate_chunks(Address index, ChunkLocation& location, boo
                 file_->space.release(location.address + chunk_bytes_, std::uint64_t{count - 1} * chunk_bytes_, true);
                 count = 1;
             }
-            status = table_.set(index, location, chunk_bytes_, count);
-            if (status != Status::ok) {
+            status = table_.set(index, location, chunk_bytes_, count, phase);
+            if (status == Status::ok) {
+                prepared_ = index + count;
+            } else {
                 file_->space.release(location.address, std::uint64_t{count} * chunk_bytes_, true);
             }
         }
@@ -352,15 +355,56 @@ Status DatasetState::flush_raw() noexcept {
     return store_dims();
 }
 
+// Behind the last row, space for one chunk more than were begun since the last flush.
+Status DatasetState::prepare(Phase phase) noexcept {
+    if (H5MOTE_WRITE == 0 || !appended_ || filtered() || !table_.exists() || !fits_cache()) {
+        return Status::ok;
+    }
+    const Address begun = narrow(divide_up(dims()[0], chunk_rows()));
+    const Address most = reserve_ / static_cast<std::uint32_t>(chunk_bytes_);
+    const Address last = begun - begun_;
+    const Address ahead = (last < most ? last : most) + 1;
+    begun_ = begun;
+    return prepared_ >= begun + ahead ? Status::ok : prepare_chunks(begun, begun + ahead, phase);
+}
+
+// Without space there is nothing to prepare: the append that needs it will tell.
+Status DatasetState::prepare_chunks(Address from, Address to, Phase phase) noexcept {
+    for (Address index = from < prepared_ ? prepared_ : from; index < to;) {
+        ChunkLocation location;
+        Status status = table_.find(index, location);
+        bool zeros = true;
+        if (status == Status::ok && location.address == kUndefinedAddress) {
+            status = allocate_chunks(index, location, zeros, phase);
+        }
+        if (status != Status::ok) {
+            return status == Status::no_space ? Status::ok : status;
+        }
+        if (!zeros) {
+            unfilled_ = unfilled_end_ <= from ? index : unfilled_;
+            unfilled_end_ = index + 1;
+        }
+        index = prepared_ > index ? prepared_ : index + 1;
+    }
+    prepared_ = prepared_ < to ? to : prepared_;
+    return Status::ok;
+}
+
 // Chunks beyond the last element lose their space again: given in advance, or filled before a power cut took the rows.
-Status DatasetState::give_back() noexcept {
+Status DatasetState::give_back(bool again) noexcept {
     if (H5MOTE_WRITE == 0) {
         return Status::ok;
     }
     if (layout_class_ != LayoutMessage::Class::chunked || rank_ != 1 || !table_.can_reserve()) {
         return Status::ok;
     }
-    for (Address index = narrow(divide_up(dims()[0], chunk_rows()));; ++index) {
+    Address index = narrow(divide_up(dims()[0], chunk_rows()));
+    if (again) {
+        return given_back_ ? table_.set(index, ChunkLocation{}, 0, 1) : Status::ok;
+    }
+    prepared_ = unfilled_end_ = 0;
+    given_back_ = false;
+    for (;; ++index) {
         ChunkLocation location;
         const Status status = table_.find(index, location);
         if (status != Status::ok || location.address == kUndefinedAddress) {
@@ -369,6 +413,7 @@ Status DatasetState::give_back() noexcept {
         }
         // Space is given out again only once nothing names it.
         H5MOTE_TRY(table_.set(index, ChunkLocation{}, 0, 1));
+        given_back_ = true;
         file_->space.release(location.address, filtered() ? location.size : chunk_bytes_, false);
     }
 }

@@ -106,7 +106,8 @@ public:
     void set_reserve(std::uint32_t bytes) noexcept { reserve_ = bytes; }
 
     Status flush_raw() noexcept override;
-    H5MOTE_STEP Status give_back() noexcept override;
+    Status prepare(Phase phase) noexcept override;
+    H5MOTE_STEP Status give_back(bool again) noexcept override;
     void detach() noexcept override;
     Address address() const noexcept override { return address_; }
     Status write_back(ChunkSlot& slot) noexcept override;
@@ -138,7 +139,8 @@ private:
     Status open_tail() noexcept;
     Status append_in_place(const std::byte* records, std::size_t record_size, std::size_t count,
                            const Conversion* conversion) noexcept;
-    Status allocate_chunks(Address index, ChunkLocation& location, bool& zeros) noexcept;
+    Status allocate_chunks(Address index, ChunkLocation& location, bool& zeros, Phase phase = Phase::index) noexcept;
+    H5MOTE_STEP Status prepare_chunks(Address from, Address to, Phase phase) noexcept;
     /// Rows of a chunk of a one-dimensional dataset.
     std::uint32_t chunk_rows() noexcept { return static_cast<std::uint32_t>(chunk_dims()[0]); }
     Status allocate_chunk(Address index) noexcept;
@@ -156,6 +158,14 @@ private:
     std::uint32_t element_size_ = 0;
     Address chunk_bytes_ = 0;
     std::uint32_t reserve_ = 65536;
+    // Chunks of a log. Behind the last row, those before prepared_ have their space; it need not read as fill values in
+    // [unfilled_, unfilled_end_).
+    Address prepared_ = 0;
+    Address unfilled_ = 0;
+    Address unfilled_end_ = 0;
+    Address begun_ = 0;      // chunks with rows at the last flush, or before the first append
+    bool appended_ = false;  // in this session
+    bool given_back_ = false;
 #if H5MOTE_FILTERS
     std::uint32_t filter_values_ = 0;  // bytes of client data behind the filters
 #endif

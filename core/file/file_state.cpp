@@ -20,6 +20,8 @@ enum class Rule {
     sync_before_object,  // rows and their index are there before the dimension that counts them
     sync_last,           // all is there before flush() says so
     order_changes,       // of two changes the second is not there without the first
+    prepared_later,      // what is prepared is complete before anything points to it
+    hold_space,          // and the space of what it replaces is not used again before
     reuse_last,          // space is not used again before the file has ceased to use it
 };
 
@@ -151,11 +153,15 @@ Status FileState::write_superblock() noexcept {
 }
 
 Status FileState::flush_phase(Phase phase) noexcept {
-    if (!cache.has_dirty(phase)) {
+    const bool index = phase == Phase::index;
+    if (!cache.has_dirty(phase) && !(index && cache.has_dirty(Phase::prepared))) {
         return Status::ok;
     }
-    if (keep(phase == Phase::index ? Rule::sync_before_index : Rule::sync_before_object)) {
+    if (keep(index ? Rule::sync_before_index : Rule::sync_before_object)) {
         H5MOTE_TRY(barrier());
+    }
+    if (index) {
+        H5MOTE_TRY(cache.flush(Phase::prepared));
     }
     return cache.flush(phase);
 }
@@ -168,8 +174,8 @@ Status FileState::commit_metadata() noexcept {
         H5MOTE_TRY(cache.flush(Phase::fresh));
     }
     cache.settle();
-    const bool grown = space.end() > superblock_.end_of_file || superblock_.root != stored_root_;
-    if (grown && keep(Rule::end_first)) {
+    const bool growing = grown();
+    if (growing && keep(Rule::end_first)) {
         unsynced = true;  // the file was extended
         if (keep(Rule::sync_before_end)) {
             H5MOTE_TRY(barrier());
@@ -178,7 +184,7 @@ Status FileState::commit_metadata() noexcept {
     }
     H5MOTE_TRY(flush_phase(Phase::index));
     H5MOTE_TRY(flush_phase(Phase::object));
-    if (grown && !keep(Rule::end_first)) {
+    if (growing && !keep(Rule::end_first)) {
         H5MOTE_TRY(write_superblock());
     }
     if (unsynced) {
@@ -197,6 +203,16 @@ Status FileState::order() noexcept {
     return changed && !commits_ && keep(Rule::order_changes) ? commit_metadata() : Status::ok;
 }
 
+Status FileState::flush_raw() noexcept {
+    for (FlushClient* client = clients.front(); client != nullptr; client = clients.next(*client)) {
+        if (!keep(Rule::reuse_last)) {
+            space.settle();
+        }
+        H5MOTE_TRY(client->flush_raw());
+    }
+    return Status::ok;
+}
+
 Status FileState::commit() noexcept {
     if (!open_) {
         return Status::invalid_handle;
@@ -204,28 +220,78 @@ Status FileState::commit() noexcept {
     if (!writable()) {
         return Status::ok;
     }
-    for (FlushClient* client = clients.front(); client != nullptr; client = clients.next(*client)) {
-        if (!keep(Rule::reuse_last)) {
-            space.settle();
-        }
-        H5MOTE_TRY(client->flush_raw());
+    H5MOTE_TRY(flush_raw());
+    if (!unordered_) {
+        return commit_metadata();
     }
-    return commit_metadata();
+    // Nothing that was not prepared is needed: the switches to what was may be written together with the rows.
+    const bool prepared = !grown() && !cache.has_dirty(Phase::index);
+    if (prepared) {
+        H5MOTE_TRY(cache.flush(Phase::prepared));
+    }
+    H5MOTE_TRY(prepare(prepared ? Phase::prepared : Phase::index));
+    return prepared ? commit_prepared() : commit_metadata();
+}
+
+Status FileState::prepare(Phase phase) noexcept {
+    space.hold(phase == Phase::prepared && keep(Rule::hold_space));
+    Status status = Status::ok;
+    for (FlushClient* client = clients.front(); client != nullptr && status == Status::ok;
+         client = clients.next(*client)) {
+        status = client->prepare(phase);
+    }
+    space.hold(false);
+    return status;
+}
+
+Status FileState::commit_prepared() noexcept {
+    if (keep(Rule::fresh_first)) {
+        H5MOTE_TRY(cache.flush(Phase::fresh));
+    }
+    cache.settle();
+    if (!keep(Rule::prepared_later)) {
+        H5MOTE_TRY(cache.flush(Phase::prepared));
+    }
+    if (grown()) {
+        unsynced = true;  // the file was extended
+        if (keep(Rule::sync_before_end)) {
+            H5MOTE_TRY(barrier());
+        }
+        H5MOTE_TRY(write_superblock());
+    } else if (cache.has_dirty(Phase::object) && keep(Rule::sync_before_object)) {
+        H5MOTE_TRY(barrier());
+    }
+    H5MOTE_TRY(cache.flush(Phase::object));
+    if (unsynced) {
+        if (keep(Rule::sync_last)) {
+            H5MOTE_TRY(driver.sync());
+        }
+        unsynced = false;
+    }
+    space.settle(false);
+    return Status::ok;
+}
+
+Status FileState::give_back() noexcept {
+    for (const bool again : {false, true}) {
+        for (FlushClient* client = clients.front(); client != nullptr; client = clients.next(*client)) {
+            H5MOTE_TRY(client->give_back(again));
+        }
+        H5MOTE_TRY(commit_metadata());
+    }
+    return Status::ok;
 }
 
 Status FileState::close() noexcept {
     if (!open_) {
         return Status::invalid_handle;
     }
-    Status status = commit();
+    Status status = writable() ? flush_raw() : Status::ok;
+    if (status == Status::ok) {
+        status = commit_metadata();
+    }
     if (status == Status::ok && writable()) {
-        for (FlushClient* client = clients.front(); client != nullptr && status == Status::ok;
-             client = clients.next(*client)) {
-            status = client->give_back();
-        }
-        if (status == Status::ok) {
-            status = commit_metadata();
-        }
+        status = give_back();
         if (status == Status::ok && space.end() < superblock_.end_of_file) {
             // The recorded end goes down first: it never lies beyond the real one.
             status = write_superblock();

@@ -22,8 +22,12 @@ class FlushClient : public ListNode<> {
 public:
     /// Writes buffered raw data and brings the metadata in the cache up to date with it.
     virtual Status flush_raw() noexcept = 0;
-    /// The file is about to be closed: gives back file space held in advance, once everything else is written.
-    virtual Status give_back() noexcept = 0;
+    /// Makes sure that what comes until the next flush has its place already, where that saves syncs. What exists
+    /// already is marked to be written in `phase`.
+    virtual Status prepare(Phase phase) noexcept = 0;
+    /// The file is about to be closed: gives back file space held in advance, once everything else is written. `again`:
+    /// after the commit, moves what that put behind this space to the front of it.
+    virtual Status give_back(bool again) noexcept = 0;
     /// The file is closed; drops every buffer without writing.
     virtual void detach() noexcept = 0;
     /// Address of the object's header, by which an object that is opened twice is found.
@@ -112,6 +116,11 @@ public:
     /// raw data and fresh blocks; a grown end of file in the superblock; live indexes; live object headers. After ok
     /// all changes so far survive a power cut. After an error nothing that was committed before is lost, and commit()
     /// can be called again.
+    ///
+    /// Appending takes two syncs, for the rows and for the dimension that counts them, because the place for new rows
+    /// is prepared one commit ahead: its space and the blocks of the index that will name it are written with the rows,
+    /// the end of file that covers them with the dimension; the switch in the index to those blocks with the rows of
+    /// the next commit.
     Status commit() noexcept;
     /// The same without asking the clients for raw data. Called by the metadata cache for room.
     Status commit_metadata() noexcept override;
@@ -189,6 +198,11 @@ private:
     void stop() noexcept;
     Status write_superblock() noexcept;
     Status flush_phase(Phase phase) noexcept;
+    Status flush_raw() noexcept;
+    Status give_back() noexcept;
+    Status prepare(Phase phase) noexcept;
+    H5MOTE_STEP Status commit_prepared() noexcept;
+    bool grown() const noexcept { return space.end() > superblock_.end_of_file || superblock_.root != stored_root_; }
     Status barrier() noexcept;
 #if H5MOTE_ALL_FORMATS
     Status refuse_writing() noexcept;

@@ -94,7 +94,7 @@ Status ExtensibleArray::create(FileState& file, const ExtensibleArrayParameters&
     }
     index_block_ = block->address();
     store_uint(header->at(header_size() - kChecksum - addr_size()), addr_size(), index_block_);
-    MetadataCache::mark_dirty(*header, 0, Phase::index);
+    MetadataCache::mark_dirty(*header, 0, phase_);
     address = address_;
     return Status::ok;
 }
@@ -137,7 +137,7 @@ void ExtensibleArray::add_stat(CacheEntry& header, std::size_t field, std::uint6
     const unsigned width = element_.shape.sizeof_size;
     const std::size_t at = kStatsOffset + field * width;
     store_uint(header.at(at), width, load_uint(header.at(at), width) + amount);
-    MetadataCache::mark_dirty(header, at, Phase::index);
+    MetadataCache::mark_dirty(header, at, phase_);
 }
 
 Status ExtensibleArray::make(const Block& wanted, Pinned& block) noexcept {
@@ -158,7 +158,7 @@ Status ExtensibleArray::make(const Block& wanted, Pinned& block) noexcept {
     element_.fill_undefined(block->at(wanted.contents), wanted.elements);
     const std::size_t addresses = wanted.contents + std::size_t{wanted.elements} * element_.size();
     std::memset(block->at(addresses), 0xff, wanted.size - kChecksum - addresses);
-    MetadataCache::mark_dirty(*block, 0, Phase::index);
+    MetadataCache::mark_dirty(*block, 0, phase_);
     return Status::ok;
 }
 
@@ -237,7 +237,7 @@ Status ExtensibleArray::move_pages(const Position& at, CacheEntry& holder, std::
 
 void ExtensibleArray::set_pointer(CacheEntry& holder, std::size_t pointer, Address to) noexcept {
     element_.shape.store_addr(holder.at(pointer), to);
-    MetadataCache::mark_dirty(holder, pointer, Phase::index);
+    MetadataCache::mark_dirty(holder, pointer, phase_);
 }
 
 ExtensibleArray::Position ExtensibleArray::position(Address index) const noexcept {
@@ -360,11 +360,11 @@ Status ExtensibleArray::locate_page(const Position& at, CacheEntry& super, std::
     } else if (create) {
         H5MOTE_TRY(file_->cache.create(Usage::btree, address, page_size(), block));
         element_.fill_undefined(block->at(0), page_elements());
-        MetadataCache::mark_dirty(*block, 0, Phase::index);
+        MetadataCache::mark_dirty(*block, 0, phase_);
         std::byte mask{};
         std::byte* const byte = page_bit(at, super, page, mask);
         *byte |= mask;
-        MetadataCache::mark_dirty(super, static_cast<std::size_t>(byte - super.at(0)), Phase::index);
+        MetadataCache::mark_dirty(super, static_cast<std::size_t>(byte - super.at(0)), phase_);
     }
     return Status::ok;
 }
@@ -398,8 +398,18 @@ Status ExtensibleArray::find(Address index, ChunkLocation& location) noexcept {
 
 #endif
 
-Status ExtensibleArray::set(Address index, const ChunkLocation& location, Address stride,
-                            std::uint32_t count) noexcept {
+Status ExtensibleArray::make_place(Address index, Phase phase) noexcept {
+    phase_ = phase;
+    Pinned header;
+    H5MOTE_TRY(protect_header(header));
+    Pinned block;
+    std::size_t offset = 0;
+    return locate(index, true, block, offset);
+}
+
+Status ExtensibleArray::set(Address index, const ChunkLocation& location, Address stride, std::uint32_t count,
+                            Phase phase) noexcept {
+    phase_ = phase;
     // The header first: making room for it later could commit a block before it has its element.
     Pinned header;
     H5MOTE_TRY(protect_header(header));
@@ -412,7 +422,7 @@ Status ExtensibleArray::set(Address index, const ChunkLocation& location, Addres
         element_.store(block->at(offset), each);
         each.address += stride;
     }
-    MetadataCache::mark_dirty(*block, start, Phase::index);
+    MetadataCache::mark_dirty(*block, start, phase_);
     count_to(*header, index + count);
     return Status::ok;
 }
@@ -426,6 +436,7 @@ void ExtensibleArray::count_to(CacheEntry& header, Address end) noexcept {
 }
 
 Status ExtensibleArray::cover(Address index) noexcept {
+    phase_ = Phase::index;
     Pinned header;
     H5MOTE_TRY(protect_header(header));
     count_to(*header, index + 1);

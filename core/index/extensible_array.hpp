@@ -36,9 +36,13 @@ public:
 
     /// Where chunk `index` stands; an undefined address when it was never set.
     Status find(Address index, ChunkLocation& location) noexcept;
+    /// Makes the block that element `index` goes into, for set(), which then takes no more space.
+    H5MOTE_STEP Status make_place(Address index, Phase phase) noexcept;
     /// Sets `count` elements from `index` on, at most reach(index), the addresses `stride` bytes apart. Blocks are made
     /// as needed. no_space when the array can hold no such index.
-    H5MOTE_STEP Status set(Address index, const ChunkLocation& location, Address stride, std::uint32_t count) noexcept;
+    /// `phase`: when what exists already may be written, Phase::index or Phase::prepared.
+    H5MOTE_STEP Status set(Address index, const ChunkLocation& location, Address stride, std::uint32_t count,
+                           Phase phase = Phase::index) noexcept;
     /// Gives up all blocks of the array and every chunk in it: `chunk_bytes` each, or as many as the element says where
     /// those are filtered.
     H5MOTE_STEP Status dispose(Disposal& disposal, Address chunk_bytes) noexcept;
@@ -136,6 +140,7 @@ private:
     Address index_block_ = kUndefinedAddress;
     ChunkElementFormat element_;
     ExtensibleArrayParameters parameters_;
+    Phase phase_ = Phase::index;  // of what set() changes
 };
 
 }  // namespace h5mote

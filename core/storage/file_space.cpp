@@ -39,12 +39,12 @@ bool FileSpace::reuse(Usage usage, Address size, Address& address) noexcept {
         const Extent extent = extents_[i];
         const Address start = place(usage, extent.address, size);
         const Address before = start - extent.address;
-        if (extent.pending || !within(before, size, extent.size)) {
+        if (extent.pending != 0 || !within(before, size, extent.size)) {
             continue;
         }
         erase(i);
-        add(extent.address, before, false);
-        add(start + size, extent.size - before - size, false);
+        add(extent.address, before, 0);
+        add(start + size, extent.size - before - size, 0);
         address = start;
         return true;
     }
@@ -77,27 +77,27 @@ Status FileSpace::allocate(Usage usage, Address size, Address& address, bool* ze
 }
 
 void FileSpace::release(Address address, Address size, bool fresh) noexcept {
-    const Extent merged = add(address, size, !fresh);
+    const Extent merged = add(address, size, fresh ? 0U : held_ ? 2U : 1U);
     if (!fresh && commits_) {
         tell(address, size, merged);
     }
 }
 
-FileSpace::Extent FileSpace::add(Address address, Address size, bool pending) noexcept {
+FileSpace::Extent FileSpace::add(Address address, Address size, unsigned pending) noexcept {
+    const auto level = static_cast<std::uint8_t>(pending);
     if (size == 0) {
-        return {address, size, pending};
+        return {address, size, level};
     }
     // Two structures of a damaged file may name the same space: it is not given out twice.
     for (std::size_t i = 0; i < count_; ++i) {
         if (extents_[i].address < address + size && address < extents_[i].address + extents_[i].size) {
-            return {address, size, pending};
+            return {address, size, level};
         }
     }
     // Neighbours of the same kind become one; each merge may make another possible.
     for (std::size_t i = 0; i < count_;) {
         const Extent extent = extents_[i];
-        if (extent.pending == pending &&
-            (extent.address + extent.size == address || address + size == extent.address)) {
+        if (extent.pending == level && (extent.address + extent.size == address || address + size == extent.address)) {
             address = extent.address < address ? extent.address : address;
             size += extent.size;
             erase(i);
@@ -106,7 +106,7 @@ FileSpace::Extent FileSpace::add(Address address, Address size, bool pending) no
             ++i;
         }
     }
-    const Extent merged{address, size, pending};
+    const Extent merged{address, size, level};
     std::size_t at = count_;
     if (count_ < H5MOTE_FREE_EXTENTS) {
         ++count_;
@@ -134,12 +134,12 @@ void FileSpace::tell(Address address, Address size, const Extent& merged) noexce
     (void)driver_.release(Usage::raw_data, from, address + size + (after < kPage ? after : kPage) - from);
 }
 
-void FileSpace::settle() noexcept {
+void FileSpace::settle(bool all) noexcept {
     for (std::size_t i = 0; i < count_;) {
-        if (extents_[i].pending) {
+        if (extents_[i].pending == 1 || (all && extents_[i].pending != 0)) {
             const Extent extent = extents_[i];
             erase(i);
-            const Extent merged = add(extent.address, extent.size, false);
+            const Extent merged = add(extent.address, extent.size, 0);
             if (!commits_ || merged.size != extent.size) {
                 tell(extent.address, extent.size, merged);
             }
@@ -148,8 +148,11 @@ void FileSpace::settle() noexcept {
             ++i;
         }
     }
+    for (std::size_t i = 0; i < count_; ++i) {
+        extents_[i].pending = extents_[i].pending == 0 ? 0 : 1;
+    }
     for (std::size_t i = 0; i < count_;) {
-        if (extents_[i].address + extents_[i].size == end_) {
+        if (extents_[i].pending == 0 && extents_[i].address + extents_[i].size == end_) {
             end_ = extents_[i].address;
             erase(i);
             i = 0;

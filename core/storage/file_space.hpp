@@ -27,8 +27,12 @@ public:
     Status allocate(Usage usage, Address size, Address& address, bool* zeros = nullptr) noexcept;
     /// Gives back [address, address + size). `fresh`: no commit has made it reachable, it can be used again at once.
     void release(Address address, Address size, bool fresh) noexcept;
-    /// After a commit: pending space becomes usable, and what lies at the end is cut off.
-    void settle() noexcept;
+    /// While set, what is released waits for one settle() more: what makes it unreachable is written by the commit
+    /// after the next.
+    void hold(bool on) noexcept { held_ = on; }
+    /// After a commit: pending space becomes usable, and what lies at the end is cut off. `all`: also what was to be
+    /// held.
+    void settle(bool all = true) noexcept;
 
     /// End of the allocated part of the file (H5FD "end of address").
     Address end() const noexcept { return end_; }
@@ -40,11 +44,11 @@ private:
     struct Extent {
         Address address;
         Address size;
-        bool pending;
+        std::uint8_t pending;  // settle() calls until it can be used
     };
 
     // Notes that [address, address + size) is free; returns the run that it is part of then.
-    Extent add(Address address, Address size, bool pending) noexcept;
+    Extent add(Address address, Address size, unsigned pending) noexcept;
     void tell(Address address, Address size, const Extent& merged) noexcept;
     bool reuse(Usage usage, Address size, Address& address) noexcept;
     void erase(std::size_t i) noexcept { extents_[i] = extents_[--count_]; }
@@ -52,6 +56,7 @@ private:
     Context& context_;
     Driver& driver_;
     bool extends_with_zeros_ = false;
+    bool held_ = false;
     bool commits_ = false;  // the driver takes releases back unless a sync follows
     Address end_ = 0;
     Address limit_ = 0;

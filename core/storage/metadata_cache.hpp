@@ -20,9 +20,10 @@ namespace h5mote {
 
 /// When a dirty block may be written: what points comes after what it points to.
 enum class Phase : std::uint8_t {
-    fresh,   ///< not reachable yet
-    index,   ///< live chunk indexes, reference counts
-    object,  ///< live object headers: dimensions, links, attributes
+    fresh,     ///< not reachable yet
+    prepared,  ///< live chunk indexes that name chunks which nothing needs yet
+    index,     ///< live chunk indexes, reference counts
+    object,    ///< live object headers: dimensions, links, attributes
 };
 
 class CacheEntry : public ListNode<> {

@@ -82,9 +82,9 @@ bool point(const WorkloadOptions& options, Fault fault, std::uint64_t k, const s
         refusing.arm(0, 0);
         failing.disarm();
         // What may be answered by doing with less: a single allocation that fails (see Refusing), and space that is
-        // asked for in advance and refused once.
-        const bool may_hide = fault.allocations == 1 || (fault.allocations == 0 && !fault.driver.persistent &&
-                                                         fault.driver.status == Status::no_space);
+        // asked for in advance and refused.
+        const bool may_hide =
+            fault.allocations == 1 || (fault.allocations == 0 && fault.driver.status == Status::no_space);
         if (!may_hide || failures == 0) {
             EXPECT_EQ(workload.errors > 0, failures > 0) << name << " " << k;
         }

@@ -36,11 +36,11 @@ Appending one_row_chunks(bool filtered) {
 
 }  // namespace
 
-TEST(PowerCut, Append1) { cut_disks("append-1", appending(append(1)), 3500, options()); }
+TEST(PowerCut, Append1) { cut_disks("append-1", appending(append(1)), 2400, options()); }
 TEST(PowerCut, Append16) { cut_disks("append-16", appending(append(16)), 500, options()); }
 TEST(PowerCut, Append64) { cut_disks("append-64", appending(append(64)), 6000, options()); }
-TEST(PowerCut, Compressed1) { cut_disks("compressed-1", appending(append(1, true)), 6000, options()); }
-TEST(PowerCut, Compressed16) { cut_disks("compressed-16", appending(append(16, true)), 900, options()); }
+TEST(PowerCut, Compressed1) { cut_disks("compressed-1", appending(append(1, true)), 5000, options()); }
+TEST(PowerCut, Compressed16) { cut_disks("compressed-16", appending(append(16, true)), 600, options()); }
 TEST(PowerCut, Compressed64) { cut_disks("compressed-64", appending(append(64, true)), 4000, options()); }
 TEST(PowerCut, Rates) { cut_disks("rates", rates(120, 2, false), 4000, options()); }
 TEST(PowerCut, CompressedRates) { cut_disks("compressed-rates", rates(120, 5, true), 6000, options()); }

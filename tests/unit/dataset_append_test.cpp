@@ -1,4 +1,5 @@
 // Appending: through every level of the index, with room for one chunk only, and back again after each way to stop.
+#include "counting_driver.hpp"
 #include "storage_bench.hpp"
 
 using namespace h5mote;
@@ -311,3 +312,64 @@ TEST(DatasetAppend, ConvertsRecords) {
     EXPECT_TRUE(bench.empty());
 }
 #endif
+
+namespace {
+
+// Says that the storage makes all writes between two syncs appear at once.
+class CommittingDriver final : public ForwardingDriver {
+public:
+    CommittingDriver(Driver& inner, bool commits) noexcept : ForwardingDriver(inner), commits_(commits) {}
+    Capabilities capabilities() const noexcept override {
+        Capabilities result = ForwardingDriver::capabilities();
+        result.sync_is_commit = commits_;
+        return result;
+    }
+
+private:
+    bool commits_;
+};
+
+}  // namespace
+
+// However the index grows, from the second flush with rows on.
+TEST(DatasetAppend, AFlushTakesTwoSyncs) {
+    struct Case {
+        std::uint32_t chunk;
+        std::uint32_t rows;  // between two flushes
+        std::uint32_t reserve;
+        bool commits;
+    };
+    constexpr Case kCases[] = {
+        {1, 1, 65536, false},  {1, 1, 0, false}, {1, 3, 64, false},    {1, 16, 65536, false},
+        {4, 1, 65536, false},  {4, 4, 0, false}, {3, 7, 65536, false}, {16, 1, 65536, false},
+        {2, 16, 65536, false}, {1, 1, 0, true},  {1, 16, 64, true},    {16, 1, 65536, true},
+    };
+    for (const Case& each : kCases) {
+        Bench bench;
+        CommittingDriver committing(bench.driver, each.commits);
+        CountingDriver driver(committing);
+        auto file = File::create(bench.library, driver, bench.access);
+        ASSERT_EQ(file.status(), Status::ok);
+        DatasetCreate create = rows(each.chunk);
+        create.reserve = each.reserve;
+        auto log = file->root().create_dataset<Row>("log", create);
+        ASSERT_EQ(log.status(), Status::ok);
+        ASSERT_EQ(file->flush(), Status::ok);
+        std::uint64_t most = 0;
+        std::uint64_t size = 0;
+        for (unsigned flush = 0; size < 600; ++flush) {
+            for (std::uint32_t i = 0; i < each.rows; ++i) {
+                ASSERT_EQ(log->append(Row::at(size++)), Status::ok);
+            }
+            const std::uint64_t before = driver.syncs();
+            ASSERT_EQ(file->flush(), Status::ok);
+            const std::uint64_t syncs = driver.syncs() - before;
+            most = syncs > most && flush > 0 ? syncs : most;
+        }
+        EXPECT_EQ(most, each.commits ? 1U : 2U);
+        EXPECT_TRUE(intact(*log, size));
+        ASSERT_EQ(log->close(), Status::ok);
+        ASSERT_EQ(file->close(), Status::ok);
+        EXPECT_TRUE(bench.empty());
+    }
+}
