@@ -1,5 +1,6 @@
-// faults FILE...: every allocation and every driver call of a walk fails, once and from then on. Then either the walk
-// says so, or it has found the same as without the fault; nothing is leaked. Prints `N points` a file.
+// faults [--every N] FILE...: every allocation and every driver call of a walk, or one in N, fails, once and from then
+// on. Then either the walk says so, or it has found the same as without the fault; nothing is leaked. Prints `N points`
+// a file.
 #include "all_filters.hpp"
 #include "failing_driver.hpp"
 #include "test_allocators.hpp"
@@ -9,6 +10,7 @@
 #include <h5mote/vfd/memory.hpp>
 
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <string>
@@ -68,7 +70,7 @@ Outcome run(const std::vector<char>& image, const Point& point) {
 }
 
 /// Number of points, 0 when one was not as it should be.
-unsigned long sweep(const std::string& path) {
+unsigned long sweep(const std::string& path, std::uint64_t every) {
     std::ifstream from(path, std::ios::binary);
     const std::vector<char> image(std::istreambuf_iterator<char>(from), {});
     const Outcome reference = run(image, {});
@@ -80,7 +82,7 @@ unsigned long sweep(const std::string& path) {
     unsigned long points = 0;
     for (const Kind kind : {Kind::allocation, Kind::driver}) {
         for (const bool persistent : {false, true}) {
-            for (std::uint64_t at = 1;; ++at) {
+            for (std::uint64_t at = 1;; at += every) {
                 const Outcome outcome = run(image, {kind, at, persistent});
                 if (outcome.failures == 0) {
                     break;
@@ -104,9 +106,15 @@ unsigned long sweep(const std::string& path) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    bool good = argc > 1;
-    for (int i = 1; i < argc; ++i) {
-        const unsigned long points = sweep(argv[i]);
+    int first = 1;
+    std::uint64_t every = 1;
+    if (argc > 2 && std::string(argv[1]) == "--every") {
+        every = std::strtoull(argv[2], nullptr, 10);
+        first = 3;
+    }
+    bool good = argc > first && every > 0;
+    for (int i = first; i < argc && every > 0; ++i) {
+        const unsigned long points = sweep(argv[i], every);
         std::printf("%s: %lu points\n", argv[i], points);
         good = good && points > 20;
     }
