@@ -35,7 +35,7 @@ inline constexpr std::size_t kFile = (kWide    ? 352
                                      (kLarge ? 24 : 12) * std::size_t{H5MOTE_FREE_EXTENTS} +
                                      (H5MOTE_PARTIAL_IO != 0 ? 32 : 4) * sizeof(void*) +
                                      (H5MOTE_ALL_FORMATS != 0 ? 256 : 0);
-inline constexpr std::size_t kDataset = kWide ? 344 : kLarge ? 280 : H5MOTE_FILTERS != 0 ? 164 : 156;
+inline constexpr std::size_t kDataset = kWide ? 344 : kLarge ? 288 : H5MOTE_FILTERS != 0 ? 176 : 168;
 inline constexpr std::size_t kFilterEntry = 56;
 inline constexpr std::size_t kChunkSlot = kWide ? 72 : kLarge ? 56 : 48;
 inline constexpr std::size_t kTransfer = (H5MOTE_ALL_FORMATS != 0 ? 1696 : 1152) + 44 * std::size_t{H5MOTE_MAX_RANK};
