@@ -36,6 +36,8 @@ Status FlashDriver::live(Place place, const Record& record, bool& is_live) noexc
         Place now = 0;
         H5MOTE_TRY(lookup(record.key, now));
         is_live = now == place;
+    } else {
+        is_live = record.kind() == FlashRecord::gone && record.level() == height_;
     }
     for (std::uint32_t i = 0; i < change_count_; ++i) {
         is_live = is_live || changes_[i].place == (place | kFlashGone);
@@ -47,7 +49,9 @@ Status FlashDriver::live(Place place, const Record& record, bool& is_live) noexc
 Status FlashDriver::move(Place place, const Record& record) noexcept {
     for (std::uint32_t i = 0; i < change_count_;) {
         if (changes_[i].place == (place | kFlashGone)) {
-            H5MOTE_TRY(flush_node(flash_parent(changes_[i].key)));
+            // A node itself is written, so that those who replay forget what was below it.
+            const std::uint32_t key = changes_[i].key;
+            H5MOTE_TRY(flush_node(key >> 28 != 0 ? key : flash_parent(key)));
             i = 0;
         } else {
             ++i;
@@ -59,7 +63,7 @@ Status FlashDriver::move(Place place, const Record& record) noexcept {
         return now == place ? flush_node(record.key) : Status::ok;
     }
     if (record.kind() == FlashRecord::gone) {
-        return Status::ok;
+        return record.level() == height_ ? flush_node(record.key) : Status::ok;
     }
     const std::uint32_t page = record.index();
     Place newest = 0;
@@ -77,6 +81,28 @@ Status FlashDriver::move(Place place, const Record& record) noexcept {
     }
     H5MOTE_TRY(status);
     return rewrite(page, hull_of(head));
+}
+
+// Appends again what a failed program took with it.
+Status FlashDriver::relocate() noexcept {
+    if (failed_block_ == kNoFlashPage) {
+        return Status::ok;
+    }
+    Walk walk{failed_block_, first_record(), {}};
+    while (step(walk)) {
+        const Place place = place_of(walk.block, walk.offset);
+        walk.offset += walk.record.size();
+        if (walk.offset > failed_start_) {
+            bool is_live = false;
+            H5MOTE_TRY(make_room());
+            H5MOTE_TRY(live(place, walk.record, is_live));
+            if (is_live) {
+                H5MOTE_TRY(move(place, walk.record));
+            }
+        }
+    }
+    failed_block_ = kNoFlashPage;
+    return Status::ok;
 }
 
 // Works off what was appended since the last time, while few blocks are free. Called when all is committed.

@@ -44,7 +44,7 @@ Status FlashDriver::changing() noexcept {
     if (!mounted_) {
         return Status::io_error;
     }
-    return read_only_ ? Status::read_only : Status::ok;
+    return read_only_ ? Status::read_only : outward(relocate());
 }
 
 // Whether a write finds room in the log and among the pages.
@@ -122,12 +122,8 @@ Status FlashDriver::sync() noexcept {
 
 // Commits, then frees blocks.
 Status FlashDriver::settle() noexcept {
-    // The records before a mount are not gone through again by the next one.
-    while (!settled_ && change_count_ != 0) {
-        H5MOTE_TRY(outward(flush_best()));
-    }
     H5MOTE_TRY(outward(flush_old()));
-    H5MOTE_TRY(commit());
+    H5MOTE_TRY(outward(commit()));
     // All is safe now; what goes wrong here is met again by whoever needs the space.
     (void)collect();
     return Status::ok;

@@ -27,25 +27,26 @@ bool FlashDriver::known_bad(std::uint32_t block) noexcept {
     return device_.is_bad(block, bad) != Status::ok || bad;
 }
 
-// What is not programmed yet comes from the window.
+// What is not programmed comes from memory.
 Status FlashDriver::read_log(std::uint32_t block, std::uint32_t offset, Bytes to) noexcept {
-    std::byte* at = to.data();
     auto left = static_cast<std::uint32_t>(to.size());
-    if (block == head_ && offset + left > window_start_) {
-        const std::uint32_t from = offset > window_start_ ? offset : window_start_;
-        std::byte* const end = at + (from - offset);
-        for (std::uint32_t i = from - window_start_; i < offset + left - window_start_; ++i) {
-            at[window_start_ + i - offset] =
-                i < window_fill_ ? window_[i] : static_cast<std::byte>(geometry_.erased_value);
+    const bool failed = block == failed_block_;
+    const std::uint32_t start = failed ? failed_start_ : window_start_;
+    if ((failed || block == head_) && offset + left > start) {
+        const std::uint32_t fill = failed ? failed_size_ : window_fill_;
+        const std::byte* const from = failed ? failed_ : window_;
+        while (left > 0 && offset + left > start) {
+            --left;
+            const std::uint32_t at = offset + left - start;
+            to[left] = at < fill ? from[at] : static_cast<std::byte>(geometry_.erased_value);
         }
-        left = static_cast<std::uint32_t>(end - at);
     }
     if (left == 0) {
         return Status::ok;
     }
     ++counts_.mount_reads;
     counts_.mount_bytes += left;
-    return device_.read(block, offset, {at, left});
+    return device_.read(block, offset, to.first(left));
 }
 
 bool FlashDriver::read_head(std::uint32_t block, BlockHead& head) noexcept {
@@ -71,7 +72,9 @@ Status FlashDriver::program_window() noexcept {
     const std::uint32_t size = round_up(window_fill_, geometry_.program_unit);
     std::memset(window_ + window_fill_, geometry_.erased_value, size - window_fill_);
     window_fill_ = 0;
-    return program(window_, size);
+    const Status status = program(window_, size);
+    lost_size_ = status == Status::ok ? 0 : size;
+    return status;
 }
 
 Status FlashDriver::put_bytes(const std::byte* from, std::uint32_t size) noexcept {
@@ -132,8 +135,7 @@ Status FlashDriver::open_block(std::uint32_t after, std::uint32_t previous, bool
             if (status == Status::ok) {
                 return Status::ok;
             }
-            window_start_ = geometry_.block_size;
-            window_fill_ = 0;
+            close_block();
         } else if (device_.mark_bad(block) == Status::ok) {
             ++bad_;
         }
@@ -191,11 +193,30 @@ Status FlashDriver::append(const Record& record, ConstBytes payload, Place& plac
     return Status::io_error;
 }
 
-// After a program that failed: nothing more goes into this block.
+// After a program that failed: nothing more goes into this block. What earlier records had in the window is kept in
+// memory until relocate(). io_error: something is kept already.
 Status FlashDriver::give_up_block() noexcept {
+    if (lost_size_ != 0 && geometry_.program_unit > 4) {
+        if (failed_block_ != kNoFlashPage) {
+            mounted_ = false;
+            return Status::io_error;
+        }
+        settled_ = false;
+        failed_block_ = head_;
+        failed_start_ = window_start_ - lost_size_;
+        failed_size_ = lost_size_;
+        std::byte* const other = failed_;
+        failed_ = window_;
+        window_ = other;
+    }
+    close_block();
+    return Status::ok;
+}
+
+void FlashDriver::close_block() noexcept {
     window_start_ = geometry_.block_size;
     window_fill_ = 0;
-    return Status::ok;
+    lost_size_ = 0;
 }
 
 // Whether something that looks like a record stands there. If not, `next` is where another may.

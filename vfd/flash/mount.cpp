@@ -72,7 +72,8 @@ Status FlashDriver::lay_out(const FlashFormat& format, const FlashOptions& optio
     most_changes_ = options.changes;
     changes_ = reinterpret_cast<Change*>(memory_.data());
     window_ = memory_.data() + sizeof(Change) * most_changes_;
-    page_ = window_ + window_size(geometry_.program_unit);
+    failed_ = window_ + window_size(geometry_.program_unit);
+    page_ = geometry_.program_unit > 4 ? failed_ + window_size(geometry_.program_unit) : failed_;
     node_ = page_ + format.page_size;
 
     const std::uint32_t block = geometry_.block_size;
@@ -136,7 +137,7 @@ Status FlashDriver::scan(BlockHead& newest) noexcept {
         counts_.finding = FlashFinding::none;
         return Status::ok;
     }
-    return status;
+    return bad_ == geometry_.blocks ? Status::io_error : status;
 }
 
 bool FlashDriver::read_commit(Place place, const Record& record, Commit& commit) noexcept {
@@ -224,7 +225,7 @@ Status FlashDriver::mount(const FlashOptions& options) noexcept {
     mounted_ = false;
     counts_ = {};
     geometry_ = device_.geometry();
-    head_ = kNoFlashPage;
+    head_ = failed_block_ = kNoFlashPage;
     H5MOTE_TRY(check({128, 12}));
     block_log2_ = static_cast<std::uint8_t>(floor_log2(geometry_.block_size));
     BlockHead newest;
@@ -272,8 +273,7 @@ void FlashDriver::start(const Commit& commit) noexcept {
     limit_ = commit.limit;
     commits_ = commit.number;
     head_ = block_of(commit.place);
-    window_start_ = geometry_.block_size;
-    window_fill_ = 0;
+    close_block();
     scan_ = first_record();
     change_count_ = 0;
     cached_ = kNoFlashPage;
@@ -288,7 +288,7 @@ Status FlashDriver::format(const FlashFormat& format, const FlashOptions& option
     mounted_ = false;
     counts_ = {};
     geometry_ = device_.geometry();
-    head_ = kNoFlashPage;
+    head_ = failed_block_ = kNoFlashPage;
     H5MOTE_TRY(check(format));
     block_log2_ = static_cast<std::uint8_t>(floor_log2(geometry_.block_size));
     BlockHead newest{};
@@ -322,28 +322,15 @@ Status FlashDriver::begin() noexcept {
     if (!fresh_) {
         return Status::ok;
     }
-    const std::uint32_t last = head_;
-    if (newest_ != last) {
+    if (newest_ != head_) {
         BlockHead head;
         Record record;
         const Place place = place_of(newest_, first_record());
         const bool barrier = read_head(newest_, head) && head.barrier;
         if (!barrier || !parse(place, record) || !intact(place, record)) {
-            const std::uint32_t after = !barrier ? newest_ : (newest_ == 0 ? geometry_.blocks : newest_) - 1;
-            Status status = open_block(after, last, true);
-            if (status == Status::ok) {
-                newest_ = head_;
-                static constexpr std::byte kNothing[4] = {};
-                Place filler = 0;
-                status = append_once({Record::make(FlashRecord::filler, 4), 0, 0, 0}, kNothing, filler);
-            }
-            if (status == Status::ok) {
-                status = program_window();
-            }
-            head_ = last;
-            window_start_ = geometry_.block_size;
-            window_fill_ = 0;
-            H5MOTE_TRY(status);
+            // One that was not completed holds nothing that could come back.
+            const std::uint32_t before = newest_ == 0 ? geometry_.blocks - 1 : newest_ - 1;
+            H5MOTE_TRY(write_barrier(barrier ? before : newest_));
         }
     }
     ++sequence_;
@@ -351,12 +338,58 @@ Status FlashDriver::begin() noexcept {
     return Status::ok;
 }
 
-// Makes the present state the one that a mount finds.
-Status FlashDriver::commit() noexcept {
+// A barrier behind a block, in front of head_.
+Status FlashDriver::write_barrier(std::uint32_t after) noexcept {
+    const std::uint32_t last = head_;
     Status status = Status::io_error;
     for (unsigned tries = 0; tries < 4 && status == Status::io_error; ++tries) {
-        status = program_window();
-        if (status == Status::ok && room() < Record::kSize + Commit::kSize) {
+        status = open_block(after, last, true);
+        if (status == Status::ok) {
+            after = newest_ = head_;
+            static constexpr std::byte kNothing[4] = {};
+            Place place = 0;
+            status = append_once({Record::make(FlashRecord::filler, 4), 0, 0, 0}, kNothing, place);
+        }
+        if (status == Status::ok) {
+            status = program_window();
+        }
+        head_ = last;
+        close_block();
+    }
+    return status;
+}
+
+// Programs everything that was appended.
+Status FlashDriver::program_all() noexcept {
+    for (;;) {
+        H5MOTE_TRY(relocate());
+        const Status status = program_window();
+        if (status != Status::io_error) {
+            return status;
+        }
+        H5MOTE_TRY(give_up_block());
+        if (failed_block_ == kNoFlashPage) {
+            return Status::ok;
+        }
+    }
+}
+
+// Makes the present state the one that a mount finds.
+Status FlashDriver::commit() noexcept {
+    for (;;) {
+        H5MOTE_TRY(program_all());
+        if (settled_ || change_count_ == 0) {
+            break;
+        }
+        // What was appended before a mount, or went wrong, is not gone through again by the next mount.
+        while (change_count_ != 0) {
+            H5MOTE_TRY(flush_best());
+        }
+    }
+    Status status = Status::io_error;
+    for (unsigned tries = 0; tries < 4 && status == Status::io_error; ++tries) {
+        status = Status::ok;
+        if (room() < Record::kSize + Commit::kSize) {
             status = open_next();
         }
         if (status == Status::ok) {
@@ -375,7 +408,7 @@ Status FlashDriver::commit() noexcept {
             status = program_window();
         }
         if (status == Status::io_error) {
-            H5MOTE_TRY(give_up_block());
+            close_block();
         }
     }
     H5MOTE_TRY(status);

@@ -90,8 +90,8 @@ public:
     /// Bytes of work memory that mount() and format() need.
     static constexpr std::size_t required_memory(const FlashGeometry& geometry, const FlashFormat& format = {},
                                                  const FlashOptions& options = {}) noexcept {
-        return window_size(geometry.program_unit) + format.page_size + (kFanOut + 2) * 4 +
-               std::size_t{8} * options.changes;
+        return window_size(geometry.program_unit) * (geometry.program_unit > 4 ? 2U : 1U) + format.page_size +
+               (kFanOut + 2) * 4 + std::size_t{8} * options.changes;
     }
     /// First bytes of a block that identify() needs.
     static constexpr std::size_t kIdentification = 36;
@@ -174,6 +174,7 @@ private:
     bool intact(Place place, const Record& record) noexcept;
     bool step(Walk& walk) noexcept;
     Status give_up_block() noexcept;
+    void close_block() noexcept;
 
     // map.cpp: where pages are
     Change* find(std::uint32_t key) noexcept;
@@ -209,6 +210,7 @@ private:
     std::uint32_t wanted_blocks() const noexcept;
     Status live(Place place, const Record& record, bool& is_live) noexcept;
     Status move(Place place, const Record& record) noexcept;
+    Status relocate() noexcept;
     Status collect() noexcept;
 
     // mount.cpp
@@ -220,6 +222,8 @@ private:
     bool read_commit(Place place, const Record& record, Commit& commit) noexcept;
     void start(const Commit& commit) noexcept;
     Status begin() noexcept;
+    Status write_barrier(std::uint32_t after) noexcept;
+    Status program_all() noexcept;
     Status commit() noexcept;
     // flash_driver.cpp
     Status changing() noexcept;
@@ -237,9 +241,10 @@ private:
     std::uint64_t file_size_ = 0;
 
     std::byte* window_ = nullptr;
-    std::byte* page_ = nullptr;  // contents of page cached_
-    std::byte* node_ = nullptr;  // contents of the node at node_place_, all its entries
-    Change* changes_ = nullptr;  // by key
+    std::byte* failed_ = nullptr;  // what could not be programmed, of failed_block_
+    std::byte* page_ = nullptr;    // contents of page cached_
+    std::byte* node_ = nullptr;    // contents of the node at node_place_, all its entries
+    Change* changes_ = nullptr;    // by key
     std::uint32_t change_count_ = 0;
     std::uint32_t most_changes_ = 0;
     std::uint32_t cached_ = 0;
@@ -248,6 +253,10 @@ private:
     std::uint32_t head_ = 0;          // block that is written
     std::uint32_t window_start_ = 0;  // offset in it of what is not programmed
     std::uint32_t window_fill_ = 0;
+    std::uint32_t lost_size_ = 0;  // of a window that could not be programmed just now
+    std::uint32_t failed_block_ = 0;
+    std::uint32_t failed_start_ = 0;
+    std::uint32_t failed_size_ = 0;
     std::uint32_t sequence_ = 0;  // of the newest block
     std::uint32_t head_erases_ = 0;
     std::uint32_t tail_ = 0;    // oldest block with anything live
@@ -270,7 +279,7 @@ private:
     std::uint8_t height_ = 1;
     bool mounted_ = false;
     bool fresh_ = false;    // nothing was written since the mount
-    bool settled_ = false;  // something was committed since
+    bool settled_ = false;  // the log can be replayed
     bool dirty_ = false;    // changes that no commit has
     bool read_only_ = false;
 };
