@@ -3,12 +3,14 @@
 // the last sync() that returned ok, or of one that had begun, and must stay what was found.
 #include <h5mote/vfd/journal.hpp>
 #include <h5mote/vfd/memory.hpp>
+#include <h5mote/vfd/region.hpp>
 
 #include "recording_driver.hpp"
 #include "test.hpp"
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <random>
 #include <vector>
 
@@ -49,7 +51,7 @@ private:
     std::vector<Step>& steps_;
 };
 
-// A home and a log that hold given bytes, with a journal over them.
+// A home and a log that hold given bytes, with a journal over them. Or all in two regions of the home.
 struct Machine {
     Image home_bytes;
     Image log_bytes;
@@ -58,15 +60,20 @@ struct Machine {
     std::vector<Step> steps;
     Noting noting_home{home, false, steps};
     Noting noting_log{log, true, steps};
+    RegionDriver log_region{noting_home, 0, kRoom / 2};
+    RegionDriver home_region{noting_home, kRoom / 2, kRoom / 2};
     alignas(8) std::byte work[256 + 4 * kLists];
-    JournalDriver journal{noting_home, noting_log, work};
+    JournalDriver journal;
     JournalOptions options;
 
-    Machine(const Image& home_image, const Image& log_image)
+    Machine(const Image& home_image, const Image& log_image, bool regions)
         : home_bytes(padded(home_image)),
           log_bytes(padded(log_image)),
           home({home_bytes.data(), kRoom}, home_image.size()),
-          log({log_bytes.data(), kRoom}, log_image.size()) {
+          log({log_bytes.data(), kRoom}, log_image.size()),
+          journal(regions ? static_cast<Driver&>(home_region) : noting_home,
+                  regions ? static_cast<Driver&>(log_region) : noting_log, work) {
+        options.home_has_end = !regions;
         options.checkpoint = 900;
         options.lists = kLists;
     }
@@ -143,6 +150,7 @@ struct Sync {
 
 struct Sweep {
     Random random;
+    bool regions = false;  // home and log in regions of a card, which says neither length nor has zeros to extend with
     bool home_syncs = true;  // false: those of the home do nothing, which must be seen
     bool log_syncs = true;
     std::size_t cuts = 0;
@@ -154,14 +162,16 @@ struct Sweep {
             const std::size_t kind = random.below(12);
             if (kind < 8) {
                 const std::size_t size = 1 + random.below(random.below(4) == 0 ? 900 : 60);
-                const std::size_t address = random.below(3) != 0 ? model.size() : random.below(model.size() + 100);
+                const std::size_t gap = regions ? 1 : 100;
+                const std::size_t address = random.below(3) != 0 ? model.size() : random.below(model.size() + gap);
                 Image bytes(size);
                 std::generate(bytes.begin(), bytes.end(), [&] { return std::byte(random.below(256)); });
                 ASSERT_EQ(machine.journal.write(Usage::raw_data, address, {bytes.data(), size}), Status::ok);
                 model.resize(std::max(model.size(), address + size));
                 std::copy(bytes.begin(), bytes.end(), model.begin() + static_cast<std::ptrdiff_t>(address));
             } else if (kind == 8) {
-                const std::size_t size = random.below(2) == 0 ? random.below(model.size() + 1) : model.size() + 50;
+                const std::size_t size =
+                    regions || random.below(2) == 0 ? random.below(model.size() + 1) : model.size() + 50;
                 ASSERT_EQ(machine.journal.truncate(size), Status::ok);
                 model.resize(size);
             } else {
@@ -180,7 +190,7 @@ struct Sweep {
     // The state that a recovery finds, which must be one of [first, last], and stays.
     void recover(const Image& home, const Image& log, const std::vector<Sync>& syncs, std::size_t first,
                  std::size_t last, bool again) {
-        Machine machine(home, log);
+        Machine machine(home, log, regions);
         ++cuts;
         if (machine.journal.open(machine.options) != Status::ok) {
             ++lost;
@@ -196,7 +206,7 @@ struct Sweep {
             return;
         }
         // Read only, the same is seen.
-        Machine reader(home, log);
+        Machine reader(home, log, regions);
         reader.options.read_only = true;
         ++cuts;
         lost += reader.journal.open(reader.options) == Status::ok && reader.contents() == found ? 0 : 1;
@@ -224,10 +234,10 @@ struct Sweep {
 
     void run(unsigned seed) {
         random.engine.seed(seed);
-        Image home(seed % 3 * 700, std::byte{7});
-        Machine machine(home, {});
+        Image model(regions ? 0 : seed % 3 * 700, std::byte{7});
+        const Image home = regions ? Image(kRoom) : model;
+        Machine machine(home, {}, regions);
         ASSERT_EQ(machine.journal.open(machine.options), Status::ok);
-        Image model = home;
         std::vector<Sync> syncs{{0, 0, model}};
         work(machine, model, syncs, 40);
         for (std::size_t count = 0; count <= machine.steps.size(); ++count) {
@@ -245,10 +255,16 @@ struct Sweep {
 
 TEST(JournalPowerCut, EveryPoint) {
     Sweep sweep;
-    for (unsigned seed = 1; seed <= 16; ++seed) {
+    for (unsigned seed = 1; seed <= 24; ++seed) {
+        sweep.regions = seed % 4 == 0;
         sweep.run(seed);
     }
     std::printf("%zu cuts, %zu lost\n", sweep.cuts, sweep.lost);
+    if (std::getenv("H5MOTE_EXPECT_LOSSES") != nullptr) {
+        // One of the journal's rules was left out of this build.
+        EXPECT_GT(sweep.lost, 0U);
+        return;
+    }
     EXPECT_EQ(sweep.lost, 0U);
     EXPECT_GE(sweep.cuts, 60000U);
 }

@@ -178,7 +178,7 @@ Status JournalDriver::start_round() noexcept {
     const std::uint32_t at = ((sequence_ + 1) & 1) * kSlotSize;
     H5MOTE_TRY(log_.write(Usage::raw_data, at, buffer_.first(kHeaderSize)));
     log_size_ = log_size_ < at + kHeaderSize ? at + kHeaderSize : log_size_;
-    if (barrier_) {
+    if (barrier_ && keep(Rule::sync_header)) {
         H5MOTE_TRY(log_.sync());
     }
     barrier_ = false;
@@ -285,7 +285,7 @@ Status JournalDriver::put(std::uint8_t type, std::uint64_t address, ConstBytes p
 // No more is added to the record that was put last.
 void JournalDriver::close_last() noexcept {
     if (last_ != kNone) {
-        chain_ = lookup3(buffer_.subspan(last_ + 4, used_ - last_ - 4), chain_);
+        chain_ = lookup3(buffer_.subspan(last_ + 4, used_ - last_ - 4), keep(Rule::chain) ? chain_ : 0);
         store_le(buffer_.data() + last_, chain_);
         last_ = kNone;
     }
@@ -320,6 +320,7 @@ void JournalDriver::undo(const Place& place) noexcept {
 }
 
 Status JournalDriver::commit(bool changes_home) noexcept {
+    changes_home = changes_home && keep(Rule::announce);
     if (pending_ || changes_home) {
         H5MOTE_TRY(put(changes_home ? kCommitAndChange : kCommit, file_size_, {}));
         pending_ = false;
@@ -327,7 +328,9 @@ Status JournalDriver::commit(bool changes_home) noexcept {
         may_change_ = may_change_ || changes_home;
     }
     H5MOTE_TRY(flush());
-    H5MOTE_TRY(log_.sync());
+    if (keep(Rule::sync_log)) {
+        H5MOTE_TRY(log_.sync());
+    }
     unsynced_ = false;
     committed_ = position();
     return Status::ok;
@@ -335,12 +338,13 @@ Status JournalDriver::commit(bool changes_home) noexcept {
 
 // Carries over what was committed, all of it durable, and empties the log.
 Status JournalDriver::checkpoint() noexcept {
-    if (!may_change_) {
+    if (!may_change_ && keep(Rule::announce)) {
         H5MOTE_TRY(commit(true));
     }
     H5MOTE_TRY(apply());
-    H5MOTE_TRY(home_.sync());
-    home_stale_ = false;
+    if (keep(Rule::sync_home)) {
+        H5MOTE_TRY(home_.sync());
+    }
     forget();
     base_ = file_size_;
     barrier_ = true;
@@ -350,10 +354,6 @@ Status JournalDriver::checkpoint() noexcept {
 // Does again, in order, all that was done to the file. What comes out is the same whatever part of it the home has
 // already, so that it may be interrupted and begun again any number of times.
 Status JournalDriver::apply() noexcept {
-    if (home_stale_) {
-        H5MOTE_TRY(cut_home(base_));
-    }
-    home_stale_ = true;
     Record record;
     for (std::uint32_t at = kFirstRecord; at < committed_; at += kRecordSize + record.length) {
         H5MOTE_TRY(fetch_record(at, record));

@@ -47,7 +47,6 @@ Status JournalDriver::open(const JournalOptions& options) noexcept {
     open_ = false;
     broken_ = false;
     barrier_ = false;
-    home_stale_ = false;
     report_ = {};
     options_ = options;
     if (options.lists == 0 || (options.lists & (options.lists - 1)) != 0 || home_.same_storage(log_) ||
@@ -159,7 +158,6 @@ Status JournalDriver::recover(const Header& header) noexcept {
         if (options_.home_has_end && home_size_ != base_) {
             // Either zeros of a transaction that was not committed, or others changed the file, as they may.
             H5MOTE_TRY(belongs(header, 0, same));
-            home_stale_ = same;
             base_ = same ? base_ : home_size_;
             file_size_ = base_;
         }
@@ -175,7 +173,6 @@ Status JournalDriver::recover(const Header& header) noexcept {
         return refuse(JournalState::other_file, Status::invalid_argument);
     }
     begun_ = true;
-    home_stale_ = true;
     report_.state = writable_ ? JournalState::replayed : JournalState::pending;
     return writable_ ? checkpoint() : Status::ok;
 }
@@ -222,7 +219,7 @@ Status JournalDriver::follows(std::uint32_t at, const Record& record, std::uint3
         return Status::ok;
     }
     std::uint32_t left = kRecordSize - 4U + record.length;
-    Lookup3Stream sum(left, chain);
+    Lookup3Stream sum(left, keep(Rule::chain) ? chain : 0);
     for (std::uint32_t from = at + 4; left > 0;) {
         const Bytes part = buffer_.first(left < buffer_.size() ? left : buffer_.size());
         H5MOTE_TRY(fetch(from, part));

@@ -101,8 +101,9 @@ public:
     Status read(Usage usage, std::uint64_t address, Bytes to) noexcept override;
     /// read_only; no_space: the log or the home cannot take it; io_error: the log. Nothing is changed then.
     Status write(Usage usage, std::uint64_t address, ConstBytes from) noexcept override;
-    /// Commits. io_error, no_space of the log: not yet; to be called again. An error while carrying over is returned,
-    /// too, although what was written is durable then: it is tried again at the next sync().
+    /// Commits; when the log is full, also carries over, which takes as long as writing `checkpoint` bytes. io_error,
+    /// no_space of the log: not yet; to be called again. An error while carrying over is returned, too, although what
+    /// was written is durable then: it is tried again at the next sync().
     Status sync() noexcept override;
     Status end_of_file(std::uint64_t& size) noexcept override;
     Status truncate(std::uint64_t size) noexcept override;
@@ -187,7 +188,6 @@ private:
     bool pending_ = false;     // changes since the last commit record
     bool unsynced_ = false;    // a commit record that is not known to be durable
     bool may_change_ = false;  // a commit record permits to change the home
-    bool home_stale_ = false;  // behind base_ the home may hold anything
     bool broken_ = false;      // the log in memory is not what it should be: only open() helps
 };
 
