@@ -357,7 +357,8 @@ Status DatasetState::flush_raw() noexcept {
 
 // Behind the last row, space for one chunk more than were begun since the last flush.
 Status DatasetState::prepare(Phase phase) noexcept {
-    if (H5MOTE_WRITE == 0 || !appended_ || filtered() || !table_.exists() || !fits_cache()) {
+    if (H5MOTE_WRITE == 0 || H5MOTE_PREPARE_APPENDS == 0 || !appended_ || filtered() || !table_.exists() ||
+        !fits_cache()) {
         return Status::ok;
     }
     const Address begun = narrow(divide_up(dims()[0], chunk_rows()));

@@ -166,14 +166,17 @@ Status FileState::flush_phase(Phase phase) noexcept {
     return cache.flush(phase);
 }
 
-Status FileState::commit_metadata() noexcept {
-    if (!writable()) {
-        return Status::ok;
-    }
+Status FileState::commit_metadata() noexcept { return writable() ? write_metadata(false) : Status::ok; }
+
+// `prepared`: no object needs a part of an index that has to be written, or of the file that is not recorded.
+Status FileState::write_metadata(bool prepared) noexcept {
     if (keep(Rule::fresh_first)) {
         H5MOTE_TRY(cache.flush(Phase::fresh));
     }
     cache.settle();
+    if (!keep(Rule::prepared_later)) {
+        H5MOTE_TRY(cache.flush(Phase::prepared));
+    }
     const bool growing = grown();
     if (growing && keep(Rule::end_first)) {
         unsynced = true;  // the file was extended
@@ -182,8 +185,10 @@ Status FileState::commit_metadata() noexcept {
         }
         H5MOTE_TRY(write_superblock());
     }
-    H5MOTE_TRY(flush_phase(Phase::index));
-    H5MOTE_TRY(flush_phase(Phase::object));
+    if (!prepared) {
+        H5MOTE_TRY(flush_phase(Phase::index));
+    }
+    H5MOTE_TRY(prepared && growing ? cache.flush(Phase::object) : flush_phase(Phase::object));
     if (growing && !keep(Rule::end_first)) {
         H5MOTE_TRY(write_superblock());
     }
@@ -193,7 +198,7 @@ Status FileState::commit_metadata() noexcept {
         }
         unsynced = false;
     }
-    space.settle();
+    space.settle(!prepared);
     return Status::ok;
 }
 
@@ -221,16 +226,15 @@ Status FileState::commit() noexcept {
         return Status::ok;
     }
     H5MOTE_TRY(flush_raw());
-    if (!unordered_) {
-        return commit_metadata();
-    }
     // Nothing that was not prepared is needed: the switches to what was may be written together with the rows.
-    const bool prepared = !grown() && !cache.has_dirty(Phase::index);
+    const bool prepared = H5MOTE_PREPARE_APPENDS != 0 && unordered_ && !grown() && !cache.has_dirty(Phase::index);
     if (prepared) {
         H5MOTE_TRY(cache.flush(Phase::prepared));
     }
-    H5MOTE_TRY(prepare(prepared ? Phase::prepared : Phase::index));
-    return prepared ? commit_prepared() : commit_metadata();
+    if (H5MOTE_PREPARE_APPENDS != 0 && unordered_) {
+        H5MOTE_TRY(prepare(prepared ? Phase::prepared : Phase::index));
+    }
+    return write_metadata(prepared);
 }
 
 Status FileState::prepare(Phase phase) noexcept {
@@ -242,34 +246,6 @@ Status FileState::prepare(Phase phase) noexcept {
     }
     space.hold(false);
     return status;
-}
-
-Status FileState::commit_prepared() noexcept {
-    if (keep(Rule::fresh_first)) {
-        H5MOTE_TRY(cache.flush(Phase::fresh));
-    }
-    cache.settle();
-    if (!keep(Rule::prepared_later)) {
-        H5MOTE_TRY(cache.flush(Phase::prepared));
-    }
-    if (grown()) {
-        unsynced = true;  // the file was extended
-        if (keep(Rule::sync_before_end)) {
-            H5MOTE_TRY(barrier());
-        }
-        H5MOTE_TRY(write_superblock());
-    } else if (cache.has_dirty(Phase::object) && keep(Rule::sync_before_object)) {
-        H5MOTE_TRY(barrier());
-    }
-    H5MOTE_TRY(cache.flush(Phase::object));
-    if (unsynced) {
-        if (keep(Rule::sync_last)) {
-            H5MOTE_TRY(driver.sync());
-        }
-        unsynced = false;
-    }
-    space.settle(false);
-    return Status::ok;
 }
 
 Status FileState::give_back() noexcept {

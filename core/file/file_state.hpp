@@ -201,7 +201,7 @@ private:
     Status flush_raw() noexcept;
     Status give_back() noexcept;
     Status prepare(Phase phase) noexcept;
-    H5MOTE_STEP Status commit_prepared() noexcept;
+    H5MOTE_STEP Status write_metadata(bool prepared) noexcept;
     bool grown() const noexcept { return space.end() > superblock_.end_of_file || superblock_.root != stored_root_; }
     Status barrier() noexcept;
 #if H5MOTE_ALL_FORMATS

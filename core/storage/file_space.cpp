@@ -88,12 +88,14 @@ FileSpace::Extent FileSpace::add(Address address, Address size, unsigned pending
     if (size == 0) {
         return {address, size, level};
     }
+#if H5MOTE_ALL_FORMATS
     // Two structures of a damaged file may name the same space: it is not given out twice.
     for (std::size_t i = 0; i < count_; ++i) {
         if (extents_[i].address < address + size && address < extents_[i].address + extents_[i].size) {
             return {address, size, level};
         }
     }
+#endif
     // Neighbours of the same kind become one; each merge may make another possible.
     for (std::size_t i = 0; i < count_;) {
         const Extent extent = extents_[i];

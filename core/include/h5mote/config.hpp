@@ -148,6 +148,13 @@
 #endif
 #endif
 
+// Place for appended rows prepared one flush ahead, on storages that need a sync between writes that depend on each
+// other (files, SD cards). 0 or 1. Off: a flush takes up to four syncs instead of two whenever the index has grown.
+// Storages whose sync is a commit (flash, the journal) do not need it.
+#ifndef H5MOTE_PREPARE_APPENDS
+#define H5MOTE_PREPARE_APPENDS 1
+#endif
+
 // Conversion between datatypes in memory and in the file. 0 or 1. Off: both must be the same, else `unsupported`.
 #ifndef H5MOTE_CONVERSION
 #ifdef H5MOTE_PROFILE_LOGGER
