@@ -198,6 +198,14 @@ Status MetadataCache::add(Usage usage, Address address, std::size_t size, CacheE
     H5MOTE_TRY(make_room(size));
     void* memory = context_.allocate(MemoryKind::metadata, footprint(size));
     if (memory == nullptr) {
+        // Within the budget, but between holes: changed blocks leave memory as well.
+        H5MOTE_TRY(evict_fresh(budget_));
+        if (has_dirty(Phase::index) || has_dirty(Phase::object)) {
+            H5MOTE_TRY(hook_.commit_metadata());
+        }
+        memory = context_.allocate(MemoryKind::metadata, footprint(size));
+    }
+    if (memory == nullptr) {
         return Status::out_of_memory;
     }
     entry = ::new (memory) CacheEntry;

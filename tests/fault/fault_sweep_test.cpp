@@ -17,7 +17,7 @@ using namespace h5mote_test;
 namespace {
 
 // Allocations k to k + count - 1 fail. An allocation that fails is tried once more after caches were emptied, so that a
-// single failure may go unnoticed, and two in a row may not.
+// single failure may go unnoticed; kEveryTrial in a row may not.
 class Refusing final : public Allocator {
 public:
     explicit Refusing(Allocator& inner) : inner_(inner) {}
@@ -50,6 +50,8 @@ private:
 };
 
 constexpr std::uint64_t kForGood = ~std::uint64_t{0};
+// A block of metadata is asked for twice, and twice again when changed blocks have left memory for it.
+constexpr std::uint64_t kEveryTrial = 4;
 
 struct Fault {
     std::uint64_t allocations = 0;  // how many in a row fail; 0: the driver fails
@@ -113,7 +115,7 @@ std::uint64_t sweep(const WorkloadOptions& options, const Fault& fault, const st
 
 std::uint64_t sweep_allocations(WorkloadOptions options, const std::string& name) {
     std::uint64_t points = 0;
-    for (const std::uint64_t count : {std::uint64_t{1}, std::uint64_t{2}, kForGood}) {
+    for (const std::uint64_t count : {std::uint64_t{1}, kEveryTrial, kForGood}) {
         for (const bool retry : {false, true}) {
             if (retry && count == kForGood) {
                 continue;

@@ -106,6 +106,41 @@ TEST(MetadataCache, ReadsVerifies) {
     EXPECT_EQ(bench.cache.used(), 0U);
 }
 
+TEST(MetadataCache, ChangedBlocksLeaveForOneBetweenHoles) {
+    CacheBench bench(1024);
+    Pinned block;
+    // Four blocks, changed and live, with something small behind each; the rest of the memory is taken.
+    void* between[4];
+    for (unsigned i = 0; i < 4; ++i) {
+        ASSERT_EQ(bench.cache.create(kUsage, i * 100, 100, block), Status::ok);
+        between[i] = bench.library.allocate(MemoryKind::other, 8);
+        ASSERT_TRUE(between[i] != nullptr);
+    }
+    block.reset();
+    ASSERT_EQ(bench.hook.commit_metadata(), Status::ok);
+    for (unsigned i = 0; i < 4; ++i) {
+        ASSERT_EQ(bench.cache.protect(kUsage, i * 100, 100, block), Status::ok);
+        std::memset(block->at(0), 7, 96);
+        MetadataCache::mark_dirty(*block, 0, Phase::object);
+    }
+    block.reset();
+    bench.library.release(MemoryKind::other, between[1], 8);
+    const std::size_t rest = bench.arena.largest_free();
+    void* const taken = bench.library.allocate(MemoryKind::other, rest);
+    ASSERT_TRUE(taken != nullptr);
+    const unsigned commits = bench.hook.commits;
+    ASSERT_EQ(bench.cache.create(kUsage, 1000, 200, block), Status::ok);
+    EXPECT_EQ(bench.hook.commits, commits + 1);
+    EXPECT_TRUE(stored(0, 100, 7) && stored(300, 100, 7));
+    block.reset();
+    // What nobody can make room for fails.
+    EXPECT_EQ(bench.cache.create(kUsage, 2000, 600, block), Status::out_of_memory);
+    bench.library.release(MemoryKind::other, taken, rest);
+    for (const unsigned i : {0, 2, 3}) {
+        bench.library.release(MemoryKind::other, between[i], 8);
+    }
+}
+
 TEST(MetadataCache, KeepsItsBudget) {
     CacheBench bench(1024);
     Pinned block;
