@@ -19,6 +19,7 @@ struct RecoverArguments {
     std::string file;
     std::string journal;
     bool look = false;
+    bool raw = false;
 };
 
 // Why a journal is not replayed; nullptr: that has nothing to do with the journal.
@@ -62,6 +63,7 @@ int run_recover(const RecoverArguments& arguments) {
     }
     JournalOptions options;
     options.read_only = arguments.look;
+    options.home_has_end = !arguments.raw;
     // Whatever number of lists the log was written with fits.
     std::vector<std::uint64_t> memory((1U << 18) / sizeof(std::uint64_t) + 8192);
     JournalDriver journal(home, log, {reinterpret_cast<std::byte*>(memory.data()), memory.size() * sizeof memory[0]});
@@ -71,6 +73,14 @@ int run_recover(const RecoverArguments& arguments) {
         const char* const why = reason(found.state);
         report.error("%s %s (%s)", name.c_str(), why != nullptr ? why : "cannot be replayed", to_string(status));
         return report.exit_code();
+    }
+    if (arguments.raw && !arguments.look) {
+        status = home.truncate(found.file_size);
+        status = status == Status::ok ? home.sync() : status;
+        if (status != Status::ok) {
+            report.error("%s: %s", arguments.file.c_str(), to_string(status));
+            return report.exit_code();
+        }
     }
     Output out;
     out.put(arguments.file);
@@ -101,6 +111,9 @@ Command add_recover(CLI::App& tool) {
     command->add_option("FILE", arguments->file, "The HDF5 file")->required();
     command->add_option("JOURNAL", arguments->journal, "Its journal; FILE-journal if not given");
     command->add_flag("-n,--look", arguments->look, "Only says what would be done");
+    command->add_flag("--raw", arguments->raw,
+                      "FILE and JOURNAL are copies of regions of a card without a file system: the journal tells how "
+                      "long the file is, and FILE is cut there");
     return {command, [arguments] { return run_recover(*arguments); }};
 }
 

@@ -1,19 +1,23 @@
 // Logs to storages that lose power, and leaves what recovery_test.py gives to the tool.
 //
 //   make_storages journal FILE ROWS FLUSH    FILE and FILE-journal, of a logger that stopped without closing anything
+//   make_storages card FILE ROWS FLUSH       the same in regions of a card, which are left as FILE and FILE-journal
 //   make_storages flash DUMP ROWS FLUSH KIND CUT    the bytes of a chip; CUT > 0: the power failed in the CUT-th
 //   program
 //                                                   or erase after the dataset was there
 //
-// Both print "acknowledged N", the rows of the last flush that returned ok. Row i is {i, 3 i, i / 4}.
+// All print "acknowledged N", the rows of the last flush that returned ok. Row i is {i, 3 i, i / 4}.
 #include "flash_simulator.hpp"
 
 #include <h5mote/h5mote.hpp>
 #include <h5mote/port/malloc.hpp>
 #include <h5mote/vfd/flash.hpp>
 #include <h5mote/vfd/journal.hpp>
+#include <h5mote/vfd/memory.hpp>
 #include <h5mote/vfd/posix.hpp>
+#include <h5mote/vfd/region.hpp>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -85,6 +89,33 @@ std::uint32_t make_journal(const std::string& name, std::uint32_t rows, std::uin
     return log_rows(journal, rows, flush_rows, [] {});
 }
 
+void save(const std::string& name, h5mote::ConstBytes bytes) {
+    std::FILE* const file = std::fopen(name.c_str(), "wb");
+    if (file == nullptr || std::fwrite(bytes.data(), 1, bytes.size(), file) != bytes.size() || std::fclose(file) != 0) {
+        check(Status::io_error, name.c_str());
+    }
+}
+
+std::uint32_t make_card(const std::string& name, std::uint32_t rows, std::uint32_t flush_rows) {
+    constexpr std::size_t kLog = 64 * 1024;
+    static std::vector<std::byte> bytes(512 * 1024);
+    static h5mote::MemoryDriver card({bytes.data(), bytes.size()}, bytes.size());
+    static h5mote::RegionDriver log(card, 0, kLog);
+    static h5mote::RegionDriver home(card, kLog, bytes.size() - kLog);
+    // What the card held before.
+    std::fill(bytes.begin() + kLog, bytes.end(), std::byte{0x5a});
+    alignas(8) static std::byte memory[h5mote::JournalDriver::required_memory()];
+    static h5mote::JournalDriver journal(home, log, memory);
+    h5mote::JournalOptions options;
+    options.home_has_end = false;
+    options.limit = kLog;
+    check(journal.open(options), "open");
+    const std::uint32_t acknowledged = log_rows(journal, rows, flush_rows, [] {});
+    save(name + "-journal", {bytes.data(), kLog});
+    save(name, {bytes.data() + kLog, bytes.size() - kLog});
+    return acknowledged;
+}
+
 h5mote::FlashGeometry geometry(const std::string& kind) {
     h5mote::FlashGeometry result;
     if (kind == "nor") {
@@ -116,11 +147,7 @@ std::uint32_t make_flash(const std::string& name, std::uint32_t rows, std::uint3
         acknowledged =
             log_rows(driver, rows, flush_rows, [cut] { chip.cut_after(cut, h5mote_test::FlashCut::partly, 7); });
     }
-    const h5mote::ConstBytes bytes = chip.contents();
-    std::FILE* const file = std::fopen(name.c_str(), "wb");
-    if (file == nullptr || std::fwrite(bytes.data(), 1, bytes.size(), file) != bytes.size() || std::fclose(file) != 0) {
-        check(Status::io_error, name.c_str());
-    }
+    save(name, chip.contents());
     return acknowledged;
 }
 
@@ -132,11 +159,14 @@ int main(int argc, char** argv) {
     if (words.size() == 4 && words[0] == "journal") {
         acknowledged = make_journal(words[1], static_cast<std::uint32_t>(std::stoul(words[2])),
                                     static_cast<std::uint32_t>(std::stoul(words[3])));
+    } else if (words.size() == 4 && words[0] == "card") {
+        acknowledged = make_card(words[1], static_cast<std::uint32_t>(std::stoul(words[2])),
+                                 static_cast<std::uint32_t>(std::stoul(words[3])));
     } else if (words.size() == 6 && words[0] == "flash") {
         acknowledged = make_flash(words[1], static_cast<std::uint32_t>(std::stoul(words[2])),
                                   static_cast<std::uint32_t>(std::stoul(words[3])), words[4], std::stoull(words[5]));
     } else {
-        std::fprintf(stderr, "make_storages journal FILE ROWS FLUSH | flash DUMP ROWS FLUSH KIND CUT\n");
+        std::fprintf(stderr, "make_storages journal|card FILE ROWS FLUSH | flash DUMP ROWS FLUSH KIND CUT\n");
         return 1;
     }
     std::printf("acknowledged %u\n", static_cast<unsigned>(acknowledged));

@@ -84,6 +84,17 @@ class Recover(Recovery):
         self.expect(tool("recover", path, self.folder / "elsewhere"), 0, "replayed")
         self.check_rows(path, 330, 330)
 
+    def test_card(self):
+        for rows in (40, 333, 3000):
+            path = self.folder / "card"
+            acknowledged = self.make("card", path, rows, 10)
+            self.expect(tool("recover", "--raw", "-n", path), 0)
+            self.assertEqual(path.stat().st_size, 448 * 1024)
+            self.expect(tool("recover", "--raw", path), 0)
+            self.assertLess(path.stat().st_size, 100000)
+            self.check_rows(path, acknowledged, rows)
+            self.expect(tool("check", path), 0)
+
     def test_torn_journal(self):
         path, _ = self.journal()
         log = self.folder / "a.h5-journal"

@@ -108,8 +108,8 @@ Status JournalDriver::close() noexcept {
 
 Status JournalDriver::erase_log() noexcept {
     open_ = false;
-    std::byte zeros[kHeaderSize] = {};
-    for (const std::uint32_t at : {std::uint32_t{0}, kSlotSize, kFirstRecord}) {
+    const std::byte zeros[kRecordSize] = {};
+    for (std::uint32_t at = 0; at < kFirstRecord + kRecordSize; at += kRecordSize) {
         H5MOTE_TRY(log_.write(Usage::raw_data, at, zeros));
     }
     return log_.sync();
@@ -132,7 +132,7 @@ void JournalDriver::forget() noexcept {
     may_change_ = false;
 }
 
-// Before the first change of a session, and after the home took over what the log held.
+// Before the first change of a session: what others wrote into the home must be as durable as the samples of it.
 Status JournalDriver::begin() noexcept {
     if (!open_) {
         return Status::invalid_handle;
@@ -140,7 +140,11 @@ Status JournalDriver::begin() noexcept {
     if (!writable_) {
         return Status::read_only;
     }
-    return broken_ ? Status::io_error : begun_ ? Status::ok : start_round();
+    if (broken_ || begun_) {
+        return broken_ ? Status::io_error : Status::ok;
+    }
+    H5MOTE_TRY(home_.sync());
+    return start_round();
 }
 
 // A round begins with a header. Where the one before has commits in the log, the new header must be durable before the
@@ -155,14 +159,10 @@ Status JournalDriver::start_round() noexcept {
     writer.u64(newest_);
     std::uint32_t cells = 0;
     for (unsigned i = 0; i < kCells; ++i) {
-        const std::uint64_t at = Header::cell(i, file_size_, newest_);
         std::uint32_t sum = 0;
-        if (within(at, kCellSize, base_)) {
-            const Bytes cell = buffer_.subspan(kHeaderSize, kCellSize);
-            H5MOTE_TRY(home_.read(Usage::raw_data, at, cell));
-            sum = lookup3(cell);
-            cells |= std::uint32_t{1} << i;
-        }
+        bool there = false;
+        H5MOTE_TRY(sum_cell(Header::cell(i, file_size_, newest_), base_, sum, there));
+        cells |= static_cast<std::uint32_t>(there) << i;
         writer.u32(sum);
     }
     writer.u32(cells);
@@ -186,6 +186,17 @@ Status JournalDriver::start_round() noexcept {
     chain_ = checksum;
     base_ = file_size_;
     begun_ = true;
+    return Status::ok;
+}
+
+// Checksum of 64 bytes of the home, if they lie within its first `size`.
+Status JournalDriver::sum_cell(std::uint64_t at, std::uint64_t size, std::uint32_t& sum, bool& there) noexcept {
+    there = within(at, kCellSize, size);
+    if (there) {
+        const Bytes cell = buffer_.subspan(kHeaderSize, kCellSize);
+        H5MOTE_TRY(home_.read(Usage::raw_data, at, cell));
+        sum = lookup3(cell);
+    }
     return Status::ok;
 }
 

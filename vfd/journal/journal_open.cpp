@@ -272,15 +272,12 @@ Status JournalDriver::belongs(const Header& header, std::uint32_t touched, bool&
         if ((cells >> i & 1) == 0) {
             continue;
         }
-        const std::uint64_t at = Header::cell(i, header.base, header.newest);
-        same = within(at, kCellSize, home_size_);
+        std::uint32_t sum = 0;
+        H5MOTE_TRY(sum_cell(Header::cell(i, header.base, header.newest), home_size_, sum, same));
         if (same) {
-            const Bytes sum = buffer_.first(4);
-            H5MOTE_TRY(log_.read(Usage::raw_data, header.at + kCellsAt + 4 * i, sum));
-            const auto expected = load_le<std::uint32_t>(sum.data());
-            const Bytes cell = buffer_.first(kCellSize);
-            H5MOTE_TRY(home_.read(Usage::raw_data, at, cell));
-            same = lookup3(cell) == expected;
+            const Bytes expected = buffer_.first(4);
+            H5MOTE_TRY(log_.read(Usage::raw_data, header.at + kCellsAt + 4 * i, expected));
+            same = load_le<std::uint32_t>(expected.data()) == sum;
         }
     }
     const bool zeros = options_.home_has_end && !may_change_ && home_.capabilities().extends_with_zeros;

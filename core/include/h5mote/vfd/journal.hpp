@@ -140,6 +140,7 @@ private:
     // journal_driver.cpp: the log that is being written.
     Status begin() noexcept;
     Status start_round() noexcept;
+    Status sum_cell(std::uint64_t at, std::uint64_t size, std::uint32_t& sum, bool& there) noexcept;
     Status reserve(std::uint64_t bytes) noexcept;
     Status grow_home(std::uint64_t end) noexcept;
     Status make_room(std::uint64_t end, std::uint64_t log_bytes) noexcept;
