@@ -117,6 +117,7 @@ H5MOTE_STEP Status replace_value(FileState& file, Address header, const Attribut
     }
     CacheEntry& block = *existing.message.block();
     const std::size_t at = static_cast<std::size_t>(existing.parts.data.data() - block.at(0));
+    H5MOTE_TRY(secure_change(file, header, block, at));
     content.store(block.at(at));
     MetadataCache::mark_dirty(block, at, Phase::object);
     return Status::ok;
@@ -442,6 +443,8 @@ Status Object::remove_attribute(std::string_view name) noexcept {
         return file_->context.unsupported(Module::attribute, __LINE__, Feature::object_header_version, 1);
     }
 #endif
+    H5MOTE_TRY(secure_change(*file_, address_, *attribute.message.block(),
+                             attribute.message.offset() - attribute.message.header_size()));
     remove_message(attribute.message);
     return Status::ok;
 }

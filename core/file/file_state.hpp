@@ -139,6 +139,8 @@ public:
     static void release(FileState* file) noexcept;
 
     bool is_open() const noexcept { return open_; }
+    /// All writes between two commits appear at once: they need no order.
+    bool is_atomic() const noexcept { return commits_; }
     /// Never in a build without writing, where the compiler then sees what is left out.
     bool writable() const noexcept { return H5MOTE_WRITE != 0 && writable_; }
     /// ok, invalid_handle when closed, read_only.

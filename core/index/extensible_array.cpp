@@ -29,7 +29,7 @@ constexpr unsigned length_shift(unsigned u) noexcept { return (u + 1) / 2; }
 
 // Whether a change from `from` on reaches the storage wholly or not at all, or nothing points to the block yet.
 bool one_write(const CacheEntry& block, std::size_t from) noexcept {
-    return block.fresh() || ((block.address() + from) ^ (block.address() + block.size() - 1)) < FileSpace::kSector;
+    return block.fresh() || FileSpace::in_one_sector(block.address() + from, block.address() + block.size());
 }
 
 }  // namespace

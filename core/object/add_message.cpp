@@ -50,12 +50,14 @@ public:
         if (size_ > 0xffff) {
             return file_.context.fail(Module::object, __LINE__, Status::over_budget, 0, size_);
         }
+        header_ = header;
         H5MOTE_TRY(survey(header));
         // Another place stays, where the header can be continued some day.
         if (!link_.block && !moved_.block) {
             return file_.context.fail(Module::object, __LINE__, Status::unsupported, 1, header);
         }
         if (room_.block) {
+            H5MOTE_TRY(secure(room_));
             put(room_);
             return Status::ok;
         }
@@ -64,6 +66,7 @@ public:
 
 private:
     std::size_t header_size() const noexcept { return message_header_size(header_flags_); }
+    Status secure(Place& place) noexcept { return secure_change(file_, header_, *place.block, place.header); }
     std::size_t continuation_size() const noexcept { return continuation_body(file_.shape()); }
 
     // One walk finds: room for the message itself (`room_`), the last null message that can become the continuation
@@ -148,12 +151,13 @@ private:
                                  continuation_size() + kHeaderChecksumSize;
         std::size_t size = blocks_ >= 3 ? 512 : std::size_t{64} << blocks_;
         size = size < need + header_size() ? need : size;
+        Place& link = move ? moved_ : link_;
+        H5MOTE_TRY(secure(link));
         Pinned block;
         H5MOTE_TRY(file_.create_block(Usage::object_header, size, size, block));
         fill(*block, move);
         MetadataCache::mark_dirty(*block, 0, Phase::object);
 
-        Place& link = move ? moved_ : link_;
         carve(link, MessageType::continuation, continuation_size(), 0, 0);
         Writer writer(link.block->image().subspan(link.header + header_size(), continuation_size()));
         file_.shape().write_addr(writer, block->address());
@@ -174,6 +178,7 @@ private:
     }
 
     FileState& file_;
+    Address header_ = kUndefinedAddress;
     const MessageContent& content_;
     std::size_t size_;
     Place room_;

@@ -182,6 +182,33 @@ Status create_header(FileState& file, const HeaderContent& content, Address& add
     return Status::ok;
 }
 
+Status secure_change(FileState& file, Address header, CacheEntry& block, std::size_t from) noexcept {
+    const auto one_write = [](const CacheEntry& changed, std::size_t at) {
+        return changed.fresh() || FileSpace::in_one_sector(changed.address() + at, changed.address() + changed.size());
+    };
+    if (block.address() == header || one_write(block, from) || file.is_atomic()) {
+        return Status::ok;
+    }
+    MessageIterator message(file, header);
+    Status status;
+    while ((status = message.next()) == Status::ok) {
+        if (message.type() == MessageType::continuation &&
+            file.shape().load_addr(message.body().data()) == block.address()) {
+            if (!one_write(*message.block(), message.offset())) {
+                return Status::ok;
+            }
+            const Address old = block.address();
+            Address to = 0;
+            H5MOTE_TRY(file.space.allocate(Usage::object_header, narrow(block.size()), to));
+            file.cache.move(block, to);
+            message.store(0, to, file.shape().sizeof_addr);
+            file.space.release(old, narrow(block.size()), false);
+            return Status::ok;
+        }
+    }
+    return status == Status::not_found ? Status::ok : status;
+}
+
 void discard_fresh_block(FileState& file, Address address) noexcept {
     Pinned block = file.cache.find(address);
     if (block) {

@@ -172,6 +172,12 @@ protected:
 /// Allocates and fills a new header that nothing points to yet.
 H5MOTE_STEP Status create_header(FileState& file, const HeaderContent& content, Address& address) noexcept;
 
+/// Comes before a change of `block`, which belongs to the header, from `from` on. When such a change would not reach
+/// the storage wholly or not at all, because it does not lie in one sector up to the checksum, a continuation block
+/// gets a new place, to which one write of the block before switches. Not the first block, to which links point, and
+/// not where the block before has the same fault: those that others than this library made may lie so.
+H5MOTE_STEP Status secure_change(FileState& file, Address header, CacheEntry& block, std::size_t from) noexcept;
+
 /// Gives back a block that was created but never pointed to, if it is still in memory.
 void discard_fresh_block(FileState& file, Address address) noexcept;
 

@@ -159,6 +159,7 @@ H5MOTE_STEP Status remove(FileState& file, Address group, std::string_view name)
     MessageIterator message(file, group);
     LinkMessage link;
     H5MOTE_TRY(find(message, name, link));
+    H5MOTE_TRY(secure_change(file, group, *message.block(), message.offset() - message.header_size()));
     remove_message(message);
     return Status::ok;
 }

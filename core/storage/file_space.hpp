@@ -16,6 +16,9 @@ class FileSpace {
 public:
     static constexpr Address kSector = 512;
 
+    /// Whether the bytes from `from` up to `to` are in one sector.
+    static bool in_one_sector(Address from, Address to) noexcept { return (from ^ (to - 1)) < kSector; }
+
     FileSpace(Context& context, Driver& driver) noexcept : context_(context), driver_(driver) {}
 
     /// Starts with a file of `end` bytes whose addresses stay below `limit`. The storage has `stored` bytes: what lies

@@ -323,3 +323,62 @@ TEST(Unlink, NotUnderAMount) {
     EXPECT_TRUE(bench.empty());
 }
 #endif
+
+// Wherever the storage ends, the append that does not fit says so; what came before is safe, and work goes on once
+// something was deleted.
+TEST(Unlink, MakesRoomOnAFullStorage) {
+    for (std::size_t capacity = 2600; capacity < 12000; capacity += 433) {
+        for (const std::uint32_t chunk : {1U, 8U}) {
+            Bench bench(capacity);
+            ASSERT_EQ(bench.create(), Status::ok);
+            ASSERT_EQ(make_log(bench.file.root(), "old", 100, rows(chunk)), Status::ok);
+            ASSERT_EQ(bench.file.flush(), Status::ok);
+            std::uint32_t count = 0;
+            {
+                auto log = bench.file.root().create_dataset<Row>("log", rows(chunk));
+                if (log.status() == Status::no_space) {
+                    continue;
+                }
+                ASSERT_EQ(log.status(), Status::ok);
+                Status status = Status::ok;
+                while (status == Status::ok) {
+                    status = log->append(Row::at(count));
+                    count += status == Status::ok ? 1 : 0;
+                    if (count % 5 == 0) {
+                        ASSERT_EQ(bench.file.flush(), Status::ok);
+                    }
+                }
+                EXPECT_EQ(status, Status::no_space);
+                EXPECT_EQ(log->append(Row::at(count)), Status::no_space);
+                ASSERT_EQ(bench.file.flush(), Status::ok);
+                ASSERT_EQ(log->close(), Status::ok);
+            }
+            EXPECT_TRUE(intact(bench.file.root(), "log", count));
+            ASSERT_EQ(bench.reopen(), Status::ok);
+            EXPECT_TRUE(intact(bench.file.root(), "log", count));
+            EXPECT_TRUE(intact(bench.file.root(), "old", 100));
+            ASSERT_EQ(bench.file.root().unlink("old"), Status::ok);
+            ASSERT_EQ(bench.file.flush(), Status::ok);
+            EXPECT_EQ(problems(bench.file), 0U);
+            {
+                auto log = bench.file.root().open_dataset<Row>("log");
+                ASSERT_EQ(log.status(), Status::ok);
+                // Most of the room of what went; some goes into the index, and small pieces are lost.
+                const std::uint32_t before = count;
+                while (log->append(Row::at(count)) == Status::ok) {
+                    ++count;
+                    if (count % 7 == 0) {
+                        ASSERT_EQ(bench.file.flush(), Status::ok);
+                    }
+                }
+                ASSERT_EQ(bench.file.flush(), Status::ok);
+                EXPECT_GE(count, before + 40);
+            }
+            ASSERT_EQ(bench.reopen(), Status::ok);
+            EXPECT_TRUE(intact(bench.file.root(), "log", count));
+            EXPECT_EQ(problems(bench.file), 0U);
+            ASSERT_EQ(bench.file.close(), Status::ok);
+            EXPECT_TRUE(bench.empty());
+        }
+    }
+}

@@ -1,0 +1,164 @@
+// Attributes larger than a sector are replaced and removed, links of a long group come and go, and the power fails
+// within any write: what was flushed is as it was, or as it became.
+#include <h5mote/check.hpp>
+#include <h5mote/h5mote.hpp>
+#include <h5mote/port/malloc.hpp>
+#include <h5mote/vfd/memory.hpp>
+
+#include "recording_driver.hpp"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace h5mote;
+using namespace h5mote_test;
+using Image = RecordingDriver::Image;
+using Operation = DriverOperation;
+constexpr std::size_t kSector = 512;
+constexpr unsigned kLinks = 60;
+constexpr auto kByte = make_integer(1, false);
+
+std::string link_name(unsigned i) { return "a rather long name of a link " + std::to_string(i); }
+
+class Problems final : public CheckReporter {
+public:
+    void problem(const Problem& problem) noexcept override { count += problem.note ? 0 : 1; }
+    unsigned count = 0;
+};
+
+// The attribute of one value: that, 0 when there is none, -1 when it is torn.
+int value_of(Group& root, const char* name, std::size_t size) {
+    std::vector<std::byte> bytes(size);
+    const Status status = root.read_attribute(name, kByte.view(), {bytes.data(), bytes.size()});
+    if (status == Status::not_found) {
+        return 0;
+    }
+    for (const std::byte each : bytes) {
+        if (status != Status::ok || each != bytes[0]) {
+            return -1;
+        }
+    }
+    return static_cast<int>(bytes[0]);
+}
+
+Status set(Group& root, const char* name, std::size_t size, int value) {
+    const std::vector<std::byte> bytes(size, static_cast<std::byte>(value));
+    const std::uint64_t dims[] = {size};
+    return root.write_attribute(name, kByte.view(), Dataspace::simple(dims), {bytes.data(), bytes.size()});
+}
+
+struct State {
+    int large = 0;
+    int larger = 0;
+    unsigned first = 0;  // links [first, last) are there
+    unsigned last = 0;
+};
+
+TEST(HeaderPowerCut, BlocksLargerThanASector) {
+    MallocAllocator memory;
+    NullPort port;
+    GrowingMemoryDriver storage(memory);
+    RecordingDriver recorder(storage);
+    struct Known {
+        std::size_t operations;
+        State state;
+    };
+    std::vector<Known> known;
+    State state;
+    {
+        Library library{memory, port};
+        FileAccess access;
+        access.metadata_cache = 16384;
+        auto file = File::create(library, recorder, access);
+        ASSERT_EQ(file.status(), Status::ok);
+        Group root = file->root();
+        const auto flush = [&] {
+            ASSERT_EQ(file->flush(), Status::ok);
+            known.push_back({recorder.operations().size(), state});
+        };
+        flush();
+        for (int round = 1; round <= 6; ++round) {
+            ASSERT_EQ(set(root, "large", 700, state.large = round), Status::ok);
+            flush();
+            for (unsigned i = 0; i < kLinks / 6; ++i) {
+                ASSERT_EQ(root.create_soft_link(link_name(state.last++), "/nowhere"), Status::ok);
+            }
+            flush();
+            ASSERT_EQ(set(root, "larger", 1800, state.larger = round), Status::ok);
+            flush();
+            ASSERT_EQ(root.unlink(link_name(state.first++)), Status::ok);
+            flush();
+            if (round % 3 == 0) {
+                ASSERT_EQ(root.remove_attribute("large"), Status::ok);
+                state.large = 0;
+                flush();
+            }
+        }
+        root.close();
+        ASSERT_EQ(file->close(), Status::ok);
+        known.push_back({recorder.operations().size(), state});
+    }
+    std::size_t cuts = 0;
+    const auto check = [&](const Image& image, std::size_t operations) {
+        std::size_t n = known.size();
+        for (std::size_t i = 0; i < known.size() && known[i].operations <= operations; ++i) {
+            n = i;
+        }
+        if (n == known.size()) {
+            return;
+        }
+        ++cuts;
+        const State& before = known[n].state;
+        const State& after = known[n + 1 < known.size() ? n + 1 : n].state;
+        GrowingMemoryDriver copy(memory);
+        ASSERT_EQ(copy.assign({image.data(), image.size()}), Status::ok);
+        Library library{memory, port};
+        auto file = File::open(library, copy);
+        ASSERT_EQ(file.status(), Status::ok) << operations;
+        Problems problems;
+        EXPECT_EQ(check_file(*file, {}, problems), Status::ok) << operations;
+        EXPECT_EQ(problems.count, 0U) << operations;
+        Group root = file->root();
+        const int large = value_of(root, "large", 700);
+        EXPECT_TRUE(large == before.large || large == after.large) << large << " after " << operations;
+        const int larger = value_of(root, "larger", 1800);
+        EXPECT_TRUE(larger == before.larger || larger == after.larger) << larger << " after " << operations;
+        for (unsigned i = 0; i < kLinks; ++i) {
+            Link link;
+            const bool found = root.find_link(link_name(i), link) == Status::ok;
+            const bool was = i >= before.first && i < before.last;
+            const bool is = i >= after.first && i < after.last;
+            EXPECT_TRUE(found == was || found == is) << "link " << i << " after " << operations;
+        }
+    };
+    const auto& operations = recorder.operations();
+    Image synced;
+    Image image;
+    for (std::size_t i = 0; i < operations.size() && !testing::Test::HasFailure(); ++i) {
+        if (operations[i].kind == Operation::Kind::sync) {
+            synced = image;
+            continue;
+        }
+        for (const std::size_t length : recorder.tears(i, kSector)) {
+            for (const Image* base : {&image, &synced}) {
+                Image torn = *base;
+                RecordingDriver::apply(torn, operations[i], length);
+                check(torn, i);
+            }
+        }
+        Image alone = synced;
+        RecordingDriver::apply(alone, operations[i]);
+        check(alone, i);
+        RecordingDriver::apply(image, operations[i]);
+        check(image, i + 1);
+    }
+    std::printf("%zu cuts\n", cuts);
+    EXPECT_GT(cuts, 150U);
+}
+
+}  // namespace
