@@ -8,7 +8,13 @@
 #include <h5mote/filters/shuffle.hpp>
 #include <h5mote/filters/szip.hpp>
 
+#if H5MOTE_CLI_JOURNAL
+#include <h5mote/vfd/journal.hpp>
+#include <h5mote/vfd/posix.hpp>
+#endif
+
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 
 namespace h5mote::cli {
@@ -25,6 +31,32 @@ constexpr std::size_t kTables = std::size_t{64} << 20;
 constexpr std::size_t kPiece = std::size_t{1} << 20;
 
 std::size_t largest(std::size_t a, std::size_t b) { return a > b ? a : b; }
+
+// A file whose journal was not brought into it is older than what was acknowledged, or, when that was interrupted, not
+// even sound.
+void warn_of_journal(const char* path) {
+#if H5MOTE_CLI_JOURNAL
+    const std::string name = std::string(path) + "-journal";
+    PosixDriver log;
+    PosixDriver file;
+    if (log.open(name.c_str(), PosixDriver::Mode::read_only) != Status::ok ||
+        file.open(path, PosixDriver::Mode::read_only) != Status::ok) {
+        return;
+    }
+    alignas(8) std::byte memory[JournalDriver::required_memory()];
+    JournalDriver journal(file, log, memory);
+    JournalOptions options;
+    options.read_only = true;
+    // over_budget: it was written with more lists. It counts all the same.
+    const Status status = journal.open(options);
+    if ((status == Status::ok || status == Status::over_budget) && journal.report().transactions > 0) {
+        std::fprintf(stderr, "%s: %s has %u transactions that are not in the file: h5mote recover brings them there\n",
+                     path, name.c_str(), static_cast<unsigned>(journal.report().transactions));
+    }
+#else
+    (void)path;
+#endif
+}
 
 }  // namespace
 
@@ -101,6 +133,9 @@ std::size_t Session::piece_budget() const { return options_.memory == 0 ? kPiece
 
 Status Session::open(const char* path) {
     close();
+    if (options_.kind == PosixFile::Kind::any || options_.kind == PosixFile::Kind::single) {
+        warn_of_journal(path);
+    }
     H5MOTE_TRY(storage_.open(path, options_.kind));
     opener_.emplace(library_->allocator(), storage_.driver(), path);
     access_.opener = &*opener_;

@@ -70,9 +70,11 @@ class Recover(Recovery):
         before = path.read_bytes()
         self.expect(tool("recover", "--look", path), 0, r"\d+ transactions, \d+ records, \d+ bytes of journal to be")
         self.assertEqual(path.read_bytes(), before)
+        self.assertRegex(tool("ls", path).stderr, r"a\.h5-journal has \d+ transactions that are not in the file")
         self.expect(tool("recover", path), 0, r"a\.h5: \d+ transactions, .* replayed: \d+ bytes\n$")
         self.check_rows(path, 330, 330)
         self.expect(tool("check", path), 0)
+        self.assertEqual(tool("ls", path).stderr, "")
         self.expect(tool("recover", path), 0, "nothing to replay")
         self.assertEqual(self.left(), ["a.h5", "a.h5-journal"])
 
