@@ -6,6 +6,7 @@ foreign. What comes out is read with h5py, value by value."""
 
 import argparse
 import pathlib
+import random
 import re
 import shutil
 import subprocess
@@ -25,6 +26,18 @@ def run(program, *words):
 
 def tool(*words):
     return run(OPTIONS.tool, *words)
+
+
+def damage(data, chance):
+    """The same with bytes changed, wiped or missing."""
+    data = bytearray(data)
+    for _ in range(chance.choice([1, 3, 10, 100, 1000])):
+        data[chance.randrange(len(data))] = chance.choice([0, 255, chance.randrange(256)])
+    if chance.random() < 0.3:
+        start = chance.randrange(len(data))
+        size = min(chance.choice([512, 4096, 20000]), len(data) - start)
+        data[start : start + size] = bytes([chance.choice([0, 255])]) * size
+    return bytes(data)
 
 
 class Recovery(unittest.TestCase):
@@ -106,6 +119,25 @@ class Recover(Recovery):
         log.write_bytes(data)
         self.expect(tool("recover", path), 0, "replayed")
         self.check_rows(path, 320, 320)
+
+    def test_any_damage(self):
+        """A damaged journal is refused, or ends before the damage: never a file that is not sound."""
+        chance = random.Random(1)
+        path, _ = self.journal(rows=3000)
+        log = self.folder / "a.h5-journal"
+        home, journal = path.read_bytes(), log.read_bytes()
+        refused = 0
+        for i in range(60):
+            path.write_bytes(home)
+            log.write_bytes(damage(journal, chance))
+            done = tool("recover", path)
+            self.assertIn(done.returncode, (0, 1), done.stderr)
+            if done.returncode != 0:
+                refused += 1
+                self.assertEqual(path.read_bytes(), home)
+            else:
+                self.expect(tool("check", path), 0)
+        self.assertLess(refused, 60)
 
     def test_bad_input(self):
         path, _ = self.journal()
@@ -189,6 +221,25 @@ class Extract(Recovery):
         dump.write_bytes(data)
         self.expect(tool("extract", dump, self.folder / "no" / "out.h5"), 1, "No such file")
         self.assertEqual(self.left(), ["chip.bin"])
+
+    def test_any_damage(self):
+        """Whatever is damaged: what comes out as complete is sound, what is not is said."""
+        chance = random.Random(1)
+        dump = self.folder / "chip.bin"
+        codes = {0: 0, 1: 0, 2: 0}
+        for kind in self.KINDS:
+            self.make("flash", dump, 3000, 20, kind, chance.choice([0, 50, 120]))
+            data = dump.read_bytes()
+            for _ in range(25):
+                dump.write_bytes(damage(data, chance))
+                done = self.extract(dump)
+                self.assertIn(done.returncode, codes, done.stderr)
+                codes[done.returncode] += 1
+                if done.returncode == 0:
+                    self.expect(tool("check", self.folder / "out.h5"), 0)
+                self.assertIn(tool("flash-stat", dump).returncode, (0, 1))
+        self.assertGreater(codes[0], 5)
+        self.assertGreater(codes[2], 5)
 
     def test_damage(self):
         dump = self.folder / "chip.bin"
