@@ -18,6 +18,9 @@ int main(int argc, char** argv);
 /* In the image only when something else of newlib's stdio is. */
 __attribute__((weak)) int fflush(void*);
 
+/* A board's own way to end after success; returns if there is none. */
+__attribute__((weak)) void h5mote_power_off(void);
+
 enum { SYS_WRITE0 = 0x04, SYS_GET_CMDLINE = 0x15, SYS_EXIT_EXTENDED = 0x20 };
 enum { APPLICATION_EXIT = 0x20026 };
 #define PAINT 0xa5a5a5a5u
@@ -30,6 +33,9 @@ static uintptr_t semihosting(uintptr_t operation, const void* parameters) {
 }
 
 __attribute__((noreturn)) void _exit(int code) {
+    if (code == 0 && h5mote_power_off) {
+        h5mote_power_off();
+    }
     const uintptr_t parameters[2] = {APPLICATION_EXIT, (uintptr_t)code};
     for (;;) {
         semihosting(SYS_EXIT_EXTENDED, parameters);

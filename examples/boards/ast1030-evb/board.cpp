@@ -2,6 +2,7 @@
 #include "aspeed_spi.hpp"
 
 #include "../board.hpp"
+#include "../power_off.hpp"
 #include "../spi_nor.hpp"
 
 namespace board {

@@ -2,6 +2,7 @@
 #include "mss_spi.hpp"
 
 #include "../board.hpp"
+#include "../power_off.hpp"
 #include "../registers.hpp"
 #include "../spi_nor.hpp"
 
