@@ -21,13 +21,6 @@ using h5mote::Status;
 // What the driver needs depends on the program unit alone: 1, 2 or 4 here.
 constexpr FlashGeometry kAny{1, 1024, 256, 4, 0xff};
 
-// Blocks of 1 KiB hold more of the smaller pages.
-h5mote::FlashFormat format_for(const FlashGeometry& geometry) noexcept {
-    h5mote::FlashFormat format;
-    format.page_size = geometry.block_size < 4096 ? 256 : 512;
-    return format;
-}
-
 alignas(8) std::byte memory[FlashDriver::required_memory(kAny)];
 FlashDevice* flash = nullptr;
 FlashDriver* mounted = nullptr;
@@ -61,7 +54,7 @@ bool storage_accepts(const StorageOptions&) noexcept { return true; }
 Status open_storage(const StorageOptions& options, h5mote::Driver*& driver) noexcept {
     H5MOTE_TRY(board::start_flash(flash));
     static FlashDriver file(*flash, memory);
-    H5MOTE_TRY(options.format ? file.format(format_for(flash->geometry())) : file.mount());
+    H5MOTE_TRY(options.format ? file.format() : file.mount());
     mounted = &file;
     driver = &file;
     return Status::ok;
