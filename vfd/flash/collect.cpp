@@ -105,7 +105,8 @@ Status FlashDriver::relocate() noexcept {
     return Status::ok;
 }
 
-// Works off what was appended since the last time, while few blocks are free. Called when all is committed.
+// Works off what was appended since the last time, while few blocks are free: looks at and appends `rate_` times as
+// much. Called when all is committed.
 Status FlashDriver::collect() noexcept {
     const std::uint32_t owed = debt_;
     const std::uint64_t before = counts_.programmed;
@@ -115,6 +116,7 @@ Status FlashDriver::collect() noexcept {
     while (status == Status::ok && budget > 0 && tail_ != head_ && free_blocks(tail_) < wanted_blocks()) {
         if (step(walk)) {
             const Place place = place_of(walk.block, walk.offset);
+            const std::uint32_t appended = debt_;
             bool is_live = false;
             status = make_room();
             if (status == Status::ok) {
@@ -126,7 +128,8 @@ Status FlashDriver::collect() noexcept {
             if (status == Status::ok) {
                 walk.offset += walk.record.size();
                 scan_ = walk.offset;
-                budget -= budget < walk.record.size() ? budget : walk.record.size();
+                const std::uint32_t work = walk.record.size() + debt_ - appended;
+                budget -= budget < work ? budget : work;
             }
         } else {
             do {

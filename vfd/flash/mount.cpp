@@ -81,11 +81,11 @@ Status FlashDriver::lay_out(const FlashFormat& format, const FlashOptions& optio
     const std::uint32_t hundredth = good * (block / 4) / 100;  // words
     const std::uint32_t window = good * (block / 4) / 16;
     const std::uint32_t slack = hundredth * format.reserve / 8 * 3;
-    const std::uint32_t flush = (options.changes + kFlashHeight) * kNodeRecord;
+    const std::uint32_t flush = (2 * options.changes + kFlashHeight) * kNodeRecord;
     spare_blocks_ = window / (block / 4) + flush / (block - kNodeRecord) + 5;
     const std::uint32_t slack_blocks = slack / (block / 4) + 3;
     start_blocks_ = spare_blocks_ + slack_blocks;
-    rate_ = 800U / (3U * format.reserve) + 1;
+    rate_ = 1600U / (3U * format.reserve) + 2;
     chain_unit_ = window / kFlashWeightLimit + 1;
     replay_words_ = options.changes * format.page_size;
     replay_words_ = replay_words_ > block / 2 ? replay_words_ : block / 2;
