@@ -61,7 +61,11 @@ public:
                                                      FlashCut::unstable};
                 chip_.simulator.cut_after(1 + pick(pick(2) == 0 ? 6 : 60), kCuts[pick(4)], random_(), pick(40));
             }
-            if (failures && pick(10) == 0) {
+            // A chip that is worn out has no room for what is asked of it here.
+            if (failures && driver_->usage().blocks_bad > kind_.geometry.blocks / 6) {
+                break;
+            }
+            if (failures && pick(25) == 0) {
                 chip_.simulator.fail_operation(1 + pick(30));
             }
             change();
@@ -246,7 +250,7 @@ const Kind kKinds[] = {
     {{64, 2048, 256, 4, 0xff}, {512, 12}, 64, false},       //
     {{24, 4096, 256, 8, 0xff}, {256, 12}, 32, true},        // with an ECC over double words
     {{24, 8192, 256, 256, 0xff}, {512, 12}, 32, false},     // whole pages
-    {{16, 32768, 2048, 2048, 0xff}, {1024, 12}, 32, true},  // NAND
+    {{24, 16384, 2048, 2048, 0xff}, {1024, 12}, 32, true},  // NAND
     {{40, 4096, 512, 32, 0x00}, {4096, 30}, 16, false},     //
 };
 

@@ -5,6 +5,11 @@
 #include "cursor.hpp"
 
 namespace h5mote {
+namespace {
+
+constexpr std::uint32_t kFewBlocks = 4;
+
+}  // namespace
 
 // Blocks that can be erased when the log begins at `tail`. Bad ones are taken to lie among them.
 std::uint32_t FlashDriver::free_blocks(std::uint32_t tail) const noexcept {
@@ -33,9 +38,7 @@ Status FlashDriver::live(Place place, const Record& record, bool& is_live) noexc
             }
         }
     } else if (record.kind() == FlashRecord::node) {
-        Place now = 0;
-        H5MOTE_TRY(lookup(record.key, now));
-        is_live = now == place;
+        H5MOTE_TRY(node_has(place, record.key, is_live));
     } else {
         is_live = record.kind() == FlashRecord::gone && record.level() == height_;
     }
@@ -45,25 +48,37 @@ Status FlashDriver::live(Place place, const Record& record, bool& is_live) noexc
     return Status::ok;
 }
 
+// Whether a node of the map needs the record there.
+Status FlashDriver::node_has(Place place, std::uint32_t key, bool& has) noexcept {
+    Place now = 0;
+    H5MOTE_TRY(lookup(key, now));
+    Record record{};
+    for (unsigned i = 0; now != place && now > kFlashLost && i < kLongestChain; ++i) {
+        now = parse(now, record) && record.chained() ? record.link : 0;
+    }
+    has = now == place;
+    return Status::ok;
+}
+
 // Makes the state need a record no longer.
 Status FlashDriver::move(Place place, const Record& record) noexcept {
     for (std::uint32_t i = 0; i < change_count_;) {
         if (changes_[i].place == (place | kFlashGone)) {
             // A node itself is written, so that those who replay forget what was below it.
             const std::uint32_t key = changes_[i].key;
-            H5MOTE_TRY(flush_node(key >> 28 != 0 ? key : flash_parent(key)));
+            H5MOTE_TRY(flush_node(key >> 28 != 0 ? key : flash_parent(key), true));
             i = 0;
         } else {
             ++i;
         }
     }
     if (record.kind() == FlashRecord::node) {
-        Place now = 0;
-        H5MOTE_TRY(lookup(record.key, now));
-        return now == place ? flush_node(record.key) : Status::ok;
+        bool is_live = false;
+        H5MOTE_TRY(node_has(place, record.key, is_live));
+        return is_live ? flush_node(record.key, true) : Status::ok;
     }
     if (record.kind() == FlashRecord::gone) {
-        return record.level() == height_ ? flush_node(record.key) : Status::ok;
+        return record.level() == height_ ? flush_node(record.key, true) : Status::ok;
     }
     const std::uint32_t page = record.index();
     Place newest = 0;
@@ -113,7 +128,8 @@ Status FlashDriver::collect() noexcept {
     std::uint64_t budget = std::uint64_t{owed} * rate_;
     Status status = Status::ok;
     Walk walk{tail_, scan_, {}};
-    while (status == Status::ok && budget > 0 && tail_ != head_ && free_blocks(tail_) < wanted_blocks()) {
+    while (status == Status::ok && budget > 0 && tail_ != head_ && free_blocks(limit_) > 1 &&
+           free_blocks(tail_) < wanted_blocks()) {
         if (step(walk)) {
             const Place place = place_of(walk.block, walk.offset);
             const std::uint32_t appended = debt_;
@@ -137,7 +153,8 @@ Status FlashDriver::collect() noexcept {
             } while (tail_ != head_ && known_bad(tail_));
             scan_ = first_record();
             walk = {tail_, scan_, {}};
-            if (free_blocks(limit_) < spare_blocks_) {
+            // What was freed can be used only after a commit; one for each block would cost too much.
+            if (free_blocks(limit_) < kFewBlocks) {
                 status = commit();
             }
         }

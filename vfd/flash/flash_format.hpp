@@ -22,15 +22,16 @@
 //   4  kind | weight << 3 | offset << 8 | (length - 1) << 20
 //   4  checksum of all the rest, in this order (lookup3, started with the place)
 //   4  index | level << 28
-//   4  place of the previous piece, if the weight of a piece is not 0
+//   4  place of the previous piece, if the weight is not 0
 //   -  `length` bytes, zeros to the next multiple of 4
 //
 //   1  piece   weight 0: bytes [0, length) of page `index`; what lies behind is zero. Else bytes [offset, offset +
 //              length) of it, over what the previous piece has; `level` + 1 sixteenths of the page are not zero.
 //              The weight is the number of pieces before, and more the farther they are
 //   2  part    a piece, but not the page's newest: the rest follows in one that has this as the previous one
-//   3  node    16 entries of the map: a word that tells which are not 0, and these. Level 1 has places of pages, level
-//              n of nodes of level n - 1. Index: that of the first page >> 4 * level
+//   3  node    of 16 entries of the map: a word that tells which follow, and these. Weight 0: the others are 0, else as
+//              the previous one has them. Level 1 has places of pages, level n of nodes of level n - 1. Index: that of
+//              the first page >> 4 * level
 //   4  gone    count (4): as many pages, or nodes, from index on are unmapped
 //   5  lost    (4 bytes) page that could not be read when it was to be moved
 //   6  commit  see Commit
@@ -85,7 +86,7 @@ struct FlashDriver::Record {
     std::uint32_t offset() const noexcept { return word >> 8 & 0xfff; }
     std::uint32_t length() const noexcept { return (word >> 20) + 1; }
     bool piece() const noexcept { return kind() <= FlashRecord::part; }
-    bool chained() const noexcept { return piece() && weight() != 0; }
+    bool chained() const noexcept { return kind() <= FlashRecord::node && weight() != 0; }
     std::uint32_t head() const noexcept { return chained() ? kSize + 4 : kSize; }
     std::uint32_t size() const noexcept { return (head() + length() + 3) & ~3U; }
     std::uint32_t index() const noexcept { return key & 0x0fffffff; }

@@ -71,6 +71,7 @@ Status FlashDriver::program_window() noexcept {
     }
     const std::uint32_t size = round_up(window_fill_, geometry_.program_unit);
     std::memset(window_ + window_fill_, geometry_.erased_value, size - window_fill_);
+    debt_ += size - window_fill_;
     window_fill_ = 0;
     const Status status = program(window_, size);
     lost_size_ = status == Status::ok ? 0 : size;
@@ -251,8 +252,7 @@ bool FlashDriver::parse(std::uint32_t block, std::uint32_t offset, Record& recor
         case FlashRecord::part:
             return record.offset() + record.length() <= format_.page_size;
         case FlashRecord::node:
-            return record.level() >= 1 && record.link >> kFanOut == 0 && record.level() <= kFlashHeight &&
-                   record.length() == 4 + 4 * static_cast<std::uint32_t>(__builtin_popcount(record.link));
+            return record.level() >= 1 && record.level() <= kFlashHeight && record.length() <= 4 + 4 * kFanOut;
         case FlashRecord::commit:
             return record.length() == Commit::kSize;
         default:

@@ -11,36 +11,14 @@ namespace {
 
 constexpr unsigned kShift = kFlashFanOutLog2;
 
+constexpr unsigned kNodeWeightLimit = 8;  // of a node: more are put together, lest reading becomes slow
+
 std::uint32_t entry(const std::byte* node, std::uint32_t i) noexcept {
-    return load_le<std::uint32_t>(node + 4 + std::size_t{4} * i);
+    return load_le<std::uint32_t>(node + std::size_t{4} * i);
 }
 
 void set_entry(std::byte* node, std::uint32_t i, std::uint32_t place) noexcept {
-    store_le<std::uint32_t>(node + 4 + std::size_t{4} * i, place);
-}
-
-// From the entries that are not 0, as they are stored, to all of them.
-void expand(std::byte* node) noexcept {
-    const auto mask = load_le<std::uint32_t>(node);
-    auto from = static_cast<std::uint32_t>(__builtin_popcount(mask));
-    for (std::uint32_t i = 1U << kFlashFanOutLog2; i-- > 0;) {
-        set_entry(node, i, (mask >> i & 1) != 0 ? entry(node, --from) : 0);
-    }
-}
-
-// The other way round; bytes that are left.
-std::uint32_t compress(std::byte* node) noexcept {
-    std::uint32_t mask = 0;
-    std::uint32_t count = 0;
-    for (std::uint32_t i = 0; i < 1U << kFlashFanOutLog2; ++i) {
-        const std::uint32_t place = entry(node, i);
-        if (place != 0) {
-            mask |= 1U << i;
-            set_entry(node, count++, place);
-        }
-    }
-    store_le<std::uint32_t>(node, mask);
-    return 4 + 4 * count;
+    store_le<std::uint32_t>(node + std::size_t{4} * i, place);
 }
 
 }  // namespace
@@ -107,71 +85,113 @@ Status FlashDriver::lookup(std::uint32_t key, Place& place) noexcept {
     return Status::ok;
 }
 
-// Its entries, all of them.
+// Its entries, all of them, from the newest record back to the last whole one.
 Status FlashDriver::read_node(Place place) noexcept {
-    if (place == node_place_) {
+    if (place == node_place_ && place != 0) {
         return Status::ok;
     }
     node_place_ = 0;
+    std::memset(node_, 0, std::size_t{4} * kFanOut);
     if (place == kFlashLost) {
         for (std::uint32_t i = 0; i < kFanOut; ++i) {
             set_entry(node_, i, kFlashLost);
         }
+    }
+    if (place <= kFlashLost) {
         return Status::ok;
     }
+    const Place newest = place;
+    std::uint32_t known = 0;
     Record record;
-    if (!parse(place, record) || record.kind() != FlashRecord::node) {
-        return Status::corrupt_file;
-    }
-    H5MOTE_TRY(read_log(block_of(place), offset_of(place) + Record::kSize, {node_, record.length()}));
-    std::byte head[8];
-    store_le<std::uint32_t>(head, record.word);
-    store_le<std::uint32_t>(head + 4, record.key);
-    Lookup3Stream sum(8 + record.length(), place);
-    sum.update(head);
-    sum.update({node_, record.length()});
-    if (sum.finish() != record.checksum || load_le<std::uint32_t>(node_) != record.link) {
-        return Status::corrupt_file;
-    }
-    expand(node_);
-    node_place_ = place;
+    unsigned count = 0;
+    do {
+        std::byte bytes[12 + 4 + 4 * kFanOut];
+        if (++count > kLongestChain || !parse(place, record) || record.kind() != FlashRecord::node) {
+            return Status::corrupt_file;
+        }
+        const std::uint32_t head = record.head() - 4;
+        store_le<std::uint32_t>(bytes, record.word);
+        store_le<std::uint32_t>(bytes + 4, record.key);
+        store_le<std::uint32_t>(bytes + 8, record.link);
+        std::byte* from = bytes + head;
+        H5MOTE_TRY(read_log(block_of(place), offset_of(place) + record.head(), {from, record.length()}));
+        const auto mask = load_le<std::uint32_t>(from);
+        if (lookup3({bytes, head + record.length()}, place) != record.checksum || mask >> kFanOut != 0 ||
+            record.length() != 4 + 4 * static_cast<std::uint32_t>(__builtin_popcount(mask))) {
+            return Status::corrupt_file;
+        }
+        for (std::uint32_t i = 0; i < kFanOut; ++i) {
+            if ((mask >> i & 1) != 0) {
+                from += 4;
+                if ((known >> i & 1) == 0) {
+                    set_entry(node_, i, load_le<std::uint32_t>(from));
+                }
+            }
+        }
+        known |= mask;
+        place = record.link;
+    } while (record.chained());
+    node_place_ = newest;
     return Status::ok;
 }
 
-// Appends what node_ has.
-Status FlashDriver::write_node(std::uint32_t key, Place& place) noexcept {
-    node_place_ = 0;
-    const std::uint32_t size = compress(node_);
-    const Record record{Record::make(FlashRecord::node, size), 0, key, load_le<std::uint32_t>(node_)};
-    const Status status = append(record, {node_, size}, place);
-    if (status == Status::ok) {
-        expand(node_);
-        node_place_ = place;
-        place |= record.link == 0 ? kFlashGone : 0;
+// Appends what node_ has in the entries that `mask` tells, over the record at `previous`, or all of it.
+Status FlashDriver::write_node(std::uint32_t key, std::uint32_t mask, Place previous, unsigned weight,
+                               Place& place) noexcept {
+    std::byte bytes[4 + 4 * kFanOut];
+    std::uint32_t used = 0;
+    for (std::uint32_t i = 0; i < kFanOut; ++i) {
+        used |= (entry(node_, i) != 0 ? 1U : 0U) << i;
     }
-    return status;
+    std::uint32_t size = 4 + 4 * static_cast<std::uint32_t>(__builtin_popcount(mask));
+    if (used == 0 || weight > kNodeWeightLimit ||
+        size + 4 >= 4 + 4 * static_cast<std::uint32_t>(__builtin_popcount(used))) {
+        previous = 0;
+    }
+    if (previous == 0) {
+        weight = 0;
+        mask = used;
+        size = 4 + 4 * static_cast<std::uint32_t>(__builtin_popcount(mask));
+    }
+    store_le<std::uint32_t>(bytes, mask);
+    std::byte* to = bytes;
+    for (std::uint32_t i = 0; i < kFanOut; ++i) {
+        if ((mask >> i & 1) != 0) {
+            to += 4;
+            store_le<std::uint32_t>(to, entry(node_, i));
+        }
+    }
+    node_place_ = 0;
+    H5MOTE_TRY(append({Record::make(FlashRecord::node, size, 0, weight), 0, key, previous}, {bytes, size}, place));
+    node_place_ = place;
+    place |= used == 0 ? kFlashGone : 0;
+    return Status::ok;
 }
 
-// Writes a node of the map anew, with its changes.
-Status FlashDriver::flush_node(std::uint32_t key) noexcept {
+// Writes a node of the map anew, with its changes. `whole`: not only these.
+Status FlashDriver::flush_node(std::uint32_t key, bool whole) noexcept {
     Place place = 0;
     Status status = lookup(key, place);
-    if (status == Status::ok && place != 0) {
+    if (status == Status::ok) {
         status = read_node(place);
     }
     if (status == Status::corrupt_file) {
+        place = 0;
         status = read_node(kFlashLost);
-    } else if (place == 0) {
-        std::memset(node_, 0, 4 + 4 * kFanOut);
     }
     H5MOTE_TRY(status);
     node_place_ = 0;
     const std::uint32_t first = flash_key((key >> 28) - 1, (key & 0x0fffffff) << kShift);
     const Change* const end = find(first + kFanOut);
+    std::uint32_t mask = 0;
     for (const Change* change = find(first); change != end; ++change) {
         set_entry(node_, change->key - first, (change->place & kFlashGone) != 0 ? 0 : change->place);
+        mask |= 1U << (change->key - first);
     }
-    H5MOTE_TRY(write_node(key, place));
+    Record record;
+    const Place previous = whole || place == 0 || !parse(place, record) ? 0 : place;
+    const unsigned weight = previous == 0 ? 0 : weight_after(record, previous);
+    H5MOTE_TRY(write_node(key, mask, previous, weight, place));
     remove_children(key);
     if (key >> 28 == height_) {
         root_ = (place & kFlashGone) != 0 ? 0 : place;
@@ -237,9 +257,9 @@ Status FlashDriver::flush_old() noexcept {
 Status FlashDriver::grow(std::uint32_t page) noexcept {
     while (page >> (kShift * height_) != 0) {
         if (root_ != 0) {
-            std::memset(node_, 0, 4 + 4 * kFanOut);
+            std::memset(node_, 0, std::size_t{4} * kFanOut);
             set_entry(node_, 0, root_);
-            H5MOTE_TRY(write_node(flash_key(height_ + 1U, 0), root_));
+            H5MOTE_TRY(write_node(flash_key(height_ + 1U, 0), 0, 0, 0, root_));
         }
         ++height_;
     }

@@ -90,12 +90,15 @@ Status FlashDriver::lay_out(const FlashFormat& format, const FlashOptions& optio
     replay_words_ = options.changes * format.page_size;
     replay_words_ = replay_words_ > block / 2 ? replay_words_ : block / 2;
 
+    // What changing one page costs in nodes: the more they are and the fewer changes are gathered, the more.
+    const bool many = (good * (block / 16) >> page_log2_) > std::uint32_t{4} * options.changes;
+    const std::uint32_t node_share = (many ? 48U : 24U) + 512U / options.changes;
     most_pages_ = 0;
     if (good > start_blocks_ + slack_blocks) {
         std::uint32_t rest = 0;
         most_pages_ = static_cast<std::uint32_t>(
             divide(std::uint64_t{good - start_blocks_ - slack_blocks} * (block - first_record() - 40),
-                   format.page_size + 12 + 20, rest));
+                   format.page_size + 12 + node_share, rest));
     }
     return Status::ok;
 }
@@ -205,7 +208,7 @@ Status FlashDriver::replay(Place from, Place to) noexcept {
             } else if (kind == FlashRecord::node) {
                 remove_children(record.key);
                 if (record.level() < height_) {
-                    put(record.key, record.link == 0 ? place | kFlashGone : place);
+                    put(record.key, !record.chained() && record.link == 0 ? place | kFlashGone : place);
                 }
             }
             walk.offset += record.size();

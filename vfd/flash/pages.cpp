@@ -29,6 +29,12 @@ Status FlashDriver::chain(std::uint32_t page, Place newest, Place (&places)[kLon
     return Status::ok;
 }
 
+// Weight of what is chained to a record: one more, and one for each part of the window that lies between.
+unsigned FlashDriver::weight_after(const Record& record, Place place) const noexcept {
+    const std::uint32_t apart = (age(place_of(head_, 0)) + (position() >> 2) - age(place)) / chain_unit_;
+    return apart < Record::kMostWeight ? record.weight() + 1 + apart : Record::kMostWeight;
+}
+
 // Bytes of a page that may not be zero, by its newest piece.
 std::uint32_t FlashDriver::hull_of(const Record& record) const noexcept {
     return record.chained() ? (record.level() + 1) << (page_log2_ - 4) : record.length();
@@ -134,14 +140,13 @@ Status FlashDriver::write_piece(std::uint32_t page, std::uint32_t offset, ConstB
     }
     Record record{};
     std::uint32_t hull = 0;
-    std::uint32_t weight = Record::kMostWeight;
+    unsigned weight = Record::kMostWeight;
     if (newest != 0 && !whole) {
         if (!parse(newest, record) || record.key << 4 != page << 4 || !record.piece()) {
             return Status::corrupt_file;
         }
         hull = hull_of(record);
-        const std::uint32_t apart = (age(place_of(head_, 0)) + (position() >> 2) - age(newest)) / chain_unit_;
-        weight = apart < Record::kMostWeight ? record.weight() + 1 + apart : Record::kMostWeight;
+        weight = weight_after(record, newest);
     }
     if (offset == 0 && end >= hull) {
         status = append_piece(page, 0, from, 0, 0, end);

@@ -91,7 +91,7 @@ public:
     static constexpr std::size_t required_memory(const FlashGeometry& geometry, const FlashFormat& format = {},
                                                  const FlashOptions& options = {}) noexcept {
         return window_size(geometry.program_unit) * (geometry.program_unit > 4 ? 2U : 1U) + format.page_size +
-               (kFanOut + 2) * 4 + std::size_t{8} * options.changes;
+               kFanOut * 4 + std::size_t{8} * options.changes;
     }
     /// First bytes of a block that identify() needs.
     static constexpr std::size_t kIdentification = 36;
@@ -182,8 +182,9 @@ private:
     void remove_children(std::uint32_t key) noexcept;
     Status lookup(std::uint32_t key, Place& place) noexcept;
     Status read_node(Place place) noexcept;
-    Status write_node(std::uint32_t key, Place& place) noexcept;
-    Status flush_node(std::uint32_t key) noexcept;
+    Status write_node(std::uint32_t key, std::uint32_t mask, Place previous, unsigned weight, Place& place) noexcept;
+    Status flush_node(std::uint32_t key, bool whole = false) noexcept;
+    unsigned weight_after(const Record& record, Place place) const noexcept;
     Status flush_best() noexcept;
     Status make_room() noexcept;
     Status flush_old() noexcept;
@@ -209,6 +210,7 @@ private:
     std::uint32_t free_blocks(std::uint32_t tail) const noexcept;
     std::uint32_t wanted_blocks() const noexcept;
     Status live(Place place, const Record& record, bool& is_live) noexcept;
+    Status node_has(Place place, std::uint32_t key, bool& has) noexcept;
     Status move(Place place, const Record& record) noexcept;
     Status relocate() noexcept;
     Status collect() noexcept;
