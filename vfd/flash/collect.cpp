@@ -8,6 +8,7 @@ namespace h5mote {
 namespace {
 
 constexpr std::uint32_t kFewBlocks = 4;
+constexpr std::uint32_t kMostKept = 128;  // a commit can tell 255
 
 }  // namespace
 
@@ -154,7 +155,7 @@ Status FlashDriver::collect() noexcept {
             scan_ = first_record();
             walk = {tail_, scan_, {}};
             // What was freed can be used only after a commit; one for each block would cost too much.
-            if (free_blocks(limit_) < kFewBlocks) {
+            if (free_blocks(limit_) < kFewBlocks || distance(limit_, tail_) >= kMostKept) {
                 status = commit();
             }
         }

@@ -201,7 +201,7 @@ FlashUsage FlashDriver::usage() const noexcept {
         usage.blocks_free = free_blocks(tail_);
         usage.blocks_used = geometry_.blocks - bad_ - usage.blocks_free;
         usage.total_written = (total_written_ << 10) + counts_.written;
-        usage.total_programmed = (total_programmed_ << 10) + counts_.programmed;
+        usage.total_programmed = (total_erases_ + counts_.erased_blocks) << block_log2_;
     }
     return usage;
 }

@@ -24,7 +24,6 @@ void FlashDriver::BlockHead::encode(std::byte* to) const noexcept {
     writer.u32(previous);
     writer.u32(erases);
     writer.u32(written);
-    writer.u32(programmed);
     writer.u32(lookup3({to, kSize - 4}));
 }
 
@@ -47,7 +46,6 @@ bool FlashDriver::BlockHead::decode(const std::byte* from) noexcept {
     previous = reader.u32();
     erases = reader.u32();
     written = reader.u32();
-    programmed = reader.u32();
     return true;
 }
 
@@ -57,8 +55,7 @@ void FlashDriver::Commit::encode(std::byte* to) const noexcept {
     writer.u32(root);
     writer.u32(replay);
     writer.u32(live_pages);
-    writer.u32(tail | static_cast<std::uint32_t>(file_size >> 32) << 24);
-    writer.u32(limit | static_cast<std::uint32_t>(file_size >> 40) << 24);
+    writer.u32(tail | kept << 24);
 }
 
 void FlashDriver::Commit::decode(const std::byte* from) noexcept {
@@ -68,10 +65,8 @@ void FlashDriver::Commit::decode(const std::byte* from) noexcept {
     replay = reader.u32();
     live_pages = reader.u32();
     tail = reader.u32();
-    limit = reader.u32();
-    file_size |= std::uint64_t{tail >> 24} << 32 | std::uint64_t{limit >> 24} << 40;
+    kept = tail >> 24;
     tail &= 0xffffff;
-    limit &= 0xffffff;
 }
 
 }  // namespace h5mote

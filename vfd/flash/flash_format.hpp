@@ -12,8 +12,7 @@
 //   4  sequence: higher than that of every block begun before
 //   4  block before it in the log; itself if there is none
 //   4  times it was erased
-//   4  KiB given to write() since the format
-//   4  KiB programmed since the format
+//   4  KiB given to write() so far
 //   4  checksum of the above (lookup3)
 //   -  padding to the program unit
 //
@@ -50,7 +49,7 @@ namespace h5mote {
 enum class FlashRecord : std::uint8_t { piece = 1, part = 2, node = 3, gone = 4, lost = 5, commit = 6, filler = 7 };
 
 struct FlashDriver::BlockHead {
-    static constexpr std::uint32_t kSize = 36;
+    static constexpr std::uint32_t kSize = 32;
 
     FlashGeometry geometry;  // page_size: the program unit
     FlashFormat format;
@@ -61,7 +60,6 @@ struct FlashDriver::BlockHead {
     std::uint32_t previous;
     std::uint32_t erases;
     std::uint32_t written;
-    std::uint32_t programmed;
 
     void encode(std::byte* to) const noexcept;
     bool decode(const std::byte* from) noexcept;
@@ -100,20 +98,18 @@ struct FlashDriver::Walk {
     Record record;
 };
 
-// Payload of a commit, with the number of commits so far as index and the levels of the map as level.
+// Payload of a commit; its level is the number of levels of the map, its index bits 32 to 39 of the size of the file.
 //
 //   4  size of the file, low part
 //   4  root of the map
 //   4  place from which the records up to the commit are changes to the map
 //   4  pages that are mapped
-//   4  tail: oldest block with anything that is needed | bits 32 to 39 of the size << 24
-//   4  limit: blocks from here up to the tail may be needed by an earlier commit | bits 40 to 47 << 24
+//   4  tail: oldest block with anything that is needed | blocks before it that an earlier commit may need << 24
 struct FlashDriver::Commit {
-    static constexpr std::uint32_t kSize = 24;
+    static constexpr std::uint32_t kSize = 20;
 
     std::uint64_t file_size;
-    std::uint32_t root, live_pages, tail, limit, replay, height;
-    std::uint32_t number;
+    std::uint32_t root, live_pages, tail, kept, replay, height;
     Place place;  // where it was found
 
     void encode(std::byte* to) const noexcept;

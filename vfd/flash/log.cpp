@@ -126,7 +126,6 @@ Status FlashDriver::open_block(std::uint32_t after, std::uint32_t previous, bool
             head.sequence = ++sequence_;
             head.previous = previous == kNoFlashPage ? block : previous;
             head.written = static_cast<std::uint32_t>(total_written_ + (counts_.written >> 10));
-            head.programmed = static_cast<std::uint32_t>(total_programmed_ + (counts_.programmed >> 10));
             std::byte bytes[BlockHead::kSize];
             head.encode(bytes);
             status = put_bytes(bytes, sizeof bytes);

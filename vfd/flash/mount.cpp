@@ -107,6 +107,7 @@ Status FlashDriver::lay_out(const FlashFormat& format, const FlashOptions& optio
 Status FlashDriver::scan(BlockHead& newest) noexcept {
     bool found = false;
     bad_ = 0;
+    total_erases_ = 0;
     Status status = Status::not_found;
     counts_.finding = FlashFinding::blank;
     for (std::uint32_t block = 0; block < geometry_.blocks; ++block) {
@@ -121,6 +122,7 @@ Status FlashDriver::scan(BlockHead& newest) noexcept {
         if (read != Status::ok) {
             status = status == Status::not_found ? Status::io_error : status;
         } else if (head.decode(bytes)) {
+            total_erases_ += head.erases;
             if (!found || head.sequence > newest.sequence) {
                 newest = head;
             }
@@ -153,10 +155,10 @@ bool FlashDriver::read_commit(Place place, const Record& record, Commit& commit)
     }
     Commit found;
     found.decode(bytes + 8);
-    found.number = record.index();
+    found.file_size |= std::uint64_t{record.index()} << 32;
     found.height = record.level();
     found.place = place;
-    if (found.tail >= geometry_.blocks || found.limit >= geometry_.blocks || found.height < 1 ||
+    if (found.tail >= geometry_.blocks || found.kept >= geometry_.blocks || found.height < 1 ||
         found.height > kFlashHeight || block_of(found.replay) >= geometry_.blocks) {
         return false;
     }
@@ -252,7 +254,6 @@ Status FlashDriver::mount(const FlashOptions& options) noexcept {
         return Status::corrupt_file;
     }
     total_written_ = newest.written;
-    total_programmed_ = newest.programmed;
     head_erases_ = newest.erases;
     sequence_ = newest.sequence;
     newest_ = newest.block;
@@ -273,8 +274,7 @@ void FlashDriver::start(const Commit& commit) noexcept {
     height_ = static_cast<std::uint8_t>(commit.height);
     live_pages_ = commit.live_pages;
     tail_ = commit.tail;
-    limit_ = commit.limit;
-    commits_ = commit.number;
+    limit_ = commit.tail >= commit.kept ? commit.tail - commit.kept : commit.tail + geometry_.blocks - commit.kept;
     head_ = block_of(commit.place);
     close_block();
     scan_ = first_record();
@@ -305,11 +305,11 @@ Status FlashDriver::format(const FlashFormat& format, const FlashOptions& option
     if (most_pages_ == 0) {
         return Status::no_space;
     }
-    total_written_ = total_programmed_ = 0;
+    total_written_ = newest.written;
     head_erases_ = 0;
     sequence_ = newest.sequence;
+    start({0, 0, 0, 0, 0, 0, 1, 0});
     limit_ = kNoFlashPage;
-    start({0, 0, 0, 0, kNoFlashPage, 0, 1, 0, 0});
     H5MOTE_TRY(open_block(newest.block, kNoFlashPage, false));
     tail_ = limit_ = head_;
     debt_ = 0;
@@ -398,14 +398,14 @@ Status FlashDriver::commit() noexcept {
         if (status == Status::ok) {
             const Place here = place_of(head_, position());
             const Place first = oldest();
-            const Commit commit{file_size_, root_, live_pages_, tail_, limit_, first == 0 ? here : first, height_,
-                                0,          0};
+            const Commit commit{
+                file_size_, root_, live_pages_, tail_, distance(limit_, tail_), first == 0 ? here : first, height_, 0};
             std::byte payload[Commit::kSize];
             commit.encode(payload);
             Place place = 0;
-            status = append_once(
-                {Record::make(FlashRecord::commit, Commit::kSize), 0, flash_key(height_, ++commits_ & 0x0fffffff), 0},
-                payload, place);
+            status = append_once({Record::make(FlashRecord::commit, Commit::kSize), 0,
+                                  flash_key(height_, static_cast<std::uint32_t>(file_size_ >> 32)), 0},
+                                 payload, place);
         }
         if (status == Status::ok) {
             status = program_window();

@@ -54,8 +54,8 @@ struct FlashUsage {
     std::uint64_t programs = 0;          ///< calls of FlashDevice::program since the mount
     std::uint64_t erased_blocks = 0;     ///< since the mount
     std::uint64_t collected = 0;         ///< programmed since the mount only to free blocks
-    std::uint64_t total_written = 0;     ///< given to write() since the format, to a KiB, as of the newest block
-    std::uint64_t total_programmed = 0;  ///< since the format, to a KiB, as of the newest block
+    std::uint64_t total_written = 0;     ///< given to write() since the first format, to a KiB, as of the newest block
+    std::uint64_t total_programmed = 0;  ///< since then, as the erases of all blocks tell
 };
 
 /// One erase block.
@@ -94,7 +94,7 @@ public:
                kFanOut * 4 + std::size_t{8} * options.changes;
     }
     /// First bytes of a block that identify() needs.
-    static constexpr std::size_t kIdentification = 36;
+    static constexpr std::size_t kIdentification = 32;
     /// Whether a block with these first bytes belongs to a log, and what that was made with: for those who have an
     /// image of a chip and do not know the chip. All of `geometry` is filled in; its page_size is the program unit.
     static bool identify(ConstBytes first, FlashGeometry& geometry, FlashFormat& format) noexcept;
@@ -238,8 +238,8 @@ private:
     FlashGeometry geometry_;
     FlashFormat format_;
     FlashUsage counts_;
-    std::uint64_t total_written_ = 0;     // KiB, before the mount
-    std::uint64_t total_programmed_ = 0;  // KiB, before the mount
+    std::uint64_t total_written_ = 0;  // KiB, before the mount
+    std::uint64_t total_erases_ = 0;   // before the mount
     std::uint64_t file_size_ = 0;
 
     std::byte* window_ = nullptr;
@@ -267,7 +267,6 @@ private:
     std::uint32_t newest_ = 0;  // at the mount: block with the highest sequence
     std::uint32_t bad_ = 0;
     std::uint32_t debt_ = 0;  // bytes appended for which nothing was collected yet
-    std::uint32_t commits_ = 0;
     Place root_ = 0;
     std::uint32_t live_pages_ = 0;
     std::uint32_t most_pages_ = 0;
