@@ -39,6 +39,7 @@ int main(int argc, char** argv) {
     for (const Variant& variant : {Variant{8, 2}, Variant{8, 3}, Variant{4, 2}, Variant{4, 3}}) {
         write_empty(folder, variant);
         write_links(folder, variant);
+        write_unlinked(folder, variant);
         write_sessions(folder, variant);
         write_unclosed(folder, variant);
     }

@@ -204,6 +204,16 @@ void Session::hardlink(const std::string& path, const std::string& other) {
     sidecar_.add("hardlink", path).target = {other};
 }
 
+void Session::unlink(const std::string& path) {
+    need(file_.root().unlink(path), "unlink", path);
+    for (std::size_t i = 0; i < sidecar_.entries.size(); ++i) {
+        if (sidecar_.entries[i].path == path) {
+            sidecar_.entries.erase(sidecar_.entries.begin() + static_cast<std::ptrdiff_t>(i));
+            return;
+        }
+    }
+}
+
 // --- datasets ------------------------------------------------------------------------------------------------------
 
 namespace {

@@ -52,6 +52,8 @@ public:
     void group(const std::string& path, bool track_order = false);
     void softlink(const std::string& path, const std::string& target);
     void hardlink(const std::string& path, const std::string& other);
+    /// Removes a link, and all that is told of what it leads to. No `hardlink` names that path.
+    void unlink(const std::string& path);
 
     /// Creates a dataset that is not written: all fill values.
     Entry& dataset(const std::string& path, h5mote::DatatypeView type, const h5mote::Dataspace& space,

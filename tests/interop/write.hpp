@@ -26,6 +26,7 @@ struct Variant {
 void write_empty(const std::string& folder, const Variant& variant);
 void write_groups(const std::string& folder, const Variant& variant);
 void write_links(const std::string& folder, const Variant& variant);
+void write_unlinked(const std::string& folder, const Variant& variant);
 void write_attributes(const std::string& folder, const Variant& variant);
 void write_types(const std::string& folder, const Variant& variant);
 void write_conversions(const std::string& folder, const Variant& variant);

@@ -100,6 +100,55 @@ void write_links(const std::string& folder, const Variant& variant) {
     file.close();
 }
 
+// Objects of every layout go and others come into their space.
+void write_unlinked(const std::string& folder, const Variant& variant) {
+    Options options = variant.options();
+    options.create.track_link_order = variant.superblock == 3;
+    Session file(folder + "/unlinked" + variant.suffix(), options);
+    const auto make = [&](const std::string& name, std::uint64_t rows) {
+        h5mote::DatasetCreate log;
+        log.chunk = {4};
+        file.dataset(name + "_log", kInt, Dataspace::simple({0}, {h5mote::kUnlimited}), log);
+        file.append(name + "_log", rows, 3, 5);
+        h5mote::DatasetCreate grid;
+        grid.chunk = {3, 5};
+        grid.filters = {h5mote::filters::shuffle, h5mote::filters::fletcher32};
+        file.dataset(name + "_grid", kDouble, Dataspace::simple({rows / 4, 7}), grid);
+        file.fill(name + "_grid");
+        file.dataset(name + "_plain", kDouble, Dataspace::simple({rows}));
+        file.fill(name + "_plain");
+        file.attribute(name + "_plain", "rows", kInt, Dataspace::simple({9}));
+        file.attribute(name + "_log", "text", kText, Dataspace::simple({20}));
+    };
+    file.group("/keep");
+    for (int round = 0; round < 4; ++round) {
+        const auto number = static_cast<std::uint64_t>(round);
+        const std::string name = "/round" + std::to_string(round * round * 31);
+        make(name, 40 + 30 * number);
+        file.flush();
+        // Renamed: the object stays.
+        file.hardlink("/keep/log" + std::to_string(round), name + "_log");
+        file.softlink("/soft", name + "_log");
+        file.flush();
+        file.unlink("/soft");
+        file.unlink("/keep/log" + std::to_string(round));
+        file.unlink(name + "_grid");
+        if (round % 2 == 0) {
+            file.unlink(name + "_log");
+            file.flush();
+            file.unlink(name + "_plain");
+        }
+        file.flush();
+        if (round == 1) {
+            file.reopen();
+        }
+    }
+    file.group("/keep/empty");
+    file.unlink("/keep/empty");
+    make("/last", 200);
+    file.close();
+}
+
 void write_attributes(const std::string& folder, const Variant& variant) {
     // Attributes of up to two kilobytes, each in a block of the header that has to be in memory as a whole.
     Options options = variant.options();
