@@ -9,6 +9,11 @@
 
 #include <gtest/gtest.h>
 
+#ifdef H5MOTE_TEST_HDF5
+#include <hdf5.h>
+#endif
+
+#include <cstdio>
 #include <map>
 #include <optional>
 #include <string>
@@ -274,5 +279,142 @@ TEST(UnlinkPowerCut, LongChunks) {
     EXPECT_EQ(sweep.lost, 0U);
     EXPECT_GT(sweep.cuts, 400U);
 }
+
+#ifdef H5MOTE_TEST_HDF5
+
+// A file of libhdf5 in memory.
+class Foreign {
+public:
+    Foreign() : access_(H5Pcreate(H5P_FILE_ACCESS)) {
+        H5Pset_libver_bounds(access_, H5F_LIBVER_V110, H5F_LIBVER_V110);
+        file = H5Fcreate(kName, H5F_ACC_TRUNC, H5P_DEFAULT, access_);
+    }
+    ~Foreign() { H5Pclose(access_); }
+
+    void dataset(const char* name, std::vector<hsize_t> most, hsize_t chunk, bool early = false) const {
+        const std::vector<hsize_t> dims(most.size(), 40);
+        const hid_t space = H5Screate_simple(static_cast<int>(dims.size()), dims.data(), most.data());
+        const hid_t create = H5Pcreate(H5P_DATASET_CREATE);
+        if (chunk != 0) {
+            const std::vector<hsize_t> sizes(most.size(), chunk);
+            H5Pset_chunk(create, static_cast<int>(sizes.size()), sizes.data());
+        }
+        if (early) {
+            H5Pset_alloc_time(create, H5D_ALLOC_TIME_EARLY);
+        }
+        const hid_t set = H5Dcreate2(file, name, H5T_NATIVE_INT, space, H5P_DEFAULT, create, H5P_DEFAULT);
+        std::size_t count = 1;
+        for (std::size_t i = 0; i < dims.size(); ++i) {
+            count *= 40;
+        }
+        const std::vector<int> values(count, 7);
+        EXPECT_GE(H5Dwrite(set, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()), 0);
+        H5Dclose(set);
+        H5Pclose(create);
+        H5Sclose(space);
+    }
+    void group(const std::string& name) const {
+        H5Gclose(H5Gcreate2(file, name.c_str(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+    }
+    Image close() {
+        H5Fclose(file);
+        Image image;
+        FILE* const stored = std::fopen(kName, "rb");
+        for (int c = std::fgetc(stored); c != EOF; c = std::fgetc(stored)) {
+            image.push_back(static_cast<std::byte>(c));
+        }
+        std::fclose(stored);
+        std::remove(kName);
+        return image;
+    }
+    // Opens such a file and counts the links of its root; -1 when something cannot be read.
+    int open(const Image& image) const {
+        H5Pset_fapl_core(access_, 1 << 16, false);
+        EXPECT_GE(H5Pset_file_image(access_, const_cast<std::byte*>(image.data()), image.size()), 0);
+        const hid_t opened = H5Fopen(kName, H5F_ACC_RDWR, access_);
+        if (opened < 0) {
+            return -1;
+        }
+        int links = 0;
+        const auto each = [](hid_t group, const char* name, const H5L_info_t*, void* count) -> herr_t {
+            ++*static_cast<int*>(count);
+            const hid_t object = H5Oopen(group, name, H5P_DEFAULT);
+            if (object < 0) {
+                return -1;
+            }
+            int values[1600] = {};
+            const bool set = H5Iget_type(object) == H5I_DATASET;
+            const herr_t status =
+                set ? H5Dread(object, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) : herr_t{0};
+            H5Oclose(object);
+            return status < 0 || (set && values[39] != 7) ? -1 : 0;
+        };
+        if (H5Literate(opened, H5_INDEX_NAME, H5_ITER_NATIVE, nullptr, each, &links) < 0) {
+            links = -1;
+        }
+        // libhdf5 goes on where we were.
+        H5Gclose(H5Gcreate2(opened, "libhdf5 was here", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+        H5Fclose(opened);
+        return links;
+    }
+
+    hid_t file;
+
+private:
+    static constexpr const char* kName = "unlink_host_test.h5";
+    hid_t access_;
+};
+
+TEST(Unlink, InFilesOfLibhdf5) {
+    Foreign foreign;
+    constexpr hsize_t kMore = H5S_UNLIMITED;
+    foreign.dataset("plain", {40}, 0);
+    foreign.dataset("extensible", {kMore}, 1);
+    foreign.dataset("fixed", {40, 40}, 3);
+    foreign.dataset("single", {40}, 40);
+    foreign.dataset("implicit", {40}, 4, true);
+    foreign.dataset("btree", {kMore, kMore}, 5);
+    foreign.dataset("stays", {kMore}, 1);
+    foreign.group("many");
+    for (int i = 0; i < 20; ++i) {
+        foreign.group("many/" + std::to_string(i));
+    }
+    const Image before = foreign.close();
+
+    MallocAllocator memory;
+    NullPort port;
+    GrowingMemoryDriver storage(memory);
+    ASSERT_EQ(storage.assign({before.data(), before.size()}), Status::ok);
+    Library library{memory, port};
+    FileAccess access;
+    access.metadata_cache = 16384;
+    auto file = File::open(library, storage, access);
+    ASSERT_EQ(file.status(), Status::ok);
+    Group root = file->root();
+    const auto refuses = [&](const char* path, Feature feature) {
+        EXPECT_EQ(root.unlink(path), Status::unsupported) << path;
+        EXPECT_EQ(static_cast<Feature>(library.trail().newest().value), feature) << path;
+    };
+    refuses("many/7", Feature::dense_links);
+    refuses("many", Feature::dense_links);
+    refuses("btree", Feature::chunk_index);
+    ASSERT_EQ(file->flush(), Status::ok);
+    const ConstBytes unchanged = storage.contents();
+    EXPECT_TRUE(Image(unchanged.begin(), unchanged.end()) == before);
+
+    for (const char* path : {"plain", "extensible", "fixed", "single", "implicit"}) {
+        EXPECT_EQ(root.unlink(path), Status::ok) << path;
+        ASSERT_EQ(file->flush(), Status::ok);
+        Problems problems;
+        EXPECT_EQ(check_file(*file, {}, problems), Status::ok);
+        EXPECT_EQ(problems.text, "") << path;
+    }
+    root.close();
+    ASSERT_EQ(file->close(), Status::ok);
+    const ConstBytes after = storage.contents();
+    EXPECT_EQ(foreign.open({after.begin(), after.end()}), 3);
+}
+
+#endif
 
 }  // namespace
