@@ -2,6 +2,8 @@
 
 #include "checked.hpp"
 
+#include <cstring>
+
 #if H5MOTE_FIXED_CHUNKS
 
 namespace h5mote {
@@ -110,11 +112,74 @@ Status FixedArray::locate(std::uint64_t index, bool create, Pinned& block, std::
     } else {
         return Status::ok;
     }
+    if (create && must_move(*data, index)) {
+        H5MOTE_TRY(move(*header, data));
+    }
     if (pages() != 0) {
         return locate_page(*data, index, create, block, offset);
     }
     offset = prefix_size() + static_cast<std::size_t>(index) * element_.size();
     block = static_cast<Pinned&&>(data);
+    return Status::ok;
+}
+
+// Whether what the change of an element writes, up to a checksum, can be torn by a power cut.
+bool FixedArray::must_move(CacheEntry& data, std::uint64_t index) noexcept {
+    const auto torn = [](std::uint64_t address, std::size_t from, std::size_t size) {
+        return !FileSpace::in_one_sector(narrow(address + from), narrow(address + size));
+    };
+    if (data.fresh() || file_->is_atomic() || data_block_space() > kMostMoved) {
+        return false;
+    }
+    if (pages() == 0) {
+        return torn(data.address(), prefix_size() + static_cast<std::size_t>(index) * element_.size(), data.size());
+    }
+    const Page page = page_of(index);
+    const std::size_t byte = prefix_size() + static_cast<std::size_t>(page.number / 8);
+    if ((*data.at(byte) & page.mask()) == std::byte{0}) {
+        return torn(data.address(), byte, data.size());
+    }
+    const std::uint64_t address = data.address() + data.size() + page.offset;
+    const Pinned cached = file_->cache.find(address);
+    return !(cached && cached->fresh()) && torn(address, page.element, page.size);
+}
+
+// Gives the data block a new place with all its pages. The old one stays until the pointer to the new one is durable.
+Status FixedArray::move(CacheEntry& header, Pinned& data) noexcept {
+    const std::uint64_t from = data->address();
+    const std::uint64_t space = data_block_space();
+    std::uint64_t to = 0;
+    H5MOTE_TRY(file_->space.allocate(Usage::btree, space, to));
+    const std::size_t size = data->size();
+    Pinned moved;
+    Status status = copy(from, to, size, moved);
+    for (std::uint64_t i = 0; i < pages() && status == Status::ok; ++i) {
+        const Page page = page_of(i << page_bits_);
+        if ((*moved->at(prefix_size() + static_cast<std::size_t>(i / 8)) & page.mask()) != std::byte{0}) {
+            Pinned block;
+            status = copy(from + size + page.offset, to + size + page.offset, page.size, block);
+        }
+    }
+    if (status != Status::ok) {
+        moved.reset();
+        file_->cache.discard(to, space);
+        file_->space.release(to, space, true);
+        return status;
+    }
+    data = static_cast<Pinned&&>(moved);
+    file_->give_up(from, space);
+    const std::size_t pointer = header_size() - kChecksum - element_.shape.sizeof_addr;
+    store_uint(header.at(pointer), element_.shape.sizeof_addr, to);
+    MetadataCache::mark_dirty(header, pointer, Phase::index);
+    return Status::ok;
+}
+
+Status FixedArray::copy(std::uint64_t from, std::uint64_t to, std::size_t size, Pinned& block) noexcept {
+    Pinned old;
+    H5MOTE_TRY(file_->cache.protect(Usage::btree, from, size, old));
+    H5MOTE_TRY(file_->cache.create(Usage::btree, to, size, block));
+    std::memcpy(block->at(0), old->at(0), size);
+    MetadataCache::mark_dirty(*block, 0, Phase::index);
     return Status::ok;
 }
 
@@ -137,7 +202,11 @@ Status FixedArray::locate_page(CacheEntry& data, std::uint64_t index, bool creat
     const std::size_t byte = prefix_size() + static_cast<std::size_t>(page.number / 8);
     offset = page.element;
     if ((*data.at(byte) & page.mask()) != std::byte{0}) {
-        return file_->cache.protect(Usage::btree, address, page.size, block);
+        H5MOTE_TRY(file_->cache.protect(Usage::btree, address, page.size, block));
+        if (data.fresh()) {
+            MetadataCache::set_fresh(*block);
+        }
+        return Status::ok;
     }
     if (create) {
         H5MOTE_TRY(file_->cache.create(Usage::btree, address, page.size, block));

@@ -48,7 +48,13 @@ private:
     Page page_of(std::uint64_t index) const noexcept;
     Status locate(std::uint64_t index, bool create, Pinned& block, std::size_t& offset) noexcept;
     Status locate_page(CacheEntry& data, std::uint64_t index, bool create, Pinned& block, std::size_t& offset) noexcept;
+    bool must_move(CacheEntry& data, std::uint64_t index) noexcept;
+    H5MOTE_STEP Status move(CacheEntry& header, Pinned& data) noexcept;
+    Status copy(std::uint64_t from, std::uint64_t to, std::size_t size, Pinned& block) noexcept;
     Status make_data_block(CacheEntry& header, Pinned& data) noexcept;
+
+    // A larger one is changed where it is: moving it would take too long.
+    static constexpr std::uint64_t kMostMoved = 65536;
 
     // An array is smaller than the file it is in, which keeps the sums below from overflowing.
     bool sound() const noexcept { return page_bits_ > 0 && page_bits_ < 32 && elements_ < (std::uint64_t{1} << 48); }

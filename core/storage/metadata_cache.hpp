@@ -116,6 +116,8 @@ public:
     Status create(Usage usage, Address address, std::size_t size, Pinned& block) noexcept;
     /// Gives a block another address, at which nothing is yet and to which nothing points: it is fresh again.
     void move(CacheEntry& block, Address to) noexcept;
+    /// Says that nothing points to the block, which was written and read again since it was created.
+    static void set_fresh(CacheEntry& block) noexcept { block.fresh_ = true; }
     /// Says that bytes from `from` on were changed (and the checksum with them).
     static void mark_dirty(CacheEntry& block, std::size_t from, Phase phase) noexcept;
     /// Forgets the block at `address`, if it is there: its space was released.

@@ -1,6 +1,7 @@
-// Attributes larger than a sector are replaced and removed, links of a long group come and go, and the power fails
-// within any write: what was flushed is as it was, or as it became.
+// Attributes larger than a sector are replaced and removed, links of a long group come and go, an index that cannot
+// grow is filled, and the power fails within any write: what was flushed is as it was, or as it became.
 #include <h5mote/check.hpp>
+#include <h5mote/filters/fletcher32.hpp>
 #include <h5mote/h5mote.hpp>
 #include <h5mote/port/malloc.hpp>
 #include <h5mote/vfd/memory.hpp>
@@ -9,8 +10,8 @@
 
 #include <gtest/gtest.h>
 
-#include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -160,5 +161,96 @@ TEST(HeaderPowerCut, BlocksLargerThanASector) {
     std::printf("%zu cuts\n", cuts);
     EXPECT_GT(cuts, 150U);
 }
+
+// A grid of chunks is written cell by cell: the pages of its index lie across sectors.
+void cut_grid(std::uint64_t cells, bool filtered, std::size_t floor) {
+    MallocAllocator memory;
+    NullPort port;
+    GrowingMemoryDriver storage(memory);
+    RecordingDriver recorder(storage);
+    const Filter* const filters[] = {&fletcher32_filter};
+    std::vector<std::pair<std::size_t, std::uint64_t>> known;  // operations, cells
+    const auto cell_of = [&](std::uint64_t n) { return n * 37 % cells; };
+    {
+        Library library{memory, port, filters};
+        auto file = File::create(library, recorder);
+        ASSERT_EQ(file.status(), Status::ok);
+        DatasetCreate create;
+        create.chunk = {1};
+        if (filtered) {
+            create.filters = {filters::fletcher32};
+        }
+        const std::uint64_t dims[] = {cells};
+        auto grid = file->root().create_dataset("grid", kByte.view(), Dataspace::simple(dims), create);
+        ASSERT_EQ(grid.status(), Status::ok);
+        ASSERT_EQ(file->flush(), Status::ok);
+        known.emplace_back(recorder.operations().size(), 0);
+        for (std::uint64_t n = 0; n < cells; ++n) {
+            const std::byte value{static_cast<unsigned char>(cell_of(n) % 200 + 1)};
+            const std::uint64_t start[] = {cell_of(n)};
+            const std::uint64_t count[] = {1};
+            ASSERT_EQ(grid->write(Selection::hyperslab(start, count), kByte.view(), {&value, 1}), Status::ok);
+            if (n % 3 == 0) {
+                ASSERT_EQ(file->flush(), Status::ok);
+                known.emplace_back(recorder.operations().size(), n + 1);
+            }
+        }
+        ASSERT_EQ(grid->close(), Status::ok);
+        ASSERT_EQ(file->close(), Status::ok);
+    }
+    std::size_t cuts = 0;
+    const auto check = [&](const Image& image, std::size_t operations) {
+        std::uint64_t least = 0;
+        for (const auto& [done, cells_done] : known) {
+            least = done <= operations ? cells_done : least;
+        }
+        if (operations < known[0].first) {
+            return;
+        }
+        ++cuts;
+        GrowingMemoryDriver copy(memory);
+        ASSERT_EQ(copy.assign({image.data(), image.size()}), Status::ok);
+        Library library{memory, port, filters};
+        auto file = File::open(library, copy);
+        ASSERT_EQ(file.status(), Status::ok) << operations;
+        Problems problems;
+        EXPECT_EQ(check_file(*file, {}, problems), Status::ok) << operations;
+        EXPECT_EQ(problems.count, 0U) << operations;
+        auto grid = file->root().open_dataset("grid");
+        ASSERT_EQ(grid.status(), Status::ok) << operations;
+        std::vector<std::byte> values(cells);
+        ASSERT_EQ(grid->read(Selection::all(), kByte.view(), {values.data(), values.size()}), Status::ok) << operations;
+        for (std::uint64_t n = 0; n < least; ++n) {
+            EXPECT_EQ(static_cast<unsigned>(values[cell_of(n)]), cell_of(n) % 200 + 1) << operations;
+        }
+    };
+    const auto& operations = recorder.operations();
+    Image synced;
+    Image image;
+    for (std::size_t i = 0; i < operations.size() && !testing::Test::HasFailure(); ++i) {
+        if (operations[i].kind == Operation::Kind::sync) {
+            synced = image;
+            continue;
+        }
+        for (const std::size_t length : recorder.tears(i, kSector)) {
+            for (const Image* base : {&image, &synced}) {
+                Image torn = *base;
+                RecordingDriver::apply(torn, operations[i], length);
+                check(torn, i);
+            }
+        }
+        Image alone = synced;
+        RecordingDriver::apply(alone, operations[i]);
+        check(alone, i);
+        RecordingDriver::apply(image, operations[i]);
+        check(image, i + 1);
+    }
+    std::printf("%zu cuts\n", cuts);
+    EXPECT_GT(cuts, floor);
+}
+
+TEST(FixedArrayPowerCut, OneBlock) { cut_grid(31, true, 50); }
+TEST(FixedArrayPowerCut, Pages) { cut_grid(150, false, 300); }
+TEST(FixedArrayPowerCut, PagesOfFilteredChunks) { cut_grid(100, true, 300); }
 
 }  // namespace
