@@ -113,7 +113,11 @@ Status FixedArray::locate(std::uint64_t index, bool create, Pinned& block, std::
         return Status::ok;
     }
     if (create && must_move(*data, index)) {
-        H5MOTE_TRY(move(*header, data));
+        const Status status = move(*header, data);
+        // Two pages side by side need room in the cache. Without it the array is changed where it is.
+        if (status != Status::ok && status != Status::over_budget) {
+            return status;
+        }
     }
     if (pages() != 0) {
         return locate_page(*data, index, create, block, offset);
@@ -150,27 +154,35 @@ Status FixedArray::move(CacheEntry& header, Pinned& data) noexcept {
     const std::uint64_t space = data_block_space();
     std::uint64_t to = 0;
     H5MOTE_TRY(file_->space.allocate(Usage::btree, space, to));
+    const std::size_t pointer = header_size() - kChecksum - element_.shape.sizeof_addr;
+    if (pages() == 0) {
+        file_->cache.move(*data, to);
+    } else {
+        const Status status = copy_pages(from, to, data);
+        if (status != Status::ok) {
+            file_->cache.discard(to, space);
+            file_->space.release(to, space, true);
+            return status;
+        }
+    }
+    file_->give_up(from, space);
+    store_uint(header.at(pointer), element_.shape.sizeof_addr, to);
+    MetadataCache::mark_dirty(header, pointer, Phase::index);
+    return Status::ok;
+}
+
+Status FixedArray::copy_pages(std::uint64_t from, std::uint64_t to, Pinned& data) noexcept {
     const std::size_t size = data->size();
     Pinned moved;
-    Status status = copy(from, to, size, moved);
-    for (std::uint64_t i = 0; i < pages() && status == Status::ok; ++i) {
+    H5MOTE_TRY(copy(from, to, size, moved));
+    for (std::uint64_t i = 0; i < pages(); ++i) {
         const Page page = page_of(i << page_bits_);
         if ((*moved->at(prefix_size() + static_cast<std::size_t>(i / 8)) & page.mask()) != std::byte{0}) {
             Pinned block;
-            status = copy(from + size + page.offset, to + size + page.offset, page.size, block);
+            H5MOTE_TRY(copy(from + size + page.offset, to + size + page.offset, page.size, block));
         }
     }
-    if (status != Status::ok) {
-        moved.reset();
-        file_->cache.discard(to, space);
-        file_->space.release(to, space, true);
-        return status;
-    }
     data = static_cast<Pinned&&>(moved);
-    file_->give_up(from, space);
-    const std::size_t pointer = header_size() - kChecksum - element_.shape.sizeof_addr;
-    store_uint(header.at(pointer), element_.shape.sizeof_addr, to);
-    MetadataCache::mark_dirty(header, pointer, Phase::index);
     return Status::ok;
 }
 

@@ -50,6 +50,7 @@ private:
     Status locate_page(CacheEntry& data, std::uint64_t index, bool create, Pinned& block, std::size_t& offset) noexcept;
     bool must_move(CacheEntry& data, std::uint64_t index) noexcept;
     H5MOTE_STEP Status move(CacheEntry& header, Pinned& data) noexcept;
+    H5MOTE_STEP Status copy_pages(std::uint64_t from, std::uint64_t to, Pinned& data) noexcept;
     Status copy(std::uint64_t from, std::uint64_t to, std::size_t size, Pinned& block) noexcept;
     Status make_data_block(CacheEntry& header, Pinned& data) noexcept;
 
