@@ -64,6 +64,9 @@ public:
         history_.finish();
         EXPECT_EQ(scene.failure, "") << name;
         operations_ = std::move(machine.operations);
+        // There are some three cuts for each operation.
+        const std::size_t recoveries = options_.recoveries * (long_run() ? 10 : 1);
+        recover_every_ = std::max<std::size_t>(3 * operations_.size() / recoveries, 1);
     }
 
     void run() {
@@ -110,7 +113,7 @@ private:
             return;
         }
         History next(History::Interval{0, found["/"].generation != 0, only(allowed.items, found)});
-        const bool again = first && tally.cuts() % options_.recover_every == 0;
+        const bool again = first && hash / 64 % recover_every_ == 0;
         const std::size_t begun = machine.operations.size();
         bad = resume(
             machine.driver(), next, [&machine] { return machine.operations.size(); },
@@ -135,6 +138,7 @@ private:
                               [&](const Disks& twice, std::size_t done, const char* how, std::size_t which) {
                                   check(twice, next, done, how, which, false);
                               });
+            states.all_subsets = 4;
             states.random_subsets = 4;
             states.enough = [&] { return tally.enough(); };
             states.run();
@@ -194,6 +198,7 @@ private:
     History history_;
     std::vector<DiskOperation> operations_;
     std::uint64_t recovery_ = 0;
+    std::size_t recover_every_ = 1;
 
 public:
     Tally tally;

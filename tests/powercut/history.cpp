@@ -14,6 +14,27 @@ void History::make(const std::string& key, Kind kind, const std::string& target)
     item.states.push_back({++item.made, 0, 0});
 }
 
+void History::link(const std::string& key, const std::string& target) {
+    const Item& of = items_[target];
+    const State state = of.states.back();
+    Item& item = items_[key];
+    if (item.states.empty()) {
+        item.states.push_back({});
+    }
+    item.kind = of.kind;
+    item.target = target;
+    item.states.push_back(state);
+}
+
+void History::append(const std::string& key) {
+    for (auto& [name, item] : items_) {
+        State& state = item.states.back();
+        if (name == key || (item.target == key && item.kind != Kind::soft_link && state.generation != 0)) {
+            ++state.most;
+        }
+    }
+}
+
 void History::give(const std::string& key) {
     Item& item = items_[key];
     if (item.states.empty()) {

@@ -27,7 +27,7 @@ struct State {
 struct Item {
     Kind kind = Kind::group;
     std::vector<State> states;  ///< in any of these, the last is what it should become
-    std::string target;         ///< of a soft link
+    std::string target;         ///< of a soft link; of one more name for a log, the first
     unsigned made = 0;          ///< how often
     std::uint64_t given = 0;    ///< how many values, of an attribute
 
@@ -68,13 +68,16 @@ public:
     }
     /// It is made: for the first time, or anew.
     void make(const std::string& key, Kind kind, const std::string& target = "");
+    /// One more name for a log.
+    void link(const std::string& key, const std::string& target);
     /// The next value of an attribute, none of which ever comes back.
     void give(const std::string& key);
     std::uint64_t given(const std::string& key) const noexcept {
         const auto found = items_.find(key);
         return found == items_.end() ? 0 : found->second.given;
     }
-    void append(const std::string& key, std::uint64_t rows) { items_[key].states.back().most += rows; }
+    /// A row more, under all names of the log.
+    void append(const std::string& key);
     void remove(const std::string& key) { items_[key].states.push_back({}); }
     /// With all that lies below it.
     void remove_all(const std::string& path);

@@ -113,6 +113,49 @@ Scenario attributes(unsigned rows, unsigned flush_rows) {
     };
 }
 
+Scenario links(unsigned rows, unsigned flush_rows, bool filtered) {
+    return [=](Scene& scene) {
+        Session session = scene.session();
+        session.open();
+        session.group("/flight");
+        session.imu("/flight/imu", {8, filtered, 256});
+        for (unsigned i = 1; i <= rows; ++i) {
+            session.append("/flight/imu");
+            const std::string run = "/run" + std::to_string(i % 2);
+            if (session.exists(run)) {
+                session.unlink(run + "/log");
+                session.unlink(run);
+            } else {
+                session.group(run);
+                session.health(run + "/log", {2, filtered, 64});
+                for (unsigned n = 0; n < 5 + i % 7; ++n) {
+                    session.append(run + "/log");
+                }
+                session.set(run + "/log", "kind");
+            }
+            if (i % 3 == 0) {
+                if (session.exists("/latest")) {
+                    session.unlink("/latest");
+                } else {
+                    session.soft_link("/latest", "/flight/imu");
+                }
+            }
+            if (i % 4 == 0) {
+                if (session.exists("/flight/alias")) {
+                    session.unlink("/flight/alias");
+                } else {
+                    session.hard_link("/flight/alias", "/flight/imu");
+                }
+            }
+            if (i % flush_rows == 0) {
+                session.flush();
+            }
+        }
+        session.close();
+        scene.end(session);
+    };
+}
+
 Scenario sessions(unsigned count, unsigned rows, bool filtered, std::uint8_t sizeof_addr) {
     return [=](Scene& scene) {
         FileCreate create;

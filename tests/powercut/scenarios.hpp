@@ -37,6 +37,8 @@ Scenario rates(unsigned rows, unsigned flush_rows, bool filtered);
 Scenario objects(unsigned rows, unsigned flush_rows, bool filtered);
 /// Attributes are deleted and made anew, of groups and of the log.
 Scenario attributes(unsigned rows, unsigned flush_rows);
+/// Links of all kinds are made and removed, with and without their objects, which are made anew.
+Scenario links(unsigned rows, unsigned flush_rows, bool filtered);
 /// Closed and opened again in between.
 Scenario sessions(unsigned count, unsigned rows, bool filtered, std::uint8_t sizeof_addr);
 /// Until there is no space left; a log and what is smaller than its chunks.

@@ -122,7 +122,7 @@ void Session::append(const std::string& path) {
     const Status status = log->second.imu ? log->second.imus.append(row_at<Imu>(now->generation, now->most))
                                           : log->second.healths.append(row_at<Health>(now->generation, now->most));
     if (done(status, "append", path)) {
-        history_.append(path, 1);
+        history_.append(path);
     }
 }
 
@@ -141,6 +141,29 @@ void Session::remove_attribute(const std::string& path, const std::string& name)
     Object* const from = failed() ? nullptr : object(path);
     if (from != nullptr && done(from->remove_attribute(name), "remove attribute", path + "@" + name)) {
         history_.remove(path + "@" + name);
+    }
+}
+
+void Session::soft_link(const std::string& path, const std::string& target) {
+    if (!failed() && done(groups_["/"].create_soft_link(path, target), "soft link", path)) {
+        history_.make(path, Kind::soft_link, target);
+    }
+}
+
+void Session::hard_link(const std::string& path, const std::string& target) {
+    Object* const to = failed() ? nullptr : object(target);
+    if (to != nullptr && done(groups_["/"].create_hard_link(path, *to), "hard link", path)) {
+        history_.link(path, target);
+    }
+}
+
+void Session::unlink(const std::string& path) {
+    if (failed()) {
+        return;
+    }
+    leave(path);
+    if (done(groups_["/"].unlink(path), "unlink", path)) {
+        history_.remove_all(path);
     }
 }
 

@@ -28,6 +28,12 @@ public:
     void append(const std::string& path);
     void set(const std::string& path, const std::string& name);
     void remove_attribute(const std::string& path, const std::string& name);
+    void soft_link(const std::string& path, const std::string& target);
+    /// One more name for a log, which gets its rows, too.
+    void hard_link(const std::string& path, const std::string& target);
+    /// With what lies below it, which must be no link; handles of all that are let go.
+    void unlink(const std::string& path);
+    bool exists(const std::string& path) { return history_.now(path) != nullptr; }
     void flush();
     void close();
     /// Lets go of the handles of a log.

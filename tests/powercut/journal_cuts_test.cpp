@@ -1,0 +1,59 @@
+// The power fails under a journal: of a file and its log what was not synced is lost, torn at sectors and out of order,
+// and the recovery is cut as well. What a flush acknowledged is there, logging goes on.
+#include "disk_cuts.hpp"
+
+#include <h5mote/vfd/journal.hpp>
+
+#include <gtest/gtest.h>
+
+using namespace h5mote;
+using namespace h5mote_test;
+
+namespace {
+
+// The journal and its memory, as in a program that has just begun.
+struct Journal {
+    Journal(Driver& home, Driver& log) : driver(home, log, Bytes(memory)) {}
+    alignas(8) std::byte memory[JournalDriver::required_memory()];
+    JournalDriver driver;
+};
+
+// `checkpoint`: bytes of log after which it is emptied; small, so that this happens often.
+DiskOptions journaled(std::uint32_t checkpoint, std::size_t recoveries = 24) {
+    DiskOptions result;
+    result.count = 2;
+    result.libhdf5 = false;  // the home alone is not the file
+    result.recoveries = recoveries;
+    result.mount = [checkpoint](const std::vector<Driver*>& disks) {
+        auto journal = std::make_shared<Journal>(*disks[0], *disks[1]);
+        JournalOptions options;
+        options.checkpoint = checkpoint;
+        const Status status = journal->driver.open(options);
+        return Mounted{&journal->driver, journal,
+                       status == Status::ok ? "" : std::string("journal: ") + to_string(status) + "; "};
+    };
+    return result;
+}
+
+Appending append(unsigned flush_rows, bool filtered = false) {
+    Appending result;
+    result.flush_rows = flush_rows;
+    result.filtered = filtered;
+    return result;
+}
+
+}  // namespace
+
+TEST(PowerCut, Append1) { cut_disks("journal-append-1", appending(append(1)), 1, journaled(1024)); }
+TEST(PowerCut, Append16) { cut_disks("journal-append-16", appending(append(16)), 1, journaled(4096)); }
+TEST(PowerCut, Compressed1) { cut_disks("journal-compressed-1", appending(append(1, true)), 1, journaled(2048)); }
+TEST(PowerCut, Rates) { cut_disks("journal-rates", rates(120, 5, false), 1, journaled(2048)); }
+TEST(PowerCut, Objects) { cut_disks("journal-objects", objects(100, 4, false), 1, journaled(4096)); }
+TEST(PowerCut, Attributes) { cut_disks("journal-attributes", attributes(60, 4), 1, journaled(4096)); }
+TEST(PowerCut, Links) { cut_disks("journal-links", links(24, 2, false), 1, journaled(4096)); }
+TEST(PowerCut, Sessions) { cut_disks("journal-sessions", sessions(4, 30, true, 8), 1, journaled(2048)); }
+TEST(PowerCut, Full) {
+    DiskOptions full = journaled(1024);
+    full.limit = 16000;
+    cut_disks("journal-full", filling(false), 1, full);
+}
