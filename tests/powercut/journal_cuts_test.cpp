@@ -19,11 +19,12 @@ struct Journal {
 };
 
 // `checkpoint`: bytes of log after which it is emptied; small, so that this happens often.
-DiskOptions journaled(std::uint32_t checkpoint, std::size_t recoveries = 24) {
+DiskOptions journaled(std::uint32_t checkpoint, std::size_t recoveries = 4) {
     DiskOptions result;
     result.count = 2;
     result.libhdf5 = false;  // the home alone is not the file
     result.recoveries = recoveries;
+    result.random_subsets = 40;  // at each of many points
     result.mount = [checkpoint](const std::vector<Driver*>& disks) {
         auto journal = std::make_shared<Journal>(*disks[0], *disks[1]);
         JournalOptions options;
