@@ -61,6 +61,6 @@ TEST(PowerCut, CompressedSessions) { cut_disks("compressed-sessions", sessions(5
 TEST(PowerCut, Full) {
     DiskOptions full = options(24);
     full.limit = 12000;
-    cut_disks("full", filling(false), 1500, full);
-    cut_disks("full-compressed", filling(true), 2500, full);
+    cut_disks("full", filling(false, false), 1500, full);
+    cut_disks("full-compressed", filling(true, true), 2500, full);
 }

@@ -21,6 +21,8 @@ Appending append(unsigned rows, unsigned flush_rows, bool filtered = false) {
 FlashCutOptions nor(std::uint32_t blocks, std::uint32_t unit) {
     FlashCutOptions result;
     result.geometry = {blocks, 1024, 256, unit, 0xff};
+    result.format.reserve = 25;
+    result.changes = 8;
     return result;
 }
 
@@ -28,7 +30,8 @@ FlashCutOptions nor(std::uint32_t blocks, std::uint32_t unit) {
 FlashCutOptions pages(std::uint32_t blocks) {
     FlashCutOptions result;
     result.geometry = {blocks, 4096, 256, 256, 0x00};
-    result.format.page_size = 512;
+    result.format = {512, 25};
+    result.changes = 8;
     result.blank_is_unreadable = true;
     return result;
 }
@@ -36,7 +39,8 @@ FlashCutOptions pages(std::uint32_t blocks) {
 FlashCutOptions nand(std::uint32_t blocks) {
     FlashCutOptions result;
     result.geometry = {blocks, 16384, 2048, 2048, 0xff};
-    result.format.page_size = 512;
+    result.format = {512, 25};
+    result.changes = 8;
     result.blank_is_unreadable = true;
     result.programs_per_page = 1;
     return result;
@@ -44,25 +48,25 @@ FlashCutOptions nand(std::uint32_t blocks) {
 
 }  // namespace
 
-TEST(PowerCut, Append1) { cut_flash("flash-append-1", appending(append(150, 1)), 1, nor(24, 4)); }
-TEST(PowerCut, Append16) { cut_flash("flash-append-16", appending(append(400, 16)), 1, nor(32, 1)); }
-TEST(PowerCut, Append64) { cut_flash("flash-append-64", appending(append(512, 64)), 1, nor(40, 4)); }
-TEST(PowerCut, Compressed1) { cut_flash("flash-compressed-1", appending(append(100, 1, true)), 1, nor(24, 1)); }
-TEST(PowerCut, AppendPages) { cut_flash("flash-append-pages", appending(append(120, 1)), 1, pages(16)); }
-TEST(PowerCut, CompressedNand) { cut_flash("flash-compressed-nand", appending(append(200, 4, true)), 1, nand(12)); }
-TEST(PowerCut, Rates) { cut_flash("flash-rates", rates(120, 5, false), 1, nor(32, 4)); }
-TEST(PowerCut, Objects) { cut_flash("flash-objects", objects(80, 4, false), 1, nor(48, 4)); }
-TEST(PowerCut, Attributes) { cut_flash("flash-attributes", attributes(60, 3), 1, nor(32, 4)); }
-TEST(PowerCut, Links) { cut_flash("flash-links", links(30, 2, false), 1, nor(32, 4)); }
-TEST(PowerCut, Sessions) { cut_flash("flash-sessions", sessions(4, 30, false, 4), 1, nor(32, 1)); }
+TEST(PowerCut, Append1) { cut_flash("flash-append-1", appending(append(300, 1)), 1, nor(40, 4)); }
+TEST(PowerCut, Append16) { cut_flash("flash-append-16", appending(append(800, 16)), 1, nor(56, 1)); }
+TEST(PowerCut, Append64) { cut_flash("flash-append-64", appending(append(1024, 64)), 1, nor(64, 4)); }
+TEST(PowerCut, Compressed1) { cut_flash("flash-compressed-1", appending(append(80, 1, true)), 1, nor(40, 1)); }
+TEST(PowerCut, AppendPages) { cut_flash("flash-append-pages", appending(append(200, 1)), 1, pages(24)); }
+TEST(PowerCut, CompressedNand) { cut_flash("flash-compressed-nand", appending(append(200, 1, true)), 1, nand(20)); }
+TEST(PowerCut, Rates) { cut_flash("flash-rates", rates(200, 3, false), 1, nor(40, 4)); }
+TEST(PowerCut, Objects) { cut_flash("flash-objects", objects(120, 2, false), 1, nor(64, 4)); }
+TEST(PowerCut, Attributes) { cut_flash("flash-attributes", attributes(100, 2), 1, nor(40, 4)); }
+TEST(PowerCut, Links) { cut_flash("flash-links", links(40, 1, false), 1, nor(48, 4)); }
+TEST(PowerCut, Sessions) { cut_flash("flash-sessions", sessions(6, 40, false, 4), 1, nor(48, 1)); }
 TEST(PowerCut, BadBlocks) {
-    FlashCutOptions bad = nor(40, 4);
+    FlashCutOptions bad = nor(48, 4);
     bad.bad_every = 7;
     bad.worn_every = 5;
-    cut_flash("flash-bad-blocks", appending(append(100, 2)), 1, bad);
+    cut_flash("flash-bad-blocks", appending(append(250, 2)), 1, bad);
 }
 TEST(PowerCut, Full) {
-    FlashCutOptions full = nor(16, 4);
+    FlashCutOptions full = nor(32, 4);
     full.fills_up = true;
-    cut_flash("flash-full", filling(false), 1, full);
+    cut_flash("flash-full", filling(false, true), 1, full);
 }

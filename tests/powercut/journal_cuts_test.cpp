@@ -56,5 +56,5 @@ TEST(PowerCut, Sessions) { cut_disks("journal-sessions", sessions(4, 30, true, 8
 TEST(PowerCut, Full) {
     DiskOptions full = journaled(1024);
     full.limit = 16000;
-    cut_disks("journal-full", filling(false), 1, full);
+    cut_disks("journal-full", filling(false, false), 1, full);
 }

@@ -191,39 +191,71 @@ Scenario sessions(unsigned count, unsigned rows, bool filtered, std::uint8_t siz
     };
 }
 
-Scenario filling(bool filtered) {
+// Until an append, or if `late` a flush, does not fit. True when that is what happened.
+static bool fill(Scene& scene, Session& session, bool late) {
+    for (unsigned i = 1; !session.failed(); ++i) {
+        session.append("/flight/imu");
+        if (i % 5 == 0) {
+            session.append("/flight/health");
+        }
+        if (i % 4 == 0) {
+            session.flush();
+        }
+        if (i > 100000) {
+            scene.failure = "never full";
+        }
+    }
+    if (session.take_failure() != Status::no_space) {
+        scene.failure = session.what();
+        return false;
+    }
+    // Nothing that was appended is lost by the append that did not fit, if it was that which was told.
+    session.flush();
+    if (session.failed() && !(late && session.take_failure() == Status::no_space)) {
+        scene.end(session);
+        return false;
+    }
+    return true;
+}
+
+Scenario filling(bool filtered, bool late) {
     return [=](Scene& scene) {
         Session session = scene.session();
         session.open();
         session.group("/flight");
         session.imu("/flight/imu", {8, filtered, 256});
         session.health("/flight/health", {2, filtered, 256});
-        for (unsigned i = 1; !session.failed(); ++i) {
-            session.append("/flight/imu");
-            if (i % 5 == 0) {
-                session.append("/flight/health");
-            }
-            if (i % 4 == 0) {
-                session.flush();
-            }
-            if (i > 100000) {
-                scene.failure = "never full";
-                return;
-            }
+        session.imu("/flight/ballast", {8, filtered, 256});
+        for (unsigned i = 0; i < 120; ++i) {
+            session.append("/flight/ballast");
         }
-        // Nothing that was appended is lost by the append that did not fit, but that a chunk takes less space
-        // compressed than its old form beside it is known only when it is compressed: then flush() says so.
-        if (session.take_failure() == Status::no_space) {
+        session.flush();
+        if (session.failed() || !fill(scene, session, late)) {
+            scene.end(session);
+            return;
+        }
+        if (!late) {
+            session.unlink("/flight/ballast");
             session.flush();
-            if (filtered && session.failed() && session.take_failure() != Status::no_space) {
-                scene.failure = session.what();
+            for (unsigned i = 0; i < 20; ++i) {
+                session.append("/flight/imu");
             }
             session.close();
-            if (filtered && session.failed() && session.take_failure() != Status::no_space) {
-                scene.failure = session.what();
-            }
+            scene.end(session);
+            return;
         }
-        scene.end(session);
+        session.close();
+        (void)session.take_failure();
+        Session second = scene.session();
+        second.open();
+        second.imu("/flight/imu");
+        second.unlink("/flight/ballast");
+        second.flush();
+        for (unsigned i = 0; i < 20; ++i) {
+            second.append("/flight/imu");
+        }
+        second.close();
+        scene.end(second);
     };
 }
 

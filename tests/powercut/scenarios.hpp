@@ -41,7 +41,8 @@ Scenario attributes(unsigned rows, unsigned flush_rows);
 Scenario links(unsigned rows, unsigned flush_rows, bool filtered);
 /// Closed and opened again in between.
 Scenario sessions(unsigned count, unsigned rows, bool filtered, std::uint8_t sizeof_addr);
-/// Until there is no space left; a log and what is smaller than its chunks.
-Scenario filling(bool filtered);
+/// Until there is no space left. Then a log is deleted, and there is room again. `late`: that there is none is told by
+/// flush() - how long a compressed chunk will be, or what a flash driver can free, is not known before.
+Scenario filling(bool filtered, bool late);
 
 }  // namespace h5mote_test

@@ -87,7 +87,7 @@ void Session::open_log(const std::string& path, const LogOptions& options, Kind 
     if (options.filtered) {
         create.filters = {filters::shuffle, filters::deflate, filters::fletcher32};
     }
-    const State* const known = history_.now(path);
+    State* const known = history_.now(path);
     auto result = known != nullptr ? groups_["/"].open_dataset<T>(path) : groups_["/"].create_dataset<T>(path, create);
     if (!done(result.status(), "log", path)) {
         return;
@@ -97,7 +97,10 @@ void Session::open_log(const std::string& path, const LogOptions& options, Kind 
     log.*member = static_cast<TypedDataset<T>&&>(*result);
     if (known == nullptr) {
         history_.make(path, kind);
-    } else if ((log.*member).size() != known->most) {
+    } else if (known->least <= (log.*member).size() && (log.*member).size() <= known->most) {
+        // Fewer than were appended when the last flush of another session failed.
+        known->most = (log.*member).size();
+    } else {
         done(Status::corrupt_file, "rows of", path);
     }
 }
