@@ -226,8 +226,10 @@ Status FileState::commit() noexcept {
         return Status::ok;
     }
     H5MOTE_TRY(flush_raw());
-    // Nothing that was not prepared is needed: the switches to what was may be written together with the rows.
-    const bool prepared = H5MOTE_PREPARE_APPENDS != 0 && unordered_ && !grown() && !cache.has_dirty(Phase::index);
+    // Nothing that was not prepared is needed: the switches to what was may be written together with the rows. A new
+    // index is not: what is prepared in it from now on may lie behind the recorded end.
+    const bool prepared = H5MOTE_PREPARE_APPENDS != 0 && unordered_ && !grown() && !cache.has_dirty(Phase::index) &&
+                          !cache.has_dirty(Phase::fresh);
     if (prepared) {
         H5MOTE_TRY(cache.flush(Phase::prepared));
     }

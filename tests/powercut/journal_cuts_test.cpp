@@ -45,16 +45,16 @@ Appending append(unsigned flush_rows, bool filtered = false) {
 
 }  // namespace
 
-TEST(PowerCut, Append1) { cut_disks("journal-append-1", appending(append(1)), 1, journaled(1024)); }
-TEST(PowerCut, Append16) { cut_disks("journal-append-16", appending(append(16)), 1, journaled(4096)); }
-TEST(PowerCut, Compressed1) { cut_disks("journal-compressed-1", appending(append(1, true)), 1, journaled(2048)); }
-TEST(PowerCut, Rates) { cut_disks("journal-rates", rates(120, 5, false), 1, journaled(2048)); }
-TEST(PowerCut, Objects) { cut_disks("journal-objects", objects(100, 4, false), 1, journaled(4096)); }
-TEST(PowerCut, Attributes) { cut_disks("journal-attributes", attributes(60, 4), 1, journaled(4096)); }
-TEST(PowerCut, Links) { cut_disks("journal-links", links(24, 2, false), 1, journaled(4096)); }
-TEST(PowerCut, Sessions) { cut_disks("journal-sessions", sessions(4, 30, true, 8), 1, journaled(2048)); }
+TEST(PowerCut, Append1) { cut_disks("journal-append-1", appending(append(1)), 1100, journaled(1024)); }
+TEST(PowerCut, Append16) { cut_disks("journal-append-16", appending(append(16)), 4900, journaled(4096)); }
+TEST(PowerCut, Compressed1) { cut_disks("journal-compressed-1", appending(append(1, true)), 6800, journaled(2048)); }
+TEST(PowerCut, Rates) { cut_disks("journal-rates", rates(120, 5, false), 5800, journaled(2048)); }
+TEST(PowerCut, Objects) { cut_disks("journal-objects", objects(100, 4, false), 10100, journaled(4096)); }
+TEST(PowerCut, Attributes) { cut_disks("journal-attributes", attributes(60, 4), 7000, journaled(4096)); }
+TEST(PowerCut, Links) { cut_disks("journal-links", links(24, 2, false), 8300, journaled(4096)); }
+TEST(PowerCut, Sessions) { cut_disks("journal-sessions", sessions(4, 30, true, 8), 4400, journaled(2048)); }
 TEST(PowerCut, Full) {
     DiskOptions full = journaled(1024);
     full.limit = 16000;
-    cut_disks("journal-full", filling(false, false), 1, full);
+    cut_disks("journal-full", filling(false, false), 5000, full);
 }

@@ -249,6 +249,7 @@ Scenario filling(bool filtered, bool late) {
         Session second = scene.session();
         second.open();
         second.imu("/flight/imu");
+        second.health("/flight/health");
         second.unlink("/flight/ballast");
         second.flush();
         for (unsigned i = 0; i < 20; ++i) {
