@@ -182,6 +182,8 @@ Status create_header(FileState& file, const HeaderContent& content, Address& add
     return Status::ok;
 }
 
+#if H5MOTE_ALL_FORMATS
+
 Status secure_change(FileState& file, Address header, CacheEntry& block, std::size_t from) noexcept {
     const auto one_write = [](const CacheEntry& changed, std::size_t at) {
         return changed.fresh() || FileSpace::in_one_sector(changed.address() + at, changed.address() + changed.size());
@@ -208,6 +210,8 @@ Status secure_change(FileState& file, Address header, CacheEntry& block, std::si
     }
     return status == Status::not_found ? Status::ok : status;
 }
+
+#endif
 
 void discard_fresh_block(FileState& file, Address address) noexcept {
     Pinned block = file.cache.find(address);
