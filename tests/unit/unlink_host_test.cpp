@@ -3,8 +3,10 @@
 #include <h5mote/check.hpp>
 #include <h5mote/h5mote.hpp>
 #include <h5mote/port/malloc.hpp>
+#include <h5mote/vfd/flash.hpp>
 #include <h5mote/vfd/memory.hpp>
 
+#include "flash_simulator.hpp"
 #include "recording_driver.hpp"
 
 #include <gtest/gtest.h>
@@ -416,5 +418,67 @@ TEST(Unlink, InFilesOfLibhdf5) {
 }
 
 #endif
+
+// A chip that is full: what is deleted makes room.
+TEST(Unlink, MakesRoomOnAFullChip) {
+    constexpr FlashGeometry kGeometry{24, 4096, 256, 4, 0xff};
+    constexpr FlashFormat kFormat{256, 12};
+    std::vector<std::uint64_t> chip_memory(FlashSimulator::required_memory(kGeometry) / 8 + 1);
+    FlashSimulatorOptions options;
+    options.geometry = kGeometry;
+    FlashSimulator chip(options, {reinterpret_cast<std::byte*>(chip_memory.data()), chip_memory.size() * 8});
+    std::vector<std::uint64_t> work(FlashDriver::required_memory(kGeometry, kFormat, {}) / 8 + 1);
+    FlashDriver driver(chip, {reinterpret_cast<std::byte*>(work.data()), work.size() * 8});
+    ASSERT_EQ(driver.format(kFormat), Status::ok);
+    MallocAllocator memory;
+    NullPort port;
+    Library library{memory, port};
+    auto file = File::create(library, driver);
+    ASSERT_EQ(file.status(), Status::ok);
+    DatasetCreate create;
+    create.chunk = {32};
+    create.reserve = 1024;
+    const auto fill = [&](const char* name, std::uint32_t most) {
+        std::uint32_t count = 0;
+        auto log = file->root().open_or_create_dataset<Row>(name, create);
+        EXPECT_EQ(log.status(), Status::ok);
+        std::uint32_t flushed = static_cast<std::uint32_t>(log->size());
+        for (Status status = Status::ok; status == Status::ok && count < most;) {
+            for (unsigned i = 0; i < 32 && status == Status::ok; ++i) {
+                status = log->append({9, static_cast<std::uint32_t>(log->size())});
+            }
+            status = status == Status::ok ? file->flush() : status;
+            EXPECT_TRUE(status == Status::ok || status == Status::no_space) << to_string(status);
+            flushed = status == Status::ok ? static_cast<std::uint32_t>(log->size()) : flushed;
+            count += 32;
+        }
+        // What the chip has no room for is lost with the handle; later flushes do without it.
+        const Status closed = log->close();
+        EXPECT_TRUE(closed == Status::ok || closed == Status::no_space) << to_string(closed);
+        return flushed;
+    };
+    const std::uint32_t old = fill("old", 2000);
+    const std::uint32_t rows = fill("log", 100000);
+    EXPECT_GT(old, 1000U);
+    EXPECT_LT(rows, 99000U);
+    ASSERT_EQ(file->root().unlink("old"), Status::ok);
+    ASSERT_EQ(file->flush(), Status::ok);
+    const std::uint32_t more = fill("log", 100000);
+    EXPECT_GT(more, rows + 1000);
+    EXPECT_EQ(file->close(), Status::ok);
+    auto again = File::open(library, driver);
+    ASSERT_EQ(again.status(), Status::ok);
+    Problems problems;
+    EXPECT_EQ(check_file(*again, {}, problems), Status::ok);
+    EXPECT_EQ(problems.text, "");
+    auto log = again->root().open_dataset<Row>("log");
+    ASSERT_EQ(log.status(), Status::ok);
+    EXPECT_GE(log->size(), more);
+    std::vector<Row> values(log->size());
+    ASSERT_EQ(log->read(Selection::all(), Span<Row>(values.data(), values.size())), Status::ok);
+    for (std::uint32_t i = 0; i < more; ++i) {
+        ASSERT_EQ(values[i].index, i);
+    }
+}
 
 }  // namespace
