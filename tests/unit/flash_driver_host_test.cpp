@@ -288,6 +288,57 @@ TEST(FlashDriver, LivesWithBadBlocks) {
     EXPECT_LE(gave_up, 20U);
 }
 
+// Groups of writes anywhere on a full device, with mounts in between: none costs more than was foretold.
+TEST(FlashDriver, StaysWithinTheWorstCase) {
+    for (const Kind& kind : kKinds) {
+        Chip chip(kind);
+        const FlashOptions options{kind.changes, false};
+        std::vector<std::uint64_t> work(FlashDriver::required_memory(kind.geometry, kind.format, options) / 8 + 1);
+        const Bytes memory(reinterpret_cast<std::byte*>(work.data()), work.size() * 8);
+        FlashDriver driver(chip.simulator, memory);
+        ASSERT_EQ(driver.format(kind.format, options), Status::ok);
+        const auto end = static_cast<std::uint32_t>(driver.usage().capacity);
+        std::mt19937_64 random(7);
+        std::byte bytes[700] = {};
+        const std::uint32_t largest = end / 64 < sizeof bytes ? end / 64 : sizeof bytes;
+        double most = 0;
+        unsigned refused = 0;
+        for (unsigned group = 0; group < 3000; ++group) {
+            std::uint32_t sizes[3];
+            const auto writes = static_cast<std::uint32_t>(1 + random() % 3);
+            std::uint32_t total = 0;
+            for (std::uint32_t i = 0; i < writes; ++i) {
+                sizes[i] = 1 + static_cast<std::uint32_t>(random() % (random() % 2 == 0 ? 60 : largest));
+                total += sizes[i];
+            }
+            if (group % 100 == 99) {
+                ASSERT_EQ(driver.mount(options), Status::ok);
+            }
+            const FlashCost cost = driver.worst_case(writes, total);
+            const FlashCounts before = chip.simulator.counts();
+            for (std::uint32_t i = 0; i < writes; ++i) {
+                const Status status =
+                    driver.write(kRaw, static_cast<std::uint32_t>(random()) % (end - sizes[i]), {bytes, sizes[i]});
+                refused += status == Status::no_space ? 1 : 0;
+                ASSERT_TRUE(status == Status::ok || status == Status::no_space);
+            }
+            ASSERT_EQ(driver.sync(), Status::ok);
+            const FlashCounts after = chip.simulator.counts();
+            EXPECT_LE(after.bytes_programmed - before.bytes_programmed, cost.programmed);
+            EXPECT_LE(after.programs - before.programs, cost.programs);
+            EXPECT_LE(after.erases - before.erases, cost.erases);
+            EXPECT_LE(after.reads - before.reads, cost.reads);
+            const double share = static_cast<double>(after.bytes_programmed - before.bytes_programmed) /
+                                 static_cast<double>(cost.programmed);
+            most = share > most ? share : most;
+        }
+        // The bound is not just any large number.
+        EXPECT_GT(most, 0.005) << "unit " << kind.geometry.program_unit;
+        EXPECT_LE(refused, 600U) << "unit " << kind.geometry.program_unit;
+        ASSERT_FALSE(::testing::Test::HasFailure());
+    }
+}
+
 TEST(FlashDriver, LosesNothingToPowerCuts) {
     unsigned cuts = 0;
     for (const Kind& kind : kKinds) {

@@ -37,4 +37,41 @@ Status FlashDriver::block_info(std::uint32_t block, FlashBlockInfo& info) noexce
     return Status::ok;
 }
 
+// The most bytes that are appended before collecting begins: `pages` pieces of pages, each of which may be written anew
+// and in two blocks, and may push nodes of every level out of memory; the nodes whose changes are too old by then, or
+// all of them after a mount; a commit, and what is left unused at a program unit or at the end of the last block. Then
+// collecting looks at and appends rate_ times as much, at most a page and its nodes more. Whoever has fewer and larger
+// records than these bounds assume gets along with much less.
+FlashCost FlashDriver::worst_case(std::uint32_t writes, std::uint64_t bytes) const noexcept {
+    constexpr std::uint32_t kNode = Record::kSize + 8 + 4 * kFanOut;
+    constexpr std::uint32_t kChanged = 28;  // bytes of the smallest record that changes the map
+    const std::uint32_t unit = geometry_.program_unit;
+    const std::uint32_t usable = geometry_.block_size - first_record() - kNode;
+    const std::uint64_t height = height_ + 1U;
+    const std::uint64_t pages = (bytes >> page_log2_) + std::uint64_t{2} * writes;
+    const std::uint32_t pieces = 2 + format_.page_size / usable;
+    const std::uint64_t page = format_.page_size + std::uint64_t{20} * pieces;
+    const std::uint64_t commit = Record::kSize + Commit::kSize + 2 * unit;
+
+    std::uint64_t appended = debt_ + pages * (page + height * kNode) + std::uint64_t{writes} * kFlashHeight * kNode;
+    std::uint64_t old = appended / kChanged + 1;
+    old = old < most_changes_ && settled_ ? old : most_changes_;
+    appended += old * height * kNode + commit;
+    std::uint64_t records = pages * (pieces + height) + std::uint64_t{writes} * kFlashHeight + old * height + 1;
+    appended += fresh_ ? geometry_.block_size : 0;
+
+    const std::uint64_t moved = appended * rate_ + page + 2 * height * kNode;
+    const std::uint64_t commits = moved / geometry_.block_size + 2;
+    records += moved / (2 * kChanged) + commits;
+    FlashCost cost;
+    cost.programmed = appended + moved + commits * commit;
+    cost.erases = cost.programmed / usable + 3;
+    cost.programmed += cost.erases * first_record();
+    cost.programs = 3 * records + cost.programmed / geometry_.page_size + 2 * cost.erases;
+    // Looking for a page reads a node of each level, of up to kLongestChain records; so is a page.
+    const std::uint64_t search = 2 * kLongestChain * (height + 1);
+    cost.reads = (records + moved / Record::kSmallest) * (2 * search + 2) + moved / 16 + cost.erases;
+    return cost;
+}
+
 }  // namespace h5mote

@@ -182,17 +182,44 @@ Status FlashDriver::find_commit(const BlockHead& newest, Commit& commit) noexcep
             return Status::ok;
         }
         const std::uint32_t sequence = head.sequence;
-        if (head.previous == head.block || head.previous >= geometry_.blocks || !read_head(head.previous, head) ||
-            head.sequence >= sequence) {
+        const std::uint32_t previous = head.previous;
+        if (previous == head.block || previous >= geometry_.blocks) {
             return Status::corrupt_file;
         }
+        if (!read_head(previous, head)) {
+            // Its records may be sound all the same.
+            head.block = head.previous = previous;
+        } else if (head.sequence >= sequence) {
+            return Status::corrupt_file;
+        }
+    }
+}
+
+// A damaged header must not hide the newest block and so bring an older state back: if the block behind it has the
+// next sequence, if not the checksum, it is taken to be that.
+void FlashDriver::look_behind(BlockHead& newest) noexcept {
+    std::uint32_t block = next(newest.block);
+    while (block != newest.block && known_bad(block)) {
+        block = next(block);
+    }
+    std::byte bytes[BlockHead::kSize];
+    if (read_log(block, 0, bytes) != Status::ok) {
+        return;
+    }
+    // What the block held before has a lower sequence.
+    BlockHead head;
+    const std::uint32_t sequence = load_le<std::uint32_t>(bytes + 12);
+    if (!head.decode(bytes) && sequence - newest.sequence - 1 < 3) {
+        newest.previous = newest.block;
+        newest.block = block;
+        newest.sequence = sequence;
     }
 }
 
 // Takes the changes from the records of the log.
 Status FlashDriver::replay(Place from, Place to) noexcept {
     Walk walk{block_of(from), offset_of(from), {}};
-    for (std::uint32_t blocks = 0; blocks < geometry_.blocks;) {
+    for (std::uint32_t blocks = 0; blocks < geometry_.blocks; ++blocks) {
         while (step(walk)) {
             const Place place = place_of(walk.block, walk.offset);
             if (place == to) {
@@ -200,6 +227,11 @@ Status FlashDriver::replay(Place from, Place to) noexcept {
             }
             const Record& record = walk.record;
             const FlashRecord kind = record.kind();
+            const std::uint32_t level = record.piece() || kind == FlashRecord::lost ? 0 : record.level();
+            if (kind < FlashRecord::commit &&
+                (level > height_ || record.index() >> (kFlashFanOutLog2 * (height_ - level)) != 0)) {
+                return Status::corrupt_file;
+            }
             if (kind == FlashRecord::gone && record.link <= kFanOut) {
                 H5MOTE_TRY(change_count_ + record.link <= most_changes_ ? Status::ok : Status::over_budget);
                 apply_gone(record.key, record.link, place);
@@ -215,12 +247,18 @@ Status FlashDriver::replay(Place from, Place to) noexcept {
             }
             walk.offset += record.size();
         }
+        // The block that has this one as the one before it, or, should its header be damaged, just the next.
         BlockHead head;
         const std::uint32_t before = walk.block;
-        do {
+        for (std::uint32_t i = 1; i < geometry_.blocks; ++i) {
             walk.block = next(walk.block);
-            ++blocks;
-        } while (blocks < geometry_.blocks && (!read_head(walk.block, head) || head.previous != before));
+            if (read_head(walk.block, head) && head.previous == before) {
+                break;
+            }
+        }
+        if (walk.block == before || next(walk.block) == before) {
+            walk.block = next(before);
+        }
         walk.offset = first_record();
     }
     return Status::corrupt_file;
@@ -248,6 +286,7 @@ Status FlashDriver::mount(const FlashOptions& options) noexcept {
     }
     counts_.finding = FlashFinding::none;
     H5MOTE_TRY(lay_out(newest.format, options));
+    look_behind(newest);
     Commit commit;
     if (find_commit(newest, commit) != Status::ok) {
         counts_.finding = FlashFinding::no_commit;
@@ -296,8 +335,8 @@ Status FlashDriver::format(const FlashFormat& format, const FlashOptions& option
     block_log2_ = static_cast<std::uint8_t>(floor_log2(geometry_.block_size));
     BlockHead newest{};
     newest.block = geometry_.blocks - 1;
-    // Whatever was found, nothing of it counts from the first commit on.
-    if (scan(newest) == Status::io_error) {
+    // Whatever was found, nothing of it counts from the first commit on. What is blank may be unreadable.
+    if (scan(newest) == Status::io_error && bad_ == geometry_.blocks) {
         return Status::io_error;
     }
     counts_ = {};

@@ -71,7 +71,7 @@ struct FlashBlockInfo {
     std::uint32_t dead_bytes = 0;  ///< the rest of what is written
 };
 
-/// Most operations of the device that one call can need.
+/// Most operations of the device that something can need.
 struct FlashCost {
     std::uint64_t programs = 0;
     std::uint64_t programmed = 0;  ///< bytes
@@ -81,7 +81,7 @@ struct FlashCost {
 
 /// A file on a flash device. Everything that was written between two calls of sync() that returned ok appears wholly
 /// or, after a power cut at any instant, not at all. No call does more than a bound that follows from the geometry and
-/// the format. Memory does not depend on the device's size.
+/// the format: worst_case(). Memory does not depend on the device's size.
 ///
 /// Between two calls of sync() no more can be written than is free at the first: about the reserve of a full device, a
 /// quarter of what is free of one that is not.
@@ -109,13 +109,18 @@ public:
     /// Finds the state of the last sync() that returned ok, or, when the power failed in a later one, of that one.
     /// Writes nothing. not_found: no block carries a log (blank). corrupt_file: blocks do, but no state can be found; a
     /// foreign device or another geometry; usage().finding tells. unsupported: a later version. over_budget: memory.
-    /// io_error.
+    /// io_error: no block can be read; so is a blank chip whose ECC fails on erased bytes.
     Status mount(const FlashOptions& options = {}) noexcept;
     bool mounted() const noexcept { return mounted_; }
 
     FlashUsage usage() const noexcept;
     /// What a block holds. Reads all of it. invalid_argument, io_error.
     Status block_info(std::uint32_t block, FlashBlockInfo& info) noexcept;
+
+    /// The most that so many calls of write(), with so many bytes in all, and the sync() behind them take together as
+    /// the device is now, whatever it holds, if nothing fails. Proportional to what is written; the factor follows from
+    /// the reserve.
+    FlashCost worst_case(std::uint32_t writes, std::uint64_t bytes) const noexcept;
 
     Capabilities capabilities() const noexcept override;
     /// io_error also when what the device holds there is damaged; other pages can be read then.
@@ -219,6 +224,7 @@ private:
     Status check(const FlashFormat& format) noexcept;
     Status lay_out(const FlashFormat& format, const FlashOptions& options) noexcept;
     Status scan(BlockHead& newest) noexcept;
+    void look_behind(BlockHead& newest) noexcept;
     Status find_commit(const BlockHead& newest, Commit& commit) noexcept;
     Status replay(Place from, Place to) noexcept;
     bool read_commit(Place place, const Record& record, Commit& commit) noexcept;
