@@ -153,20 +153,28 @@ Status FlashDriver::open_next() noexcept {
     return open_block(previous, previous, false);
 }
 
+// Checksum of a record with these bytes, at that place.
+std::uint32_t FlashDriver::sum_of(const Record& record, Place place, ConstBytes payload) noexcept {
+    std::byte head[12];
+    store_le<std::uint32_t>(head, record.word);
+    store_le<std::uint32_t>(head + 4, record.key);
+    store_le<std::uint32_t>(head + 8, record.link);
+    const std::uint32_t size = record.head() - 4;
+    Lookup3Stream sum(size + record.length(), place);
+    sum.update({head, size});
+    sum.update(payload);
+    return sum.finish();
+}
+
 // One attempt, in the block that is open.
 Status FlashDriver::append_once(const Record& record, ConstBytes payload, Place& place) noexcept {
     std::byte head[16];
     place = place_of(head_, position());
     debt_ += record.size();
     store_le<std::uint32_t>(head, record.word);
+    store_le<std::uint32_t>(head + 4, sum_of(record, place, payload));
     store_le<std::uint32_t>(head + 8, record.key);
     store_le<std::uint32_t>(head + 12, record.link);
-    const std::uint32_t extra = record.head() - Record::kSize;
-    Lookup3Stream sum(8 + extra + record.length(), place);
-    sum.update({head, 4});
-    sum.update({head + 8, 4 + extra});
-    sum.update(payload);
-    store_le<std::uint32_t>(head + 4, sum.finish());
     H5MOTE_TRY(put_bytes(head, record.head()));
     H5MOTE_TRY(put_bytes(payload.data(), record.length()));
     static constexpr std::byte kPadding[4] = {};

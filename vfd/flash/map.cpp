@@ -2,8 +2,6 @@
 // be to a node as well as to a page, so that what is above a node is not written each time that it is.
 #include "flash_format.hpp"
 
-#include "checksum.hpp"
-
 #include <cstring>
 
 namespace h5mote {
@@ -105,18 +103,15 @@ Status FlashDriver::read_node(Place place) noexcept {
     Record record;
     unsigned count = 0;
     do {
-        std::byte bytes[12 + 4 + 4 * kFanOut];
+        std::byte bytes[4 + 4 * kFanOut];
         if (++count > kLongestChain || !parse(place, record) || record.kind() != FlashRecord::node) {
             return Status::corrupt_file;
         }
-        const std::uint32_t head = record.head() - 4;
-        store_le<std::uint32_t>(bytes, record.word);
-        store_le<std::uint32_t>(bytes + 4, record.key);
-        store_le<std::uint32_t>(bytes + 8, record.link);
-        std::byte* from = bytes + head;
-        H5MOTE_TRY(read_log(block_of(place), offset_of(place) + record.head(), {from, record.length()}));
+        const Bytes payload(bytes, record.length());
+        H5MOTE_TRY(read_log(block_of(place), offset_of(place) + record.head(), payload));
+        const std::byte* from = bytes;
         const auto mask = load_le<std::uint32_t>(from);
-        if (lookup3({bytes, head + record.length()}, place) != record.checksum || mask >> kFanOut != 0 ||
+        if (sum_of(record, place, payload) != record.checksum || mask >> kFanOut != 0 ||
             record.length() != 4 + 4 * static_cast<std::uint32_t>(__builtin_popcount(mask))) {
             return Status::corrupt_file;
         }

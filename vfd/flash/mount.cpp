@@ -13,7 +13,6 @@
 #include "flash_format.hpp"
 
 #include "checked.hpp"
-#include "checksum.hpp"
 
 namespace h5mote {
 namespace {
@@ -146,15 +145,13 @@ Status FlashDriver::scan(BlockHead& newest) noexcept {
 }
 
 bool FlashDriver::read_commit(Place place, const Record& record, Commit& commit) noexcept {
-    std::byte bytes[8 + Commit::kSize];
-    store_le<std::uint32_t>(bytes, record.word);
-    store_le<std::uint32_t>(bytes + 4, record.key);
-    if (read_log(block_of(place), offset_of(place) + Record::kSize, Bytes(bytes).subspan(8)) != Status::ok ||
-        lookup3(bytes, place) != record.checksum) {
+    std::byte bytes[Commit::kSize];
+    if (read_log(block_of(place), offset_of(place) + Record::kSize, bytes) != Status::ok ||
+        sum_of(record, place, Bytes(bytes)) != record.checksum) {
         return false;
     }
     Commit found;
-    found.decode(bytes + 8);
+    found.decode(bytes);
     found.file_size |= std::uint64_t{record.index()} << 32;
     found.height = record.level();
     found.place = place;

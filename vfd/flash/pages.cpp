@@ -1,8 +1,6 @@
 // What pages hold: a piece, and what newer pieces put over it.
 #include "flash_format.hpp"
 
-#include "checksum.hpp"
-
 #include <cstring>
 
 namespace h5mote {
@@ -70,15 +68,7 @@ Status FlashDriver::load_from(std::uint32_t page, Place newest) noexcept {
         to += record.offset();
         // The checksum is of the bytes in memory: the device may read differently the next time.
         H5MOTE_TRY(read_log(block_of(place), offset_of(place) + record.head(), {to, record.length()}));
-        std::byte head[12];
-        store_le<std::uint32_t>(head, record.word);
-        store_le<std::uint32_t>(head + 4, record.key);
-        store_le<std::uint32_t>(head + 8, record.link);
-        const std::uint32_t extra = record.head() - Record::kSize;
-        Lookup3Stream sum(8 + extra + record.length(), place);
-        sum.update({head, 8 + extra});
-        sum.update({to, record.length()});
-        if (sum.finish() != record.checksum) {
+        if (sum_of(record, place, {to, record.length()}) != record.checksum) {
             return Status::corrupt_file;
         }
     }

@@ -172,6 +172,7 @@ private:
     Status put_bytes(const std::byte* from, std::uint32_t size) noexcept;
     Status open_block(std::uint32_t after, std::uint32_t previous, bool barrier) noexcept;
     Status open_next() noexcept;
+    static std::uint32_t sum_of(const Record& record, Place place, ConstBytes payload) noexcept;
     Status append_once(const Record& record, ConstBytes payload, Place& place) noexcept;
     Status append(const Record& record, ConstBytes payload, Place& place) noexcept;
     bool parse(std::uint32_t block, std::uint32_t offset, Record& record, std::uint32_t& next) noexcept;
