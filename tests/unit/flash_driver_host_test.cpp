@@ -123,7 +123,7 @@ private:
             }
             status = driver_->write(kRaw, address, {reinterpret_cast<std::byte*>(bytes.data()), size});
             if (status == Status::ok) {
-                now_.resize(std::max<std::size_t>(now_.size(), address + size));
+                now_.resize(std::max(now_.size(), static_cast<std::size_t>(address) + size));
                 std::copy(bytes.begin(), bytes.end(), now_.begin() + static_cast<std::ptrdiff_t>(address));
             } else if (status == Status::no_space) {
                 ++no_space_;

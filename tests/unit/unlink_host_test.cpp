@@ -247,7 +247,7 @@ private:
         }
         Log found{0, log->size()};
         EXPECT_EQ(log->read_attribute("seed", found.seed), Status::ok);
-        std::vector<Row> rows(found.rows);
+        std::vector<Row> rows(static_cast<std::size_t>(found.rows));
         if (log->read(Selection::all(), Span<Row>(rows.data(), rows.size())) != Status::ok) {
             return Log{0, 0};
         }
