@@ -549,52 +549,6 @@ TEST(DatasetIo, ConvertsOnTheWay) {
 }
 #endif
 
-// Read together with what lies between them, by way of little memory or more, up to the end of the file; each time an
-// element was changed before.
-TEST(DatasetIo, ElementsInEqualSteps) {
-    constexpr std::size_t kCount = 3000;
-    static std::int32_t values[kCount];
-    static std::int32_t got[kCount];
-    const DatatypeView type = datatype_of<std::int32_t>();
-    for (const std::size_t cache : {std::size_t{8}, std::size_t{600}, std::size_t{4096}}) {
-        for (const bool chunked : {false, true}) {
-            Bench bench;
-            bench.access.chunk_cache = cache;
-            ASSERT_EQ(bench.create(), Status::ok);
-            DatasetCreate create;
-            if (chunked) {
-                create.chunk = {1000};
-            }
-            auto dataset = bench.file.root().create_dataset(
-                "d", file_type_of<std::int32_t>(), chunked ? Dataspace::unlimited(kCount) : Dataspace::simple({kCount}),
-                create);
-            ASSERT_EQ(dataset.status(), Status::ok);
-            for (std::size_t i = 0; i < kCount; ++i) {
-                values[i] = static_cast<std::int32_t>(i * 7919);
-            }
-            ASSERT_EQ(dataset->write(Selection::all(), type, const_bytes_of(values, kCount)), Status::ok);
-            for (const std::size_t step : {2U, 3U, 64U, 129U, 1100U}) {
-                for (const std::size_t start : {std::size_t{0}, (kCount - 1) % step}) {
-                    const std::size_t count = (kCount - 1 - start) / step + 1;
-                    const std::uint64_t changed = start + count / 2 * step;
-                    --values[changed];
-                    EXPECT_EQ(
-                        dataset->write(Selection::hyperslab({changed}, {1}), type, const_bytes_of(values + changed, 1)),
-                        Status::ok);
-                    std::memset(got, 0x55, sizeof got);
-                    ASSERT_EQ(dataset->read(Selection::hyperslab({start}, {count}, {step}), type, bytes_of(got, count)),
-                              Status::ok);
-                    std::size_t same = 0;
-                    while (same < count && got[same] == values[start + same * step]) {
-                        ++same;
-                    }
-                    EXPECT_EQ(same, count);
-                }
-            }
-        }
-    }
-}
-
 TEST(DatasetIo, SelectionsInMemory) {
     Bench bench;
     ASSERT_EQ(bench.create(), Status::ok);
