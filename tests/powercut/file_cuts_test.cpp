@@ -39,6 +39,8 @@ Appending one_row_chunks(bool filtered) {
 }  // namespace
 
 TEST(PowerCut, Append1) { cut_disks("append-1", appending(append(1)), 1700, options()); }
+TEST(PowerCut, Links1) { cut_disks("links-1", links(24, 1, false), 9400, options(24)); }
+TEST(PowerCut, Chunks) { cut_disks("chunks", appending(one_row_chunks(false)), 7300, options()); }
 TEST(PowerCut, Append16) { cut_disks("append-16", appending(append(16)), 7500, options()); }
 TEST(PowerCut, Append64) { cut_disks("append-64", appending(append(64)), 14300, options(24)); }
 TEST(PowerCut, Compressed1) { cut_disks("compressed-1", appending(append(1, true)), 1600, options()); }
@@ -51,10 +53,8 @@ TEST(PowerCut, Objects16) { cut_disks("objects-16", objects(160, 16, false), 175
 TEST(PowerCut, CompressedObjects) { cut_disks("compressed-objects", objects(80, 3, true), 10700, options()); }
 TEST(PowerCut, Attributes1) { cut_disks("attributes-1", attributes(40, 1), 5300, options()); }
 TEST(PowerCut, Attributes4) { cut_disks("attributes-4", attributes(60, 4), 12900, options()); }
-TEST(PowerCut, Links1) { cut_disks("links-1", links(24, 1, false), 9400, options(24)); }
 TEST(PowerCut, Links3) { cut_disks("links-3", links(36, 3, false), 15700, options(24)); }
 TEST(PowerCut, CompressedLinks) { cut_disks("compressed-links", links(24, 2, true), 13500, options(24)); }
-TEST(PowerCut, Chunks) { cut_disks("chunks", appending(one_row_chunks(false)), 7300, options()); }
 TEST(PowerCut, CompressedChunks) { cut_disks("compressed-chunks", appending(one_row_chunks(true)), 4400, options()); }
 TEST(PowerCut, Sessions) { cut_disks("sessions", sessions(5, 30, false, 4), 7200, options()); }
 TEST(PowerCut, CompressedSessions) { cut_disks("compressed-sessions", sessions(5, 30, true, 8), 7000, options()); }

@@ -50,7 +50,7 @@ FlashCutOptions nand(std::uint32_t blocks) {
 
 TEST(PowerCut, Append1) { cut_flash("flash-append-1", appending(append(380, 1)), 15200, nor(56, 4)); }
 TEST(PowerCut, Append16) { cut_flash("flash-append-16", appending(append(800, 16)), 9500, nor(56, 1)); }
-TEST(PowerCut, Append64) { cut_flash("flash-append-64", appending(append(1024, 64)), 10100, nor(64, 4)); }
+TEST(PowerCut, Append64) { cut_flash("flash-append-64", appending(append(1024, 64)), 9000, nor(80, 4)); }
 TEST(PowerCut, Compressed1) { cut_flash("flash-compressed-1", appending(append(80, 1, true)), 13600, nor(56, 1)); }
 TEST(PowerCut, AppendPages) { cut_flash("flash-append-pages", appending(append(200, 1)), 3000, pages(24)); }
 TEST(PowerCut, CompressedNand) { cut_flash("flash-compressed-nand", appending(append(200, 1, true)), 2500, nand(20)); }

@@ -147,7 +147,7 @@ Status FlashDriver::scan(BlockHead& newest) noexcept {
 bool FlashDriver::read_commit(Place place, const Record& record, Commit& commit) noexcept {
     std::byte bytes[Commit::kSize];
     if (read_log(block_of(place), offset_of(place) + Record::kSize, bytes) != Status::ok ||
-        sum_of(record, place, Bytes(bytes)) != record.checksum) {
+        (sum_of(record, place, Bytes(bytes)) != record.checksum && keep(FlashRule::checksum))) {
         return false;
     }
     Commit found;
@@ -361,7 +361,7 @@ Status FlashDriver::begin() noexcept {
     if (!fresh_) {
         return Status::ok;
     }
-    if (newest_ != head_) {
+    if (newest_ != head_ && keep(FlashRule::barrier)) {
         BlockHead head;
         Record record;
         const Place place = place_of(newest_, first_record());
@@ -417,7 +417,7 @@ Status FlashDriver::program_all() noexcept {
 Status FlashDriver::commit() noexcept {
     for (;;) {
         H5MOTE_TRY(program_all());
-        if (settled_ || change_count_ == 0) {
+        if (settled_ || change_count_ == 0 || !keep(FlashRule::settle)) {
             break;
         }
         // What was appended before a mount, or went wrong, is not gone through again by the next mount.
