@@ -57,7 +57,9 @@ Status FlashDriver::space_for(std::uint64_t address, std::size_t size) noexcept 
         std::uint64_t{pages} * (format_.page_size + 64 + kNodeRecord) + kFlashHeight * kNodeRecord;
     std::uint32_t rest = 0;
     const std::uint64_t blocks = 1 + divide(bytes, geometry_.block_size - first_record() - kNodeRecord, rest);
-    if (blocks + spare_blocks_ > free_blocks(limit_)) {
+    // After a mount, which gives up the rest of a block, the room for all until the next sync is made at once.
+    const std::uint64_t wanted = fresh_ && !dirty_ ? blocks + start_blocks_ : blocks + spare_blocks_;
+    if (wanted > free_blocks(limit_)) {
         // Blocks that are freed now count only after a commit, which must not have a part of something.
         if (dirty_) {
             return Status::no_space;
