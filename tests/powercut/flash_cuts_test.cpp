@@ -50,7 +50,7 @@ FlashCutOptions nand(std::uint32_t blocks) {
 
 TEST(PowerCut, Append1) { cut_flash("flash-append-1", appending(append(380, 1)), 10600, nor(56, 4)); }
 TEST(PowerCut, Append16) { cut_flash("flash-append-16", appending(append(800, 16)), 6600, nor(88, 1)); }
-TEST(PowerCut, Append64) { cut_flash("flash-append-64", appending(append(1024, 64)), 6300, nor(96, 4)); }
+TEST(PowerCut, Append64) { cut_flash("flash-append-64", appending(append(1024, 64)), 6300, nor(104, 4)); }
 TEST(PowerCut, Compressed1) { cut_flash("flash-compressed-1", appending(append(80, 1, true)), 9500, nor(56, 1)); }
 TEST(PowerCut, AppendPages) { cut_flash("flash-append-pages", appending(append(200, 1)), 2100, pages(24)); }
 TEST(PowerCut, CompressedNand) { cut_flash("flash-compressed-nand", appending(append(200, 1, true)), 1700, nand(20)); }
