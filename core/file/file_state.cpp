@@ -2,7 +2,7 @@
 
 #include "checked.hpp"
 
-// A name of Rule: left out by one of the programs in tests/fault, which must then see losses.
+// A name of Rule: left out by one of the programs in tests/powercut, which must then see losses.
 #ifndef H5MOTE_TEST_OMIT
 #define H5MOTE_TEST_OMIT none
 #endif

@@ -147,6 +147,10 @@ def main():
             files = [os.path.join(directory, name.strip()) for name in names]
         for name, command in commands.items():
             done = run(command, *files)
+            for _ in range(5 if name == "h5wasm" else 0):  # see verify
+                if done.returncode == 0:
+                    break
+                done = run(command, *files)
             if done.returncode != 0:
                 failed += 1
                 print(done.stdout.decode("utf-8", "replace"))
