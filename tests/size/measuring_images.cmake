@@ -55,6 +55,16 @@ if(H5MOTE_CORE STREQUAL "cortex-m4")
         target_include_directories(${image} PRIVATE ${h5mote_folders})
     endforeach()
     set(whole --whole)
+
+    h5mote_image(reference_latency reference_latency h5mote_variant_logger)
+    file(GLOB flash_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/vfd/flash/*.cpp)
+    target_sources(reference_latency PRIVATE ${flash_sources} ${PROJECT_SOURCE_DIR}/tests/support/flash_simulator.cpp)
+    target_include_directories(reference_latency PRIVATE ${h5mote_folders} ${PROJECT_SOURCE_DIR}/tests/support)
+    add_test(NAME latency_${H5MOTE_CORE}
+        COMMAND ${H5MOTE_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/measure_latency.py --core ${H5MOTE_CORE}
+                --board ${board} --images ${CMAKE_CURRENT_BINARY_DIR} --report ${H5MOTE_FIGURES_FOLDER}
+    )
+    set_tests_properties(latency_${H5MOTE_CORE} PROPERTIES LABELS "size;board" TIMEOUT 300)
 endif()
 
 add_test(NAME size_${H5MOTE_CORE}

@@ -13,6 +13,8 @@ extern "C" {
 // Markers of toolchains/count-insns: nothing but a return.
 __attribute__((naked, noinline)) void h5mote_count_begin() { __asm__ volatile("bx lr"); }
 __attribute__((naked, noinline)) void h5mote_count_end() { __asm__ volatile("bx lr"); }
+__attribute__((naked, noinline)) void h5mote_count_pause() { __asm__ volatile("bx lr"); }
+__attribute__((naked, noinline)) void h5mote_count_resume() { __asm__ volatile("bx lr"); }
 }
 
 namespace {
@@ -117,6 +119,9 @@ int main(int argc, char** argv) {
         h5mote_count_end();
         loop(77);
         h5mote_count_begin();
+        h5mote_count_pause();
+        loop(500);
+        h5mote_count_resume();
         h5mote_count_end();
         return 0;
     }

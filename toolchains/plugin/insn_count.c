@@ -1,9 +1,12 @@
 /*
  * Counts the guest instructions that the emulator executes, exactly: in all, or between two marker functions.
  *
- * Arguments (-plugin insn_count.so,outfile=FILE[,start=0xADDR,stop=0xADDR]):
- *   outfile  gets three lines when the guest ends: `total N`, `instructions N`, `intervals N`
+ * Arguments (-plugin insn_count.so,outfile=FILE[,start=0xADDR,stop=0xADDR[,pause=0xADDR,resume=0xADDR][,each=FILE]]):
+ *   outfile  gets four lines when the guest ends: `total N`, `instructions N`, `intervals N`, `most N`, the longest one
  *   start    address of h5mote_count_begin, stop: of h5mote_count_end; without them the whole run is the interval
+ *   pause    address of h5mote_count_pause, resume: of h5mote_count_resume: what runs between them, calls included, is
+ *            left out of an interval
+ *   each     gets a line for each interval
  * Counted is what runs after the begin marker's first instruction until before the end marker's, minus the call of the
  * end marker: markers that are a mere `bx lr` count nothing for an empty interval.
  *
@@ -33,14 +36,17 @@ void qemu_plugin_register_atexit_cb(qemu_plugin_id_t, void (*)(qemu_plugin_id_t,
 __attribute__((visibility("default"))) int qemu_plugin_version = 1;
 
 static uint64_t executed; /* instructions since the start of the machine */
-static uint64_t began, counted, intervals;
+static uint64_t began, counted, intervals, most;
+static uint64_t paused, left_out; /* since the interval began */
 static bool running, whole = true;
-static uint64_t start_address, stop_address;
+static uint64_t start_address, stop_address, pause_address, resume_address;
 static const char* outfile;
+static FILE* each;
 
 static void at_start(unsigned cpu, void* data) {
     (void)cpu, (void)data;
     began = executed;
+    left_out = 0;
     running = true;
 }
 
@@ -48,10 +54,26 @@ static void at_stop(unsigned cpu, void* data) {
     (void)cpu, (void)data;
     if (running) {
         /* The end marker's first instruction and the call to it are counted already and not meant. */
-        counted += executed - began - 2;
+        const uint64_t interval = executed - began - 2 - left_out;
+        counted += interval;
+        most = interval > most ? interval : most;
         ++intervals;
         running = false;
+        if (each != NULL) {
+            fprintf(each, "%" PRIu64 "\n", interval);
+        }
     }
+}
+
+static void at_pause(unsigned cpu, void* data) {
+    (void)cpu, (void)data;
+    paused = executed;
+}
+
+static void at_resume(unsigned cpu, void* data) {
+    (void)cpu, (void)data;
+    /* The call of the first marker, its return, and this one's. */
+    left_out += executed - paused + 2;
 }
 
 static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb* block) {
@@ -66,6 +88,10 @@ static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb* block) {
                 qemu_plugin_register_vcpu_insn_exec_cb(instruction, at_start, QEMU_PLUGIN_CB_NO_REGS, NULL);
             } else if (address == stop_address) {
                 qemu_plugin_register_vcpu_insn_exec_cb(instruction, at_stop, QEMU_PLUGIN_CB_NO_REGS, NULL);
+            } else if (address == pause_address && pause_address != 0) {
+                qemu_plugin_register_vcpu_insn_exec_cb(instruction, at_pause, QEMU_PLUGIN_CB_NO_REGS, NULL);
+            } else if (address == resume_address && resume_address != 0) {
+                qemu_plugin_register_vcpu_insn_exec_cb(instruction, at_resume, QEMU_PLUGIN_CB_NO_REGS, NULL);
             }
         }
     }
@@ -78,9 +104,12 @@ static void finished(qemu_plugin_id_t id, void* data) {
         perror(outfile);
         return;
     }
-    fprintf(out, "total %" PRIu64 "\ninstructions %" PRIu64 "\nintervals %" PRIu64 "\n", executed,
-            whole ? executed : counted, whole ? 1 : intervals);
+    fprintf(out, "total %" PRIu64 "\ninstructions %" PRIu64 "\nintervals %" PRIu64 "\nmost %" PRIu64 "\n", executed,
+            whole ? executed : counted, whole ? 1 : intervals, whole ? executed : most);
     fclose(out);
+    if (each != NULL) {
+        fclose(each);
+    }
 }
 
 __attribute__((visibility("default"))) int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info* info,
@@ -94,6 +123,16 @@ __attribute__((visibility("default"))) int qemu_plugin_install(qemu_plugin_id_t 
             whole = false;
         } else if (strncmp(argv[i], "stop=", 5) == 0) {
             stop_address = strtoull(argv[i] + 5, NULL, 0) & ~UINT64_C(1);
+        } else if (strncmp(argv[i], "pause=", 6) == 0) {
+            pause_address = strtoull(argv[i] + 6, NULL, 0) & ~UINT64_C(1);
+        } else if (strncmp(argv[i], "resume=", 7) == 0) {
+            resume_address = strtoull(argv[i] + 7, NULL, 0) & ~UINT64_C(1);
+        } else if (strncmp(argv[i], "each=", 5) == 0) {
+            each = fopen(argv[i] + 5, "w");
+            if (each == NULL) {
+                perror(argv[i] + 5);
+                return -1;
+            }
         } else {
             fprintf(stderr, "insn_count: unknown argument '%s'\n", argv[i]);
             return -1;

@@ -119,7 +119,7 @@ public:
 
     /// The most that so many calls of write(), with so many bytes in all, and the sync() behind them take together as
     /// the device is now, whatever it holds, if nothing fails. Proportional to what is written; the factor follows from
-    /// the reserve.
+    /// the reserve. Far above what is usual; README.md, "Latency", also has what it means in instructions.
     FlashCost worst_case(std::uint32_t writes, std::uint64_t bytes) const noexcept;
 
     Capabilities capabilities() const noexcept override;
