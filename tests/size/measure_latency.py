@@ -22,7 +22,7 @@ import sys
 import tempfile
 
 TOOLS = pathlib.Path(__file__).resolve().parents[2] / "toolchains"
-FILES, ROWS = 3, 9216
+FILES, ROWS = 3, 11264
 PERIODS = (1, 16, 64)
 CHUNKS = (4, 16)  # rows
 APPEND, INDEX_BLOCK, FLUSH = 5000, 60000, 16000

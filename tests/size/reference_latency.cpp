@@ -32,7 +32,7 @@ struct Sample {
 static_assert(sizeof(Sample) == 64);
 H5MOTE_COMPOUND(Sample, t_ms, values)
 
-constexpr std::uint32_t kRows = 9216;  // of a file
+constexpr std::uint32_t kRows = 11264;  // of a file: 98 in 100 of what the chip can hold
 constexpr std::uint32_t kMostChunkRows = 16;
 constexpr std::uint32_t kRounds = 3;
 // What one append or flush gives to the driver at most.
