@@ -218,10 +218,11 @@ void cut_grid(std::uint64_t cells, bool filtered, std::size_t floor) {
         EXPECT_EQ(problems.count, 0U) << operations;
         auto grid = file->root().open_dataset("grid");
         ASSERT_EQ(grid.status(), Status::ok) << operations;
-        std::vector<std::byte> values(cells);
+        std::vector<std::byte> values(static_cast<std::size_t>(cells));
         ASSERT_EQ(grid->read(Selection::all(), kByte.view(), {values.data(), values.size()}), Status::ok) << operations;
         for (std::uint64_t n = 0; n < least; ++n) {
-            EXPECT_EQ(static_cast<unsigned>(values[cell_of(n)]), cell_of(n) % 200 + 1) << operations;
+            EXPECT_EQ(static_cast<unsigned>(values[static_cast<std::size_t>(cell_of(n))]), cell_of(n) % 200 + 1)
+                << operations;
         }
     };
     const auto& operations = recorder.operations();
