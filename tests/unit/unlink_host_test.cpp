@@ -474,7 +474,7 @@ TEST(Unlink, MakesRoomOnAFullChip) {
     auto log = again->root().open_dataset<Row>("log");
     ASSERT_EQ(log.status(), Status::ok);
     EXPECT_GE(log->size(), more);
-    std::vector<Row> values(log->size());
+    std::vector<Row> values(static_cast<std::size_t>(log->size()));
     ASSERT_EQ(log->read(Selection::all(), Span<Row>(values.data(), values.size())), Status::ok);
     for (std::uint32_t i = 0; i < more; ++i) {
         ASSERT_EQ(values[i].index, i);
