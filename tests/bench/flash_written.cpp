@@ -11,73 +11,22 @@
 //   rolling  for 100 times the device: a file with records that never change and segments of which the oldest is
 //            deleted when another one is begun. The library writes more then: rows are put where others were
 #include "flash_simulator.hpp"
+#include "measured_log.hpp"
 
-#include <h5mote/dataset.hpp>
-#include <h5mote/file.hpp>
 #include <h5mote/library.hpp>
 #include <h5mote/port/malloc.hpp>
 #include <h5mote/vfd/flash.hpp>
 
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <iostream>
 #include <memory>
-#include <stdexcept>
-#include <vector>
 
 namespace {
 
-using h5mote::Status;
-
-struct Record {
-    std::uint64_t time_us;
-    std::uint32_t sequence;
-    float values[13];
-};
-static_assert(sizeof(Record) == 64);
-H5MOTE_COMPOUND(Record, time_us, sequence, values)
+using namespace measured;
 
 constexpr std::uint32_t kRows = 6144;
 constexpr std::uint32_t kSegment = 1024;  // rows of a segment
 constexpr std::uint32_t kSegments = 3;    // that are kept
 constexpr std::uint32_t kLife = 5;        // segments until the file is made anew
-
-void check(Status status, const char* what) {
-    if (status != Status::ok) {
-        throw std::runtime_error(std::string(what) + ": " + h5mote::to_string(status));
-    }
-}
-
-void expect(bool condition, const std::string& what) {
-    if (!condition) {
-        throw std::runtime_error(what);
-    }
-}
-
-Record record(std::uint32_t i) {
-    Record made{};
-    made.time_us = std::uint64_t{4000} * i;
-    made.sequence = i;
-    for (int k = 0; k < 13; ++k) {
-        made.values[k] = 0.25F * static_cast<float>(i % 1024) + static_cast<float>(k);
-    }
-    return made;
-}
-
-std::string lines;
-
-void figure(const std::string& name, const std::string& value, const char* unit, const char* budget) {
-    lines += name + "\t" + value + "\t" + unit + "\t" + budget + "\n";
-}
-
-std::string decimal(double value, int digits) {
-    char text[32];
-    std::snprintf(text, sizeof text, "%.*f", digits, value);
-    return text;
-}
 
 struct Device {
     static h5mote_test::FlashSimulatorOptions options(std::uint32_t unit) {
@@ -112,12 +61,7 @@ public:
         layout.chunk = {64};
         auto log = file_->root().create_dataset<Record>(name.c_str(), layout);
         check(log.status(), "create dataset");
-        for (std::uint32_t i = 0; i < rows; ++i) {
-            check(log->append(record(i)), "append");
-            if ((i + 1) % flush_rows_ == 0) {
-                check(file_->flush(), "flush");
-            }
-        }
+        append_records(*file_, *log, rows, flush_rows_);
     }
 
     void remove(const std::string& name) {
@@ -125,17 +69,7 @@ public:
         check(file_->flush(), "flush");
     }
 
-    void verify(const std::string& name, std::uint32_t rows) {
-        auto log = file_->root().open_dataset<Record>(name.c_str());
-        check(log.status(), "open dataset");
-        std::vector<Record> records(rows);
-        expect(log->size() == rows, "number of rows");
-        check(log->read(h5mote::Selection::all(), h5mote::Span<Record>(records.data(), rows)), "read");
-        for (std::uint32_t i = 0; i < rows; ++i) {
-            const Record expected = record(i);
-            expect(std::memcmp(&records[i], &expected, sizeof expected) == 0, "row " + std::to_string(i));
-        }
-    }
+    void verify(const std::string& name, std::uint32_t rows) { verify_records(*file_, name.c_str(), rows); }
 
 private:
     h5mote::MallocAllocator allocator_;
@@ -236,29 +170,18 @@ void measure_rolling(std::uint32_t flush_rows) {
     });
 }
 
+void measure() {
+    static constexpr std::uint32_t kFlushRows[] = {1, 16, 64};
+    static constexpr const char* kBudgets[] = {"4", "1.3", "1.1"};
+    for (unsigned i = 0; i < 3; ++i) {
+        for (const std::uint32_t unit : {1U, 4U}) {
+            measure_first(kFlushRows[i], unit, kBudgets[i]);
+            measure_steady(kFlushRows[i], unit, kBudgets[i]);
+        }
+        measure_rolling(kFlushRows[i]);
+    }
+}
+
 }  // namespace
 
-int main() {
-    try {
-        static constexpr std::uint32_t kFlushRows[] = {1, 16, 64};
-        static constexpr const char* kBudgets[] = {"4", "1.3", "1.1"};
-        for (unsigned i = 0; i < 3; ++i) {
-            for (const std::uint32_t unit : {1U, 4U}) {
-                measure_first(kFlushRows[i], unit, kBudgets[i]);
-                measure_steady(kFlushRows[i], unit, kBudgets[i]);
-            }
-            measure_rolling(kFlushRows[i]);
-        }
-    } catch (const std::exception& error) {
-        std::cout << lines;
-        std::cerr << "flash_written: " << error.what() << "\n";
-        return 1;
-    }
-    std::cout << lines;
-    if (const char* const report = std::getenv("H5MOTE_REPORT_DIR")) {
-        const std::filesystem::path folder = std::filesystem::path(report) / "figures.d";
-        std::filesystem::create_directories(folder);
-        std::ofstream(folder / "flash_written.tsv") << lines;
-    }
-    return 0;
-}
+int main() { return measured::report("flash_written", measure); }

@@ -9,6 +9,7 @@
 #include "workloads.hpp"
 
 #include "counting_driver.hpp"
+#include "measured_log.hpp"
 #include "test_allocators.hpp"
 
 #include <h5mote/port/malloc.hpp>
@@ -16,50 +17,12 @@
 #include <h5mote/vfd/memory.hpp>
 #include <h5mote/vfd/posix.hpp>
 
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <iostream>
-#include <stdexcept>
-
 namespace {
 
-using h5mote::Status;
-
-struct Record {
-    std::uint64_t time_us;
-    std::uint32_t sequence;
-    float values[13];
-};
-static_assert(sizeof(Record) == 64);
-H5MOTE_COMPOUND(Record, time_us, sequence, values)
+using namespace measured;
 
 constexpr std::uint32_t kRows = 8192;
 constexpr char kFile[] = "written.h5";
-
-void check(Status status, const char* what) {
-    if (status != Status::ok) {
-        throw std::runtime_error(std::string(what) + ": " + h5mote::to_string(status));
-    }
-}
-
-void expect(bool condition, const std::string& what) {
-    if (!condition) {
-        throw std::runtime_error(what);
-    }
-}
-
-Record record(std::uint32_t i) {
-    Record made{};
-    made.time_us = std::uint64_t{4000} * i;
-    made.sequence = i;
-    for (int k = 0; k < 13; ++k) {
-        made.values[k] = 0.25F * static_cast<float>(i % 1024) + static_cast<float>(k);
-    }
-    return made;
-}
 
 class UnsyncedDriver final : public h5mote_test::ForwardingDriver {
 public:
@@ -87,12 +50,7 @@ std::uint64_t log_records(h5mote_test::CountingDriver& driver, h5mote::Allocator
     check(log.status(), "create dataset");
     check(file->flush(), "flush");
     const std::uint64_t before = driver.syncs();
-    for (std::uint32_t i = 0; i < kRows; ++i) {
-        check(log->append(record(i)), "append");
-        if ((i + 1) % flush_rows == 0) {
-            check(file->flush(), "flush");
-        }
-    }
+    append_records(*file, *log, kRows, flush_rows);
     const std::uint64_t syncs = driver.syncs() - before;
     check(file->close(), "close");
     return syncs;
@@ -114,27 +72,7 @@ void verify_log(h5mote::Driver& driver) {
     h5mote::Library library(allocator, port);
     auto file = h5mote::File::open(library, driver);
     check(file.status(), "open");
-    auto log = file->root().open_dataset<Record>("log");
-    check(log.status(), "open dataset");
-    std::vector<Record> records(kRows);
-    expect(log->size() == kRows, "number of rows");
-    check(log->read(h5mote::Selection::all(), h5mote::Span<Record>(records.data(), kRows)), "read");
-    for (std::uint32_t i = 0; i < kRows; ++i) {
-        const Record expected = record(i);
-        expect(std::memcmp(&records[i], &expected, sizeof expected) == 0, "row " + std::to_string(i));
-    }
-}
-
-std::string lines;
-
-void figure(const std::string& name, const std::string& value, const char* unit, const char* budget) {
-    lines += name + "\t" + value + "\t" + unit + "\t" + budget + "\n";
-}
-
-std::string decimal(double value, int digits) {
-    char text[32];
-    std::snprintf(text, sizeof text, "%.*f", digits, value);
-    return text;
+    verify_records(*file, "log", kRows);
 }
 
 void measure_log(std::uint32_t flush_rows, const char* written_budget) {
@@ -247,26 +185,16 @@ void measure_reference() {
     figure("filesize.reference.continued", std::to_string(continued.file_size), "bytes", "");
 }
 
+void measure() {
+    measure_log(1, "1.4");
+    measure_log(16, "1.1");
+    measure_log(64, "1.05");
+    for (const std::uint32_t flush_rows : {1U, 16U, 64U}) {
+        measure_journal(flush_rows);
+    }
+    measure_reference();
+}
+
 }  // namespace
 
-int main() {
-    try {
-        measure_log(1, "1.4");
-        measure_log(16, "1.1");
-        measure_log(64, "1.05");
-        for (const std::uint32_t flush_rows : {1U, 16U, 64U}) {
-            measure_journal(flush_rows);
-        }
-        measure_reference();
-    } catch (const std::exception& error) {
-        std::cerr << "written: " << error.what() << "\n";
-        return 1;
-    }
-    std::cout << lines;
-    if (const char* const report = std::getenv("H5MOTE_REPORT_DIR")) {
-        const std::filesystem::path folder = std::filesystem::path(report) / "figures.d";
-        std::filesystem::create_directories(folder);
-        std::ofstream(folder / "written.tsv") << lines;
-    }
-    return 0;
-}
+int main() { return measured::report("written", measure); }

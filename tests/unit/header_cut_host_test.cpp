@@ -26,6 +26,33 @@ constexpr auto kByte = make_integer(1, false);
 
 std::string link_name(unsigned i) { return "a rather long name of a link " + std::to_string(i); }
 
+// Every operation arrives as the last one, torn at each sector, and alone of those since the last sync. check(image,
+// operations) sees each of these, up to the first failure.
+template <typename Check>
+void for_each_cut(const RecordingDriver& recorder, const Check& check) {
+    const auto& operations = recorder.operations();
+    Image synced;
+    Image image;
+    for (std::size_t i = 0; i < operations.size() && !testing::Test::HasFailure(); ++i) {
+        if (operations[i].kind == Operation::Kind::sync) {
+            synced = image;
+            continue;
+        }
+        for (const std::size_t length : recorder.tears(i, kSector)) {
+            for (const Image* base : {&image, &synced}) {
+                Image torn = *base;
+                RecordingDriver::apply(torn, operations[i], length);
+                check(torn, i);
+            }
+        }
+        Image alone = synced;
+        RecordingDriver::apply(alone, operations[i]);
+        check(alone, i);
+        RecordingDriver::apply(image, operations[i]);
+        check(image, i + 1);
+    }
+}
+
 class Problems final : public CheckReporter {
 public:
     void problem(const Problem& problem) noexcept override { count += problem.note ? 0 : 1; }
@@ -137,27 +164,7 @@ TEST(HeaderPowerCut, BlocksLargerThanASector) {
             EXPECT_TRUE(found == was || found == is) << "link " << i << " after " << operations;
         }
     };
-    const auto& operations = recorder.operations();
-    Image synced;
-    Image image;
-    for (std::size_t i = 0; i < operations.size() && !testing::Test::HasFailure(); ++i) {
-        if (operations[i].kind == Operation::Kind::sync) {
-            synced = image;
-            continue;
-        }
-        for (const std::size_t length : recorder.tears(i, kSector)) {
-            for (const Image* base : {&image, &synced}) {
-                Image torn = *base;
-                RecordingDriver::apply(torn, operations[i], length);
-                check(torn, i);
-            }
-        }
-        Image alone = synced;
-        RecordingDriver::apply(alone, operations[i]);
-        check(alone, i);
-        RecordingDriver::apply(image, operations[i]);
-        check(image, i + 1);
-    }
+    for_each_cut(recorder, check);
     std::printf("%zu cuts\n", cuts);
     EXPECT_GT(cuts, 150U);
 }
@@ -225,27 +232,7 @@ void cut_grid(std::uint64_t cells, bool filtered, std::size_t floor) {
                 << operations;
         }
     };
-    const auto& operations = recorder.operations();
-    Image synced;
-    Image image;
-    for (std::size_t i = 0; i < operations.size() && !testing::Test::HasFailure(); ++i) {
-        if (operations[i].kind == Operation::Kind::sync) {
-            synced = image;
-            continue;
-        }
-        for (const std::size_t length : recorder.tears(i, kSector)) {
-            for (const Image* base : {&image, &synced}) {
-                Image torn = *base;
-                RecordingDriver::apply(torn, operations[i], length);
-                check(torn, i);
-            }
-        }
-        Image alone = synced;
-        RecordingDriver::apply(alone, operations[i]);
-        check(alone, i);
-        RecordingDriver::apply(image, operations[i]);
-        check(image, i + 1);
-    }
+    for_each_cut(recorder, check);
     std::printf("%zu cuts\n", cuts);
     EXPECT_GT(cuts, floor);
 }
