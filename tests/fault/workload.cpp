@@ -13,6 +13,7 @@ Imu Imu::at(std::uint64_t i) noexcept {
     const auto n = static_cast<std::int16_t>(i % 30000);
     return {static_cast<std::uint32_t>(4 * i),
             {n, static_cast<std::int16_t>(-n), static_cast<std::int16_t>(n / 3)},
+            0,
             static_cast<float>(i) * 0.5F};
 }
 bool Imu::operator==(const Imu& other) const noexcept {

@@ -15,6 +15,7 @@ namespace h5mote_test {
 struct Imu {
     std::uint32_t t_ms;
     std::int16_t accel[3];
+    std::uint16_t gap;  // no member of the datatype, but written with them: always 0, so that every run writes the same
     float temp_c;
 
     static Imu at(std::uint64_t i) noexcept;
