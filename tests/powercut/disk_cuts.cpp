@@ -114,7 +114,6 @@ private:
         }
         History next(History::Interval{0, found["/"].generation != 0, only(allowed.items, found)});
         const bool again = first && hash / 64 % recover_every_ == 0;
-        const std::size_t begun = machine.operations.size();
         bad = resume(
             machine.driver(), next, [&machine] { return machine.operations.size(); },
             options_.limit != ~std::size_t{0});
@@ -131,7 +130,6 @@ private:
             lost(operations, what, number, (first ? "afterwards: " : "after the recovery: ") + bad);
             return;
         }
-        (void)begun;
         if (again) {
             ++recovery_;
             DiskStates states(disks, machine.operations,

@@ -20,16 +20,9 @@ DiskOptions options(std::size_t recoveries = 80) {
     return result;
 }
 
-Appending append(unsigned flush_rows, bool filtered = false) {
-    Appending result;
-    result.flush_rows = flush_rows;
-    result.filtered = filtered;
-    return result;
-}
-
 // A chunk a row: through all levels of the index, to data blocks with pages.
 Appending one_row_chunks(bool filtered) {
-    Appending result = append(1, filtered);
+    Appending result{1, filtered};
     result.chunk = 1;
     result.rows = 260;
     result.reserve = 48;  // so that pages are changed that exist already
@@ -38,14 +31,14 @@ Appending one_row_chunks(bool filtered) {
 
 }  // namespace
 
-TEST(PowerCut, Append1) { cut_disks("append-1", appending(append(1)), 1700, options()); }
+TEST(PowerCut, Append1) { cut_disks("append-1", appending({1}), 1700, options()); }
 TEST(PowerCut, Links1) { cut_disks("links-1", links(24, 1, false), 9400, options(24)); }
 TEST(PowerCut, Chunks) { cut_disks("chunks", appending(one_row_chunks(false)), 7300, options()); }
-TEST(PowerCut, Append16) { cut_disks("append-16", appending(append(16)), 7500, options()); }
-TEST(PowerCut, Append64) { cut_disks("append-64", appending(append(64)), 14300, options(24)); }
-TEST(PowerCut, Compressed1) { cut_disks("compressed-1", appending(append(1, true)), 1600, options()); }
-TEST(PowerCut, Compressed16) { cut_disks("compressed-16", appending(append(16, true)), 3100, options()); }
-TEST(PowerCut, Compressed64) { cut_disks("compressed-64", appending(append(64, true)), 11400, options(24)); }
+TEST(PowerCut, Append16) { cut_disks("append-16", appending({16}), 7500, options()); }
+TEST(PowerCut, Append64) { cut_disks("append-64", appending({64}), 14300, options(24)); }
+TEST(PowerCut, Compressed1) { cut_disks("compressed-1", appending({1, true}), 1600, options()); }
+TEST(PowerCut, Compressed16) { cut_disks("compressed-16", appending({16, true}), 3100, options()); }
+TEST(PowerCut, Compressed64) { cut_disks("compressed-64", appending({64, true}), 11400, options(24)); }
 TEST(PowerCut, Rates) { cut_disks("rates", rates(120, 2, false), 6300, options()); }
 TEST(PowerCut, CompressedRates) { cut_disks("compressed-rates", rates(120, 5, true), 6800, options()); }
 TEST(PowerCut, Objects) { cut_disks("objects", objects(160, 1, false), 11000, options()); }

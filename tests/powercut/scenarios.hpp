@@ -23,9 +23,9 @@ struct Scene {
 using Scenario = std::function<void(Scene&)>;
 
 struct Appending {
-    unsigned rows = 200;
     unsigned flush_rows = 1;
     bool filtered = false;
+    unsigned rows = 200;
     std::uint32_t chunk = 8;
     std::uint32_t reserve = 65536;
 };
