@@ -109,6 +109,10 @@ FileSpace::Extent FileSpace::add(Address address, Address size, unsigned pending
         }
     }
     const Extent merged{address, size, level};
+    if (level == 0 && address + size == end_) {
+        end_ = address;
+        return merged;
+    }
     std::size_t at = count_;
     if (count_ < H5MOTE_FREE_EXTENTS) {
         ++count_;
@@ -152,15 +156,6 @@ void FileSpace::settle(bool all) noexcept {
     }
     for (std::size_t i = 0; i < count_; ++i) {
         extents_[i].pending = extents_[i].pending == 0 ? 0 : 1;
-    }
-    for (std::size_t i = 0; i < count_;) {
-        if (extents_[i].pending == 0 && extents_[i].address + extents_[i].size == end_) {
-            end_ = extents_[i].address;
-            erase(i);
-            i = 0;
-        } else {
-            ++i;
-        }
     }
 }
 

@@ -28,13 +28,13 @@ public:
     /// `size` bytes. The driver is extended at once, so that a full device is found before anything is changed:
     /// no_space. `zeros`, if given, says whether the new bytes are known to read as zero.
     Status allocate(Usage usage, Address size, Address& address, bool* zeros = nullptr) noexcept;
-    /// Gives back [address, address + size). `fresh`: no commit has made it reachable, it can be used again at once.
+    /// Gives back [address, address + size). `fresh`: no commit has made it reachable, it can be used again at once; at
+    /// the end of the file it is cut off.
     void release(Address address, Address size, bool fresh) noexcept;
     /// While set, what is released waits for one settle() more: what makes it unreachable is written by the commit
     /// after the next.
     void hold(bool on) noexcept { held_ = on; }
-    /// After a commit: pending space becomes usable, and what lies at the end is cut off. `all`: also what was to be
-    /// held.
+    /// After a commit: pending space becomes usable. `all`: also what was to be held.
     void settle(bool all = true) noexcept;
 
     /// End of the allocated part of the file (H5FD "end of address").
@@ -50,7 +50,8 @@ private:
         std::uint8_t pending;  // settle() calls until it can be used
     };
 
-    // Notes that [address, address + size) is free; returns the run that it is part of then.
+    // Notes that [address, address + size) is free; returns the run that it is part of then. What can be used and lies
+    // at the end is cut off: whatever its size, it is room for anything.
     Extent add(Address address, Address size, unsigned pending) noexcept;
     void tell(Address address, Address size, const Extent& merged) noexcept;
     bool reuse(Usage usage, Address size, Address& address) noexcept;

@@ -163,14 +163,12 @@ TEST(Unlink, AGroupGoesOnceItIsEmpty) {
     EXPECT_TRUE(bench.empty());
 }
 
-#if H5MOTE_ALL_FORMATS
-// A known fault: in the profile `logger` what a deleted log took is not used again in the same session (README).
 TEST(Unlink, AllSpaceIsUsedAgain) {
-    DatasetCreate cases[4] = {rows(1), rows(16), rows(1), rows(16)};
+    DatasetCreate cases[5] = {rows(1), rows(1), rows(16), rows(1), rows(16)};
     cases[0].reserve = 0;
 #if H5MOTE_FILTERS
-    cases[2].filters = {filters::shuffle, filters::fletcher32};
-    cases[3].filters = {filters::shuffle, filters::deflate};
+    cases[3].filters = {filters::shuffle, filters::fletcher32};
+    cases[4].filters = {filters::shuffle, filters::deflate};
 #endif
     for (const DatasetCreate& create : cases) {
         Bench bench;
@@ -212,7 +210,6 @@ TEST(Unlink, AllSpaceIsUsedAgain) {
         EXPECT_TRUE(bench.empty());
     }
 }
-#endif
 
 #if H5MOTE_PARTIAL_IO && H5MOTE_FIXED_CHUNKS
 TEST(Unlink, EveryLayoutGoes) {
