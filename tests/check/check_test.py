@@ -366,9 +366,11 @@ class Damage(unittest.TestCase):
         header = image.find(b"EAHD")
         image.put(header + 12 + 5 * 8, 8, 77)
         image.seal(header, 12 + 6 * 8 + 8 + 4)
+        self.expect(image)
         self.expect(
             image,
-            "address 0x%x: extensible array: what the header says of its blocks is wrong: 4 found: /d" % header,
+            "address 0x%x: extensible array: note: what the header says of its blocks is wrong: 4 found: /d" % header,
+            options=("-v",),
         )
 
     def test_highest_element(self):

@@ -16,8 +16,9 @@ namespace {
 class FoundProblems final : public CheckReporter {
 public:
     void problem(const Problem& problem) noexcept override {
-        // How many blocks an extensible array has is counted by a write of its own, and nobody asks.
-        if (!problem.note && problem.kind != ProblemKind::statistics) {
+        // A cut may come between a change and the write that counts it; any other note is one too many.
+        const bool counted = problem.kind == ProblemKind::statistics || problem.kind == ProblemKind::reference_count;
+        if (!problem.note || !counted) {
             text += "problem " + std::to_string(static_cast<int>(problem.kind)) + " of part " +
                     std::to_string(static_cast<int>(problem.part)) + " at " + std::to_string(problem.address) + ", " +
                     std::to_string(problem.number) + "; ";

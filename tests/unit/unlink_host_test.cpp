@@ -120,7 +120,7 @@ private:
 class Problems final : public CheckReporter {
 public:
     void problem(const Problem& problem) noexcept override {
-        if (!problem.note && problem.kind != ProblemKind::statistics) {
+        if (!problem.note) {
             text +=
                 " problem " + std::to_string(static_cast<int>(problem.kind)) + " at " + std::to_string(problem.address);
         }

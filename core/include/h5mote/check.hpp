@@ -46,7 +46,7 @@ enum class ProblemKind : std::uint8_t {
     hash,                 ///< is not that of the name or message
     extent,               ///< a chunk lies outside of the largest extent of its dataset, or between chunks
     size,                 ///< cannot be of that size; number: the size
-    statistics,           ///< what the header says of its blocks, for information only, is not so; number: what is so
+    statistics,           ///< a note: what the header counts of its blocks is not so; number: what is so
     free_list,            ///< the list of free blocks is damaged
     overlap,              ///< shares bytes with another structure; number: the address of that
     data,                 ///< the raw data do not pass their filters backwards (checksums among them)
