@@ -64,6 +64,7 @@ void FlashSimulator::copy_from(const FlashSimulator& other) noexcept {
     violation_ = other.violation_;
     violation_block_ = other.violation_block_;
     violation_offset_ = other.violation_offset_;
+    weak_ = other.weak_;
 }
 
 void FlashSimulator::scramble(std::uint64_t seed) noexcept {
@@ -140,9 +141,13 @@ Status FlashSimulator::read(std::uint32_t block, std::uint32_t offset, Bytes to)
             }
         }
     }
+    corrected_ = false;
     if (to.empty()) {
         return Status::ok;
     }
+    const std::size_t unit = weak_ / chip.program_unit;
+    corrected_ =
+        weak_ != kNothingWeak && unit >= at / chip.program_unit && unit <= (at + to.size() - 1) / chip.program_unit;
     std::memcpy(to.data(), stored_ + at, to.size());
     if (blocks_[block].unstable) {
         Random random(noise_);
@@ -283,6 +288,9 @@ Status FlashSimulator::erase(std::uint32_t block) noexcept {
         use_units(at / chip.program_unit, size / chip.program_unit);
         state.half_erased = true;
         return Status::io_error;
+    }
+    if (weak_ >= at && weak_ - at < size) {
+        weak_ = kNothingWeak;
     }
     std::memset(stored_ + at, chip.erased_value, size);
     std::memset(wavering_ + at, 0, size);

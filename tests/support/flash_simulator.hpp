@@ -85,6 +85,12 @@ public:
     /// `seed` is of what unstable bits read as from now on.
     void power_on(std::uint64_t seed) noexcept;
 
+    /// The chip's ECC corrects something in each read of this program unit until its block is erased. One at a time.
+    void weaken(std::uint32_t block, std::uint32_t offset) noexcept {
+        weak_ = std::uint64_t{block} * options_.geometry.block_size + offset;
+    }
+    bool corrected() noexcept override { return corrected_; }
+
     /// Turns bits over that are stored there.
     void flip(std::uint32_t block, std::uint32_t offset, std::uint8_t bits) noexcept;
 
@@ -103,6 +109,8 @@ public:
     h5mote::ConstBytes contents() const noexcept { return {stored_, capacity_}; }
 
 private:
+    static constexpr std::uint64_t kNothingWeak = ~std::uint64_t{0};
+
     struct Block {
         std::uint32_t erases;
         std::uint32_t operations;
@@ -136,6 +144,8 @@ private:
     std::uint32_t cut_units_ = 0;
     FlashCut cut_ = FlashCut::not_begun;
     bool powered_ = true;
+    bool corrected_ = false;
+    std::uint64_t weak_ = kNothingWeak;  // a byte of the unit
     std::uint64_t noise_ = 1;
     FlashViolation violation_ = FlashViolation::none;
     std::uint32_t violation_block_ = 0;

@@ -219,6 +219,43 @@ TEST(Flash, DamageStaysWhereItIs) {
     EXPECT_EQ(rig.chip.violation(), FlashViolation::none);
 }
 
+// What the chip's ECC corrected has another place after the next sync, wherever it was.
+TEST(Flash, CorrectedBitsAreWrittenElsewhere) {
+    unsigned moved = 0;
+    for (std::uint32_t at = 0; at < kChip.capacity(); at += 52) {
+        Rig rig;
+        ASSERT_EQ(rig.driver.format(kFormat, kOptions), Status::ok);
+        for (unsigned i = 0; i < 24; ++i) {
+            ASSERT_EQ(write_pattern(rig.driver, i * 128, 128, i), Status::ok);
+            ASSERT_EQ(write_pattern(rig.driver, i / 2 * 128, 16, i / 2), Status::ok);
+            ASSERT_EQ(i % 3 == 0 ? rig.driver.sync() : Status::ok, Status::ok);
+        }
+        ASSERT_EQ(rig.driver.sync(), Status::ok);
+        const std::uint32_t block = at / kChip.block_size;
+        const std::uint32_t offset = at % kChip.block_size;
+        rig.chip.weaken(block, offset);
+        if (at % 3 == 0) {
+            ASSERT_EQ(rig.driver.mount(kOptions), Status::ok);
+        }
+        for (unsigned i = 0; i < 24; ++i) {
+            ASSERT_TRUE(has_pattern(rig.driver, i * 128, 128, i));
+        }
+        const std::uint64_t operations = rig.chip.operations();
+        ASSERT_EQ(rig.driver.sync(), Status::ok);
+        EXPECT_TRUE(rig.driver.usage().corrected == 0 || rig.chip.operations() != operations);
+        if (rig.chip.operations() != operations) {
+            ++moved;
+            rig.chip.flip(block, offset, 0x5a);
+            ASSERT_EQ(rig.driver.mount(kOptions), Status::ok);
+            for (unsigned i = 0; i < 24; ++i) {
+                EXPECT_TRUE(has_pattern(rig.driver, i * 128, 128, i));
+            }
+        }
+        EXPECT_EQ(rig.chip.violation(), FlashViolation::none);
+    }
+    EXPECT_GT(moved, 20U);
+}
+
 // Each byte of each header: nothing that was synced is lost, and no older state comes back. But for the sequence: by
 // this alone the newest block is told from what it held before.
 TEST(Flash, DamagedHeadersHideNothing) {

@@ -99,16 +99,13 @@ Status FlashDriver::move(Place place, const Record& record) noexcept {
     return rewrite(page, hull_of(head));
 }
 
-// Appends again what a failed program took with it.
-Status FlashDriver::relocate() noexcept {
-    if (failed_block_ == kNoFlashPage) {
-        return Status::ok;
-    }
-    Walk walk{failed_block_, first_record(), {}};
-    while (step(walk)) {
-        const Place place = place_of(walk.block, walk.offset);
+// Appends again what is needed of the bytes [from, to) of a block.
+Status FlashDriver::renew(std::uint32_t block, std::uint32_t from, std::uint32_t to) noexcept {
+    Walk walk{block, first_record(), {}};
+    while (walk.offset < to && step(walk)) {
+        const Place place = place_of(block, walk.offset);
         walk.offset += walk.record.size();
-        if (walk.offset > failed_start_) {
+        if (walk.offset > from) {
             bool is_live = false;
             H5MOTE_TRY(make_room());
             H5MOTE_TRY(live(place, walk.record, is_live));
@@ -117,8 +114,29 @@ Status FlashDriver::relocate() noexcept {
             }
         }
     }
-    failed_block_ = kNoFlashPage;
     return Status::ok;
+}
+
+// Appends again what a failed program took with it.
+Status FlashDriver::relocate() noexcept {
+    if (failed_block_ != kNoFlashPage) {
+        H5MOTE_TRY(renew(failed_block_, failed_start_, geometry_.block_size));
+        failed_block_ = kNoFlashPage;
+    }
+    return Status::ok;
+}
+
+// Appends again what may soon not be readable, if there is room.
+Status FlashDriver::refresh() noexcept {
+    const std::uint32_t block = block_of(frail_);
+    const std::uint32_t from = offset_of(frail_) & ~(geometry_.program_unit - 1);
+    frail_ = kNoFlashPage;
+    if (free_blocks(limit_) <= spare_blocks_) {
+        return Status::no_space;
+    }
+    H5MOTE_TRY(begin());
+    dirty_ = true;
+    return renew(block, from, frail_end_);
 }
 
 // Works off what was appended since the last time, while few blocks are free: looks at and appends `rate_` times as

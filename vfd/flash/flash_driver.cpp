@@ -119,6 +119,10 @@ Status FlashDriver::sync() noexcept {
     if (!mounted_) {
         return Status::io_error;
     }
+    if (frail_ != kNoFlashPage && !read_only_) {
+        // What cannot be moved now is met again when it is read.
+        (void)refresh();
+    }
     return dirty_ ? settle() : Status::ok;
 }
 

@@ -46,7 +46,13 @@ Status FlashDriver::read_log(std::uint32_t block, std::uint32_t offset, Bytes to
     }
     ++counts_.mount_reads;
     counts_.mount_bytes += left;
-    return device_.read(block, offset, to.first(left));
+    const Status status = device_.read(block, offset, to.first(left));
+    if (status == Status::ok && device_.corrected()) {
+        ++counts_.corrected;
+        frail_ = place_of(block, offset);
+        frail_end_ = offset + left;
+    }
+    return status;
 }
 
 bool FlashDriver::read_head(std::uint32_t block, BlockHead& head) noexcept {

@@ -265,7 +265,7 @@ Status FlashDriver::mount(const FlashOptions& options) noexcept {
     mounted_ = false;
     counts_ = {};
     geometry_ = device_.geometry();
-    head_ = failed_block_ = kNoFlashPage;
+    head_ = failed_block_ = frail_ = kNoFlashPage;
     H5MOTE_TRY(check({128, 12}));
     block_log2_ = static_cast<std::uint8_t>(floor_log2(geometry_.block_size));
     BlockHead newest;
@@ -327,7 +327,7 @@ Status FlashDriver::format(const FlashFormat& format, const FlashOptions& option
     mounted_ = false;
     counts_ = {};
     geometry_ = device_.geometry();
-    head_ = failed_block_ = kNoFlashPage;
+    head_ = failed_block_ = frail_ = kNoFlashPage;
     H5MOTE_TRY(check(format));
     block_log2_ = static_cast<std::uint8_t>(floor_log2(geometry_.block_size));
     BlockHead newest{};

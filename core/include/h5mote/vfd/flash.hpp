@@ -49,6 +49,7 @@ struct FlashUsage {
     std::uint32_t blocks_bad = 0;
     std::uint32_t mount_reads = 0;       ///< calls of FlashDevice::read by the last mount
     std::uint64_t mount_bytes = 0;       ///< that they read
+    std::uint32_t corrected = 0;         ///< reads since the mount in which the chip's ECC corrected something
     std::uint64_t written = 0;           ///< given to write() since the mount
     std::uint64_t programmed = 0;        ///< since the mount
     std::uint64_t programs = 0;          ///< calls of FlashDevice::program since the mount
@@ -118,8 +119,9 @@ public:
     Status block_info(std::uint32_t block, FlashBlockInfo& info) noexcept;
 
     /// The most that so many calls of write(), with so many bytes in all, and the sync() behind them take together as
-    /// the device is now, whatever it holds, if nothing fails. Proportional to what is written; the factor follows from
-    /// the reserve. Far above what is usual; README.md, "Latency", also has what it means in instructions.
+    /// the device is now, whatever it holds, if nothing fails or has to be corrected. Proportional to what is written;
+    /// the factor follows from the reserve. Far above what is usual; README.md, "Latency", also has what it means in
+    /// instructions.
     FlashCost worst_case(std::uint32_t writes, std::uint64_t bytes) const noexcept;
 
     Capabilities capabilities() const noexcept override;
@@ -127,7 +129,8 @@ public:
     Status read(Usage usage, std::uint64_t address, Bytes to) noexcept override;
     /// no_space: nothing is written; what was written before can be read and synced, truncate() and release() work.
     Status write(Usage usage, std::uint64_t address, ConstBytes from) noexcept override;
-    /// Commits. Then moves what is still needed out of the oldest blocks when few are free.
+    /// Commits. Then moves what is still needed out of the oldest blocks when few are free. What the chip's ECC had to
+    /// correct when it was last read is first written elsewhere.
     Status sync() noexcept override;
     Status end_of_file(std::uint64_t& size) noexcept override;
     Status truncate(std::uint64_t size) noexcept override;
@@ -218,7 +221,9 @@ private:
     Status live(Place place, const Record& record, bool& is_live) noexcept;
     Status node_has(Place place, std::uint32_t key, bool& has) noexcept;
     Status move(Place place, const Record& record) noexcept;
+    Status renew(std::uint32_t block, std::uint32_t from, std::uint32_t to) noexcept;
     Status relocate() noexcept;
+    Status refresh() noexcept;
     Status collect() noexcept;
 
     // mount.cpp
@@ -266,7 +271,9 @@ private:
     std::uint32_t failed_block_ = 0;
     std::uint32_t failed_start_ = 0;
     std::uint32_t failed_size_ = 0;
-    std::uint32_t sequence_ = 0;  // of the newest block
+    Place frail_ = ~Place{0};      // bytes in which the device's ECC had to correct something
+    std::uint32_t frail_end_ = 0;  // offset in the block behind them
+    std::uint32_t sequence_ = 0;   // of the newest block
     std::uint32_t head_erases_ = 0;
     std::uint32_t tail_ = 0;    // oldest block with anything live
     std::uint32_t scan_ = 0;    // offset in it up to which all is moved

@@ -30,6 +30,9 @@ public:
     /// Fills `to` from `offset` of the block; the range lies within the block. io_error: the chip does not answer, or
     /// its own ECC cannot correct what it read.
     virtual Status read(std::uint32_t block, std::uint32_t offset, Bytes to) noexcept = 0;
+    /// Whether the chip's ECC had to correct something in the last read() that returned ok. What was there is written
+    /// elsewhere then, before more bits turn over. Default: it does not tell.
+    virtual bool corrected() noexcept { return false; }
     /// Programs erased units; the range lies within one page and consists of whole units. io_error: the chip reports a
     /// failure, what the range holds is undefined.
     virtual Status program(std::uint32_t block, std::uint32_t offset, ConstBytes from) noexcept = 0;
