@@ -39,4 +39,7 @@ Command add_stat(CLI::App& tool);
 /// h5dump takes the value of some options only if more follows on the command line. Makes it "--option=value".
 std::vector<std::string> normalize_dump_arguments(const std::vector<std::string>& arguments);
 
+/// The tool: does what the words of its command line ask for, and returns the exit code.
+int run(const std::vector<std::string>& words);
+
 }  // namespace h5mote::cli
