@@ -22,6 +22,7 @@ import fnmatch
 import hashlib
 import os
 import re
+import resource
 import shlex
 import shutil
 import subprocess
@@ -90,11 +91,10 @@ class Runner:
         self.versions = {}
 
     def run(self, command, folder, keep, seconds=SECONDS):
-        """Runs a command with its output in the file `keep`."""
-        limited = ["/bin/sh", "-c", 'ulimit -f %d -c 0; exec "$@"' % (MOST_BYTES // 512), "sh"] + command
+        """Runs a command with its output, MOST_BYTES at most (see main()), in the file `keep`."""
         with open(keep, "wb") as output:
             try:
-                code = subprocess.run(limited, cwd=folder, stdin=subprocess.DEVNULL, stdout=output,
+                code = subprocess.run(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=output,
                                       stderr=subprocess.DEVNULL, timeout=seconds).returncode
             except subprocess.TimeoutExpired:
                 code = -1
@@ -307,6 +307,9 @@ def main():
     parser.add_argument("--list", type=int, default=40, help="how many differences are listed")
     arguments = parser.parse_args()
 
+    # Every program that is started inherits these.
+    resource.setrlimit(resource.RLIMIT_FSIZE, (MOST_BYTES, MOST_BYTES))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     runner = Runner(arguments)
     for command in arguments.optional.split(","):
         if command and subprocess.run(runner.tool + [command, "--help"], capture_output=True).returncode != 0:
