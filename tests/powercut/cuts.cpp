@@ -36,10 +36,17 @@ bool Tally::is_new(std::uint64_t hash) {
     return seen_.insert(hash).second && (each == 1 || hash % each == 0);
 }
 
+bool Tally::cuts_recovery(std::uint64_t hash, std::size_t one_in) noexcept {
+    static const bool all = long_run();
+    static const bool none = expects_losses();
+    return !none && one_in != 0 && (all || hash / 1024 % one_in == 0);
+}
+
 bool Tally::enough() const noexcept { return expects_losses() && all_lost >= 3; }
 
 void Tally::report(std::size_t floor) const {
-    std::printf("%s: %zu cuts, %zu lost (%zu of them in the recovery)\n", name_.c_str(), cuts_, lost_, recovered_);
+    std::printf("%s: %zu cuts, %zu lost (%zu of them in recoveries, of %zu of %zu first cuts at every point)\n",
+                name_.c_str(), cuts_, lost_, recovered_, recoveries_, cuts_ - recovered_);
     if (expects_losses()) {
         return;
     }
@@ -53,7 +60,14 @@ void Tally::report(std::size_t floor) const {
         const std::string path = (folder / ("powercut_" + name_ + ".tsv")).string();
         FILE* const file = std::fopen(path.c_str(), "w");
         ASSERT_NE(file, nullptr);
-        std::fprintf(file, "cuts.%s\t%zu\tcuts\t\nlost.%s\t%zu\tcuts\t0\n", name_.c_str(), cuts_, name_.c_str(), lost_);
+        const auto figure = [&](const char* what, std::size_t number, const char* budget) {
+            std::fprintf(file, "%s.%s\t%zu\tcuts\t%s\n", what, name_.c_str(), number, budget);
+        };
+        figure("cuts", cuts_, "");
+        figure("cuts_in_recoveries", recovered_, "");
+        figure("first_cuts", cuts_ - recovered_, "");
+        figure("first_cuts_recovery_cut", recoveries_, "");
+        figure("lost", lost_, "0");
         EXPECT_EQ(std::fclose(file), 0);
     }
 }

@@ -22,6 +22,11 @@ public:
         ++cuts_;
         recovered_ += first ? 0 : 1;
     }
+    /// Whether the recovery of a cut is cut as well: of one in so many, of all in a long run, in a build that must lose
+    /// something of none.
+    static bool cuts_recovery(std::uint64_t hash, std::size_t one_in) noexcept;
+    /// A cut of the workload whose recovery is cut at every point.
+    void recovery() noexcept { ++recoveries_; }
     void lost(const std::string& what);
     std::size_t cuts() const noexcept { return cuts_; }
     std::size_t losses() const noexcept { return lost_; }
@@ -36,6 +41,7 @@ private:
     std::unordered_set<std::uint64_t> seen_;
     std::size_t cuts_ = 0;
     std::size_t recovered_ = 0;
+    std::size_t recoveries_ = 0;
     std::size_t lost_ = 0;
 };
 

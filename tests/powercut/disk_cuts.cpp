@@ -101,7 +101,7 @@ private:
         Machine machine(options_, disks);
         Found found;
         std::string bad;
-        if (options_.libhdf5 && allowed.created) {
+        if (options_.libhdf5 && allowed.created && !only_read_) {
             bad = compare_by_libhdf5(machine.contents(), allowed);
         }
         bad += machine.mount();
@@ -112,8 +112,10 @@ private:
             lost(operations, what, number, (first ? "" : "in the recovery: ") + bad);
             return;
         }
+        if (only_read_) {
+            return;
+        }
         History next(History::Interval{0, found["/"].generation != 0, only(allowed.items, found)});
-        const bool again = first && hash / 64 % recover_every_ == 0;
         bad = resume(
             machine.driver(), next, [&machine] { return machine.operations.size(); },
             options_.limit != ~std::size_t{0});
@@ -130,17 +132,30 @@ private:
             lost(operations, what, number, (first ? "afterwards: " : "after the recovery: ") + bad);
             return;
         }
-        if (again) {
-            ++recovery_;
-            DiskStates states(disks, machine.operations,
-                              [&](const Disks& twice, std::size_t done, const char* how, std::size_t which) {
-                                  check(twice, next, done, how, which, false);
-                              });
-            states.all_subsets = 4;
-            states.random_subsets = 4;
-            states.enough = [&] { return tally.enough(); };
-            states.run();
+        const bool whole = hash / 64 % recover_every_ == 0;
+        if (first && (whole || tally.cuts_recovery(hash, options_.recovery_of))) {
+            cut_recovery(disks, machine.operations, next, whole);
         }
+    }
+
+    // Up to the first flush afterwards what a cut leaves is only read; of some, it is cut until all is closed again,
+    // and each time gone on from.
+    void cut_recovery(const Disks& disks, std::vector<DiskOperation>& operations, const History& next, bool whole) {
+        ++recovery_;
+        tally.recovery();
+        only_read_ = !whole;
+        if (!whole) {
+            operations.resize(std::min(operations.size(), next.flushed()));
+        }
+        DiskStates states(disks, operations,
+                          [&](const Disks& twice, std::size_t done, const char* how, std::size_t which) {
+                              check(twice, next, done, how, which, false);
+                          });
+        states.all_subsets = 4;
+        states.random_subsets = whole ? 4 : 0;
+        states.enough = [&] { return tally.enough(); };
+        states.run();
+        only_read_ = false;
     }
 
     // Of the images with all that was written, for h5py to open.
@@ -196,6 +211,7 @@ private:
     History history_;
     std::vector<DiskOperation> operations_;
     std::uint64_t recovery_ = 0;
+    bool only_read_ = false;  // what a cut in a recovery leaves
     std::size_t recover_every_ = 1;
 
 public:

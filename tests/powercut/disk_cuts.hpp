@@ -79,7 +79,8 @@ struct DiskOptions {
     Mount mount = [](const std::vector<h5mote::Driver*>& disks) { return Mounted{disks[0], nullptr, ""}; };
     std::size_t limit = ~std::size_t{0};  ///< bytes of a disk
     bool libhdf5 = true;                  ///< opens disk 0 as it lies, too
-    std::size_t recoveries = 24;          ///< about that many cuts have their recovery cut, too, at every point
+    std::size_t recovery_of = 1;          ///< one in so many cuts has its recovery cut, too, at every point; 0: none
+    std::size_t recoveries = 24;          ///< about that many of them until the end, and are gone on from
     std::size_t samples = 0;              ///< images that are kept as files for check_samples.py
     std::size_t random_subsets = 200;
 };

@@ -206,7 +206,11 @@ private:
             lost(done, what, number, (first ? "" : "in the recovery: ") + bad);
             return;
         }
-        const bool again = first && hash / 64 % recover_every_ == 0;
+        if (only_read_) {
+            return;
+        }
+        const bool whole = hash / 64 % recover_every_ == 0;
+        const bool again = first && (whole || tally.cuts_recovery(hash, options_.recovery_of));
         if (again) {
             before_.chip.copy_from(machine.chip);
         }
@@ -243,20 +247,32 @@ private:
             return;
         }
         if (again) {
-            ++recovery_;
             before_.chip.power_on(hash + 1);
-            const std::vector<FlashOperation> operations = machine.recorder.operations;
-            cut_all(before_, twice_, operations,
-                    [&](std::size_t then, FlashCut how, const char* twice, std::size_t which) {
-                        check(twice_, next, then, how, twice, which, false);
-                    });
+            cut_recovery(machine, next, whole);
         }
+    }
+
+    // Up to the first flush afterwards what a cut leaves is only read; of some, it is cut until all is closed again,
+    // and each time gone on from.
+    void cut_recovery(const Machine& machine, const History& next, bool whole) {
+        ++recovery_;
+        tally.recovery();
+        only_read_ = !whole;
+        std::vector<FlashOperation> operations = machine.recorder.operations;
+        if (!whole) {
+            operations.resize(std::min(operations.size(), next.flushed()));
+        }
+        cut_all(before_, twice_, operations, [&](std::size_t then, FlashCut how, const char* twice, std::size_t which) {
+            check(twice_, next, then, how, twice, which, false);
+        });
+        only_read_ = false;
     }
 
     const FlashCutOptions& options_;
     History history_;
     std::vector<FlashOperation> operations_;
     std::uint64_t recovery_ = 0;
+    bool only_read_ = false;  // what a cut in a recovery leaves
     std::size_t recover_every_ = 1;
 
 public:

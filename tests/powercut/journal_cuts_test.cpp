@@ -23,6 +23,7 @@ DiskOptions journaled(std::uint32_t checkpoint, std::size_t recoveries = 4) {
     DiskOptions result;
     result.count = 2;
     result.libhdf5 = false;  // the home alone is not the file
+    result.recovery_of = 4;
     result.recoveries = recoveries;
     result.random_subsets = 40;  // at each of many points
     result.mount = [checkpoint](const std::vector<Driver*>& disks) {
