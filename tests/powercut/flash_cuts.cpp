@@ -1,110 +1,14 @@
-#include "flash_cuts.hpp"
+#include "flash_machine.hpp"
 
 #include <h5mote/port/malloc.hpp>
 
 #include <gtest/gtest.h>
-
-#include <memory>
 
 namespace h5mote_test {
 
 using namespace h5mote;
 
 namespace {
-
-struct FlashOperation {
-    bool erase;
-    std::uint32_t block;
-    std::uint32_t offset;
-    std::vector<std::byte> bytes;
-};
-
-// Passes on to a chip, and records what changes it.
-class FlashRecorder final : public FlashDevice {
-public:
-    explicit FlashRecorder(FlashDevice& chip) : chip_(chip) {}
-    FlashGeometry geometry() const noexcept override { return chip_.geometry(); }
-    Status read(std::uint32_t block, std::uint32_t offset, Bytes to) noexcept override {
-        return chip_.read(block, offset, to);
-    }
-    Status program(std::uint32_t block, std::uint32_t offset, ConstBytes from) noexcept override {
-        operations.push_back({false, block, offset, {from.begin(), from.end()}});
-        return chip_.program(block, offset, from);
-    }
-    Status erase(std::uint32_t block) noexcept override {
-        operations.push_back({true, block, 0, {}});
-        return chip_.erase(block);
-    }
-    Status is_bad(std::uint32_t block, bool& bad) noexcept override { return chip_.is_bad(block, bad); }
-    Status mark_bad(std::uint32_t block) noexcept override { return chip_.mark_bad(block); }
-
-    std::vector<FlashOperation> operations;
-
-private:
-    FlashDevice& chip_;
-};
-
-// A chip with its driver.
-class Machine {
-public:
-    explicit Machine(const FlashCutOptions& options)
-        : options_(options),
-          memory_(FlashSimulator::required_memory(options.geometry) / 8 + 1),
-          chip(simulated(options), {reinterpret_cast<std::byte*>(memory_.data()), memory_.size() * 8}),
-          recorder(chip) {
-        mount_.changes = options.changes;
-        work_.resize(FlashDriver::required_memory(options.geometry, options.format, mount_) / 8 + 1);
-        begin();
-    }
-
-    Status format() {
-        begin();
-        return driver_->format(options_.format, mount_);
-    }
-    // As after switching on: what is unstable reads in another way.
-    std::string mount(std::uint64_t seed) {
-        chip.power_on(seed);
-        begin();
-        const Status status = driver_->mount(mount_);
-        return status == Status::ok ? "" : std::string("mount: ") + to_string(status) + "; ";
-    }
-    Driver& driver() { return *driver_; }
-    const FlashUsage usage() const { return driver_->usage(); }
-    std::string violation() const {
-        return chip.counts().violations == 0 ? ""
-                                             : "violation " + std::to_string(static_cast<int>(chip.violation())) +
-                                                   " in block " + std::to_string(chip.violation_block()) + " at " +
-                                                   std::to_string(chip.violation_offset()) + "; ";
-    }
-    Status apply(const FlashOperation& operation) {
-        return operation.erase
-                   ? chip.erase(operation.block)
-                   : chip.program(operation.block, operation.offset, {operation.bytes.data(), operation.bytes.size()});
-    }
-
-private:
-    static FlashSimulatorOptions simulated(const FlashCutOptions& options) {
-        FlashSimulatorOptions result;
-        result.geometry = options.geometry;
-        result.blank_is_unreadable = options.blank_is_unreadable;
-        result.programs_per_page = options.programs_per_page;
-        return result;
-    }
-    void begin() {
-        driver_ = std::make_unique<FlashDriver>(recorder,
-                                                Bytes(reinterpret_cast<std::byte*>(work_.data()), work_.size() * 8));
-    }
-
-    const FlashCutOptions& options_;
-    std::vector<std::uint64_t> memory_;
-    std::vector<std::uint64_t> work_;
-    FlashOptions mount_;
-    std::unique_ptr<FlashDriver> driver_;
-
-public:
-    FlashSimulator chip;
-    FlashRecorder recorder;
-};
 
 class Sweep {
 public:
@@ -152,33 +56,16 @@ public:
     }
 
 private:
-    using Check = std::function<void(std::size_t done, FlashCut cut, const char* what, std::size_t number)>;
+    void cut_all(FlashMachine& base, FlashMachine& trial, const std::vector<FlashOperation>& operations,
+                 const AfterFlashCut& then) {
+        cut_operations(
+            base, trial, operations, [this] { return tally.enough(); }, then);
+    }
 
-    // Every cut within these operations. `base` comes as the chip before them; `trial` is where it happens.
-    void cut_all(Machine& base, Machine& trial, const std::vector<FlashOperation>& operations, const Check& then) {
-        Random random(operations.size());
-        for (std::size_t i = 0; i < operations.size() && !tally.enough(); ++i) {
-            const FlashOperation& operation = operations[i];
-            const std::size_t bytes = operation.erase ? options_.geometry.block_size : operation.bytes.size();
-            const std::size_t units = bytes / options_.geometry.program_unit;
-            const auto cut = [&](FlashCut how, const char* what, std::size_t number) {
-                trial.chip.copy_from(base.chip);
-                trial.chip.cut_after(1, how, random.next(), static_cast<std::uint32_t>(number));
-                (void)trial.apply(operation);
-                then(i, how, what, number);
-            };
-            cut(FlashCut::not_begun, "not begun", 0);
-            for (std::size_t n = 1; n <= units; ++n) {
-                if (units <= 4 || n == 1 || n == units / 2 || n >= units - 1) {
-                    cut(FlashCut::torn, operation.erase ? "erase torn after units" : "torn after units", n);
-                }
-            }
-            for (std::size_t n = 0; n < 2; ++n) {
-                cut(FlashCut::partly, operation.erase ? "partly erased" : "partly programmed", n);
-                cut(FlashCut::unstable, operation.erase ? "unstable after an erase" : "unstable", n);
-            }
-            (void)base.apply(operation);  // a worn block fails again
-        }
+    // As after switching on.
+    static std::string mount(FlashMachine& machine, std::uint64_t seed) {
+        const Status status = machine.mount(seed);
+        return status == Status::ok ? "" : std::string("mount: ") + to_string(status) + "; ";
     }
 
     void lost(std::size_t done, const char* what, std::size_t number, const std::string& why) {
@@ -187,7 +74,7 @@ private:
     }
 
     // One cut that `machine` has suffered. `first`: it is one of the workload, not of a recovery.
-    void check(Machine& machine, const History& history, std::size_t done, FlashCut cut, const char* what,
+    void check(FlashMachine& machine, const History& history, std::size_t done, FlashCut cut, const char* what,
                std::size_t number, bool first) {
         const History::Interval& allowed = history.at(done);
         std::uint64_t hash =
@@ -198,7 +85,7 @@ private:
         }
         tally.cut(first);
         Found found;
-        std::string bad = machine.mount(hash);
+        std::string bad = mount(machine, hash);
         if (bad.empty()) {
             bad = compare(machine.driver(), allowed, found) + find_problems(machine.driver());
         }
@@ -216,7 +103,7 @@ private:
         }
         // Once more, and what is found now is what is gone on from. It need not be what was found before.
         machine.recorder.operations.clear();
-        bad = machine.mount(hash + 1);
+        bad = mount(machine, hash + 1);
         if (bad.empty()) {
             bad = compare(machine.driver(), allowed, found);
         }
@@ -235,7 +122,7 @@ private:
         next.finish();
         const std::size_t end = machine.recorder.operations.size();
         for (std::uint64_t n = 2; n < 4 && bad.empty(); ++n) {
-            bad = machine.mount(hash + n);
+            bad = mount(machine, hash + n);
             if (bad.empty()) {
                 Found last;
                 bad = compare(machine.driver(), next.at(end), last) + find_problems(machine.driver());
@@ -254,7 +141,7 @@ private:
 
     // Up to the first flush afterwards what a cut leaves is only read; of some, it is cut until all is closed again,
     // and each time gone on from.
-    void cut_recovery(const Machine& machine, const History& next, bool whole) {
+    void cut_recovery(const FlashMachine& machine, const History& next, bool whole) {
         ++recovery_;
         tally.recovery();
         only_read_ = !whole;
@@ -279,10 +166,10 @@ public:
     Tally tally;
 
 private:
-    Machine base_;
-    Machine trial_;
-    Machine before_;
-    Machine twice_;
+    FlashMachine base_;
+    FlashMachine trial_;
+    FlashMachine before_;
+    FlashMachine twice_;
 };
 
 }  // namespace

@@ -1,0 +1,74 @@
+// A flash chip with its driver, and every way in which the power can fail within what is done to it.
+#pragma once
+
+#include "flash_cuts.hpp"
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace h5mote_test {
+
+struct FlashOperation {
+    bool erase;
+    std::uint32_t block;
+    std::uint32_t offset;
+    std::vector<std::byte> bytes;
+};
+
+/// Passes on to a chip, and records what changes it.
+class FlashRecorder final : public h5mote::FlashDevice {
+public:
+    explicit FlashRecorder(h5mote::FlashDevice& chip) : chip_(chip) {}
+    h5mote::FlashGeometry geometry() const noexcept override { return chip_.geometry(); }
+    h5mote::Status read(std::uint32_t block, std::uint32_t offset, h5mote::Bytes to) noexcept override {
+        return chip_.read(block, offset, to);
+    }
+    h5mote::Status program(std::uint32_t block, std::uint32_t offset, h5mote::ConstBytes from) noexcept override;
+    h5mote::Status erase(std::uint32_t block) noexcept override;
+    h5mote::Status is_bad(std::uint32_t block, bool& bad) noexcept override { return chip_.is_bad(block, bad); }
+    h5mote::Status mark_bad(std::uint32_t block) noexcept override { return chip_.mark_bad(block); }
+
+    std::vector<FlashOperation> operations;
+
+private:
+    h5mote::FlashDevice& chip_;
+};
+
+class FlashMachine {
+public:
+    explicit FlashMachine(const FlashCutOptions& options);
+
+    h5mote::Status format();
+    /// As after switching on: what is unstable reads in another way.
+    h5mote::Status mount(std::uint64_t seed);
+    h5mote::Driver& driver() { return *driver_; }
+    h5mote::FlashUsage usage() const { return driver_->usage(); }
+    /// What the chip refused first, if anything.
+    std::string violation() const;
+    h5mote::Status apply(const FlashOperation& operation);
+
+private:
+    void begin();
+
+    const FlashCutOptions& options_;
+    std::vector<std::uint64_t> memory_;
+    std::vector<std::uint64_t> work_;
+    h5mote::FlashOptions mount_;
+    std::unique_ptr<h5mote::FlashDriver> driver_;
+
+public:
+    FlashSimulator chip;
+    FlashRecorder recorder;
+};
+
+/// `done`: operations before the one that was cut.
+using AfterFlashCut = std::function<void(std::size_t done, FlashCut cut, const char* what, std::size_t number)>;
+
+/// Every cut within these operations, while not `enough`. `base` comes as the chip before them, and has them all in the
+/// end; `trial` is where each cut happens.
+void cut_operations(FlashMachine& base, FlashMachine& trial, const std::vector<FlashOperation>& operations,
+                    const std::function<bool()>& enough, const AfterFlashCut& then);
+
+}  // namespace h5mote_test
