@@ -6,8 +6,8 @@ every value bit for bit.
 
 flight: the whole flight in two runs, power off between, and on a small board until it is full. --figures: what that
 took, for toolchains/figures.
-kill: kills the emulator at random instants, restarts it on the same storage and goes on; H5MOTE_KILLS times (200), shared
-out among the boards. After each, every row that was acknowledged must be there.
+kill: kills the emulator at random instants, restarts it on the same storage and goes on; --kills times (200), or as
+H5MOTE_KILLS says, shared out among the boards. After each, every row that was acknowledged must be there.
 --forgetful: the image acknowledges rows that it has not stored; the test must see that they are lost.
 --h5mote: the command-line tool, whose `extract` gets the file out of a raw copy of a flash chip; by default that of the
 build `host`, which is built when it is not there."""
@@ -221,7 +221,7 @@ def kill_once(board, chance):
 
 
 def kill(options):
-    kills = int(os.environ.get("H5MOTE_KILLS", "200"))
+    kills = int(os.environ.get("H5MOTE_KILLS", options.kills))
     chance = random.Random(int(os.environ.get("H5MOTE_SEED", "1")))
     boards = [Board(options, *pair) for pair in options.boards]
     whole = flight_file.read_csv(FLIGHT)
@@ -259,6 +259,7 @@ def main():
     parser.add_argument("what", choices=("flight", "kill"))
     parser.add_argument("--h5mote")
     parser.add_argument("--forgetful", action="store_true")
+    parser.add_argument("--kills", type=int, default=200)
     parser.add_argument("--figures")
     parser.add_argument("--size", default="arm-none-eabi-size")
     parser.add_argument("--arguments", type=int, default=0, help="bytes of the command line in the board's memory")
