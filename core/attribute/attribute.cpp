@@ -287,12 +287,11 @@ bool Object::has_attribute(std::string_view name) const noexcept {
     if (check() != Status::ok) {
         return false;
     }
-    AttributeCursor cursor(*file_);
     StoredAttributeMessage found;
-    return cursor.open(address_) == Status::ok && cursor.find(name, found) == Status::ok;
+    return find_attribute(*file_, address_, name, found) == Status::ok;
 }
 
-Status Object::attribute_count(std::uint32_t& count) const noexcept {
+H5MOTE_STEP Status Object::attribute_count(std::uint32_t& count) const noexcept {
     count = 0;
     H5MOTE_TRY(check());
     AttributeCursor cursor(*file_);
@@ -303,7 +302,7 @@ Status Object::attribute_count(std::uint32_t& count) const noexcept {
     return Status::ok;
 }
 
-Status Object::attribute_name(std::uint32_t i, Span<char> to, std::size_t& length) const noexcept {
+H5MOTE_STEP Status Object::attribute_name(std::uint32_t i, Span<char> to, std::size_t& length) const noexcept {
     H5MOTE_TRY(check());
     AttributeCursor cursor(*file_);
     StoredAttributeMessage found;
@@ -433,7 +432,7 @@ Status Object::attribute_name(std::uint32_t i, Span<char> to, std::size_t& lengt
 
 #endif
 
-Status Object::remove_attribute(std::string_view name) noexcept {
+H5MOTE_STEP Status Object::remove_attribute(std::string_view name) noexcept {
     H5MOTE_TRY(check());
     H5MOTE_TRY(file_->check_writable());
     StoredAttribute attribute(*file_, address_);

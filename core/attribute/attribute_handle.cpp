@@ -2,6 +2,7 @@
 
 #include "attribute_storage.hpp"
 #include "checked.hpp"
+#include "dataspace_editor.hpp"
 #include "heap_source.hpp"
 #include "ordered_batch.hpp"
 #include "prepare.hpp"
@@ -78,22 +79,15 @@ H5MOTE_STEP Status load_space(FileState& file, StoredAttributeMessage& attribute
     H5MOTE_TRY(part->view(offset, length, bytes));
     DataspaceMessage stored;
     H5MOTE_TRY(stored.decode(file.context, file.shape(), bytes));
-    if (stored.type == DataspaceMessage::Type::null) {
-        state.space = Dataspace::null();
-        state.elements = 0;
-        return Status::ok;
-    }
-    std::uint64_t dims[H5MOTE_MAX_RANK];
-    std::uint64_t max_dims[H5MOTE_MAX_RANK];
-    state.elements = 1;
+    const bool null = stored.type == DataspaceMessage::Type::null;
+    state.elements = null ? 0 : 1;
     bool sound = true;
     for (unsigned i = 0; i < stored.rank; ++i) {
-        dims[i] = stored.dim(i);
-        max_dims[i] = stored.max_dim(i);
-        sound = checked_multiply(state.elements, dims[i], state.elements) && sound;
+        sound = checked_multiply(state.elements, stored.dim(i), state.elements) && sound;
     }
-    state.space = Dataspace::simple(Span<const std::uint64_t>(dims, stored.rank),
-                                    Span<const std::uint64_t>(max_dims, stored.rank));
+    DataspaceEditor::set(
+        state.space, null, stored.rank, [&stored](unsigned d) { return stored.dim(d); },
+        [&stored](unsigned d) { return stored.max_dim(d); });
     return sound && state.space.valid() ? Status::ok
                                         : file.context.fail(Module::attribute, __LINE__, Status::corrupt_file);
 }
@@ -219,10 +213,8 @@ Status reopen(const Attribute& attribute, FileState& file, const AttributePlace&
     if (!file.writable()) {
         return place.open(file, bytes);
     }
-    AttributeCursor cursor(file);
     StoredAttributeMessage found;
-    H5MOTE_TRY(cursor.open(attribute.object_address()));
-    H5MOTE_TRY(cursor.find(attribute.name(), found));
+    H5MOTE_TRY(find_attribute(file, attribute.object_address(), attribute.name(), found));
     data = found.parts.data;
     bytes = static_cast<MetadataWindow&&>(found.bytes);
     return Status::ok;
@@ -230,7 +222,7 @@ Status reopen(const Attribute& attribute, FileState& file, const AttributePlace&
 
 }  // namespace
 
-Status Attribute::read_stored(std::uint64_t offset, Bytes to) const noexcept {
+H5MOTE_STEP Status Attribute::read_stored(std::uint64_t offset, Bytes to) const noexcept {
     if (!valid()) {
         return Status::invalid_handle;
     }
@@ -246,7 +238,7 @@ Status Attribute::read_stored(std::uint64_t offset, Bytes to) const noexcept {
     return bytes.read(data + offset, to);
 }
 
-Status Attribute::read(DatatypeView wanted, Bytes to) const noexcept {
+H5MOTE_STEP Status Attribute::read(DatatypeView wanted, Bytes to) const noexcept {
     if (!valid()) {
         return Status::invalid_handle;
     }
@@ -296,15 +288,20 @@ Status Attribute::read_variable(ConstBytes heap_id, std::uint64_t offset, Bytes 
     return object().read_variable(heap_id, offset, to);
 }
 
+namespace {
+
+H5MOTE_STEP Status make_named(FileState& file, Address object, std::string_view name, AttributeState*& state) noexcept {
+    StoredAttributeMessage found;
+    H5MOTE_TRY(find_attribute(file, object, name, found));
+    return make_attribute(file, object, found, state);
+}
+
+}  // namespace
+
 Result<Attribute> Object::open_attribute(std::string_view name) const noexcept {
     H5MOTE_TRY(check());
-    AttributeCursor cursor(*file_);
-    StoredAttributeMessage found;
-    H5MOTE_TRY(cursor.open(address_));
-    H5MOTE_TRY(cursor.find(name, found));
-    cursor.park();
     AttributeState* state = nullptr;
-    H5MOTE_TRY(make_attribute(*file_, address_, found, state));
+    H5MOTE_TRY(make_named(*file_, address_, name, state));
     return Attribute(state);
 }
 

@@ -85,7 +85,10 @@ Status AttributeCursor::open(Address header) noexcept {
     tracked_ = message_.version() == 1 ? (info_.flags & kOrderTracked) != 0
                                        : (message_.header_flags() & HeaderPrefix::kAttributesTracked) != 0;
     if (info_.dense) {
-        H5MOTE_TRY(heap_.open(file_, info_.storage.heap));
+        if (dense_ == nullptr) {
+            dense_ = file_.context.create<Dense>(MemoryKind::handle);
+        }
+        H5MOTE_TRY(dense_ == nullptr ? Status::out_of_memory : dense_->heap.open(file_, info_.storage.heap));
     }
     return start(IndexOrder::native, Direction::increasing);
 }
@@ -102,8 +105,8 @@ Status AttributeCursor::start(IndexOrder order, Direction direction) noexcept {
     position_ = 0;
     direction_ = direction;
     message_.restart(header_);
-    return info_.dense ? index_.open(file_, order == IndexOrder::creation ? info_.storage.order_index
-                                                                          : info_.storage.name_index)
+    return info_.dense ? dense_->index.open(file_, order == IndexOrder::creation ? info_.storage.order_index
+                                                                                 : info_.storage.name_index)
                        : Status::ok;
 }
 
@@ -112,11 +115,11 @@ Status AttributeCursor::next(StoredAttributeMessage& attribute) noexcept {
     if (!info_.dense) {
         return next_in_header(attribute);
     }
-    if (position_ >= index_.size()) {
+    if (position_ >= dense_->index.size()) {
         return Status::not_found;
     }
     const std::uint64_t position = position_++;
-    return dense_at(direction_ == Direction::increasing ? position : index_.size() - 1 - position, attribute);
+    return dense_at(direction_ == Direction::increasing ? position : dense_->index.size() - 1 - position, attribute);
 }
 
 Status AttributeCursor::next_in_header(StoredAttributeMessage& attribute) noexcept {
@@ -211,9 +214,9 @@ private:
 Status AttributeCursor::dense_at(std::uint64_t position, StoredAttributeMessage& attribute) noexcept {
     std::byte bytes[BTree2::kMaxRecordSize];
     AttributeRecord record;
-    H5MOTE_TRY(index_.record(position, {bytes, index_.record_size()}));
-    return record.decode(index_.type(), {bytes, index_.record_size()})
-               ? take_record(file_, record, info_.storage, heap_, tracked_, attribute)
+    H5MOTE_TRY(dense_->index.record(position, {bytes, dense_->index.record_size()}));
+    return record.decode(dense_->index.type(), {bytes, dense_->index.record_size()})
+               ? take_record(file_, record, info_.storage, dense_->heap, tracked_, attribute)
                : file_.context.fail(Module::attribute, __LINE__, Status::corrupt_file, 0, header_);
 }
 
@@ -232,12 +235,16 @@ Status AttributeCursor::at(std::uint64_t position, StoredAttributeMessage& attri
     return Status::ok;
 }
 
+Status AttributeCursor::find_dense(std::string_view name, StoredAttributeMessage& attribute) noexcept {
+    std::byte record[BTree2::kMaxRecordSize];
+    NameCompare compare(file_, info_.storage, dense_->heap, tracked_, name, attribute);
+    return dense_->index.find(compare, {record, dense_->index.record_size()});
+}
+
 Status AttributeCursor::find(std::string_view name, StoredAttributeMessage& attribute) noexcept {
     attribute.bytes.close();
     if (info_.dense) {
-        std::byte record[BTree2::kMaxRecordSize];
-        NameCompare compare(file_, info_.storage, heap_, tracked_, name, attribute);
-        return index_.find(compare, {record, index_.record_size()});
+        return find_dense(name, attribute);
     }
     std::string_view found;
     do {
@@ -247,10 +254,17 @@ Status AttributeCursor::find(std::string_view name, StoredAttributeMessage& attr
     return Status::ok;
 }
 
+Status find_attribute(FileState& file, Address object, std::string_view name,
+                      StoredAttributeMessage& attribute) noexcept {
+    AttributeCursor cursor(file);
+    H5MOTE_TRY(cursor.open(object));
+    return cursor.find(name, attribute);
+}
+
 Status AttributeCursor::count(std::uint64_t& attributes) noexcept {
     attributes = 0;
     if (info_.dense) {
-        attributes = index_.size();
+        attributes = dense_->index.size();
         return Status::ok;
     }
     H5MOTE_TRY(start(IndexOrder::native, Direction::increasing));

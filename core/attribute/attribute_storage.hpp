@@ -68,6 +68,9 @@ struct StoredAttributeMessage {
 class AttributeCursor {
 public:
     explicit AttributeCursor(FileState& file) noexcept : file_(file), message_(file, 0) {}
+    AttributeCursor(const AttributeCursor&) = delete;
+    AttributeCursor& operator=(const AttributeCursor&) = delete;
+    ~AttributeCursor() { file_.context.destroy(MemoryKind::handle, dense_); }
 
     /// corrupt_file, io_error.
     Status open(Address header) noexcept;
@@ -84,23 +87,34 @@ public:
     Status storage_size(StorageSize& size) noexcept;
     void park() noexcept {
         message_.park();
-        heap_.close();
+        if (dense_ != nullptr) {
+            dense_->heap.close();
+        }
     }
 
 private:
     Status next_in_header(StoredAttributeMessage& attribute) noexcept;
-    Status dense_at(std::uint64_t position, StoredAttributeMessage& attribute) noexcept;
+    H5MOTE_STEP Status dense_at(std::uint64_t position, StoredAttributeMessage& attribute) noexcept;
+    H5MOTE_STEP Status find_dense(std::string_view name, StoredAttributeMessage& attribute) noexcept;
 
     FileState& file_;
     Address header_ = kUndefinedAddress;
     AttributeInfoMessage info_;
     MessageIterator message_;
-    BTree2 index_;
-    FractalHeap heap_;  // of dense storage
+    // Dense storage; apart, for it is most of the cursor, which stands on stacks.
+    struct Dense {
+        BTree2 index;
+        FractalHeap heap;
+    };
+    Dense* dense_ = nullptr;
     std::uint64_t position_ = 0;
     Direction direction_ = Direction::increasing;
     bool tracked_ = false;
 };
+
+/// The attribute of that name. not_found.
+H5MOTE_STEP Status find_attribute(FileState& file, Address object, std::string_view name,
+                                  StoredAttributeMessage& attribute) noexcept;
 
 /// Makes a handle's state of an attribute that was found: its own copy of name, type and space.
 Status make_attribute(FileState& file, Address object, StoredAttributeMessage& attribute,

@@ -281,7 +281,7 @@ Status Dataset::storage_size(std::uint64_t& bytes) const noexcept {
     return status == Status::not_found ? Status::ok : status;
 }
 
-Status Dataset::index_size(std::uint64_t& chunk_count, std::uint64_t& bytes) const noexcept {
+H5MOTE_STEP Status Dataset::index_size(std::uint64_t& chunk_count, std::uint64_t& bytes) const noexcept {
     H5MOTE_TRY(check());
     DatasetState& state = state_of(cursor_);
     chunk_count = bytes = 0;
@@ -297,7 +297,7 @@ Status Dataset::index_size(std::uint64_t& chunk_count, std::uint64_t& bytes) con
     return status == Status::not_found ? state.table().space(bytes) : status;
 }
 
-Status Dataset::heap_size(std::uint64_t& bytes) const noexcept {
+H5MOTE_STEP Status Dataset::heap_size(std::uint64_t& bytes) const noexcept {
     H5MOTE_TRY(check());
     DatasetState& state = state_of(cursor_);
     bytes = 0;

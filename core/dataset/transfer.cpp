@@ -49,7 +49,7 @@ Status Transfer::prepare() noexcept {
 Status Transfer::check_sizes(std::uint64_t count) noexcept {
     std::uint64_t elements = count;
     if (request_.memory != nullptr) {
-        H5MOTE_TRY(pairs_.reset(request_.memory_selection, *request_.memory, count));
+        H5MOTE_TRY(pairs_.reset(*request_.memory_selection, *request_.memory, count));
         H5MOTE_TRY(request_.memory->element_count(elements));
     }
     // The buffer is a size_t long, so that the product cannot overflow once the quotient agrees.
@@ -113,48 +113,36 @@ DatasetState& state_of(AppendCursor* cursor) noexcept { return static_cast<Datas
 
 }  // namespace
 
-Status Dataset::write(const Selection& selection, DatatypeView type, ConstBytes data) noexcept {
+H5MOTE_STEP Status Dataset::write(const Selection& selection, DatatypeView type, ConstBytes data) noexcept {
     H5MOTE_TRY(check());
     H5MOTE_TRY(state_of(cursor_).check_writable());
-    return transfer(state_of(cursor_), {true,
-                                        false,
-                                        selection,
-                                        type,
-                                        nullptr,
-                                        Selection::all(),
-                                        {const_cast<std::byte*>(data.data()), data.size()},
-                                        0});
+    const Bytes from{const_cast<std::byte*>(data.data()), data.size()};
+    return transfer(state_of(cursor_), {selection, type, nullptr, nullptr, from, true});
 }
 
-Status Dataset::read(const Selection& selection, DatatypeView type, Bytes data) noexcept {
+H5MOTE_STEP Status Dataset::read(const Selection& selection, DatatypeView type, Bytes data) noexcept {
     H5MOTE_TRY(check());
-    return transfer(state_of(cursor_), {false, false, selection, type, nullptr, Selection::all(), data, 0});
+    return transfer(state_of(cursor_), {selection, type, nullptr, nullptr, data});
 }
 
-Status Dataset::write(const Selection& selection, DatatypeView type, const Dataspace& memory,
-                      const Selection& memory_selection, ConstBytes data) noexcept {
+H5MOTE_STEP Status Dataset::write(const Selection& selection, DatatypeView type, const Dataspace& memory,
+                                  const Selection& memory_selection, ConstBytes data) noexcept {
     H5MOTE_TRY(check());
     H5MOTE_TRY(state_of(cursor_).check_writable());
-    return transfer(state_of(cursor_), {true,
-                                        false,
-                                        selection,
-                                        type,
-                                        &memory,
-                                        memory_selection,
-                                        {const_cast<std::byte*>(data.data()), data.size()},
-                                        0});
+    const Bytes from{const_cast<std::byte*>(data.data()), data.size()};
+    return transfer(state_of(cursor_), {selection, type, &memory, &memory_selection, from, true});
 }
 
-Status Dataset::read(const Selection& selection, DatatypeView type, const Dataspace& memory,
-                     const Selection& memory_selection, Bytes data) noexcept {
+H5MOTE_STEP Status Dataset::read(const Selection& selection, DatatypeView type, const Dataspace& memory,
+                                 const Selection& memory_selection, Bytes data) noexcept {
     H5MOTE_TRY(check());
-    return transfer(state_of(cursor_), {false, false, selection, type, &memory, memory_selection, data, 0});
+    return transfer(state_of(cursor_), {selection, type, &memory, &memory_selection, data});
 }
 
 #if H5MOTE_ALL_FORMATS
-Status Dataset::read_stored(const Selection& selection, Bytes data) noexcept {
+H5MOTE_STEP Status Dataset::read_stored(const Selection& selection, Bytes data) noexcept {
     H5MOTE_TRY(check());
-    return transfer(state_of(cursor_), {false, true, selection, {}, nullptr, Selection::all(), data, 0});
+    return transfer(state_of(cursor_), {selection, {}, nullptr, nullptr, data, false, true});
 }
 #endif
 

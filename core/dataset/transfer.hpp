@@ -9,21 +9,21 @@
 
 namespace h5mote {
 
-/// What a transfer moves, as a call says it.
+/// What a transfer moves, as a call says it; selections and extents are borrowed from there.
 struct TransferRequest {
+    const Selection& selection;  ///< of the dataset
+    DatatypeView type;           ///< of the elements in memory
+    const Dataspace* memory;     ///< the buffer's extent; nullptr: packed in the order of the selection
+    const Selection* memory_selection = nullptr;  ///< in `memory`
+    Bytes data;                                   ///< written to when reading only
     bool write = false;
-    bool stored = false;                ///< read elements as they stand in the file; `type` is not looked at
-    Selection selection;                ///< of the dataset
-    DatatypeView type;                  ///< of the elements in memory
-    const Dataspace* memory = nullptr;  ///< the buffer's extent; nullptr: packed in the order of the selection
-    Selection memory_selection;
-    Bytes data;              ///< written to when reading only
+    bool stored = false;     ///< read elements as they stand in the file; `type` is not looked at
     std::uint8_t depth = 0;  ///< virtual datasets that this reads a source of, one through the other
 };
 
 /// Checks a request and carries it out. The work takes memory of the library while it lasts: iterators of rank 32 are
 /// too large for the stack of a small machine.
-Status transfer(DatasetState& dataset, const TransferRequest& request) noexcept;
+H5MOTE_STEP Status transfer(DatasetState& dataset, const TransferRequest& request) noexcept;
 
 #if H5MOTE_PARTIAL_IO
 
@@ -33,18 +33,19 @@ public:
     Transfer(const Transfer&) = delete;
     Transfer& operator=(const Transfer&) = delete;
 
-    Status run() noexcept;
+    H5MOTE_STEP Status run() noexcept;
 
 private:
     Status check_sizes(std::uint64_t count) noexcept;
-    Status prepare() noexcept;
-    Status chunked() noexcept;
+    H5MOTE_STEP Status prepare() noexcept;
+    H5MOTE_STEP Status chunked() noexcept;
 
     // Reading. Pieces of a chunk or of everything that stand in memory at `at`; in the file in raw_; nowhere.
-    Status read_whole() noexcept;
-    Status read_virtual_points() noexcept;
+    H5MOTE_STEP Status read_whole() noexcept;
+    H5MOTE_STEP Status read_virtual_points() noexcept;
     Status read_chunks(ChunkedRuns& runs) noexcept;
-    Status read_chunk(ChunkedRuns& runs, Address index) noexcept;
+    H5MOTE_STEP Status read_chunk(ChunkedRuns& runs, Address index) noexcept;
+    H5MOTE_STEP Status read_stored_chunk(ChunkedRuns& runs, Address index, ChunkSlot*& slot, bool& read) noexcept;
     template <typename Runs>
     Status read_memory(Runs& runs, const std::byte* at) noexcept;
     template <typename Runs>
@@ -56,8 +57,8 @@ private:
     Status from_nothing(const PairedRun& piece) noexcept;
 
     // Writing.
-    Status write_whole() noexcept;
-    Status write_compact(SelectionRuns& runs) noexcept;
+    H5MOTE_STEP Status write_whole() noexcept;
+    H5MOTE_STEP Status write_compact(SelectionRuns& runs) noexcept;
     Status write_chunks(ChunkedRuns& runs) noexcept;
     Status to_memory(std::byte* at, const PairedRun& piece) noexcept;
     Status to_file(std::uint64_t address, const PairedRun& piece) noexcept;

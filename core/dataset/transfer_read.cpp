@@ -57,7 +57,7 @@ Status Transfer::from_raw(const PairedRun& piece) noexcept {
 }
 
 // What was never written reads as the fill value, which may need conversion.
-Status Transfer::from_nothing(const PairedRun& piece) noexcept {
+H5MOTE_STEP Status Transfer::from_nothing(const PairedRun& piece) noexcept {
     if (conversion_.is_copy()) {
         return dataset_.fill(user(piece.memory), static_cast<std::size_t>(piece.length));
     }
@@ -118,9 +118,8 @@ Status Transfer::read_virtual_points() noexcept {
     if (at == nullptr) {
         return Status::out_of_memory;
     }
-    TransferRequest one = request_;
-    one.selection = Selection::hyperslab({at, rank}, {at + rank, rank});
-    one.memory = nullptr;
+    const Selection point = Selection::hyperslab({at, rank}, {at + rank, rank});
+    TransferRequest one{point, request_.type, nullptr, nullptr, {}, false, request_.stored, request_.depth};
     Status status = Status::ok;
     for (std::size_t i = 0; i < points.point_count() && status == Status::ok; ++i) {
         for (std::size_t d = 0; d < rank; ++d) {
@@ -164,29 +163,39 @@ Status Transfer::read_chunks(ChunkedRuns& runs) noexcept {
 Status Transfer::read_chunk(ChunkedRuns& runs, Address index) noexcept {
     ChunkSlot* slot = dataset_.cached_chunk(index);
     if (slot == nullptr) {
-        ChunkLocation location;
-        bool filtered = false;
-        H5MOTE_TRY(dataset_.locate_chunk(lookup_, runs.scaled().data(), index, location, filtered));
-        if (location.address == kUndefinedAddress) {
-            return read_nothing(runs);
+        bool read = false;
+        H5MOTE_TRY(read_stored_chunk(runs, index, slot, read));
+        if (slot == nullptr) {
+            return read ? Status::ok : read_nothing(runs);
         }
-        bool in_place = !filtered && !dataset_.fits_cache();
-        SelectionRun first;
-        if (request_.memory == nullptr && conversion_.is_copy() && runs.peek(first)) {
-            // A chunk that is wanted whole, in one piece, needs no memory but the caller's.
-            const std::uint64_t bytes = first.length * element_size_;
-            if (bytes == dataset_.chunk_bytes()) {
-                return dataset_.load_chunk(location, filtered, {user(first.packed), static_cast<std::size_t>(bytes)});
-            }
-            in_place = in_place || (!filtered && bytes >= kLong);
-        }
-        if (in_place) {
-            raw_.open(location.address, dataset_.chunk_bytes());
-            return read_raw(runs);
-        }
-        H5MOTE_TRY(dataset_.cache_chunk(index, location, filtered, slot));
     }
     return read_memory(runs, slot->data());
+}
+
+// A chunk that the cache does not have: it goes there, unless it is `read` without; neither when it does not exist.
+Status Transfer::read_stored_chunk(ChunkedRuns& runs, Address index, ChunkSlot*& slot, bool& read) noexcept {
+    ChunkLocation location;
+    bool filtered = false;
+    H5MOTE_TRY(dataset_.locate_chunk(lookup_, runs.scaled().data(), index, location, filtered));
+    if (location.address == kUndefinedAddress) {
+        return Status::ok;
+    }
+    bool in_place = !filtered && !dataset_.fits_cache();
+    SelectionRun first;
+    read = true;
+    if (request_.memory == nullptr && conversion_.is_copy() && runs.peek(first)) {
+        // A chunk that is wanted whole, in one piece, needs no memory but the caller's.
+        const std::uint64_t bytes = first.length * element_size_;
+        if (bytes == dataset_.chunk_bytes()) {
+            return dataset_.load_chunk(location, filtered, {user(first.packed), static_cast<std::size_t>(bytes)});
+        }
+        in_place = in_place || (!filtered && bytes >= kLong);
+    }
+    if (in_place) {
+        raw_.open(location.address, dataset_.chunk_bytes());
+        return read_raw(runs);
+    }
+    return dataset_.cache_chunk(index, location, filtered, slot);
 }
 
 }  // namespace h5mote

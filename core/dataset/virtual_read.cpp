@@ -1,6 +1,7 @@
 // H5D (virtual) - reading through the mappings, and the extent that they give.
 
 #include "checked.hpp"
+#include "dataspace_editor.hpp"
 #include "place.hpp"
 #include "selection_project.hpp"
 #include "transfer.hpp"
@@ -85,7 +86,8 @@ public:
     Status run() noexcept;
 
 private:
-    Status read_mapping() noexcept;
+    H5MOTE_STEP Status read_mapping() noexcept;
+    H5MOTE_STEP Status read_source() noexcept;
     Status read_unlimited() noexcept;
     Status read_blocks() noexcept;
     Status read_piece(const Selection& destination, std::uint64_t block) noexcept;
@@ -128,9 +130,10 @@ Status VirtualRead::run() noexcept {
     H5MOTE_TRY(request_.selection.bounds(space_, low_, high_));
     if (request_.memory != nullptr) {
         memory_space_ = *request_.memory;
-        memory_selection_ = request_.memory_selection;
+        memory_selection_ = *request_.memory_selection;
     } else {
-        memory_space_ = Dataspace::simple(Span<const std::uint64_t>(&count, 1));
+        const auto size = [count](unsigned /*d*/) { return count; };
+        DataspaceEditor::set(memory_space_, false, 1, size, size);
     }
     H5MOTE_TRY(mappings_.open(dataset_.data_address(), static_cast<std::uint32_t>(dataset_.data_size())));
     Status status;
@@ -219,13 +222,14 @@ Status VirtualRead::read_piece(const Selection& destination, std::uint64_t block
     }
     H5MOTE_TRY(open_source(block));
     H5MOTE_TRY(project_intersection(shown, space_, mappings_.source(), source_space_, request_.selection, in_source_));
-    TransferRequest request = request_;
-    request.selection = in_source_;
-    request.type = type_;
-    request.memory = &memory_space_;
-    request.memory_selection = in_memory_;
-    request.depth = static_cast<std::uint8_t>(request_.depth + 1);
-    return transfer(*source_, request);
+    return read_source();
+}
+
+Status VirtualRead::read_source() noexcept {
+    const Selection in_source = in_source_;
+    const Selection in_memory = in_memory_;
+    return transfer(*source_, {in_source, type_, &memory_space_, &in_memory, request_.data, false, request_.stored,
+                               static_cast<std::uint8_t>(request_.depth + 1)});
 }
 
 }  // namespace

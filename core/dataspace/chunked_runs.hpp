@@ -1,6 +1,7 @@
 // H5S - a selection of a chunked dataset, chunk by chunk, each chunk once.
 #pragma once
 
+#include "checked.hpp"
 #include "selection_runs.hpp"
 
 #include <cstddef>
@@ -34,7 +35,7 @@ public:
     /// not fit, points come in the order of their list and the chunk changes as often as they do.
     void sort_points(std::uint64_t* keys) noexcept;
     /// Goes to the next chunk that holds a selected element, whether or not the runs of the last were used up.
-    bool next_chunk() noexcept;
+    H5MOTE_STEP bool next_chunk() noexcept;
     /// Chunk coordinates: those of its first element divided by the chunk dimensions.
     Span<const std::uint64_t> scaled() const noexcept { return {scaled_, rank()}; }
     /// Whether every element of this chunk that lies in the extent is selected, so that a write need not read it

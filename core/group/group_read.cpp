@@ -155,7 +155,7 @@ LinkIterator::~LinkIterator() {
     }
 }
 
-Status LinkIterator::next(Link& link) noexcept {
+H5MOTE_STEP Status LinkIterator::next(Link& link) noexcept {
     H5MOTE_TRY(group_.check());
     H5MOTE_TRY(status_);
     FileState& file = *group_.file_;
@@ -262,19 +262,21 @@ Status Group::link(std::uint32_t i, LinkInfo& info, Span<char> name, Span<char> 
     return copy_text(file_->context, link.target, target, info.target_length);
 }
 
-Status Group::group_info(GroupInfo& info) const noexcept {
-    info = {};
-    H5MOTE_TRY(check());
-    LinkCursor cursor(*file_);
-    H5MOTE_TRY(cursor.open(address_));
+namespace {
+
+H5MOTE_STEP Status link_facts(FileState& file, Address group, GroupInfo& info) noexcept {
+    LinkCursor cursor(file);
+    H5MOTE_TRY(cursor.open(group));
     const GroupStorage& storage = cursor.storage();
     info.storage = storage.kind;
     info.tracks_order = (storage.info.flags & LinkInfoMessage::kTracked) != 0;
     info.indexes_order = (storage.info.flags & LinkInfoMessage::kIndexed) != 0;
     info.max_order = static_cast<std::int64_t>(storage.info.max_order);
-    info.mounted = file_->mounted_at(address_) != nullptr;
-    H5MOTE_TRY(cursor.count(info.links));
-    MessageIterator message(*file_, address_);
+    return cursor.count(info.links);
+}
+
+H5MOTE_STEP Status phase_facts(FileState& file, Address group, GroupInfo& info) noexcept {
+    MessageIterator message(file, group);
     const Status status = message.next(MessageType::group_info);
     if (status != Status::ok) {
         return status == Status::not_found ? Status::ok : status;
@@ -291,8 +293,17 @@ Status Group::group_info(GroupInfo& info) const noexcept {
         info.estimated_links = reader.u16();
         info.estimated_name_length = reader.u16();
     }
-    return version == 0 && reader.ok() ? Status::ok
-                                       : damaged_message(file_->context, __LINE__, MessageType::group_info);
+    return version == 0 && reader.ok() ? Status::ok : damaged_message(file.context, __LINE__, MessageType::group_info);
+}
+
+}  // namespace
+
+Status Group::group_info(GroupInfo& info) const noexcept {
+    info = {};
+    H5MOTE_TRY(check());
+    H5MOTE_TRY(link_facts(*file_, address_, info));
+    info.mounted = file_->mounted_at(address_) != nullptr;
+    return phase_facts(*file_, address_, info);
 }
 
 }  // namespace h5mote

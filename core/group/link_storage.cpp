@@ -157,9 +157,24 @@ Status find_stored_link(FileState& file, Address group, std::string_view name, S
                                               : find_symbol(file, storage, bytes_of(name), link);
 }
 
+LinkCursor::~LinkCursor() {
+    file_.context.destroy(MemoryKind::handle, symbols_);
+    file_.context.destroy(MemoryKind::handle, dense_);
+}
+
 Status LinkCursor::open(Address group) noexcept {
     group_ = group;
     H5MOTE_TRY(storage_.open(file_, group));
+    if (storage_.kind == LinkStorage::symbol_table && symbols_ == nullptr) {
+        symbols_ = file_.context.create<Symbols>(MemoryKind::handle);
+    }
+    if (storage_.kind == LinkStorage::dense && dense_ == nullptr) {
+        dense_ = file_.context.create<Dense>(MemoryKind::handle);
+    }
+    if ((storage_.kind == LinkStorage::symbol_table && symbols_ == nullptr) ||
+        (storage_.kind == LinkStorage::dense && dense_ == nullptr)) {
+        return Status::out_of_memory;
+    }
     return start(IndexOrder::native, Direction::increasing);
 }
 
@@ -177,18 +192,18 @@ bool LinkCursor::can(IndexOrder order, Direction direction) const noexcept {
 
 Status LinkCursor::open_dense(bool by_order) noexcept {
     by_order_ = by_order;
-    H5MOTE_TRY(heap_.open(file_, storage_.info.storage.heap));
-    return index_.open(file_, by_order ? storage_.info.storage.order_index : storage_.info.storage.name_index);
+    H5MOTE_TRY(dense_->heap.open(file_, storage_.info.storage.heap));
+    return dense_->index.open(file_, by_order ? storage_.info.storage.order_index : storage_.info.storage.name_index);
 }
 
 Status LinkCursor::start(IndexOrder order, Direction direction) noexcept {
     direction_ = direction;
     position_ = 0;
     if (storage_.kind == LinkStorage::symbol_table) {
-        H5MOTE_TRY(names_.open(file_, storage_.heap));
-        tree_.open(file_, storage_.btree, names_);
-        cursor_ = {};
-        cursor_.backwards = direction == Direction::decreasing;
+        H5MOTE_TRY(symbols_->names.open(file_, storage_.heap));
+        symbols_->tree.open(file_, storage_.btree, symbols_->names);
+        symbols_->cursor = {};
+        symbols_->cursor.backwards = direction == Direction::decreasing;
         return Status::ok;
     }
     if (storage_.kind == LinkStorage::dense) {
@@ -205,14 +220,14 @@ Status LinkCursor::next(StoredLink& link) noexcept {
     }
     if (storage_.kind == LinkStorage::symbol_table) {
         SymbolEntry symbol;
-        H5MOTE_TRY(tree_.next(cursor_, symbol));
-        return decode_symbol(names_, symbol, link);
+        H5MOTE_TRY(symbols_->tree.next(symbols_->cursor, symbol));
+        return decode_symbol(symbols_->names, symbol, link);
     }
-    if (position_ >= index_.size()) {
+    if (position_ >= dense_->index.size()) {
         return Status::not_found;
     }
     const std::uint64_t position = position_++;
-    return dense_at(direction_ == Direction::increasing ? position : index_.size() - 1 - position, link);
+    return dense_at(direction_ == Direction::increasing ? position : dense_->index.size() - 1 - position, link);
 }
 
 Status LinkCursor::next_compact(StoredLink& link) noexcept {
@@ -226,14 +241,14 @@ Status LinkCursor::next_compact(StoredLink& link) noexcept {
 
 Status LinkCursor::dense_at(std::uint64_t position, StoredLink& link) noexcept {
     std::byte bytes[BTree2::kMaxRecordSize];
-    const ConstBytes record{bytes, index_.record_size()};
-    H5MOTE_TRY(index_.record(position, {bytes, index_.record_size()}));
+    const ConstBytes record{bytes, dense_->index.record_size()};
+    H5MOTE_TRY(dense_->index.record(position, {bytes, dense_->index.record_size()}));
     LinkNameRecord by_name;
     LinkOrderRecord by_order;
     if (by_order_ ? !by_order.decode(record) : !by_name.decode(record)) {
         return file_.context.fail(Module::group, __LINE__, Status::corrupt_file, 0, group_);
     }
-    H5MOTE_TRY(heap_.object(by_order_ ? by_order.heap_id : by_name.heap_id, link.bytes));
+    H5MOTE_TRY(dense_->heap.object(by_order_ ? by_order.heap_id : by_name.heap_id, link.bytes));
     return decode_link(file_, link);
 }
 
@@ -255,14 +270,14 @@ Status LinkCursor::at(std::uint64_t position, StoredLink& link) noexcept {
 Status LinkCursor::count(std::uint64_t& links) noexcept {
     links = 0;
     if (storage_.kind == LinkStorage::dense) {
-        links = index_.size();
+        links = dense_->index.size();
         return Status::ok;
     }
     H5MOTE_TRY(start(IndexOrder::native, Direction::increasing));
     Status status = Status::ok;
     if (storage_.kind == LinkStorage::symbol_table) {
         SymbolEntry symbol;
-        while ((status = tree_.next(cursor_, symbol)) == Status::ok) {
+        while ((status = symbols_->tree.next(symbols_->cursor, symbol)) == Status::ok) {
             ++links;
         }
     } else {
@@ -277,16 +292,16 @@ Status LinkCursor::storage_size(StorageSize& size) noexcept {
     BlockSum index;
     BlockSum heap;
     if (storage_.kind == LinkStorage::symbol_table) {
-        H5MOTE_TRY(tree_.walk(index));
-        H5MOTE_TRY(names_.walk(heap));
+        H5MOTE_TRY(symbols_->tree.walk(index));
+        H5MOTE_TRY(symbols_->names.walk(heap));
     } else if (storage_.kind == LinkStorage::dense) {
-        H5MOTE_TRY(index_.walk(index));
+        H5MOTE_TRY(dense_->index.walk(index));
         if (storage_.info.storage.order_index != kUndefinedAddress) {
             BTree2 orders;
             H5MOTE_TRY(orders.open(file_, storage_.info.storage.order_index));
             H5MOTE_TRY(orders.walk(index));
         }
-        H5MOTE_TRY(heap_.walk(heap));
+        H5MOTE_TRY(dense_->heap.walk(heap));
     }
     size.index = index.bytes;
     size.heap = heap.bytes;

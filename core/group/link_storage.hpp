@@ -45,6 +45,9 @@ H5MOTE_STEP Status find_stored_link(FileState& file, Address group, std::string_
 class LinkCursor {
 public:
     explicit LinkCursor(FileState& file) noexcept : file_(file), message_(file, 0) {}
+    LinkCursor(const LinkCursor&) = delete;
+    LinkCursor& operator=(const LinkCursor&) = delete;
+    ~LinkCursor();
 
     /// not_found: the object is no group.
     Status open(Address group) noexcept;
@@ -73,11 +76,18 @@ private:
     Address group_ = kUndefinedAddress;
     GroupStorage storage_;
     MessageIterator message_;
-    LocalHeap names_;
-    GroupBTree1 tree_;
-    GroupBTree1::Cursor cursor_;
-    FractalHeap heap_;
-    BTree2 index_;
+    // What only one way to keep links needs; apart, for it is most of the cursor, which stands on stacks.
+    struct Symbols {
+        LocalHeap names;
+        GroupBTree1 tree;
+        GroupBTree1::Cursor cursor;
+    };
+    struct Dense {
+        FractalHeap heap;
+        BTree2 index;
+    };
+    Symbols* symbols_ = nullptr;
+    Dense* dense_ = nullptr;
     std::uint64_t position_ = 0;
     Direction direction_ = Direction::increasing;
     bool by_order_ = false;

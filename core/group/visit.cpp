@@ -141,9 +141,8 @@ public:
     }
 
     Status run(Group& from) noexcept {
-        Object start = from.duplicate();
-        H5MOTE_TRY(visitor_.object(".", start));
         bool added = false;
+        H5MOTE_TRY(start(from));
         H5MOTE_TRY(seen_.insert(from.address(), added));
         H5MOTE_TRY(enter(from, 0));
         while (top_ != nullptr) {
@@ -153,7 +152,12 @@ public:
     }
 
 private:
-    Status enter(const Group& group, std::size_t path_length) noexcept {
+    H5MOTE_STEP Status start(Group& from) noexcept {
+        Object object = from.duplicate();
+        return visitor_.object(".", object);
+    }
+
+    H5MOTE_STEP Status enter(const Group& group, std::size_t path_length) noexcept {
         IndexOrder order = order_;
         GroupInfo info;
         if (order == IndexOrder::creation) {
@@ -196,15 +200,16 @@ private:
         return level.link.type() == LinkType::hard ? follow(from, level.link.address()) : Status::ok;
     }
 
-    Status follow(Group& from, Address address) noexcept {
+    H5MOTE_STEP Status follow(Group& from, Address address) noexcept {
         Result<Object> object = from.open_object_at(address);
-        ObjectInfo info;
-        const Status status = object ? object->info(info) : object.status();
+        bool group = false;
+        bool again = false;
+        const Status status = object ? look(*object, group, again) : object.status();
         if (status != Status::ok) {
             return visitor_.unreadable(path_.view(), status);
         }
         bool added = true;
-        if (info.reference_count > 1) {
+        if (again) {
             H5MOTE_TRY(seen_.insert(address, added));
         }
         for (const Level* level = top_; added && level != nullptr; level = level->parent) {
@@ -214,10 +219,20 @@ private:
             return Status::ok;
         }
         H5MOTE_TRY(visitor_.object(path_.view(), *object));
-        if (info.type != ObjectType::group) {
-            return Status::ok;
-        }
-        const Result<Group> group = Group::from(object->duplicate());
+        return group ? enter(*object) : Status::ok;
+    }
+
+    // Whether it is a group, and whether other links may lead to it, too.
+    H5MOTE_STEP static Status look(const Object& object, bool& group, bool& again) noexcept {
+        ObjectInfo info;
+        const Status status = object.info(info);
+        group = info.type == ObjectType::group;
+        again = info.reference_count > 1;
+        return status;
+    }
+
+    H5MOTE_STEP Status enter(const Object& object) noexcept {
+        const Result<Group> group = Group::from(object.duplicate());
         H5MOTE_TRY(group.status());
         return enter(*group, path_.view().size() + 1);
     }
@@ -234,7 +249,7 @@ private:
 
 }  // namespace
 
-Status Group::visit(Visitor& visitor, IndexOrder order, Direction direction) noexcept {
+H5MOTE_STEP Status Group::visit(Visitor& visitor, IndexOrder order, Direction direction) noexcept {
     H5MOTE_TRY(check());
     Visit visit(*file_, visitor, order, direction);
     return visit.run(*this);

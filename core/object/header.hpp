@@ -127,6 +127,7 @@ private:
     H5MOTE_STEP Status open_continuation() noexcept;
     Status add_continuation() noexcept;
 #if H5MOTE_ALL_FORMATS
+    H5MOTE_STEP Status read_prefix() noexcept;
     Status open_block(Address address, Address size) noexcept;
     Status hold_block() noexcept;
 #endif

@@ -68,20 +68,23 @@ Status MessageIterator::hold_block() noexcept {
     return window_.open(file_.cache, Usage::object_header, block_address_, block_size_, checksummed);
 }
 
-Status MessageIterator::open_first() noexcept {
+Status MessageIterator::read_prefix() noexcept {
     block_ = file_.cache.find(address_);
     if (block_) {
-        H5MOTE_TRY(prefix_.decode(file_.context, block_->image()));
-    } else {
-        if (!file_.contains(address_, HeaderPrefix::kOldSize)) {
-            return file_.context.fail(Module::object, __LINE__, Status::corrupt_file, 0, address_);
-        }
-        const Address left = file_.space.end() - address_;
-        std::byte bytes[kMaxHeaderPrefix];
-        const std::size_t count = left < sizeof bytes ? static_cast<std::size_t>(left) : sizeof bytes;
-        H5MOTE_TRY(file_.driver.read(Usage::object_header, address_, {bytes, count}));
-        H5MOTE_TRY(prefix_.decode(file_.context, {bytes, count}));
+        return prefix_.decode(file_.context, block_->image());
     }
+    if (!file_.contains(address_, HeaderPrefix::kOldSize)) {
+        return file_.context.fail(Module::object, __LINE__, Status::corrupt_file, 0, address_);
+    }
+    const Address left = file_.space.end() - address_;
+    std::byte bytes[kMaxHeaderPrefix];
+    const std::size_t count = left < sizeof bytes ? static_cast<std::size_t>(left) : sizeof bytes;
+    H5MOTE_TRY(file_.driver.read(Usage::object_header, address_, {bytes, count}));
+    return prefix_.decode(file_.context, {bytes, count});
+}
+
+Status MessageIterator::open_first() noexcept {
+    H5MOTE_TRY(read_prefix());
     H5MOTE_TRY(open_block(address_, prefix_.block_size()));
     header_flags_ = prefix_.flags;
     at_ = prefix_.size;

@@ -38,11 +38,11 @@ public:
     /// The first message of that type in the header at `header`. not_found, corrupt_file, io_error, out_of_memory.
     Status find(FileState& file, Address header, MessageType type) noexcept;
     /// The iterator's message.
-    Status open(MessageIterator& message) noexcept;
+    H5MOTE_STEP Status open(MessageIterator& message) noexcept;
     /// What `reference` (bytes that stand in place of a body) leads to.
-    Status open_shared(FileState& file, MessageType type, ConstBytes reference) noexcept;
+    H5MOTE_STEP Status open_shared(FileState& file, MessageType type, ConstBytes reference) noexcept;
     /// Message `id` in the heap of shared messages of that type.
-    Status open_heap(FileState& file, MessageType type, ConstBytes id) noexcept;
+    H5MOTE_STEP Status open_heap(FileState& file, MessageType type, ConstBytes id) noexcept;
 
     /// The body of the message.
     MetadataWindow& bytes() noexcept { return bytes_; }

@@ -66,7 +66,7 @@ Result<File> File::create(Library& library, Driver& driver, const FileAccess& ac
 
 namespace {
 
-Status open_state(Context& context, Driver& driver, const FileAccess& access, FileState*& state) noexcept {
+H5MOTE_STEP Status open_state(Context& context, Driver& driver, const FileAccess& access, FileState*& state) noexcept {
 #if H5MOTE_ALL_FORMATS
     std::uint64_t base = 0;
     H5MOTE_TRY(FileState::locate(context, driver, base));

@@ -17,32 +17,44 @@ Status Object::type(ObjectType& type) const noexcept {
     return object_type(*file_, address_, type);
 }
 
+namespace {
+
+H5MOTE_STEP Status attribute_facts(FileState& file, Address object, ObjectInfo& info, bool with_storage) noexcept {
+    AttributeCursor attributes(file);
+    H5MOTE_TRY(attributes.open(object));
+    H5MOTE_TRY(attributes.count(info.attributes));
+    info.tracks_attribute_order = attributes.tracks_order();
+    return with_storage ? attributes.storage_size(info.attribute_storage) : Status::ok;
+}
+
+H5MOTE_STEP Status link_storage_size(FileState& file, Address group, StorageSize& size) noexcept {
+    LinkCursor links(file);
+    H5MOTE_TRY(links.open(group));
+    return links.storage_size(size);
+}
+
+// A dataset that cannot be opened (a filter is missing) has its header at least.
+H5MOTE_STEP void dataset_storage_size(Object&& object, StorageSize& size) noexcept {
+    const Result<Dataset> dataset = Dataset::from(static_cast<Object&&>(object));
+    std::uint64_t chunks = 0;
+    if (dataset) {
+        (void)(*dataset).index_size(chunks, size.index);
+        (void)(*dataset).heap_size(size.heap);
+    }
+}
+
+}  // namespace
+
 Status Object::info(ObjectInfo& info, bool with_storage) const noexcept {
     info = {};
     H5MOTE_TRY(type(info.type));
     H5MOTE_TRY(header_facts(*file_, address_, info));
-    {
-        AttributeCursor attributes(*file_);
-        H5MOTE_TRY(attributes.open(address_));
-        H5MOTE_TRY(attributes.count(info.attributes));
-        info.tracks_attribute_order = attributes.tracks_order();
-        if (with_storage) {
-            H5MOTE_TRY(attributes.storage_size(info.attribute_storage));
-        }
-    }
+    H5MOTE_TRY(attribute_facts(*file_, address_, info, with_storage));
     if (with_storage && info.type == ObjectType::group) {
-        LinkCursor links(*file_);
-        H5MOTE_TRY(links.open(address_));
-        return links.storage_size(info.object_storage);
+        return link_storage_size(*file_, address_, info.object_storage);
     }
     if (with_storage && info.type == ObjectType::dataset) {
-        // A dataset that cannot be opened (a filter is missing) has its header at least.
-        const Result<Dataset> dataset = Dataset::from(duplicate());
-        std::uint64_t chunks = 0;
-        if (dataset) {
-            (void)(*dataset).index_size(chunks, info.object_storage.index);
-            (void)(*dataset).heap_size(info.object_storage.heap);
-        }
+        dataset_storage_size(duplicate(), info.object_storage);
     }
     return Status::ok;
 }

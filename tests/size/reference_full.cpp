@@ -343,6 +343,11 @@ STEP bool report(Status status) {
     return status == Status::ok;
 }
 
+STEP void print_peak() {
+    const h5mote::MemoryReport usage = library.memory_report();
+    measure::print("arena", static_cast<std::uint32_t>(usage.total.peak));
+}
+
 STEP bool run(const char* path) {
     Status status = Status::ok;
 #if H5MOTE_WRITE
@@ -355,8 +360,7 @@ STEP bool run(const char* path) {
 #endif
     status = status == Status::ok ? read_everything(driver) : status;
     status = status == Status::ok ? walk_everything(driver) : status;
-    const h5mote::MemoryReport usage = library.memory_report();
-    measure::print("arena", static_cast<std::uint32_t>(usage.total.peak));
+    print_peak();
 #if H5MOTE_WRITE
     return report(status) && measure::save(path, driver.contents());
 #else

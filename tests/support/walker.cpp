@@ -7,6 +7,9 @@
 
 #include <h5mote/encoded_type.hpp>
 
+// Each step by itself, so that the stack of one is not also on that of another.
+#define STEP __attribute__((noinline))
+
 namespace h5mote_test {
 namespace {
 
@@ -14,6 +17,15 @@ using namespace h5mote;
 
 constexpr auto kInteger = make_integer(8, true);
 constexpr auto kDouble = make_float(8);
+
+// The dataset at hand. Not on the stack, which may be smaller than this.
+struct DatasetAtHand {
+    DatasetInfo info;
+    Dataspace extent;
+    ChunkInfo chunk;
+    std::uint64_t start[H5MOTE_MAX_RANK];
+    std::uint64_t count[H5MOTE_MAX_RANK];
+} at_hand;
 
 class Walker final : public Visitor {
 public:
@@ -27,7 +39,7 @@ public:
         (void)good(why);
         return step() ? Status::ok : Status::busy;
     }
-    void file(File& file) noexcept;
+    STEP void file(File& file) noexcept;
 
 private:
     void digest(ConstBytes bytes) noexcept { result_.digest = lookup3(bytes, result_.digest); }
@@ -51,17 +63,30 @@ private:
     }
     bool step() noexcept { return ++result_.steps < limits_.steps; }
 
-    void attributes(const Object& object) noexcept;
-    void attribute(const Attribute& attribute) noexcept;
-    void dataset(Dataset& dataset) noexcept;
-    void properties(const Dataset& dataset) noexcept;
-    void chunks(const Dataset& dataset, const DatasetInfo& info) noexcept;
-    void values(Dataset& dataset, DatatypeView type, const Dataspace& space) noexcept;
-    void numbers(Dataset& dataset, DatatypeView type, const Selection& selection, std::uint64_t count) noexcept;
+    STEP bool facts(const Object& object, ObjectType& type) noexcept;
+    STEP void comment(const Object& object) noexcept;
+    STEP void open_dataset(const Object& object) noexcept;
+    STEP void open_datatype(const Object& object) noexcept;
+    STEP void open_group(const Object& object) noexcept;
+    STEP void attributes(const Object& object) noexcept;
+    STEP void attribute(const Attribute& attribute) noexcept;
+    STEP void dataset(Dataset& dataset) noexcept;
+    STEP void properties(const Dataset& dataset) noexcept;
+    STEP void filter(const Dataset& dataset, unsigned i) noexcept;
+    STEP void external_file(const Dataset& dataset, std::uint32_t i) noexcept;
+    STEP void virtual_mapping(const Dataset& dataset, std::uint32_t i) noexcept;
+    STEP void chunks(const Dataset& dataset) noexcept;
+    STEP void values(Dataset& dataset, DatatypeView type) noexcept;
+    STEP bool rows(Dataset& dataset, DatatypeView type, std::uint64_t count) noexcept;
+    Selection selection() const noexcept {
+        const std::size_t rank = at_hand.extent.rank();
+        return rank == 0 ? Selection::all() : Selection::hyperslab({at_hand.start, rank}, {at_hand.count, rank});
+    }
+    STEP void numbers(Dataset& dataset, DatatypeView type, std::uint64_t count) noexcept;
     void space(const Dataspace& space) noexcept;
     void value(const Object& owner, DatatypeView type, ConstBytes stored, unsigned depth) noexcept;
-    void sequence(const Object& owner, DatatypeView type, ConstBytes stored, unsigned depth) noexcept;
-    void reference(const Object& owner, DatatypeView type, ConstBytes stored) noexcept;
+    STEP void sequence(const Object& owner, DatatypeView type, ConstBytes stored, unsigned depth) noexcept;
+    STEP void reference(const Object& owner, DatatypeView type, ConstBytes stored) noexcept;
 
     Context& context_;
     Bytes buffer_;
@@ -93,40 +118,66 @@ Status Walker::link(std::string_view path, const Link& link) noexcept {
 Status Walker::object(std::string_view path, Object& object) noexcept {
     ++result_.objects;
     digest(path);
-    ObjectInfo info;
-    if (good(object.info(info))) {
-        number(static_cast<std::uint64_t>(info.type));
-        number(info.address);
-        number(info.reference_count);
-        number(info.modification_time);
-        number(info.attributes);
-        std::size_t length = 0;
-        char comment[64];
-        const Status commented = object.comment({comment, sizeof comment}, length);
-        if (commented == Status::ok) {
-            digest(std::string_view(comment, length));
-        } else if (commented != Status::invalid_argument) {  // which only says that it is long
-            (void)good(commented);
-        }
+    ObjectType type = ObjectType::group;
+    if (facts(object, type)) {
+        comment(object);
         attributes(object);
-        if (info.type == ObjectType::dataset) {
-            Result<Dataset> opened = Dataset::from(object.duplicate());
-            if (good(opened.status())) {
-                dataset(*opened);
-            }
-        } else if (info.type == ObjectType::datatype) {
-            Result<NamedDatatype> opened = NamedDatatype::from(object.duplicate());
-            if (good(opened.status())) {
-                digest(opened->type().bytes());
-            }
-        } else if (Result<Group> group = Group::from(object.duplicate()); good(group.status())) {
-            GroupInfo what;
-            if (good(group->group_info(what))) {
-                number(what.links);
-            }
+        if (type == ObjectType::dataset) {
+            open_dataset(object);
+        } else if (type == ObjectType::datatype) {
+            open_datatype(object);
+        } else {
+            open_group(object);
         }
     }
     return step() ? Status::ok : Status::busy;
+}
+
+bool Walker::facts(const Object& object, ObjectType& type) noexcept {
+    ObjectInfo info;
+    if (!good(object.info(info))) {
+        return false;
+    }
+    type = info.type;
+    number(static_cast<std::uint64_t>(info.type));
+    number(info.address);
+    number(info.reference_count);
+    number(info.modification_time);
+    number(info.attributes);
+    return true;
+}
+
+void Walker::comment(const Object& object) noexcept {
+    std::size_t length = 0;
+    char comment[64];
+    const Status status = object.comment({comment, sizeof comment}, length);
+    if (status == Status::ok) {
+        digest(std::string_view(comment, length));
+    } else if (status != Status::invalid_argument) {  // which only says that it is long
+        (void)good(status);
+    }
+}
+
+void Walker::open_dataset(const Object& object) noexcept {
+    Result<Dataset> opened = Dataset::from(object.duplicate());
+    if (good(opened.status())) {
+        dataset(*opened);
+    }
+}
+
+void Walker::open_datatype(const Object& object) noexcept {
+    Result<NamedDatatype> opened = NamedDatatype::from(object.duplicate());
+    if (good(opened.status())) {
+        digest(opened->type().bytes());
+    }
+}
+
+void Walker::open_group(const Object& object) noexcept {
+    Result<Group> group = Group::from(object.duplicate());
+    GroupInfo what;
+    if (good(group.status()) && good(group->group_info(what))) {
+        number(what.links);
+    }
 }
 
 void Walker::attributes(const Object& object) noexcept {
@@ -164,135 +215,150 @@ void Walker::attribute(const Attribute& attribute) noexcept {
 }
 
 void Walker::properties(const Dataset& dataset) noexcept {
-    DatasetInfo info;
-    if (!good(dataset.info(info))) {
-        return;
-    }
-    number(static_cast<std::uint64_t>(info.layout));
-    number(static_cast<std::uint64_t>(info.chunk_index));
-    number(static_cast<std::uint64_t>(info.fill));
-    number(info.filters);
+    number(static_cast<std::uint64_t>(at_hand.info.layout));
+    number(static_cast<std::uint64_t>(at_hand.info.chunk_index));
+    number(static_cast<std::uint64_t>(at_hand.info.fill));
+    number(at_hand.info.filters);
     std::uint64_t bytes = 0;
     if (good(dataset.storage_size(bytes))) {
         number(bytes);
     }
-    for (unsigned i = 0; i < info.filters && step(); ++i) {
-        FilterInfo filter;
-        std::uint32_t values[8] = {};
-        if (good(dataset.filter(i, filter, {}, values))) {
-            number(static_cast<std::uint64_t>(filter.id));
-            number(values[0]);
-        }
+    for (unsigned i = 0; i < at_hand.info.filters && step(); ++i) {
+        filter(dataset, i);
     }
-    for (std::uint32_t i = 0; i < info.external_files && step(); ++i) {
-        ExternalFile external;
-        char name[64];
-        if (good(dataset.external_file(i, external, {name, sizeof name}))) {
-            digest(std::string_view(name, external.name_length < sizeof name ? external.name_length : sizeof name));
-            number(external.size);
-        }
+    for (std::uint32_t i = 0; i < at_hand.info.external_files && step(); ++i) {
+        external_file(dataset, i);
     }
-    for (std::uint32_t i = 0; i < info.virtual_mappings && step(); ++i) {
-        VirtualMapping mapping;
-        if (good(dataset.virtual_mapping(i, mapping))) {
-            digest(mapping.file_name());
-            digest(mapping.dataset_name());
-        }
+    for (std::uint32_t i = 0; i < at_hand.info.virtual_mappings && step(); ++i) {
+        virtual_mapping(dataset, i);
     }
-    if (info.fill_size != 0 && info.element_size <= buffer_.size()) {
-        const Bytes fill = buffer_.first(info.element_size);
+    if (at_hand.info.fill_size != 0 && at_hand.info.element_size <= buffer_.size()) {
+        const Bytes fill = buffer_.first(at_hand.info.element_size);
         if (good(dataset.stored_fill_value(fill))) {
             digest(ConstBytes(fill));
         }
     }
-    if (info.layout == Layout::chunked) {
-        chunks(dataset, info);
+    if (at_hand.info.layout == Layout::chunked) {
+        chunks(dataset);
     }
 }
 
-void Walker::chunks(const Dataset& dataset, const DatasetInfo& info) noexcept {
+void Walker::filter(const Dataset& dataset, unsigned i) noexcept {
+    FilterInfo filter;
+    std::uint32_t values[8] = {};
+    if (good(dataset.filter(i, filter, {}, values))) {
+        number(static_cast<std::uint64_t>(filter.id));
+        number(values[0]);
+    }
+}
+
+void Walker::external_file(const Dataset& dataset, std::uint32_t i) noexcept {
+    ExternalFile external;
+    char name[64];
+    if (good(dataset.external_file(i, external, {name, sizeof name}))) {
+        digest(std::string_view(name, external.name_length < sizeof name ? external.name_length : sizeof name));
+        number(external.size);
+    }
+}
+
+void Walker::virtual_mapping(const Dataset& dataset, std::uint32_t i) noexcept {
+    VirtualMapping mapping;
+    if (good(dataset.virtual_mapping(i, mapping))) {
+        digest(mapping.file_name());
+        digest(mapping.dataset_name());
+    }
+}
+
+void Walker::chunks(const Dataset& dataset) noexcept {
     ChunkIterator iterator(dataset);
-    ChunkInfo chunk;
     for (std::uint32_t i = 0; i < limits_.elements && step(); ++i) {
-        const Status status = iterator.next(chunk);
+        const Status status = iterator.next(at_hand.chunk);
         if (status == Status::not_found || !good(status)) {
             return;
         }
-        number(chunk.address);
-        number(chunk.size);
-        for (unsigned d = 0; d < info.rank && d < chunk.offset.size(); ++d) {
-            number(chunk.offset[d]);
+        number(at_hand.chunk.address);
+        number(at_hand.chunk.size);
+        for (unsigned d = 0; d < at_hand.info.rank && d < at_hand.chunk.offset.size(); ++d) {
+            number(at_hand.chunk.offset[d]);
         }
     }
 }
 
 void Walker::dataset(Dataset& dataset) noexcept {
-    properties(dataset);
-    DatasetInfo info;
-    Dataspace extent;
-    if (!good(dataset.info(info)) || !good(dataset.dataspace(extent))) {
+    if (good(dataset.info(at_hand.info))) {
+        properties(dataset);
+    }
+    if (!good(dataset.info(at_hand.info)) || !good(dataset.dataspace(at_hand.extent))) {
         return;
     }
-    space(extent);
-    auto* type_bytes = static_cast<std::byte*>(context_.allocate(MemoryKind::other, info.type_length));
+    space(at_hand.extent);
+    const std::size_t length = at_hand.info.type_length;
+    auto* type_bytes = static_cast<std::byte*>(context_.allocate(MemoryKind::other, length));
     DatatypeView type;
     if (type_bytes == nullptr) {
         good(Status::out_of_memory);
         return;
     }
-    if (good(dataset.datatype({type_bytes, info.type_length}, type))) {
+    if (good(dataset.datatype({type_bytes, length}, type))) {
         digest(type.bytes());
-        values(dataset, type, extent);
+        values(dataset, type);
     }
-    context_.release(MemoryKind::other, type_bytes, info.type_length);
+    context_.release(MemoryKind::other, type_bytes, length);
 }
 
 // Rows of the fastest dimension, from the first element on, as far as the limit and the buffer reach.
-void Walker::values(Dataset& dataset, DatatypeView type, const Dataspace& extent) noexcept {
+void Walker::values(Dataset& dataset, DatatypeView type) noexcept {
     const std::size_t size = type.size();
     std::uint64_t total = 0;
-    if (size == 0 || size > buffer_.size() / 2 || extent.element_count(total) != Status::ok || total == 0) {
+    if (size == 0 || size > buffer_.size() / 2 || at_hand.extent.element_count(total) != Status::ok || total == 0) {
         return;
     }
-    const Object owner = dataset.duplicate();
-    const std::size_t rank = extent.rank();
+    const std::size_t rank = at_hand.extent.rank();
     // Half of the buffer is for what the values lead to.
     const std::uint64_t room = buffer_.size() / 2 / size;
-    std::uint64_t start[H5MOTE_MAX_RANK] = {};
-    std::uint64_t count[H5MOTE_MAX_RANK];
     for (std::size_t d = 0; d < rank; ++d) {
-        count[d] = 1;
+        at_hand.start[d] = 0;
+        at_hand.count[d] = 1;
     }
     for (std::uint64_t done = 0; done < total && done < limits_.elements && step();) {
         std::uint64_t now = 1;
         if (rank != 0) {
-            now = extent.dims()[rank - 1] - start[rank - 1];
+            now = at_hand.extent.dims()[rank - 1] - at_hand.start[rank - 1];
             now = now < room ? now : room;
-            count[rank - 1] = now;
+            at_hand.count[rank - 1] = now;
         }
-        const Selection selection = rank == 0 ? Selection::all() : Selection::hyperslab({start, rank}, {count, rank});
-        const Bytes stored = buffer_.first(static_cast<std::size_t>(now) * size);
-        if (!good(dataset.read_stored(selection, stored))) {
+        if (!rows(dataset, type, now)) {
             return;
         }
-        for (std::size_t i = 0; i < now && step(); ++i) {
-            ++result_.elements;
-            value(owner, type, {stored.data() + i * size, size}, 0);
-        }
-        numbers(dataset, type, selection, now);
+        numbers(dataset, type, now);
         done += now;
         for (std::size_t d = rank; d-- > 0;) {
-            start[d] += count[d];
-            if (start[d] < extent.dims()[d]) {
+            at_hand.start[d] += at_hand.count[d];
+            if (at_hand.start[d] < at_hand.extent.dims()[d]) {
                 break;
             }
-            start[d] = 0;
+            at_hand.start[d] = 0;
         }
     }
 }
 
+// `count` elements as they stand in the file.
+bool Walker::rows(Dataset& dataset, DatatypeView type, std::uint64_t count) noexcept {
+    const std::size_t size = type.size();
+    const Bytes stored = buffer_.first(static_cast<std::size_t>(count) * size);
+    if (!good(dataset.read_stored(selection(), stored))) {
+        return false;
+    }
+    const Object owner = dataset.duplicate();
+    for (std::size_t i = 0; i < count && step(); ++i) {
+        ++result_.elements;
+        value(owner, type, {stored.data() + i * size, size}, 0);
+    }
+    return true;
+}
+
 // The same elements once more, converted.
-void Walker::numbers(Dataset& dataset, DatatypeView type, const Selection& selection, std::uint64_t count) noexcept {
+void Walker::numbers(Dataset& dataset, DatatypeView type, std::uint64_t count) noexcept {
     const bool integers = type.type_class() == TypeClass::integer;
     if (!integers && type.type_class() != TypeClass::floating) {
         return;
@@ -301,7 +367,7 @@ void Walker::numbers(Dataset& dataset, DatatypeView type, const Selection& selec
         return;
     }
     const Bytes converted = buffer_.first(static_cast<std::size_t>(count) * 8);
-    if (good(dataset.read(selection, integers ? kInteger.view() : kDouble.view(), converted))) {
+    if (good(dataset.read(selection(), integers ? kInteger.view() : kDouble.view(), converted))) {
         digest(ConstBytes(converted));
     }
 }

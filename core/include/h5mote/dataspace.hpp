@@ -110,6 +110,8 @@ public:
     bool operator!=(const Dataspace& other) const noexcept { return !(*this == other); }
 
 private:
+    friend struct DataspaceEditor;
+
     std::uint64_t dims_[H5MOTE_MAX_RANK] = {};
     std::uint64_t max_dims_[H5MOTE_MAX_RANK] = {};
     DataspaceClass class_ = DataspaceClass::scalar;

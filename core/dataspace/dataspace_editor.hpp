@@ -1,0 +1,23 @@
+// H5S - dataspaces made where they are to be: one is too large to be made on the stack of a small machine.
+#pragma once
+
+#include <h5mote/dataspace.hpp>
+
+namespace h5mote {
+
+struct DataspaceEditor {
+    /// Makes `space` null, or of `rank` dimensions of the size `dim(d)` that may grow to `max_dim(d)`.
+    template <typename Dim, typename MaxDim>
+    static void set(Dataspace& space, bool null, unsigned rank, Dim dim, MaxDim max_dim) noexcept {
+        space.class_ = null ? DataspaceClass::null : rank == 0 ? DataspaceClass::scalar : DataspaceClass::simple;
+        space.rank_ = static_cast<std::uint8_t>(null ? 0 : rank);
+        space.valid_ = rank <= H5MOTE_MAX_RANK;
+        for (unsigned d = 0; d < space.rank_ && space.valid_; ++d) {
+            space.dims_[d] = dim(d);
+            space.max_dims_[d] = max_dim(d);
+            space.valid_ = space.dims_[d] != kUnlimited && space.dims_[d] <= space.max_dims_[d];
+        }
+    }
+};
+
+}  // namespace h5mote
