@@ -17,6 +17,7 @@ struct FlashCutOptions {
     std::uint8_t programs_per_page = 0;
     std::uint32_t bad_every = 0;   ///< every so manyth block is bad from the factory
     std::uint32_t worn_every = 0;  ///< and every so manyth fails, at a program or erase of its own
+    std::uint32_t weak_every = 0;  ///< every so manyth program leaves something for the chip's ECC to correct
     bool fills_up = false;         ///< the device is full in the end
     std::size_t recovery_of = 64;  ///< one in so many cuts has its recovery cut, too, in every operation; 0: none
     std::size_t recoveries = 12;   ///< about that many of them until the end, and are gone on from

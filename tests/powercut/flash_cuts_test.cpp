@@ -57,6 +57,11 @@ TEST(PowerCut, BadBlocks) {
     bad.worn_every = 5;
     cut_flash("flash-bad-blocks", appending({2, false, 350}), 6900, bad);
 }
+TEST(PowerCut, WeakUnits) {
+    FlashCutOptions weak = nor(56, 4);
+    weak.weak_every = 5;
+    cut_flash("flash-weak-units", appending({1, false, 380}), 90000, weak);
+}
 TEST(PowerCut, Full) {
     FlashCutOptions full = nor(32, 4);
     full.fills_up = true;

@@ -18,6 +18,9 @@ FlashSimulatorOptions simulated(const FlashCutOptions& options) {
 
 Status FlashRecorder::program(std::uint32_t block, std::uint32_t offset, ConstBytes from) noexcept {
     operations.push_back({false, block, offset, {from.begin(), from.end()}});
+    if (weak_every_ != 0 && operations.size() % weak_every_ == 0) {
+        chip_.weaken(block, offset);
+    }
     return chip_.program(block, offset, from);
 }
 
@@ -30,7 +33,7 @@ FlashMachine::FlashMachine(const FlashCutOptions& options)
     : options_(options),
       memory_(FlashSimulator::required_memory(options.geometry) / 8 + 1),
       chip(simulated(options), {reinterpret_cast<std::byte*>(memory_.data()), memory_.size() * 8}),
-      recorder(chip) {
+      recorder(chip, options.weak_every) {
     mount_.changes = options.changes;
     work_.resize(FlashDriver::required_memory(options.geometry, options.format, mount_) / 8 + 1);
     begin();

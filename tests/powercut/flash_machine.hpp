@@ -20,11 +20,12 @@ struct FlashOperation {
 /// Passes on to a chip, and records what changes it.
 class FlashRecorder final : public h5mote::FlashDevice {
 public:
-    explicit FlashRecorder(h5mote::FlashDevice& chip) : chip_(chip) {}
+    FlashRecorder(FlashSimulator& chip, std::uint32_t weak_every) : chip_(chip), weak_every_(weak_every) {}
     h5mote::FlashGeometry geometry() const noexcept override { return chip_.geometry(); }
     h5mote::Status read(std::uint32_t block, std::uint32_t offset, h5mote::Bytes to) noexcept override {
         return chip_.read(block, offset, to);
     }
+    bool corrected() noexcept override { return chip_.corrected(); }
     h5mote::Status program(std::uint32_t block, std::uint32_t offset, h5mote::ConstBytes from) noexcept override;
     h5mote::Status erase(std::uint32_t block) noexcept override;
     h5mote::Status is_bad(std::uint32_t block, bool& bad) noexcept override { return chip_.is_bad(block, bad); }
@@ -33,7 +34,8 @@ public:
     std::vector<FlashOperation> operations;
 
 private:
-    h5mote::FlashDevice& chip_;
+    FlashSimulator& chip_;
+    std::uint32_t weak_every_;
 };
 
 class FlashMachine {
