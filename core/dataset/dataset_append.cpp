@@ -56,6 +56,18 @@ Status DatasetState::open_tail() noexcept {
     } else if (offset == 0 && !filtered()) {
         H5MOTE_TRY(table_.cover(index));
     }
+#if H5MOTE_FILTERS && H5MOTE_KEEP_ROOM
+    if (slot->address == kUndefinedAddress && file_->is_atomic() && table_.can_reserve()) {
+        // Where the chunk will be cannot be told, but what the index needs besides.
+        const Status status = table_.make_place(index, Phase::index);
+        if (status != Status::ok) {
+            if (!slot->dirty()) {
+                file_->chunks.drop(*slot);
+            }
+            return status;
+        }
+    }
+#endif
     if (offset == 0 && index >= unfilled_ && index < unfilled_end_) {
         slot->touch(0, slot->size);
     }

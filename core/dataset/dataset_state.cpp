@@ -123,11 +123,12 @@ Status DatasetState::allocate_chunks(Address index, ChunkLocation& location, boo
 }
 
 Status DatasetState::chunk(Address index, bool overwrite, ChunkSlot*& slot) noexcept {
-    slot = file_->chunks.find(*this, index);
+    ChunkCache& chunks = file_->chunks;
+    slot = chunks.find(*this, index);
     if (slot != nullptr) {
-        return Status::ok;
+        return chunks.keep(*slot);
     }
-    H5MOTE_TRY(file_->chunks.add(*this, index, static_cast<std::uint32_t>(chunk_bytes_), slot));
+    H5MOTE_TRY(chunks.add(*this, index, static_cast<std::uint32_t>(chunk_bytes_), slot));
     ChunkLocation location;
     Status status = table_.find(index, location);
     if (status == Status::ok && location.address != kUndefinedAddress) {
@@ -137,8 +138,12 @@ Status DatasetState::chunk(Address index, bool overwrite, ChunkSlot*& slot) noex
     } else if (status == Status::ok) {
         status = fill(slot->data(), slot->size / element_size_);
     }
+    // That it will not fit is told now: by the append, not by the flush.
+    if (status == Status::ok) {
+        status = chunks.keep(*slot);
+    }
     if (status != Status::ok) {
-        file_->chunks.drop(*slot);
+        chunks.drop(*slot);
         slot = nullptr;
     }
     return status;
@@ -148,9 +153,9 @@ Status DatasetState::write_back(ChunkSlot& slot) noexcept {
     if (H5MOTE_WRITE == 0) {
         return Status::ok;
     }
-    if (&slot == tail_) {
-        settle_cursor();
-    }
+    // The next row asks again whether it fits.
+    evicted(slot);
+    file_->chunks.unkeep(slot);
 #if H5MOTE_FILTERS
     if (filtered()) {
         return write_filtered(slot);

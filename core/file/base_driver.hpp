@@ -44,6 +44,9 @@ public:
     Status release(Usage usage, std::uint64_t address, std::uint64_t size) noexcept override {
         return address > ~base_ ? Status::ok : storage_.release(usage, base_ + address, size);
     }
+    Status keep_room(std::uint32_t ranges, std::uint64_t bytes) noexcept override {
+        return storage_.keep_room(ranges, bytes);
+    }
     Status lock(bool exclusive) noexcept override { return storage_.lock(exclusive); }
     Status unlock() noexcept override { return storage_.unlock(); }
     Status use_superblock_info(std::string_view name, ConstBytes info, std::uint64_t& end) noexcept override {

@@ -36,14 +36,14 @@ FileState::FileState(Context& the_context, Driver& storage, std::uint64_t base) 
       driver(base_driver_),
       cache(the_context, driver, *this),
       space(the_context, driver),
-      chunks(the_context) {}
+      chunks(the_context, space) {}
 #else
 FileState::FileState(Context& the_context, Driver& the_driver) noexcept
     : context(the_context),
       driver(the_driver),
       cache(the_context, the_driver, *this),
       space(the_context, the_driver),
-      chunks(the_context) {}
+      chunks(the_context, space) {}
 #endif
 
 Status FileState::start(const FileAccess& access) noexcept {
@@ -170,6 +170,7 @@ Status FileState::commit_metadata() noexcept { return writable() ? write_metadat
 
 // `prepared`: no object needs a part of an index that has to be written, or of the file that is not recorded.
 Status FileState::write_metadata(bool prepared) noexcept {
+    space.unkeep_metadata();
     if (keep(Rule::fresh_first)) {
         H5MOTE_TRY(cache.flush(Phase::fresh));
     }
@@ -198,7 +199,7 @@ Status FileState::write_metadata(bool prepared) noexcept {
         }
         unsynced = false;
     }
-    space.settle(!prepared);
+    unsynced = space.settle(!prepared);
     return Status::ok;
 }
 

@@ -221,6 +221,7 @@ Status FixedArray::locate_page(CacheEntry& data, std::uint64_t index, bool creat
         return Status::ok;
     }
     if (create) {
+        H5MOTE_TRY(file_->space.keep_metadata(page.size));
         H5MOTE_TRY(file_->cache.create(Usage::btree, address, page.size, block));
         element_.fill_undefined(block->at(0), static_cast<std::size_t>(page.elements));
         MetadataCache::mark_dirty(*block, 0, Phase::index);

@@ -58,7 +58,23 @@ Status ChunkCache::add(ChunkOwner& owner, Address index, std::uint32_t size, Chu
     return Status::ok;
 }
 
+Status ChunkCache::keep(ChunkSlot& slot) noexcept {
+    if (H5MOTE_KEEP_ROOM != 0 && !slot.kept) {
+        H5MOTE_TRY(space_.keep(slot.size));
+        slot.kept = true;
+    }
+    return Status::ok;
+}
+
+void ChunkCache::unkeep(ChunkSlot& slot) noexcept {
+    if (H5MOTE_KEEP_ROOM != 0 && slot.kept) {
+        slot.kept = false;
+        space_.unkeep(slot.size);
+    }
+}
+
 void ChunkCache::drop(ChunkSlot& slot) noexcept {
+    unkeep(slot);
     ChunkSlot** link = &bucket(*slot.owner, slot.index);
     while (*link != &slot) {
         link = &(*link)->hash_next;

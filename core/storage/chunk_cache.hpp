@@ -1,8 +1,7 @@
 // H5D (chunk cache) - buffers of raw chunks within a hard budget, shared by the datasets of a file.
 #pragma once
 
-#include <h5mote/address.hpp>
-#include <h5mote/context.hpp>
+#include "file_space.hpp"
 
 namespace h5mote {
 
@@ -31,6 +30,7 @@ public:
     std::uint32_t size = 0;               ///< bytes of the unfiltered chunk
     std::uint32_t dirty_from = 0;         ///< changed bytes are [dirty_from, dirty_to)
     std::uint32_t dirty_to = 0;
+    bool kept = false;      ///< room for all of it is kept in the storage
     bool complete = false;  ///< every element was written: a good candidate for eviction
 
     std::byte* data() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
@@ -49,7 +49,7 @@ public:
 
 class ChunkCache {
 public:
-    explicit ChunkCache(Context& context) noexcept : context_(context) {}
+    ChunkCache(Context& context, FileSpace& space) noexcept : context_(context), space_(space) {}
     void open(std::size_t budget) noexcept { budget_ = budget; }
 
     /// The slot of that chunk, or nullptr.
@@ -58,6 +58,10 @@ public:
     /// ones first, then the least recently used. over_budget when it alone is too large; out_of_memory; errors of
     /// write_back.
     Status add(ChunkOwner& owner, Address index, std::uint32_t size, ChunkSlot*& slot) noexcept;
+    /// Before a slot is changed: it can be written once. no_space: then it must not be changed.
+    Status keep(ChunkSlot& slot) noexcept;
+    /// Before it is written or dropped.
+    void unkeep(ChunkSlot& slot) noexcept;
     /// Frees a slot without writing it.
     void drop(ChunkSlot& slot) noexcept;
     /// Frees every slot of an owner without writing.
@@ -83,6 +87,7 @@ private:
     }
 
     Context& context_;
+    FileSpace& space_;
     ChunkSlot* buckets_[kBuckets] = {};
     List<ChunkSlot> lru_;
     std::size_t budget_ = 0;

@@ -51,9 +51,38 @@ bool FileSpace::reuse(Usage usage, Address size, Address& address) noexcept {
     return false;
 }
 
+#if H5MOTE_KEEP_ROOM
+
+Status FileSpace::keep(std::uint32_t ranges, Address bytes) noexcept {
+    const Status status = commits_ ? driver_.keep_room(ranges, bytes) : Status::ok;
+    if (status == Status::ok) {
+        ranges_ = ranges;
+        bytes_ = bytes;
+    }
+    return status;
+}
+
+Status FileSpace::keep_metadata(Address size) noexcept {
+    H5MOTE_TRY(keep(size));
+    ++metadata_ranges_;
+    metadata_bytes_ += size;
+    return Status::ok;
+}
+
+void FileSpace::unkeep_metadata() noexcept {
+    (void)keep(ranges_ - metadata_ranges_, bytes_ - metadata_bytes_);
+    metadata_ranges_ = 0;
+    metadata_bytes_ = 0;
+}
+
+#endif
+
 Status FileSpace::allocate(Usage usage, Address size, Address& address, bool* zeros) noexcept {
     if (zeros != nullptr) {
         *zeros = false;
+    }
+    if (usage != Usage::raw_data) {
+        H5MOTE_TRY(keep_metadata(size));
     }
     if (reuse(usage, size, address)) {
         return Status::ok;
@@ -140,7 +169,8 @@ void FileSpace::tell(Address address, Address size, const Extent& merged) noexce
     (void)driver_.release(Usage::raw_data, from, address + size + (after < kPage ? after : kPage) - from);
 }
 
-void FileSpace::settle(bool all) noexcept {
+bool FileSpace::settle(bool all) noexcept {
+    bool told = false;
     for (std::size_t i = 0; i < count_;) {
         if (extents_[i].pending == 1 || (all && extents_[i].pending != 0)) {
             const Extent extent = extents_[i];
@@ -148,6 +178,7 @@ void FileSpace::settle(bool all) noexcept {
             const Extent merged = add(extent.address, extent.size, 0);
             if (!commits_ || merged.size != extent.size) {
                 tell(extent.address, extent.size, merged);
+                told = commits_;
             }
             i = 0;
         } else {
@@ -157,6 +188,7 @@ void FileSpace::settle(bool all) noexcept {
     for (std::size_t i = 0; i < count_; ++i) {
         extents_[i].pending = extents_[i].pending == 0 ? 0 : 1;
     }
+    return told;
 }
 
 }  // namespace h5mote

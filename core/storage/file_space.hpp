@@ -26,7 +26,8 @@ public:
     void open(Address end, Address limit, Address stored) noexcept;
 
     /// `size` bytes. The driver is extended at once, so that a full device is found before anything is changed:
-    /// no_space. `zeros`, if given, says whether the new bytes are known to read as zero.
+    /// no_space. Room is kept in it for metadata, which is written later. `zeros`, if given, says whether the new bytes
+    /// are known to read as zero.
     Status allocate(Usage usage, Address size, Address& address, bool* zeros = nullptr) noexcept;
     /// Gives back [address, address + size). `fresh`: no commit has made it reachable, it can be used again at once; at
     /// the end of the file it is cut off.
@@ -34,8 +35,24 @@ public:
     /// While set, what is released waits for one settle() more: what makes it unreachable is written by the commit
     /// after the next.
     void hold(bool on) noexcept { held_ = on; }
-    /// After a commit: pending space becomes usable. `all`: also what was to be held.
-    void settle(bool all = true) noexcept;
+    /// After a commit: pending space becomes usable. `all`: also what was to be held. True when a driver that commits
+    /// was told of space: the next commit has it.
+    bool settle(bool all = true) noexcept;
+
+    /// Room in the storage for `size` bytes that are in memory only, wherever they will go: no_space. Kept until
+    /// unkeep(), which comes before they are written.
+#if H5MOTE_KEEP_ROOM
+    Status keep(Address size) noexcept { return keep(ranges_ + 1, bytes_ + size); }
+    void unkeep(Address size) noexcept { (void)keep(ranges_ - 1, bytes_ - size); }
+    /// The same for new metadata, until all of it is about to be written.
+    Status keep_metadata(Address size) noexcept;
+    void unkeep_metadata() noexcept;
+#else
+    Status keep(Address /*size*/) noexcept { return Status::ok; }
+    void unkeep(Address /*size*/) noexcept {}
+    Status keep_metadata(Address /*size*/) noexcept { return Status::ok; }
+    void unkeep_metadata() noexcept {}
+#endif
 
     /// End of the allocated part of the file (H5FD "end of address").
     Address end() const noexcept { return end_; }
@@ -54,6 +71,9 @@ private:
     // at the end is cut off: whatever its size, it is room for anything.
     Extent add(Address address, Address size, unsigned pending) noexcept;
     void tell(Address address, Address size, const Extent& merged) noexcept;
+#if H5MOTE_KEEP_ROOM
+    Status keep(std::uint32_t ranges, Address bytes) noexcept;
+#endif
     bool reuse(Usage usage, Address size, Address& address) noexcept;
     void erase(std::size_t i) noexcept { extents_[i] = extents_[--count_]; }
 
@@ -65,6 +85,13 @@ private:
     Address end_ = 0;
     Address limit_ = 0;
     Address extended_ = 0;  // the driver has at least this many bytes
+#if H5MOTE_KEEP_ROOM
+    // What room is kept for in the storage; of that, metadata.
+    Address bytes_ = 0;
+    Address metadata_bytes_ = 0;
+    std::uint32_t ranges_ = 0;
+    std::uint32_t metadata_ranges_ = 0;
+#endif
     std::size_t count_ = 0;
     Extent extents_[H5MOTE_FREE_EXTENTS];
 };

@@ -65,5 +65,10 @@ TEST(PowerCut, WeakUnits) {
 TEST(PowerCut, Full) {
     FlashCutOptions full = nor(32, 4);
     full.fills_up = true;
-    cut_flash("flash-full", filling(false, true), 10800, full);
+    cut_flash("flash-full", filling(false, false), 10800, full);
+}
+TEST(PowerCut, FullCompressed) {
+    FlashCutOptions full = nor(40, 1);
+    full.fills_up = true;
+    cut_flash("flash-full-compressed", filling(true, false), 5000, full);
 }

@@ -228,8 +228,10 @@ Scenario filling(bool filtered, bool late) {
         session.imu("/flight/ballast", {8, filtered, 256});
         for (unsigned i = 0; i < 120; ++i) {
             session.append("/flight/ballast");
+            if (i % 20 == 19) {
+                session.flush();
+            }
         }
-        session.flush();
         if (session.failed() || !fill(scene, session, late)) {
             scene.end(session);
             return;

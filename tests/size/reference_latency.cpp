@@ -100,6 +100,9 @@ public:
         ++writes;
         return inner_.release(usage, address, size);
     }
+    Status keep_room(std::uint32_t ranges, std::uint64_t bytes) noexcept override {
+        return inner_.keep_room(ranges, bytes);
+    }
 
     std::uint32_t writes = 0;
     std::uint32_t written = 0;

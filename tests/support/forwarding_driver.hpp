@@ -23,6 +23,9 @@ public:
     h5mote::Status release(h5mote::Usage usage, std::uint64_t address, std::uint64_t size) noexcept override {
         return inner_.release(usage, address, size);
     }
+    h5mote::Status keep_room(std::uint32_t ranges, std::uint64_t bytes) noexcept override {
+        return inner_.keep_room(ranges, bytes);
+    }
     h5mote::Status lock(bool exclusive) noexcept override { return inner_.lock(exclusive); }
     h5mote::Status unlock() noexcept override { return inner_.unlock(); }
 #if H5MOTE_OTHER_FILES

@@ -224,7 +224,8 @@ public:
 
 TEST(ChunkCache, EvictsCompleteOnesFirst) {
     Bench bench;
-    ChunkCache cache(bench.library);
+    FileSpace space(bench.library, bench.driver);
+    ChunkCache cache(bench.library, space);
     cache.open(1000);
     Owner owner;
     ChunkSlot* slot[4] = {};
@@ -254,7 +255,8 @@ TEST(ChunkCache, EvictsCompleteOnesFirst) {
 
 TEST(ChunkCache, AFailureLeavesTheChunk) {
     Bench bench;
-    ChunkCache cache(bench.library);
+    FileSpace space(bench.library, bench.driver);
+    ChunkCache cache(bench.library, space);
     cache.open(250);
     Owner owner;
     ChunkSlot* slot = nullptr;

@@ -7,7 +7,7 @@
 namespace h5mote {
 namespace {
 
-constexpr std::uint32_t kFewBlocks = 4;
+constexpr std::uint32_t kFewBlocks = 3;   // beyond those that must stay
 constexpr std::uint32_t kMostKept = 128;  // a commit can tell 255
 
 }  // namespace
@@ -22,7 +22,7 @@ std::uint32_t FlashDriver::free_blocks(std::uint32_t tail) const noexcept {
 // room then.
 std::uint32_t FlashDriver::wanted_blocks() const noexcept {
     const std::uint32_t unused = most_pages_ - (live_pages_ < most_pages_ ? live_pages_ : most_pages_);
-    return start_blocks_ + (unused >> (block_log2_ - page_log2_ + 2));
+    return start_blocks_ + (3 * unused >> (block_log2_ - page_log2_ + 3));
 }
 
 // Whether the state needs a record. When that cannot be told it does.
@@ -131,7 +131,7 @@ Status FlashDriver::refresh() noexcept {
     const std::uint32_t block = block_of(frail_);
     const std::uint32_t from = offset_of(frail_) & ~(geometry_.program_unit - 1);
     frail_ = kNoFlashPage;
-    if (free_blocks(limit_) <= spare_blocks_) {
+    if (kept_bytes_ != 0 || free_blocks(limit_) <= spare_blocks_) {
         return Status::no_space;
     }
     H5MOTE_TRY(begin());
@@ -173,7 +173,7 @@ Status FlashDriver::collect() noexcept {
             scan_ = first_record();
             walk = {tail_, scan_, {}};
             // What was freed can be used only after a commit; one for each block would cost too much.
-            if (free_blocks(limit_) < kFewBlocks || distance(limit_, tail_) >= kMostKept) {
+            if (free_blocks(limit_) < spare_blocks_ + kFewBlocks || distance(limit_, tail_) >= kMostKept) {
                 status = commit();
             }
         }

@@ -7,6 +7,13 @@
 namespace h5mote {
 namespace {
 
+constexpr std::uint32_t kNodeRecord = 12 + 4 + 4 * 16;
+// What a piece of a page costs besides its bytes: the record, and the map's, a few of whose nodes are whole ones.
+constexpr std::uint32_t kPiece = 72;
+// Changes to what points to what room is kept for: the index, of each range; the dimensions, and more of the index.
+constexpr std::uint32_t kChange = 192;
+constexpr std::uint32_t kChanges = 4;
+
 // What is damaged is an error of the storage to those above.
 Status outward(Status status) noexcept { return status == Status::corrupt_file ? Status::io_error : status; }
 
@@ -47,47 +54,84 @@ Status FlashDriver::changing() noexcept {
     return read_only_ ? Status::read_only : outward(relocate());
 }
 
+// Whether so many bytes of records, beside those that room is kept for, find room in the log.
+Status FlashDriver::log_space_for(std::uint64_t bytes) noexcept {
+    bytes += kept_bytes_ + kFlashHeight * kNodeRecord;
+    // What the largest record may leave unused at the end of a block does not count.
+    const std::uint32_t usable = geometry_.block_size - first_record() - kNodeRecord;
+    const std::uint32_t here = room() < kNodeRecord ? 0 : room() - kNodeRecord;
+    std::uint32_t rest = 0;
+    const std::uint64_t blocks = bytes <= here ? 0 : divide(bytes - here + usable - 1, usable, rest);
+    // After a mount, which gives up the rest of a block, the room for all until the next sync is made at once. Blocks
+    // that are freed count only after a commit, which must not have a part of something, nor take what room is kept
+    // for: what did not fit finds more the next time.
+    const bool can_make = !dirty_ && kept_pages_ == 0;
+    const std::uint64_t wanted = blocks + (fresh_ && !dirty_ ? start_blocks_ : spare_blocks_);
+    if (wanted <= free_blocks(limit_) && !(starved_ && can_make)) {
+        return Status::ok;
+    }
+    debt_ = debt_ > bytes ? debt_ : static_cast<std::uint32_t>(bytes);
+    starved_ = !can_make;
+    if (starved_) {
+        return Status::no_space;
+    }
+    H5MOTE_TRY(begin());
+    H5MOTE_TRY(settle());
+    H5MOTE_TRY(settle());
+    return blocks + spare_blocks_ <= free_blocks(limit_) ? Status::ok : Status::no_space;
+}
+
 // Whether a write finds room in the log and among the pages.
-Status FlashDriver::space_for(std::uint64_t address, std::size_t size) noexcept {
-    constexpr std::uint32_t kNodeRecord = 12 + 4 + 4 * kFanOut;
+Status FlashDriver::space_for(Usage usage, std::uint64_t address, std::size_t size) noexcept {
     const auto first = static_cast<std::uint32_t>(address >> page_log2_);
     const auto last = static_cast<std::uint32_t>((address + size - 1) >> page_log2_);
     const std::uint32_t pages = last - first + 1;
-    const std::uint64_t bytes =
-        std::uint64_t{pages} * (format_.page_size + 64 + kNodeRecord) + kFlashHeight * kNodeRecord;
-    std::uint32_t rest = 0;
-    const std::uint64_t blocks = 1 + divide(bytes, geometry_.block_size - first_record() - kNodeRecord, rest);
-    // After a mount, which gives up the rest of a block, the room for all until the next sync is made at once.
-    const std::uint64_t wanted = fresh_ && !dirty_ ? blocks + start_blocks_ : blocks + spare_blocks_;
-    if (wanted > free_blocks(limit_)) {
-        // Blocks that are freed now count only after a commit, which must not have a part of something.
-        if (dirty_) {
-            return Status::no_space;
+    const std::uint32_t taken = live_pages_ + kept_pages_;
+    if (pages > most_pages_ || taken > most_pages_ - pages) {
+        std::uint32_t more = 0;
+        for (std::uint32_t page = first; page <= last; ++page) {
+            Place place = 0;
+            const Status status = lookup(page, place);
+            if (status != Status::corrupt_file) {
+                H5MOTE_TRY(status);
+                more += place == 0 ? 1 : 0;
+            }
         }
-        H5MOTE_TRY(begin());
-        debt_ += static_cast<std::uint32_t>(bytes);
-        H5MOTE_TRY(settle());
-        H5MOTE_TRY(settle());
-        if (blocks + spare_blocks_ > free_blocks(limit_)) {
+        if (more != 0 && taken + more > most_pages_) {
             return Status::no_space;
         }
     }
-    if (pages <= most_pages_ && live_pages_ <= most_pages_ - pages) {
-        return Status::ok;
-    }
-    std::uint32_t more = 0;
-    for (std::uint32_t page = first; page <= last; ++page) {
-        Place place = 0;
-        const Status status = lookup(page, place);
-        if (status != Status::corrupt_file) {
-            H5MOTE_TRY(status);
-            more += place == 0 ? 1 : 0;
-        }
-    }
-    return more == 0 || live_pages_ + more <= most_pages_ ? Status::ok : Status::no_space;
+    // What stands before it in its first page may be written, too.
+    return log_space_for((usage == Usage::raw_data ? format_.page_size : 0) + size + pages * kPiece);
 }
 
-Status FlashDriver::write(Usage /*usage*/, std::uint64_t address, ConstBytes from) noexcept {
+Status FlashDriver::keep_room(std::uint32_t ranges, std::uint64_t bytes) noexcept {
+    H5MOTE_TRY(changing());
+    // Each range may touch a page more than it fills, and write what stands before it in its first page.
+    const std::uint32_t change = format_.page_size < kChange ? format_.page_size : kChange;
+    const std::uint64_t pages = (bytes >> page_log2_) + std::uint64_t{2} * ranges;
+    if (ranges != 0) {
+        bytes += std::uint64_t{ranges} * format_.page_size + pages * kPiece +
+                 (std::uint64_t{ranges} + kChanges) * (change + kPiece);
+    }
+    if (bytes > kept_bytes_) {
+        if (live_pages_ + pages > most_pages_) {
+            return Status::no_space;
+        }
+        const std::uint64_t kept = kept_bytes_;
+        kept_bytes_ = bytes;
+        const Status status = log_space_for(0);
+        if (status != Status::ok) {
+            kept_bytes_ = kept;
+            return status;
+        }
+    }
+    kept_pages_ = static_cast<std::uint32_t>(pages);
+    kept_bytes_ = bytes;
+    return Status::ok;
+}
+
+Status FlashDriver::write(Usage usage, std::uint64_t address, ConstBytes from) noexcept {
     H5MOTE_TRY(changing());
     if (from.empty()) {
         return Status::ok;
@@ -95,7 +139,7 @@ Status FlashDriver::write(Usage /*usage*/, std::uint64_t address, ConstBytes fro
     if (!within(address, from.size(), std::uint64_t{1} << (28 + page_log2_))) {
         return Status::no_space;
     }
-    H5MOTE_TRY(space_for(address, from.size()));
+    H5MOTE_TRY(space_for(usage, address, from.size()));
     H5MOTE_TRY(begin());
     dirty_ = true;
     const std::uint64_t end = address + from.size();

@@ -314,13 +314,14 @@ void FlashDriver::start(const Commit& commit) noexcept {
     head_ = block_of(commit.place);
     close_block();
     scan_ = first_record();
-    change_count_ = 0;
+    change_count_ = kept_pages_ = 0;
+    kept_bytes_ = 0;
     cached_ = kNoFlashPage;
     node_place_ = 0;
     debt_ = geometry_.block_size - offset_of(commit.place);
     fresh_ = true;
     settled_ = false;
-    dirty_ = false;
+    dirty_ = starved_ = false;
 }
 
 Status FlashDriver::format(const FlashFormat& format, const FlashOptions& options) noexcept {

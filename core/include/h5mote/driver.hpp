@@ -69,6 +69,13 @@ public:
         return Status::ok;
     }
 
+    /// From now on room is kept for `ranges` writes of `bytes` in all, wherever they go, and for the changes to what
+    /// points to them, whatever else is written: what is in memory only will find its place. Each call takes the place
+    /// of the one before; who writes what room is kept for asks for less before. no_space: there is not as much; what
+    /// was kept before is. Less than before always succeeds. Called only where sync_is_commit. Default: nothing is
+    /// kept.
+    virtual Status keep_room(std::uint32_t /*ranges*/, std::uint64_t /*bytes*/) noexcept { return Status::ok; }
+
     /// Keeps others from using the same storage. Default: always granted. busy when it is taken.
     virtual Status lock(bool /*exclusive*/) noexcept { return Status::ok; }
     virtual Status unlock() noexcept { return Status::ok; }

@@ -135,6 +135,7 @@ public:
     Status end_of_file(std::uint64_t& size) noexcept override;
     Status truncate(std::uint64_t size) noexcept override;
     Status release(Usage usage, std::uint64_t address, std::uint64_t size) noexcept override;
+    Status keep_room(std::uint32_t ranges, std::uint64_t bytes) noexcept override;
 
 private:
     static constexpr std::uint32_t kFanOut = 16;   // of a node of the map
@@ -243,7 +244,8 @@ private:
     Status changing() noexcept;
     Status settle() noexcept;
     Status cut(std::uint32_t page, std::uint32_t kept) noexcept;
-    Status space_for(std::uint64_t address, std::size_t size) noexcept;
+    Status space_for(Usage usage, std::uint64_t address, std::size_t size) noexcept;
+    Status log_space_for(std::uint64_t bytes) noexcept;
 
     FlashDevice& device_;
     Bytes memory_;
@@ -284,6 +286,8 @@ private:
     Place root_ = 0;
     std::uint32_t live_pages_ = 0;
     std::uint32_t most_pages_ = 0;
+    std::uint32_t kept_pages_ = 0;    // pages that keep_room() may need, of those not mapped
+    std::uint64_t kept_bytes_ = 0;    // and bytes of the log
     std::uint32_t spare_blocks_ = 0;  // that write() leaves
     std::uint32_t start_blocks_ = 0;  // fewer are free: collecting begins
     std::uint32_t rate_ = 0;          // bytes collected for each appended
@@ -296,6 +300,7 @@ private:
     bool fresh_ = false;    // nothing was written since the mount
     bool settled_ = false;  // the log can be replayed
     bool dirty_ = false;    // changes that no commit has
+    bool starved_ = false;  // something did not find room in the log
     bool read_only_ = false;
 };
 
