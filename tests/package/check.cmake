@@ -10,7 +10,8 @@ function(run)
 endfunction()
 
 file(REMOVE_RECURSE ${WORK})
-set(options -G ${GENERATOR} -DCMAKE_BUILD_TYPE=Release "-DCMAKE_CXX_FLAGS=${FLAGS}" "-DCMAKE_C_FLAGS=${FLAGS}")
+# Not optimised: how it is found and what it is configured to is the same.
+set(options -G ${GENERATOR} -DCMAKE_BUILD_TYPE= "-DCMAKE_CXX_FLAGS=${FLAGS}" "-DCMAKE_C_FLAGS=${FLAGS}")
 set(library -DH5MOTE_PROFILE=logger -DH5MOTE_MAX_RANK=5 -DH5MOTE_FILTER_DEFLATE=OFF)
 if(MODE STREQUAL "find_package")
     run(${CMAKE_COMMAND} -S ${SOURCE} -B ${WORK}/library ${options} ${library} -DH5MOTE_BUILD_TESTS=OFF
