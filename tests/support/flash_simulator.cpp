@@ -145,7 +145,7 @@ Status FlashSimulator::read(std::uint32_t block, std::uint32_t offset, Bytes to)
     if (to.empty()) {
         return Status::ok;
     }
-    const std::size_t unit = weak_ / chip.program_unit;
+    const auto unit = static_cast<std::size_t>(weak_ / chip.program_unit);
     corrected_ =
         weak_ != kNothingWeak && unit >= at / chip.program_unit && unit <= (at + to.size() - 1) / chip.program_unit;
     std::memcpy(to.data(), stored_ + at, to.size());
