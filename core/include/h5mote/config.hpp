@@ -159,11 +159,7 @@
 // not fit says no_space, and flush() finds room for what was appended before. 0 or 1; 330 bytes of code. Off: flush() may
 // be what does not fit; what earlier ones made durable is safe either way.
 #ifndef H5MOTE_KEEP_ROOM
-#ifdef H5MOTE_PROFILE_LOGGER
-#define H5MOTE_KEEP_ROOM 0
-#else
 #define H5MOTE_KEEP_ROOM 1
-#endif
 #endif
 
 // Conversion between datatypes in memory and in the file. 0 or 1. Off: both must be the same, else `unsupported`.
