@@ -88,7 +88,7 @@ void cut_operations(FlashMachine& base, FlashMachine& trial, const std::vector<F
                 cut(FlashCut::torn, operation.erase ? "erase torn after units" : "torn after units", n);
             }
         }
-        for (std::size_t n = 0; n < 2; ++n) {
+        for (std::size_t n = 0; n < 3; ++n) {
             cut(FlashCut::partly, operation.erase ? "partly erased" : "partly programmed", n);
             cut(FlashCut::unstable, operation.erase ? "unstable after an erase" : "unstable", n);
         }

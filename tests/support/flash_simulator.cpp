@@ -22,6 +22,11 @@ public:
         return z ^ z >> 31;
     }
     std::byte bits() noexcept { return static_cast<std::byte>(next() >> 56); }
+    // One in 128.
+    std::byte few_bits() noexcept {
+        const std::uint64_t all = next();
+        return static_cast<std::byte>(all & all >> 8 & all >> 16 & all >> 24 & all >> 32 & all >> 40 & all >> 48);
+    }
 
 private:
     std::uint64_t& state_;
@@ -211,16 +216,17 @@ bool FlashSimulator::fails(Block& block) noexcept {
            (block.fails_from != 0 && block.operations >= block.fails_from);
 }
 
-// Bytes change to `to`, or to the erased value if there is none: whole, or each bit on its own.
+// Bytes change to `to`, or to the erased value if there is none: each bit on its own.
 void FlashSimulator::change(std::uint32_t block, std::size_t at, std::size_t size, const std::byte* to, FlashCut cut,
                             std::uint64_t seed) noexcept {
     const std::byte erased{options_.geometry.erased_value};
     Random random(seed);
     for (std::size_t i = at; i < at + size; ++i) {
         const std::byte changing = (stored_[i] ^ (to == nullptr ? erased : to[i - at])) | wavering_[i];
-        stored_[i] ^= changing & random.bits();
+        const std::byte some = changing & (cut_units_ % 3 == 0 ? random.bits() : random.few_bits());
+        stored_[i] ^= cut_units_ % 3 == 1 ? changing ^ some : some;
         if (cut == FlashCut::unstable) {
-            wavering_[i] |= changing & random.bits();
+            wavering_[i] |= cut_units_ % 3 == 0 ? changing & random.bits() : some;
         }
     }
     blocks_[block].unstable = blocks_[block].unstable || cut == FlashCut::unstable;

@@ -79,7 +79,8 @@ public:
     void fail_operation(std::uint64_t operation) noexcept { failing_ = operation == 0 ? 0 : operations_ + operation; }
 
     /// The power fails in the `operation`-th program or erase from now, counted from 1. Everything returns io_error
-    /// then until power_on(). 0: never.
+    /// then until power_on(). 0: never. `units` of a cut that is not torn: half of all bits have changed if it is
+    /// divisible by 3, one more: nearly all, two more: few.
     void cut_after(std::uint64_t operation, FlashCut cut, std::uint64_t seed, std::uint32_t units = 0) noexcept;
     bool powered() const noexcept { return powered_; }
     /// `seed` is of what unstable bits read as from now on.

@@ -167,7 +167,12 @@ Status FlashDriver::sync() noexcept {
         // What cannot be moved now is met again when it is read.
         (void)refresh();
     }
-    return dirty_ ? settle() : Status::ok;
+    // The commit that a mount found may be one that was cut, and not be found again.
+    if (!dirty_ && (settled_ || read_only_)) {
+        return Status::ok;
+    }
+    H5MOTE_TRY(outward(begin()));
+    return settle();
 }
 
 // Commits, then frees blocks.

@@ -29,7 +29,8 @@ void FlashDriver::BlockHead::encode(std::byte* to) const noexcept {
 
 bool FlashDriver::BlockHead::decode(const std::byte* from) noexcept {
     Reader reader({from, kSize});
-    if (reader.u32() != kMagic || load_le<std::uint32_t>(from + kSize - 4) != lookup3({from, kSize - 4})) {
+    if (reader.u32() != kMagic ||
+        (load_le<std::uint32_t>(from + kSize - 4) != lookup3({from, kSize - 4}) && keep(FlashRule::checksum_head))) {
         return false;
     }
     const unsigned flags = reader.u8();

@@ -216,12 +216,15 @@ void FlashDriver::look_behind(BlockHead& newest) noexcept {
 // Takes the changes from the records of the log.
 Status FlashDriver::replay(Place from, Place to) noexcept {
     Walk walk{block_of(from), offset_of(from), {}};
+    BlockHead head;
+    std::uint32_t sequence = read_head(walk.block, head) ? head.sequence : 0;
     for (std::uint32_t blocks = 0; blocks < geometry_.blocks; ++blocks) {
         while (step(walk)) {
-            const Place place = place_of(walk.block, walk.offset);
-            if (place == to) {
+            // The commit itself may not be readable again.
+            if (walk.block == block_of(to) && walk.offset >= offset_of(to)) {
                 return Status::ok;
             }
+            const Place place = place_of(walk.block, walk.offset);
             const Record& record = walk.record;
             const FlashRecord kind = record.kind();
             const std::uint32_t level = record.piece() || kind == FlashRecord::lost ? 0 : record.level();
@@ -244,18 +247,19 @@ Status FlashDriver::replay(Place from, Place to) noexcept {
             }
             walk.offset += record.size();
         }
-        // The block that has this one as the one before it, or, should its header be damaged, just the next.
-        BlockHead head;
+        if (walk.block == block_of(to)) {
+            return Status::ok;
+        }
+        // The block that has this one as the one before it, or, should its header be damaged, just the next. One whose
+        // erase failed may have had it in an earlier round.
         const std::uint32_t before = walk.block;
-        for (std::uint32_t i = 1; i < geometry_.blocks; ++i) {
+        bool found = false;
+        for (std::uint32_t i = 1; i < geometry_.blocks && !found; ++i) {
             walk.block = next(walk.block);
-            if (read_head(walk.block, head) && head.previous == before) {
-                break;
-            }
+            found = read_head(walk.block, head) && head.previous == before && head.sequence > sequence;
         }
-        if (walk.block == before || next(walk.block) == before) {
-            walk.block = next(before);
-        }
+        walk.block = found ? walk.block : next(before);
+        sequence = found ? head.sequence : sequence;
         walk.offset = first_record();
     }
     return Status::corrupt_file;
@@ -313,6 +317,13 @@ void FlashDriver::start(const Commit& commit) noexcept {
     limit_ = commit.tail >= commit.kept ? commit.tail - commit.kept : commit.tail + geometry_.blocks - commit.kept;
     head_ = block_of(commit.place);
     close_block();
+    if (!keep(FlashRule::free_after_mount)) {
+        limit_ = tail_;
+    }
+    if (!keep(FlashRule::leave_block)) {
+        const std::uint32_t unit = geometry_.program_unit;
+        window_start_ = (offset_of(commit.place) + Record::kSize + Commit::kSize + unit - 1) & ~(unit - 1);
+    }
     scan_ = first_record();
     change_count_ = kept_pages_ = 0;
     kept_bytes_ = 0;
@@ -367,13 +378,13 @@ Status FlashDriver::begin() noexcept {
         Record record;
         const Place place = place_of(newest_, first_record());
         const bool barrier = read_head(newest_, head) && head.barrier;
-        if (!barrier || !parse(place, record) || !intact(place, record)) {
+        if (!barrier || (keep(FlashRule::barrier_lasts) && (!parse(place, record) || !intact(place, record)))) {
             // One that was not completed holds nothing that could come back.
             const std::uint32_t before = newest_ == 0 ? geometry_.blocks - 1 : newest_ - 1;
             H5MOTE_TRY(write_barrier(barrier ? before : newest_));
         }
     }
-    ++sequence_;
+    sequence_ += keep(FlashRule::skip_sequence) ? 1 : 0;
     fresh_ = false;
     return Status::ok;
 }
@@ -388,7 +399,9 @@ Status FlashDriver::write_barrier(std::uint32_t after) noexcept {
             after = newest_ = head_;
             static constexpr std::byte kNothing[4] = {};
             Place place = 0;
-            status = append_once({Record::make(FlashRecord::filler, 4), 0, 0, 0}, kNothing, place);
+            status = keep(FlashRule::barrier_lasts)
+                         ? append_once({Record::make(FlashRecord::filler, 4), 0, 0, 0}, kNothing, place)
+                         : Status::ok;
         }
         if (status == Status::ok) {
             status = program_window();
@@ -403,7 +416,7 @@ Status FlashDriver::write_barrier(std::uint32_t after) noexcept {
 Status FlashDriver::program_all() noexcept {
     for (;;) {
         H5MOTE_TRY(relocate());
-        const Status status = program_window();
+        const Status status = keep(FlashRule::commit_alone) ? program_window() : Status::ok;
         if (status != Status::io_error) {
             return status;
         }
