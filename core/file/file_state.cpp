@@ -49,6 +49,7 @@ FileState::FileState(Context& the_context, Driver& the_driver) noexcept
 Status FileState::start(const FileAccess& access) noexcept {
     const Capabilities capabilities = driver.capabilities();
     writable_ = H5MOTE_WRITE != 0 && capabilities.writable && !access.read_only;
+    unsynced = writable_;  // what is found may have been written by a flush that was cut
     commits_ = capabilities.sync_is_commit;
     unordered_ = !capabilities.ordered && !commits_;
     chunks.open(access.chunk_cache);

@@ -145,7 +145,7 @@ private:
         tally.recovery();
         only_read_ = !whole;
         if (!whole) {
-            operations.resize(std::min(operations.size(), next.flushed()));
+            operations.resize(std::min(operations.size(), next.resumed()));
         }
         DiskStates states(disks, operations,
                           [&](const Disks& twice, std::size_t done, const char* how, std::size_t which) {

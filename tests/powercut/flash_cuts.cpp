@@ -148,7 +148,7 @@ private:
         only_read_ = !whole;
         std::vector<FlashOperation> operations = machine.recorder.operations;
         if (!whole) {
-            operations.resize(std::min(operations.size(), next.flushed()));
+            operations.resize(std::min(operations.size(), next.resumed()));
         }
         cut_all(before_, twice_, operations, [&](std::size_t then, FlashCut how, const char* twice, std::size_t which) {
             check(twice_, next, then, how, twice, which, false);

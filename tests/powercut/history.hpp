@@ -90,9 +90,9 @@ public:
     /// What may be there when that many operations are done and no more.
     const Interval& at(std::size_t operations) const;
     std::size_t acknowledgements() const noexcept { return intervals_.size() - 1; }
-    /// Operations at the first acknowledgement that is not that of the creation; all there are without one.
-    std::size_t flushed() const noexcept {
-        const std::size_t first = intervals_[0].created ? 1 : 2;
+    /// Operations at the first acknowledgement of rows by resume(); all there are without one.
+    std::size_t resumed() const noexcept {
+        const std::size_t first = intervals_[0].created ? 2 : 3;
         return first < intervals_.size() ? intervals_[first].operations : ~std::size_t{0};
     }
 
