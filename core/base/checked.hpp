@@ -11,6 +11,11 @@
 
 namespace h5mote {
 
+#if __SIZEOF_SIZE_T__ <= 4
+/// checked_multiply() of numbers that take four multiplications: out of line, for there are many calls.
+[[nodiscard]] bool multiply_long(std::uint64_t a, std::uint64_t b, std::uint64_t& result) noexcept;
+#endif
+
 /// a + b into `result`; false when it does not fit.
 template <typename T>
 [[nodiscard]] constexpr bool checked_add(T a, T b, T& result) noexcept {
@@ -19,7 +24,12 @@ template <typename T>
 
 /// a * b into `result`; false when it does not fit.
 template <typename T>
-[[nodiscard]] constexpr bool checked_multiply(T a, T b, T& result) noexcept {
+[[nodiscard]] inline bool checked_multiply(T a, T b, T& result) noexcept {
+#if __SIZEOF_SIZE_T__ <= 4
+    if constexpr (sizeof(T) == sizeof(std::uint64_t)) {
+        return multiply_long(a, b, result);
+    }
+#endif
     return !__builtin_mul_overflow(a, b, &result);
 }
 

@@ -52,6 +52,14 @@ std::uint64_t divide(std::uint64_t n, std::uint32_t divisor, std::uint32_t& rema
     return quotient;
 }
 
+#if __SIZEOF_SIZE_T__ <= 4
+[[gnu::noinline]] bool multiply_long(std::uint64_t a, std::uint64_t b, std::uint64_t& result) noexcept {
+    return !__builtin_mul_overflow(a, b, &result);
+}
+#endif
+
+[[gnu::noinline]] void Reader::skip(std::size_t count) noexcept { (void)take(count); }
+
 const std::byte* Reader::take(std::size_t count) noexcept {
     if (count > remaining()) {
         ok_ = false;

@@ -10,6 +10,8 @@ Status ErrorTrail::add_small(std::uint32_t where, std::uint32_t detail, std::uin
     return add(where, detail, value);
 }
 
+Status ErrorTrail::add_value(std::uint32_t where, std::uint64_t value) noexcept { return add(where, 0, value); }
+
 Status ErrorTrail::add(std::uint32_t where, std::uint32_t detail, std::uint64_t value) noexcept {
     entries_[next_] = {where, detail, value};
     if (size_ < H5MOTE_ERROR_TRAIL) {

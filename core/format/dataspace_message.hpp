@@ -1,6 +1,7 @@
 // H5S - the dataspace message. Specification IV.A.2.b.
 #pragma once
 
+#include "checked.hpp"
 #include "message_type.hpp"
 
 namespace h5mote {
@@ -43,7 +44,7 @@ struct Extent {
         bytes = type == DataspaceMessage::Type::null ? 0 : element_size;
         bool fits = true;
         for (unsigned i = 0; i < rank; ++i) {
-            fits = !__builtin_mul_overflow(bytes, dims[i], &bytes) && fits;
+            fits = checked_multiply(bytes, dims[i], bytes) && fits;
         }
         return fits;
     }

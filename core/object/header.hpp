@@ -152,6 +152,8 @@ private:
     std::uint32_t block_size_ = 0;
     PendingBlocks pending_;
 #else
+    // A ring, first come first served.
+    std::uint8_t pending_first_ = 0;
     std::uint8_t pending_count_ = 0;
     // Where they stand; apart, for it is half the size of the iterator.
     std::uint32_t pending_sizes_[kMaxPending];

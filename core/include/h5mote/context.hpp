@@ -84,13 +84,13 @@ public:
     Allocator& allocator() noexcept { return allocator_; }
 
 private:
+    ErrorTrail trail_;  // first: where it begins, the context begins, which hundreds of calls need not work out
     Allocator& allocator_;
     Port& port_;
     Span<const Filter* const> filters_;
 #if H5MOTE_CONVERSION
     Span<const UserConversion* const> conversions_;
 #endif
-    ErrorTrail trail_;
     List<Reclaimer> reclaimers_;
     MemoryUsage kinds_[kMemoryKinds];
 };

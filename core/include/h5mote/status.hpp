@@ -124,7 +124,7 @@ public:
                        ? add(where)
                        : add_small(where, detail, small);
         }
-        return add(where, detail, value);
+        return __builtin_constant_p(detail) && detail == 0 ? add_value(where, value) : add(where, detail, value);
     }
 
 private:
@@ -136,6 +136,7 @@ private:
 
     Status add(std::uint32_t where) noexcept;
     Status add_small(std::uint32_t where, std::uint32_t detail, std::uint32_t value) noexcept;
+    Status add_value(std::uint32_t where, std::uint64_t value) noexcept;
     Status add(std::uint32_t where, std::uint32_t detail, std::uint64_t value) noexcept;
 
     Entry entries_[H5MOTE_ERROR_TRAIL];
