@@ -46,6 +46,11 @@ TEST(PowerCut, Append64) { cut_flash("flash-append-64", appending({64, false, 10
 TEST(PowerCut, Compressed1) { cut_flash("flash-compressed-1", appending({1, true, 80}), 9500, nor(56, 1)); }
 TEST(PowerCut, AppendPages) { cut_flash("flash-append-pages", appending({1, false, 200}), 2100, pages(24)); }
 TEST(PowerCut, CompressedNand) { cut_flash("flash-compressed-nand", appending({1, true, 200}), 1700, nand(20)); }
+// A chunk a row: to data blocks of the index with pages.
+TEST(PowerCut, Chunks) { cut_flash("flash-chunks", appending({8, false, 200, 1, 48}), 1000, nor(72, 4)); }
+TEST(PowerCut, CompressedChunks) {
+    cut_flash("flash-compressed-chunks", appending({8, true, 160, 1, 48}), 1000, nor(96, 4));
+}
 TEST(PowerCut, Rates) { cut_flash("flash-rates", rates(240, 3, false), 8800, nor(64, 4)); }
 TEST(PowerCut, Objects) { cut_flash("flash-objects", objects(120, 2, false), 7500, nor(72, 4)); }
 TEST(PowerCut, Attributes) { cut_flash("flash-attributes", attributes(100, 2), 9700, nor(56, 4)); }

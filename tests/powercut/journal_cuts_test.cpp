@@ -47,6 +47,11 @@ TEST(PowerCut, Objects) { cut_disks("journal-objects", objects(100, 4, false), 1
 TEST(PowerCut, Attributes) { cut_disks("journal-attributes", attributes(60, 4), 7000, journaled(4096)); }
 TEST(PowerCut, Links) { cut_disks("journal-links", links(24, 2, false), 8300, journaled(4096)); }
 TEST(PowerCut, Sessions) { cut_disks("journal-sessions", sessions(4, 30, true, 8), 4400, journaled(2048)); }
+// A chunk a row: to data blocks of the index with pages.
+TEST(PowerCut, Chunks) { cut_disks("journal-chunks", appending({16, false, 200, 1, 48}), 1000, journaled(4096)); }
+TEST(PowerCut, CompressedChunks) {
+    cut_disks("journal-compressed-chunks", appending({16, true, 200, 1, 48}), 1000, journaled(4096));
+}
 TEST(PowerCut, Full) {
     DiskOptions full = journaled(1024);
     full.limit = 16000;

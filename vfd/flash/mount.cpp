@@ -163,8 +163,8 @@ bool FlashDriver::read_commit(Place place, const Record& record, Commit& commit)
     return true;
 }
 
-// The last commit that leads to the newest block.
-Status FlashDriver::find_commit(const BlockHead& newest, Commit& commit) noexcept {
+// The last commit that leads to the newest block. `known`: a header that was read, and may not be readable again.
+Status FlashDriver::find_commit(const BlockHead& newest, const BlockHead& known, Commit& commit) noexcept {
     BlockHead head = newest;
     for (;;) {
         Walk walk{head.block, first_record(), {}};
@@ -183,10 +183,14 @@ Status FlashDriver::find_commit(const BlockHead& newest, Commit& commit) noexcep
         if (previous == head.block || previous >= geometry_.blocks) {
             return Status::corrupt_file;
         }
-        if (!read_head(previous, head)) {
+        if (previous == known.block) {
+            head = known;
+        } else if (!read_head(previous, head)) {
             // Its records may be sound all the same.
             head.block = head.previous = previous;
-        } else if (head.sequence >= sequence) {
+            continue;
+        }
+        if (head.sequence >= sequence) {
             return Status::corrupt_file;
         }
     }
@@ -287,9 +291,10 @@ Status FlashDriver::mount(const FlashOptions& options) noexcept {
     }
     counts_.finding = FlashFinding::none;
     H5MOTE_TRY(lay_out(newest.format, options));
+    const BlockHead known = newest;
     look_behind(newest);
     Commit commit;
-    if (find_commit(newest, commit) != Status::ok) {
+    if (find_commit(newest, known, commit) != Status::ok) {
         counts_.finding = FlashFinding::no_commit;
         return Status::corrupt_file;
     }

@@ -232,7 +232,7 @@ private:
     Status lay_out(const FlashFormat& format, const FlashOptions& options) noexcept;
     Status scan(BlockHead& newest) noexcept;
     void look_behind(BlockHead& newest) noexcept;
-    Status find_commit(const BlockHead& newest, Commit& commit) noexcept;
+    Status find_commit(const BlockHead& newest, const BlockHead& known, Commit& commit) noexcept;
     Status replay(Place from, Place to) noexcept;
     bool read_commit(Place place, const Record& record, Commit& commit) noexcept;
     void start(const Commit& commit) noexcept;
