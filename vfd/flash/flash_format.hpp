@@ -54,19 +54,13 @@ namespace h5mote {
 // What keeps a power cut from losing anything that was committed.
 enum class FlashRule : std::uint8_t {
     none,
-    erase_first,       // a block is erased before use, whatever it looks like
-    checksum_head,     // a block belongs to the log only if its header's checksum fits,
-    checksum,          // a record counts only if its checksum does,
-    checksum_page,     // again when a page is read,
-    checksum_node,     // or the map
-    commit_alone,      // what is committed does not stand in the same program unit
-    free_last,         // what an earlier commit needs is not erased before a later one is complete
-    free_after_mount,  // nor if a mount found the later one, which the next may not find
-    leave_block,       // where a program may have been cut none follows
-    barrier,           // what was never committed does not come back
-    barrier_lasts,     // nor if the barrier was cut
-    skip_sequence,     // nor is a block taken for one that was begun before a cut
-    settle             // records before a mount are not gone through again by the next
+    erase_first,    // a block is erased before use, whatever it looks like
+    checksum_head,  // a block belongs to the log only if its header's checksum fits
+    checksum,       // a record counts only if its checksum does
+    commit_alone,   // what is committed does not stand in the same program unit
+    leave_block,    // where a program may have been cut none follows
+    barrier,        // what was never committed does not come back
+    settle          // records before a mount are not gone through again by the next
 };
 constexpr bool keep(FlashRule rule) noexcept { return rule != FlashRule::H5MOTE_TEST_OMIT; }
 

@@ -111,8 +111,8 @@ Status FlashDriver::read_node(Place place) noexcept {
         H5MOTE_TRY(read_log(block_of(place), offset_of(place) + record.head(), payload));
         const std::byte* from = bytes;
         const auto mask = load_le<std::uint32_t>(from);
-        if ((sum_of(record, place, payload) != record.checksum && keep(FlashRule::checksum_node)) ||
-            mask >> kFanOut != 0 || record.length() != 4 + 4 * static_cast<std::uint32_t>(__builtin_popcount(mask))) {
+        if (sum_of(record, place, payload) != record.checksum || mask >> kFanOut != 0 ||
+            record.length() != 4 + 4 * static_cast<std::uint32_t>(__builtin_popcount(mask))) {
             return Status::corrupt_file;
         }
         for (std::uint32_t i = 0; i < kFanOut; ++i) {

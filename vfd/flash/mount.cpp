@@ -322,9 +322,6 @@ void FlashDriver::start(const Commit& commit) noexcept {
     limit_ = commit.tail >= commit.kept ? commit.tail - commit.kept : commit.tail + geometry_.blocks - commit.kept;
     head_ = block_of(commit.place);
     close_block();
-    if (!keep(FlashRule::free_after_mount)) {
-        limit_ = tail_;
-    }
     if (!keep(FlashRule::leave_block)) {
         const std::uint32_t unit = geometry_.program_unit;
         window_start_ = (offset_of(commit.place) + Record::kSize + Commit::kSize + unit - 1) & ~(unit - 1);
@@ -383,13 +380,13 @@ Status FlashDriver::begin() noexcept {
         Record record;
         const Place place = place_of(newest_, first_record());
         const bool barrier = read_head(newest_, head) && head.barrier;
-        if (!barrier || (keep(FlashRule::barrier_lasts) && (!parse(place, record) || !intact(place, record)))) {
+        if (!barrier || !parse(place, record) || !intact(place, record)) {
             // One that was not completed holds nothing that could come back.
             const std::uint32_t before = newest_ == 0 ? geometry_.blocks - 1 : newest_ - 1;
             H5MOTE_TRY(write_barrier(barrier ? before : newest_));
         }
     }
-    sequence_ += keep(FlashRule::skip_sequence) ? 1 : 0;
+    ++sequence_;
     fresh_ = false;
     return Status::ok;
 }
@@ -404,9 +401,7 @@ Status FlashDriver::write_barrier(std::uint32_t after) noexcept {
             after = newest_ = head_;
             static constexpr std::byte kNothing[4] = {};
             Place place = 0;
-            status = keep(FlashRule::barrier_lasts)
-                         ? append_once({Record::make(FlashRecord::filler, 4), 0, 0, 0}, kNothing, place)
-                         : Status::ok;
+            status = append_once({Record::make(FlashRecord::filler, 4), 0, 0, 0}, kNothing, place);
         }
         if (status == Status::ok) {
             status = program_window();

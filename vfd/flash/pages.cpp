@@ -68,7 +68,7 @@ Status FlashDriver::load_from(std::uint32_t page, Place newest) noexcept {
         to += record.offset();
         // The checksum is of the bytes in memory: the device may read differently the next time.
         H5MOTE_TRY(read_log(block_of(place), offset_of(place) + record.head(), {to, record.length()}));
-        if (sum_of(record, place, {to, record.length()}) != record.checksum && keep(FlashRule::checksum_page)) {
+        if (sum_of(record, place, {to, record.length()}) != record.checksum) {
             return Status::corrupt_file;
         }
     }
