@@ -51,11 +51,11 @@ TEST(PowerCut, Chunks) { cut_flash("flash-chunks", appending({8, false, 200, 1, 
 TEST(PowerCut, CompressedChunks) {
     cut_flash("flash-compressed-chunks", appending({8, true, 160, 1, 48}), 56100, nor(96, 4));
 }
-TEST(PowerCut, Rates) { cut_flash("flash-rates", rates(240, 53400, false), 8800, nor(64, 4)); }
-TEST(PowerCut, Objects) { cut_flash("flash-objects", objects(120, 58200, false), 7500, nor(72, 4)); }
+TEST(PowerCut, Rates) { cut_flash("flash-rates", rates(240, 3, false), 53400, nor(64, 4)); }
+TEST(PowerCut, Objects) { cut_flash("flash-objects", objects(120, 2, false), 58200, nor(72, 4)); }
 TEST(PowerCut, Attributes) { cut_flash("flash-attributes", attributes(100, 2), 69300, nor(56, 4)); }
-TEST(PowerCut, Links) { cut_flash("flash-links", links(40, 83700, false), 10000, nor(64, 4)); }
-TEST(PowerCut, Sessions) { cut_flash("flash-sessions", sessions(6, 55700, false, 4), 7000, nor(64, 1)); }
+TEST(PowerCut, Links) { cut_flash("flash-links", links(40, 1, false), 83700, nor(64, 4)); }
+TEST(PowerCut, Sessions) { cut_flash("flash-sessions", sessions(6, 40, false, 4), 55700, nor(64, 1)); }
 TEST(PowerCut, BadBlocks) {
     FlashCutOptions bad = nor(72, 4);
     bad.bad_every = 7;
@@ -65,12 +65,12 @@ TEST(PowerCut, BadBlocks) {
 TEST(PowerCut, WeakUnits) {
     FlashCutOptions weak = nor(56, 4);
     weak.weak_every = 5;
-    cut_flash("flash-weak-units", appending({1, false, 380}), 90000, weak);
+    cut_flash("flash-weak-units", appending({1, false, 380}), 131100, weak);
 }
 TEST(PowerCut, Full) {
     FlashCutOptions full = nor(32, 4);
     full.fills_up = true;
-    cut_flash("flash-full", filling(false, false), 10800, full);
+    cut_flash("flash-full", filling(false, false), 70700, full);
 }
 TEST(PowerCut, FullCompressed) {
     FlashCutOptions full = nor(40, 1);
