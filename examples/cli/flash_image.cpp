@@ -40,6 +40,8 @@ std::string explain(Status status, const FlashUsage& usage) {
             return block + " is of a later version of the format";
         case FlashFinding::no_commit:
             return "no state is complete; the newest is " + block;
+        case FlashFinding::damaged:
+            return "a record in " + block + " is damaged";
     }
     return "";
 }

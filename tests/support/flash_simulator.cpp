@@ -142,7 +142,7 @@ Status FlashSimulator::read(std::uint32_t block, std::uint32_t offset, Bytes to)
     if (options_.blank_is_unreadable && !to.empty()) {
         for (std::size_t unit = at / chip.program_unit; unit <= (at + to.size() - 1) / chip.program_unit; ++unit) {
             if (!unit_used(unit)) {
-                return Status::io_error;
+                return Status::corrupt_file;
             }
         }
     }
@@ -163,7 +163,7 @@ Status FlashSimulator::read(std::uint32_t block, std::uint32_t offset, Bytes to)
                 uncorrectable = options_.blank_is_unreadable && (random.bits() & std::byte{3}) == std::byte{0};
             }
             if (uncorrectable) {
-                return Status::io_error;
+                return Status::corrupt_file;
             }
         }
     }

@@ -12,7 +12,7 @@ struct FlashSimulatorOptions {
     bool units_once = true;              ///< a unit is programmed once between two erases, as FlashDevice has it; else
                                          ///< bits may be taken away again and again
     bool blank_is_unreadable = false;    ///< an ECC fails on units that are not programmed, and at times on
-                                         ///< unstable ones: io_error
+                                         ///< unstable ones: corrupt_file
     bool keeps_marks = true;             ///< mark_bad() is remembered; else no block is ever bad
 };
 

@@ -91,6 +91,22 @@ TEST(Flash, NothingIsFormattedByItself) {
     EXPECT_EQ(rig.chip.violation(), FlashViolation::none);
 }
 
+// Erased bytes are a failure of the ECC, which is not one of the chip.
+TEST(Flash, BlankChipWithAnEcc) {
+    FlashSimulatorOptions options = chip_options();
+    options.blank_is_unreadable = true;
+    FlashSimulator chip(options, chip_memory);
+    FlashDriver driver(chip, work);
+    EXPECT_EQ(driver.mount(kOptions), Status::not_found);
+    EXPECT_EQ(driver.usage().finding, FlashFinding::blank);
+    chip.cut_after(1, FlashCut::not_begun, 1);
+    EXPECT_EQ(chip.erase(0), Status::io_error);
+    EXPECT_EQ(driver.mount(kOptions), Status::io_error);
+    chip.power_on(1);
+    EXPECT_EQ(driver.format(kFormat, kOptions), Status::ok);
+    EXPECT_EQ(driver.mount(kOptions), Status::ok);
+}
+
 TEST(Flash, RefusesWhatMakesNoSense) {
     Rig rig;
     EXPECT_EQ(rig.driver.format({100, 12}, kOptions), Status::invalid_argument);
@@ -256,10 +272,9 @@ TEST(Flash, CorrectedBitsAreWrittenElsewhere) {
     EXPECT_GT(moved, 20U);
 }
 
-// Each byte of each header: nothing that was synced is lost, and no older state comes back. But for the sequence: by
-// this alone the newest block is told from what it held before.
+// Each byte of each header: nothing that was synced is lost, and no older state comes back.
 TEST(Flash, DamagedHeadersHideNothing) {
-    for (std::uint32_t at = 0; at < FlashDriver::kIdentification; at += at == 11 ? 5 : 1) {
+    for (std::uint32_t at = 0; at < FlashDriver::kIdentification; ++at) {
         Rig rig;
         ASSERT_EQ(rig.driver.format(kFormat, kOptions), Status::ok);
         for (unsigned i = 0; i < 40; ++i) {
@@ -286,6 +301,48 @@ TEST(Flash, DamagedHeadersHideNothing) {
         }
         EXPECT_GT(seen, 8U);
     }
+}
+
+// Each bit of the newest block, wherever the log stands in it: what was synced last is there, or what is damaged tells.
+TEST(Flash, NoBitBringsBackAnOlderState) {
+    unsigned told = 0;
+    unsigned whole = 0;
+    for (unsigned syncs = 1; syncs < 60; syncs += 13) {
+        Rig rig;
+        ASSERT_EQ(rig.driver.format(kFormat, kOptions), Status::ok);
+        for (unsigned i = 0; i < syncs; ++i) {
+            EXPECT_EQ(write_pattern(rig.driver, 128 * (i % 5), 60, i), Status::ok);
+            EXPECT_EQ(write_pattern(rig.driver, 128 * (i % 5) + 60, 68, i), Status::ok);
+            EXPECT_EQ(rig.driver.sync(), Status::ok);
+        }
+        std::uint32_t newest = 0;
+        FlashBlockInfo info;
+        for (std::uint32_t block = 0, highest = 0; block < kChip.blocks; ++block) {
+            EXPECT_EQ(rig.driver.block_info(block, info), Status::ok);
+            if (info.known && info.sequence > highest) {
+                highest = info.sequence;
+                newest = block;
+            }
+        }
+        for (std::uint32_t bit = 0; bit < 8 * kChip.block_size; ++bit) {
+            const auto bits = static_cast<std::uint8_t>(1U << bit % 8);
+            rig.chip.flip(newest, bit / 8, bits);
+            FlashDriver again(rig.chip, work);
+            const Status status = again.mount(kOptions);
+            for (unsigned i = syncs < 5 ? 0 : syncs - 5; i < syncs; ++i) {
+                std::byte byte{};
+                if (status != Status::ok || again.read(kRaw, 128 * (i % 5), {&byte, 1}) != Status::ok) {
+                    ++told;
+                } else {
+                    ++whole;
+                    ASSERT_TRUE(has_pattern(again, 128 * (i % 5), 128, i)) << "bit " << bit << " syncs " << syncs;
+                }
+            }
+            rig.chip.flip(newest, bit / 8, bits);
+        }
+    }
+    EXPECT_GT(told, 100U);
+    EXPECT_GT(whole, 10 * told);
 }
 
 TEST(Flash, BlocksTellWhatTheyHold) {

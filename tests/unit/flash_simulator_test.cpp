@@ -151,10 +151,10 @@ TEST(FlashSimulator, BlankUnitsAreUnreadableWithAnEcc) {
     chosen.blank_is_unreadable = true;
     FlashSimulator chip(chosen, memory);
     std::byte bytes[8];
-    EXPECT_EQ(chip.read(0, 0, bytes), Status::io_error);
+    EXPECT_EQ(chip.read(0, 0, bytes), Status::corrupt_file);
     EXPECT_EQ(chip.program(0, 4, Filled(0, 4)), Status::ok);
-    EXPECT_EQ(chip.read(0, 0, bytes), Status::io_error);
-    EXPECT_EQ(chip.read(0, 4, bytes), Status::io_error);
+    EXPECT_EQ(chip.read(0, 0, bytes), Status::corrupt_file);
+    EXPECT_EQ(chip.read(0, 4, bytes), Status::corrupt_file);
     EXPECT_EQ(chip.read(0, 4, Bytes(bytes, 4)), Status::ok);
     EXPECT_EQ(chip.read(0, 6, Bytes(bytes, 1)), Status::ok);
     EXPECT_EQ(chip.counts().violations, 0U);

@@ -50,6 +50,13 @@ bool FlashDriver::BlockHead::decode(const std::byte* from) noexcept {
     return true;
 }
 
+void FlashDriver::Record::decode(const std::byte* from) noexcept {
+    word = load_le<std::uint32_t>(from);
+    checksum = load_le<std::uint32_t>(from + 4);
+    key = load_le<std::uint32_t>(from + 8);
+    link = load_le<std::uint32_t>(from + 12);
+}
+
 void FlashDriver::Commit::encode(std::byte* to) const noexcept {
     Writer writer({to, kSize});
     writer.u32(static_cast<std::uint32_t>(file_size));

@@ -105,6 +105,7 @@ struct FlashDriver::Record {
     bool chained() const noexcept { return kind() <= FlashRecord::node && weight() != 0; }
     std::uint32_t head() const noexcept { return chained() ? kSize + 4 : kSize; }
     std::uint32_t size() const noexcept { return (head() + length() + 3) & ~3U; }
+    void decode(const std::byte* from) noexcept;
     std::uint32_t index() const noexcept { return key & 0x0fffffff; }
     std::uint32_t level() const noexcept { return key >> 28; }
 };
@@ -114,6 +115,7 @@ struct FlashDriver::Walk {
     std::uint32_t block;
     std::uint32_t offset;  // of the record; behind the last one at the end
     Record record;
+    std::uint32_t suspect = 0;  // offset of what looked like a commit and was damaged
 };
 
 // Payload of a commit; its level is the number of levels of the map, its index bits 32 to 39 of the size of the file.
@@ -133,6 +135,20 @@ struct FlashDriver::Commit {
     void encode(std::byte* to) const noexcept;
     void decode(const std::byte* from) noexcept;
 };
+
+// Turns over each bit until `holds`; all are as they were if it never does.
+template <typename Holds>
+bool repair_flash_bit(std::byte* bytes, std::uint32_t size, Holds&& holds) noexcept {
+    for (std::uint32_t i = 0; i < 8 * size; ++i) {
+        const auto bit = static_cast<std::byte>(1U << (i & 7));
+        bytes[i >> 3] ^= bit;
+        if (holds()) {
+            return true;
+        }
+        bytes[i >> 3] ^= bit;
+    }
+    return false;
+}
 
 inline constexpr std::uint32_t kFlashGone = 0x80000000;  // of a Change: no longer there
 inline constexpr std::uint32_t kFlashLost = 1;           // place of what could not be read

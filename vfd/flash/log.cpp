@@ -215,7 +215,6 @@ Status FlashDriver::give_up_block() noexcept {
             mounted_ = false;
             return Status::io_error;
         }
-        settled_ = false;
         failed_block_ = head_;
         failed_start_ = window_start_ - lost_size_;
         failed_size_ = lost_size_;
@@ -223,6 +222,7 @@ Status FlashDriver::give_up_block() noexcept {
         failed_ = window_;
         window_ = other;
     }
+    settled_ = false;
     close_block();
     return Status::ok;
 }
@@ -238,6 +238,8 @@ bool FlashDriver::parse(std::uint32_t block, std::uint32_t offset, Record& recor
     std::byte bytes[Record::kSmallest];
     const std::uint32_t unit = geometry_.program_unit;
     next = round_up(offset + 1, unit <= 4 ? 4 : unit);
+    // What cannot be read may never have been programmed.
+    record.word = geometry_.erased_value * 0x01010101U;
     if (read_log(block, offset, bytes) != Status::ok) {
         return false;
     }
@@ -251,10 +253,11 @@ bool FlashDriver::parse(std::uint32_t block, std::uint32_t offset, Record& recor
     } else if (unit <= 4 || (offset & (unit - 1)) == 0) {
         next = geometry_.block_size;
     }
-    record.word = load_le<std::uint32_t>(bytes);
-    record.checksum = load_le<std::uint32_t>(bytes + 4);
-    record.key = load_le<std::uint32_t>(bytes + 8);
-    record.link = load_le<std::uint32_t>(bytes + 12);
+    record.decode(bytes);
+    return plausible(offset, record);
+}
+
+bool FlashDriver::plausible(std::uint32_t offset, const Record& record) const noexcept {
     const FlashRecord kind = record.kind();
     if (kind < FlashRecord::piece || record.size() > geometry_.block_size - offset ||
         record.size() < Record::kSmallest) {
@@ -309,6 +312,11 @@ bool FlashDriver::step(Walk& walk) noexcept {
                 return true;
             }
             next = walk.offset + 4;
+        }
+        const std::uint32_t commit = Record::make(FlashRecord::commit, Commit::kSize);
+        if (__builtin_popcount(walk.record.word ^ commit) <= 1 &&
+            geometry_.block_size - walk.offset >= Record::kSize + Commit::kSize) {
+            walk.suspect = walk.offset;
         }
         walk.offset = next;
     }

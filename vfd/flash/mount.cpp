@@ -118,8 +118,10 @@ Status FlashDriver::scan(BlockHead& newest) noexcept {
         std::byte bytes[BlockHead::kSize];
         const Status read = read_log(block, 0, bytes);
         head.block = block;
-        if (read != Status::ok) {
+        if (read == Status::io_error) {
             status = status == Status::not_found ? Status::io_error : status;
+        } else if (read != Status::ok) {
+            // As erased bytes are on many chips with an ECC.
         } else if (head.decode(bytes)) {
             total_erases_ += head.erases;
             if (!found || head.sequence > newest.sequence) {
@@ -144,14 +146,24 @@ Status FlashDriver::scan(BlockHead& newest) noexcept {
     return bad_ == geometry_.blocks ? Status::io_error : status;
 }
 
-bool FlashDriver::read_commit(Place place, const Record& record, Commit& commit) noexcept {
-    std::byte bytes[Commit::kSize];
-    if (read_log(block_of(place), offset_of(place) + Record::kSize, bytes) != Status::ok ||
-        (sum_of(record, place, Bytes(bytes)) != record.checksum && keep(FlashRule::checksum))) {
+// Also one in which a bit has turned over.
+bool FlashDriver::read_commit(Place place, Commit& commit) noexcept {
+    std::byte bytes[Record::kSize + Commit::kSize];
+    if (read_log(block_of(place), offset_of(place), bytes) != Status::ok) {
+        return false;
+    }
+    Record record;
+    const auto holds = [&] {
+        record.decode(bytes);
+        return record.word == Record::make(FlashRecord::commit, Commit::kSize) &&
+               (sum_of(record, place, {bytes + Record::kSize, Commit::kSize}) == record.checksum ||
+                !keep(FlashRule::checksum));
+    };
+    if (!holds() && !repair_flash_bit(bytes, sizeof bytes, holds)) {
         return false;
     }
     Commit found;
-    found.decode(bytes);
+    found.decode(bytes + Record::kSize);
     found.file_size |= std::uint64_t{record.index()} << 32;
     found.height = record.level();
     found.place = place;
@@ -170,10 +182,14 @@ Status FlashDriver::find_commit(const BlockHead& newest, const BlockHead& known,
         Walk walk{head.block, first_record(), {}};
         bool found = false;
         while (step(walk)) {
-            found = (walk.record.kind() == FlashRecord::commit &&
-                     read_commit(place_of(walk.block, walk.offset), walk.record, commit)) ||
-                    found;
+            found =
+                (walk.record.kind() == FlashRecord::commit && read_commit(place_of(walk.block, walk.offset), commit)) ||
+                found;
             walk.offset += walk.record.size();
+        }
+        const Place suspect = place_of(walk.block, walk.suspect);
+        if (walk.suspect != 0 && (!found || suspect > commit.place)) {
+            found = read_commit(suspect, commit) || found;
         }
         if (found) {
             return Status::ok;
@@ -197,7 +213,7 @@ Status FlashDriver::find_commit(const BlockHead& newest, const BlockHead& known,
 }
 
 // A damaged header must not hide the newest block and so bring an older state back: if the block behind it has the
-// next sequence, if not the checksum, it is taken to be that.
+// next sequence, with a bit turned over or without the checksum, it is taken to be that.
 void FlashDriver::look_behind(BlockHead& newest) noexcept {
     std::uint32_t block = next(newest.block);
     while (block != newest.block && known_bad(block)) {
@@ -209,12 +225,53 @@ void FlashDriver::look_behind(BlockHead& newest) noexcept {
     }
     // What the block held before has a lower sequence.
     BlockHead head;
+    if (head.decode(bytes)) {
+        return;
+    }
+    const bool repaired = repair_flash_bit(bytes, sizeof bytes, [&] { return head.decode(bytes); });
     const std::uint32_t sequence = load_le<std::uint32_t>(bytes + 12);
-    if (!head.decode(bytes) && sequence - newest.sequence - 1 < 3) {
+    if (sequence - newest.sequence - 1 >= 3) {
+        return;
+    }
+    if (repaired) {
+        newest = head;
+    } else {
         newest.previous = newest.block;
-        newest.block = block;
         newest.sequence = sequence;
     }
+    newest.block = block;
+}
+
+// The next record of those that a commit needs, all of which were once programmed: what is damaged counts, too. A bit
+// of its head is repaired; that its contents are damaged is met by those who read them. What cannot be told is passed
+// over.
+bool FlashDriver::replay_step(Walk& walk, std::uint32_t end) noexcept {
+    const std::uint32_t erased = geometry_.erased_value * 0x01010101U;
+    for (std::uint32_t next = 0; walk.offset + Record::kSmallest <= end; walk.offset = next) {
+        const Place place = place_of(walk.block, walk.offset);
+        const bool sound = parse(walk.block, walk.offset, walk.record, next);
+        if (sound && intact(place, walk.record)) {
+            return true;
+        }
+        if (!sound && __builtin_popcount(walk.record.word ^ erased) <= 1) {
+            continue;
+        }
+        Record record;
+        std::byte bytes[Record::kSmallest];
+        if (read_log(walk.block, walk.offset, bytes) == Status::ok && repair_flash_bit(bytes, sizeof bytes, [&] {
+                record.decode(bytes);
+                return plausible(walk.offset, record) && intact(place, record);
+            })) {
+            walk.record = record;
+            return true;
+        }
+        counts_.finding = FlashFinding::damaged;
+        counts_.finding_block = walk.block;
+        if (sound) {
+            return true;
+        }
+    }
+    return false;
 }
 
 // Takes the changes from the records of the log.
@@ -223,11 +280,9 @@ Status FlashDriver::replay(Place from, Place to) noexcept {
     BlockHead head;
     std::uint32_t sequence = read_head(walk.block, head) ? head.sequence : 0;
     for (std::uint32_t blocks = 0; blocks < geometry_.blocks; ++blocks) {
-        while (step(walk)) {
-            // The commit itself may not be readable again.
-            if (walk.block == block_of(to) && walk.offset >= offset_of(to)) {
-                return Status::ok;
-            }
+        // The commit itself may not be readable again.
+        const bool last = walk.block == block_of(to);
+        while (replay_step(walk, last ? offset_of(to) : geometry_.block_size)) {
             const Place place = place_of(walk.block, walk.offset);
             const Record& record = walk.record;
             const FlashRecord kind = record.kind();
@@ -251,7 +306,7 @@ Status FlashDriver::replay(Place from, Place to) noexcept {
             }
             walk.offset += record.size();
         }
-        if (walk.block == block_of(to)) {
+        if (last) {
             return Status::ok;
         }
         // The block that has this one as the one before it, or, should its header be damaged, just the next. One whose
@@ -306,6 +361,8 @@ Status FlashDriver::mount(const FlashOptions& options) noexcept {
     H5MOTE_TRY(replay(commit.replay, commit.place));
     const FlashUsage counts = counts_;
     counts_ = {};
+    counts_.finding = counts.finding;
+    counts_.finding_block = counts.finding_block;
     counts_.mount_reads = counts.mount_reads;
     counts_.mount_bytes = counts.mount_bytes;
     mounted_ = true;
@@ -429,18 +486,18 @@ Status FlashDriver::program_all() noexcept {
 
 // Makes the present state the one that a mount finds.
 Status FlashDriver::commit() noexcept {
-    for (;;) {
-        H5MOTE_TRY(program_all());
-        if (settled_ || change_count_ == 0 || !keep(FlashRule::settle)) {
-            break;
-        }
-        // What was appended before a mount, or went wrong, is not gone through again by the next mount.
-        while (change_count_ != 0) {
-            H5MOTE_TRY(flush_best());
-        }
-    }
     Status status = Status::io_error;
     for (unsigned tries = 0; tries < 4 && status == Status::io_error; ++tries) {
+        for (;;) {
+            H5MOTE_TRY(program_all());
+            if (settled_ || change_count_ == 0 || !keep(FlashRule::settle)) {
+                break;
+            }
+            // What was appended before a mount, or went wrong, is not gone through again by the next mount.
+            while (change_count_ != 0) {
+                H5MOTE_TRY(flush_best());
+            }
+        }
         status = Status::ok;
         if (room() < Record::kSize + Commit::kSize) {
             status = open_next();
@@ -461,6 +518,7 @@ Status FlashDriver::commit() noexcept {
             status = program_window();
         }
         if (status == Status::io_error) {
+            settled_ = false;
             close_block();
         }
     }

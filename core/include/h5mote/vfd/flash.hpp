@@ -29,12 +29,13 @@ struct FlashOptions {
 
 /// What a mount or format() came across.
 enum class FlashFinding : std::uint8_t {
-    none,      ///< all is well
-    blank,     ///< no block was ever used
-    foreign,   ///< blocks hold bytes, but nothing of this driver
-    geometry,  ///< a log that was made with another geometry; `block` carries it
-    version,   ///< a log of a later version of the format; `block` carries it
-    no_commit  ///< a log in which no state is complete; `block` is its newest
+    none,       ///< all is well
+    blank,      ///< no block was ever used
+    foreign,    ///< blocks hold bytes, but nothing of this driver
+    geometry,   ///< a log that was made with another geometry; `block` carries it
+    version,    ///< a log of a later version of the format; `block` carries it
+    no_commit,  ///< a log in which no state is complete; `block` is its newest
+    damaged  ///< mounted, but more than a bit of a record in `block` is wrong: what it held is unreadable or as before
 };
 
 /// What a device holds, and what it went through. Bytes, if nothing else is said.
@@ -108,9 +109,9 @@ public:
     /// sense; over_budget: memory; no_space: too small a device, too many bad blocks. io_error.
     Status format(const FlashFormat& format = {}, const FlashOptions& options = {}) noexcept;
     /// Finds the state of the last sync() that returned ok, or, when the power failed in a later one, of that one.
-    /// Writes nothing. not_found: no block carries a log (blank). corrupt_file: blocks do, but no state can be found; a
-    /// foreign device or another geometry; usage().finding tells. unsupported: a later version. over_budget: memory.
-    /// io_error: no block can be read; so is a blank chip whose ECC fails on erased bytes.
+    /// Writes nothing. not_found: no block carries a log (blank), nor anything that the chip's ECC lets be read.
+    /// corrupt_file: blocks do, but no state can be found; a foreign device or another geometry; usage().finding tells.
+    /// unsupported: a later version. over_budget: memory. io_error: the chip does not answer.
     Status mount(const FlashOptions& options = {}) noexcept;
     bool mounted() const noexcept { return mounted_; }
 
@@ -180,6 +181,7 @@ private:
     Status append_once(const Record& record, ConstBytes payload, Place& place) noexcept;
     Status append(const Record& record, ConstBytes payload, Place& place) noexcept;
     bool parse(std::uint32_t block, std::uint32_t offset, Record& record, std::uint32_t& next) noexcept;
+    bool plausible(std::uint32_t offset, const Record& record) const noexcept;
     bool parse(Place place, Record& record) noexcept;
     bool intact(Place place, const Record& record) noexcept;
     bool step(Walk& walk) noexcept;
@@ -234,7 +236,8 @@ private:
     void look_behind(BlockHead& newest) noexcept;
     Status find_commit(const BlockHead& newest, const BlockHead& known, Commit& commit) noexcept;
     Status replay(Place from, Place to) noexcept;
-    bool read_commit(Place place, const Record& record, Commit& commit) noexcept;
+    bool read_commit(Place place, Commit& commit) noexcept;
+    bool replay_step(Walk& walk, std::uint32_t end) noexcept;
     void start(const Commit& commit) noexcept;
     Status begin() noexcept;
     Status write_barrier(std::uint32_t after) noexcept;

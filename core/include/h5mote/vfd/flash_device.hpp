@@ -27,8 +27,8 @@ class FlashDevice {
 public:
     virtual FlashGeometry geometry() const noexcept = 0;
 
-    /// Fills `to` from `offset` of the block; the range lies within the block. io_error: the chip does not answer, or
-    /// its own ECC cannot correct what it read.
+    /// Fills `to` from `offset` of the block; the range lies within the block. corrupt_file: its own ECC cannot correct
+    /// what it read, as that of many chips with what is erased. io_error: the chip does not answer; never for that.
     virtual Status read(std::uint32_t block, std::uint32_t offset, Bytes to) noexcept = 0;
     /// Whether the chip's ECC had to correct something in the last read() that returned ok. What was there is written
     /// elsewhere then, before more bits turn over. Default: it does not tell.
