@@ -130,8 +130,9 @@ public:
     Status read(Usage usage, std::uint64_t address, Bytes to) noexcept override;
     /// no_space: nothing is written; what was written before can be read and synced, truncate() and release() work.
     Status write(Usage usage, std::uint64_t address, ConstBytes from) noexcept override;
-    /// Commits what was changed, and the first time what the mount found. Then moves what is still needed out of the oldest blocks when few are free. What the chip's ECC had to
-    /// correct when it was last read is first written elsewhere.
+    /// Commits what was changed, and the first time what the mount found. Then moves what is still needed out of the
+    /// oldest blocks when few are free. What the chip's ECC had to correct when it was last read is first written
+    /// elsewhere.
     Status sync() noexcept override;
     Status end_of_file(std::uint64_t& size) noexcept override;
     Status truncate(std::uint64_t size) noexcept override;
