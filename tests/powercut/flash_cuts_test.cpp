@@ -73,7 +73,9 @@ TEST(PowerCut, Full) {
     cut_flash("flash-full", filling(false, false), 70700, full);
 }
 TEST(PowerCut, FullCompressed) {
-    FlashCutOptions full = nor(40, 1);
+    FlashCutOptions full = nor(36, 4);
+    full.recoveries = 2;
+    full.recovery_of = 1024;
     full.fills_up = true;
-    cut_flash("flash-full-compressed", filling(true, false), 5000, full);
+    cut_flash("flash-full-compressed", filling(true, false), 40000, full);
 }
