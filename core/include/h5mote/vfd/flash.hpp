@@ -85,8 +85,8 @@ struct FlashCost {
 /// or, after a power cut at any instant, not at all. No call does more than a bound that follows from the geometry and
 /// the format: worst_case(). Memory does not depend on the device's size.
 ///
-/// Between two calls of sync() no more can be written than is free at the first: about the reserve of a full device, a
-/// quarter of what is free of one that is not.
+/// Between two calls of sync() no more can be written than is free at the first: about the reserve of a full device,
+/// three eighths of what is free of one that is not. keep_room() counts with what that takes at most.
 class FlashDriver final : public Driver {
 public:
     /// Bytes of work memory that mount() and format() need.
