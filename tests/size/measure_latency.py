@@ -7,7 +7,7 @@ FlashDriver::worst_case(). Here each call's instructions are compared with what 
   operations      300 a read, 20 a byte read, 1500 a program, 10 a byte programmed
   append, a row   6,000 + operations, and 60,000 more where a block of the index begins: with the first row of chunk 4,
                   8, 16, 32, 64, 96 ...
-  flush           16,000 + operations
+  flush           20,000 + operations
 
 The formulas must not be just any large numbers: less than half of the largest promise taken is an error, too.
 
@@ -25,7 +25,7 @@ TOOLS = pathlib.Path(__file__).resolve().parents[2] / "toolchains"
 FILES, ROWS = 3, 11264
 PERIODS = (1, 16, 64)
 CHUNKS = (4, 16)  # rows
-APPEND, INDEX_BLOCK, FLUSH = 6000, 60000, 16000
+APPEND, INDEX_BLOCK, FLUSH = 6000, 60000, 20000
 CALL = struct.Struct("<11I")
 OPERATIONS = ("programs", "programmed", "reads", "read", "erases")
 FORESEEN = (("programs", 5), ("programmed", 6), ("reads", 7), ("erases", 8))
