@@ -60,7 +60,7 @@ TEST(PowerCut, BadBlocks) {
     FlashCutOptions bad = nor(72, 4);
     bad.bad_every = 7;
     bad.worn_every = 5;
-    cut_flash("flash-bad-blocks", appending({2, false, 350}), 59600, bad);
+    cut_flash("flash-bad-blocks", appending({2, false, 350}), 56000, bad);
 }
 TEST(PowerCut, WeakUnits) {
     FlashCutOptions weak = nor(56, 4);
