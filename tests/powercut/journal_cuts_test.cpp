@@ -55,5 +55,5 @@ TEST(PowerCut, CompressedChunks) {
 TEST(PowerCut, Full) {
     DiskOptions full = journaled(1024);
     full.limit = 16000;
-    cut_disks("journal-full", filling(false, false), 68700, full);
+    cut_disks("journal-full", filling(false, false), 64000, full);
 }

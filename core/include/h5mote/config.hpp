@@ -156,8 +156,8 @@
 #endif
 
 // On storages whose sync is a commit, room is kept for every chunk in memory and all new metadata: the append that does
-// not fit says no_space, and flush() finds room for what was appended before. 0 or 1; 330 bytes of code. Off: flush() may
-// be what does not fit; what earlier ones made durable is safe either way.
+// not fit says no_space, and flush() finds room for what was appended before. 0 or 1; 330 bytes of code. Off: flush()
+// may be what does not fit; what earlier ones made durable is safe either way.
 #ifndef H5MOTE_KEEP_ROOM
 #define H5MOTE_KEEP_ROOM 1
 #endif

@@ -104,9 +104,10 @@ public:
     /// Device and memory (aligned to 8) are borrowed until the driver is destroyed.
     FlashDriver(FlashDevice& device, Bytes memory) noexcept;
 
-    /// Makes the device an empty file, whatever it held, and mounts it. Nothing else ever formats. What was there is
-    /// gone at the instant at which the first commit is complete. invalid_argument: a geometry or format that makes no
-    /// sense; over_budget: memory; no_space: too small a device, too many bad blocks. io_error.
+    /// Makes the device an empty file, whatever it held, and mounts it. Nothing else ever formats. What was there may
+    /// be gone once the first block was begun; if the power fails then and before the first commit is complete, mount()
+    /// may find no_commit. invalid_argument: a geometry or format that makes no sense; over_budget: memory; no_space:
+    /// too small a device, too many bad blocks. io_error.
     Status format(const FlashFormat& format = {}, const FlashOptions& options = {}) noexcept;
     /// Finds the state of the last sync() that returned ok, or, when the power failed in a later one, of that one.
     /// Writes nothing. not_found: no block carries a log (blank), nor anything that the chip's ECC lets be read.
