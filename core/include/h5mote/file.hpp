@@ -97,10 +97,11 @@ public:
 
     Group root() noexcept;
     /// Makes durable all that was changed through any handle of this file, and what was found in it: when it returns
-    /// ok, it is still there after a power cut at any later instant. After an error nothing that was flushed before is lost, and the call can be
-    /// repeated. Rows that were appended cost two syncs of the driver, because their place was prepared by the flush
-    /// before; others up to four, as do the first rows of a dataset, many more rows than between the flushes before,
-    /// and rows in chunks that pass filters or that the chunk cache has no room for. One sync, where that is a commit.
+    /// ok, it is still there after a power cut at any later instant. After an error nothing that was flushed before is
+    /// lost, and the call can be repeated. Rows that were appended cost two syncs of the driver, because their place
+    /// was prepared by the flush before; others up to four, as do the first rows of a dataset, many more rows than
+    /// between the flushes before, and rows in chunks that pass filters or that the chunk cache has no room for. One
+    /// sync, where that is a commit.
     Status flush() noexcept;
     /// Flushes, gives space held in advance back and ends every handle of this file. Also after an error all memory is
     /// released and the storage holds what the last successful flush() left.
