@@ -335,7 +335,7 @@ TEST(Flash, NoBitBringsBackAnOlderState) {
                     ++told;
                 } else {
                     ++whole;
-                    ASSERT_TRUE(has_pattern(again, 128 * (i % 5), 128, i)) << "bit " << bit << " syncs " << syncs;
+                    ASSERT_TRUE(has_pattern(again, 128 * (i % 5), 128, i));
                 }
             }
             rig.chip.flip(newest, bit / 8, bits);
