@@ -170,6 +170,7 @@ Status FlashDriver::collect() noexcept {
             do {
                 tail_ = next(tail_);
             } while (tail_ != head_ && known_bad(tail_));
+            limit_ = keep(FlashRule::free_last) ? limit_ : tail_;
             scan_ = first_record();
             walk = {tail_, scan_, {}};
             // What was freed can be used only after a commit; one for each block would cost too much.

@@ -58,6 +58,7 @@ enum class FlashRule : std::uint8_t {
     checksum_head,  // a block belongs to the log only if its header's checksum fits
     checksum,       // a record counts only if its checksum does
     commit_alone,   // what is committed does not stand in the same program unit
+    free_last,      // what an earlier commit needs is not erased before a later one is complete
     leave_block,    // where a program may have been cut none follows
     barrier,        // what was never committed does not come back
     settle          // records before a mount are not gone through again by the next
