@@ -78,9 +78,8 @@ private:
     void check(FlashMachine& machine, const History& history, std::size_t done, FlashCut cut, const char* what,
                std::size_t number, bool first) {
         const History::Interval& allowed = history.at(done);
-        std::uint64_t hash =
-            hash_of(machine.chip.contents(), (first ? 1 : recovery_ * 0x100000001U) + allowed.operations);
-        hash += cut == FlashCut::unstable ? done * 7 + number : 0;
+        const std::uint64_t hash =
+            hash_of(machine, (first ? 1 : recovery_ * 0x100000001U) + allowed.operations, done, cut, number);
         if (!tally.is_new(hash)) {
             return;
         }

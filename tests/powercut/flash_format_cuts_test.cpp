@@ -104,8 +104,7 @@ private:
 
     void check(FlashMachine& machine, std::size_t done, FlashCut cut, const char* what, std::size_t number,
                bool first) {
-        std::uint64_t hash = hash_of(machine.chip.contents(), first ? 1 : recovery_ * 0x100000001U);
-        hash += cut == FlashCut::unstable ? done * 7 + number : 0;
+        const std::uint64_t hash = hash_of(machine, first ? 1 : recovery_ * 0x100000001U, done, cut, number);
         if (!tally.is_new(hash)) {
             return;
         }

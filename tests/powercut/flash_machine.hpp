@@ -68,6 +68,12 @@ public:
 /// `done`: operations before the one that was cut.
 using AfterFlashCut = std::function<void(std::size_t done, FlashCut cut, const char* what, std::size_t number)>;
 
+/// For telling what cuts leave apart: images of a seed, and unstable ones by the cut as well.
+inline std::uint64_t hash_of(const FlashMachine& machine, std::uint64_t seed, std::size_t done, FlashCut cut,
+                             std::size_t number) {
+    return hash_of(machine.chip.contents(), seed) + (cut == FlashCut::unstable ? done * 7 + number : 0);
+}
+
 /// Every cut within these operations, while not `enough`. `base` comes as the chip before them, and has them all in the
 /// end; `trial` is where each cut happens.
 void cut_operations(FlashMachine& base, FlashMachine& trial, const std::vector<FlashOperation>& operations,

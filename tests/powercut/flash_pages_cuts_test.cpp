@@ -118,8 +118,7 @@ private:
         }
         const std::uint32_t least = acknowledged_[last_].round;
         const std::uint32_t most = acknowledged_[std::min(last_ + 1, acknowledged_.size() - 1)].round;
-        std::uint64_t hash = hash_of(machine.chip.contents(), changed_);
-        hash += how == FlashCut::unstable ? done * 7 + number : 0;
+        const std::uint64_t hash = hash_of(machine, changed_, done, how, number);
         if (!tally_.is_new(hash)) {
             return;
         }

@@ -7,7 +7,6 @@
 namespace h5mote {
 namespace {
 
-constexpr std::uint32_t kNodeRecord = 12 + 4 + 4 * 16;
 // What a piece of a page costs besides its bytes: the record, and the map's, a few of whose nodes are whole ones.
 constexpr std::uint32_t kPiece = 72;
 // Changes to what points to what room is kept for: the index, of each range; the dimensions, and more of the index.
@@ -56,10 +55,10 @@ Status FlashDriver::changing() noexcept {
 
 // Whether so many bytes of records, beside those that room is kept for, find room in the log.
 Status FlashDriver::log_space_for(std::uint64_t bytes) noexcept {
-    bytes += kept_bytes_ + kFlashHeight * kNodeRecord;
+    bytes += kept_bytes_ + kFlashHeight * kFlashNodeRecord;
     // What the largest record may leave unused at the end of a block does not count.
-    const std::uint32_t usable = geometry_.block_size - first_record() - kNodeRecord;
-    const std::uint32_t here = room() < kNodeRecord ? 0 : room() - kNodeRecord;
+    const std::uint32_t usable = geometry_.block_size - first_record() - kFlashNodeRecord;
+    const std::uint32_t here = room() < kFlashNodeRecord ? 0 : room() - kFlashNodeRecord;
     std::uint32_t rest = 0;
     const std::uint64_t blocks = bytes <= here ? 0 : divide(bytes - here + usable - 1, usable, rest);
     // After a mount, which gives up the rest of a block, the room for all until the next sync is made at once. Blocks

@@ -157,6 +157,8 @@ inline constexpr std::uint32_t kNoFlashPage = 0xffffffff;
 inline constexpr unsigned kFlashWeightLimit = 28;  // of a piece that is not split
 inline constexpr unsigned kFlashFanOutLog2 = 4;    // of the map
 inline constexpr unsigned kFlashHeight = 7;        // most levels of it
+// Bytes of the largest record of a node: a head, the mask of its entries, all of them.
+inline constexpr std::uint32_t kFlashNodeRecord = 12 + 4 + (4U << kFlashFanOutLog2);
 
 inline constexpr std::uint32_t flash_key(std::uint32_t level, std::uint32_t index) noexcept {
     return level << 28 | index;

@@ -20,7 +20,6 @@ namespace {
 constexpr bool power_of_two(std::uint32_t value) noexcept { return value != 0 && (value & (value - 1)) == 0; }
 
 constexpr std::uint32_t kFewestBlocks = 8;
-constexpr std::uint32_t kNodeRecord = 12 + 4 + 16 * 4;  // bytes of the largest node
 constexpr std::uint32_t kMostWords = 0x80000000;
 
 }  // namespace
@@ -80,8 +79,8 @@ Status FlashDriver::lay_out(const FlashFormat& format, const FlashOptions& optio
     const std::uint32_t hundredth = good * (block / 4) / 100;  // words
     const std::uint32_t window = good * (block / 4) / 16;
     const std::uint32_t slack = hundredth * format.reserve / 8 * 3;
-    const std::uint32_t flush = (2 * options.changes + kFlashHeight) * kNodeRecord;
-    spare_blocks_ = window / (block / 4) + flush / (block - kNodeRecord) + 5;
+    const std::uint32_t flush = (2 * options.changes + kFlashHeight) * kFlashNodeRecord;
+    spare_blocks_ = window / (block / 4) + flush / (block - kFlashNodeRecord) + 5;
     const std::uint32_t slack_blocks = slack / (block / 4) + 3;
     start_blocks_ = spare_blocks_ + slack_blocks;
     rate_ = 1600U / (3U * format.reserve) + 2;
