@@ -78,7 +78,7 @@ Status next_order(FileState& file, Address header, std::uint16_t& order) noexcep
     H5MOTE_TRY(info.decode(file.context, file.shape(), message.body()));
     order = info.max_order;
     if (order == 0xffff) {
-        return file.context.fail(Module::attribute, __LINE__, Status::overflow, order);
+        return file.context.fail(Module::attribute, H5MOTE_HERE, Status::overflow, order);
     }
     if ((info.flags & LinkInfoMessage::kTracked) != 0) {
         message.store(AttributeInfoMessage::kOrderOffset, order + 1U, 2, Phase::index);
@@ -92,7 +92,7 @@ Status next_order(FileState& file, Address header, std::uint16_t& order) noexcep
     order = 0;
     const Status status = message.next(MessageType::attribute_info);
     if ((message.header_flags() & HeaderPrefix::kAttributesTracked) != 0) {
-        return file.context.unsupported(Module::attribute, __LINE__, Feature::creation_order);
+        return file.context.unsupported(Module::attribute, H5MOTE_HERE, Feature::creation_order);
     }
     return status == Status::not_found ? add_info(file, header, 0) : status;
 }
@@ -113,7 +113,7 @@ H5MOTE_STEP Status replace_value(FileState& file, Address header, const Attribut
     H5MOTE_TRY(existing.describe());
     if (!identical_layout(existing.type, DatatypeView(content.message.type)) ||
         !same_space(existing.space, content.space)) {
-        return file.context.fail(Module::attribute, __LINE__, Status::type_mismatch);
+        return file.context.fail(Module::attribute, H5MOTE_HERE, Status::type_mismatch);
     }
     CacheEntry& block = *existing.message.block();
     const std::size_t at = static_cast<std::size_t>(existing.parts.data.data() - block.at(0));
@@ -129,7 +129,7 @@ Status write_value(FileState& file, Address header, AttributeContent& content) n
         return status;
     }
     if (content.size() > 0xffff) {
-        return file.context.fail(Module::attribute, __LINE__, Status::over_budget, 0, content.size());
+        return file.context.fail(Module::attribute, H5MOTE_HERE, Status::over_budget, 0, content.size());
     }
     std::uint16_t order = 0;
     H5MOTE_TRY(next_order(file, header, order));
@@ -146,11 +146,11 @@ Status StoredAttribute::next() noexcept {
             AttributeInfoMessage info;
             H5MOTE_TRY(info.decode(context, message.file().shape(), message.body()));
             if (info.dense) {
-                return context.unsupported(Module::attribute, __LINE__, Feature::dense_attributes);
+                return context.unsupported(Module::attribute, H5MOTE_HERE, Feature::dense_attributes);
             }
         } else if (message.type() == MessageType::attribute) {
             if ((message.flags() & kMessageShared) != 0) {
-                return context.unsupported(Module::attribute, __LINE__, Feature::shared_message);
+                return context.unsupported(Module::attribute, H5MOTE_HERE, Feature::shared_message);
             }
             return parts.decode(context, message.body());
         }
@@ -176,7 +176,7 @@ Status StoredAttribute::describe() noexcept {
     std::uint64_t size = 0;
     sound = sound && checked_multiply<std::uint64_t>(elements, type.size(), size) && size <= parts.data.size();
     bytes = static_cast<std::size_t>(size);
-    return sound ? Status::ok : file.context.fail(Module::attribute, __LINE__, Status::corrupt_file);
+    return sound ? Status::ok : file.context.fail(Module::attribute, H5MOTE_HERE, Status::corrupt_file);
 }
 
 Status Object::write_attribute_as(std::string_view name, DatatypeView memory_type, DatatypeView file_type,
@@ -191,7 +191,7 @@ Status Object::write_attribute_as(std::string_view name, DatatypeView memory_typ
         sound = sound && space->valid();
     }
     if (!sound || !content.space.data_size(memory_type.size(), bytes) || bytes != data.size()) {
-        return file_->context.fail(Module::attribute, __LINE__, Status::invalid_argument, 0, data.size());
+        return file_->context.fail(Module::attribute, H5MOTE_HERE, Status::invalid_argument, 0, data.size());
     }
     Conversion conversion;
     H5MOTE_TRY(prepare_conversion(file_->context, conversion, memory_type, file_type));
@@ -237,7 +237,7 @@ Status Object::read_attribute(std::string_view name, Span<char> to, std::size_t&
     H5MOTE_TRY(opened.status());
     const Attribute& attribute = *opened;
     if (attribute.type().type_class() != TypeClass::string || attribute.element_count() != 1) {
-        return file_->context.fail(Module::attribute, __LINE__, Status::type_mismatch);
+        return file_->context.fail(Module::attribute, H5MOTE_HERE, Status::type_mismatch);
     }
     // Where the text ends is found piece by piece; nothing is copied that does not fit.
     const bool spaces = attribute.type().padding() == StringPadding::space_padded;
@@ -257,7 +257,7 @@ Status Object::read_attribute(std::string_view name, Span<char> to, std::size_t&
         at += now;
     }
     if (length > to.size()) {
-        return file_->context.fail(Module::attribute, __LINE__, Status::invalid_argument, 0, length);
+        return file_->context.fail(Module::attribute, H5MOTE_HERE, Status::invalid_argument, 0, length);
     }
     return attribute.read_stored(0, {reinterpret_cast<std::byte*>(to.data()), length});
 }
@@ -276,7 +276,7 @@ Status Object::attribute_type(std::string_view name, Bytes buffer, DatatypeView&
     H5MOTE_TRY(opened.status());
     const ConstBytes stored = (*opened).type().bytes();
     if (stored.size() > buffer.size()) {
-        return file_->context.fail(Module::attribute, __LINE__, Status::over_budget, 0, stored.size());
+        return file_->context.fail(Module::attribute, H5MOTE_HERE, Status::over_budget, 0, stored.size());
     }
     std::memcpy(buffer.data(), stored.data(), stored.size());
     type = DatatypeView({buffer.data(), stored.size()});
@@ -312,7 +312,7 @@ H5MOTE_STEP Status Object::attribute_name(std::uint32_t i, Span<char> to, std::s
     H5MOTE_TRY(found.name(name));
     length = name.size();
     if (length > to.size()) {
-        return file_->context.fail(Module::attribute, __LINE__, Status::invalid_argument, 0, length);
+        return file_->context.fail(Module::attribute, H5MOTE_HERE, Status::invalid_argument, 0, length);
     }
     std::memcpy(to.data(), name.data(), length);
     return Status::ok;
@@ -327,7 +327,7 @@ Status Object::read_attribute(std::string_view name, DatatypeView type, Bytes to
     H5MOTE_TRY(attribute.describe());
     std::uint64_t wanted = 0;
     if (!checked_multiply<std::uint64_t>(attribute.elements, type.size(), wanted) || wanted != to.size()) {
-        return file_->context.fail(Module::attribute, __LINE__, Status::invalid_argument, 0, wanted);
+        return file_->context.fail(Module::attribute, H5MOTE_HERE, Status::invalid_argument, 0, wanted);
     }
     Conversion conversion;
     H5MOTE_TRY(prepare_conversion(file_->context, conversion, attribute.type, type));
@@ -341,7 +341,7 @@ Status Object::read_attribute(std::string_view name, Span<char> to, std::size_t&
     H5MOTE_TRY(attribute.find(name));
     H5MOTE_TRY(attribute.describe());
     if (attribute.type.type_class() != TypeClass::string || attribute.elements != 1) {
-        return file_->context.fail(Module::attribute, __LINE__, Status::type_mismatch);
+        return file_->context.fail(Module::attribute, H5MOTE_HERE, Status::type_mismatch);
     }
     const char* text = text_of(attribute.parts.data).data();
     length = 0;
@@ -355,7 +355,7 @@ Status Object::read_attribute(std::string_view name, Span<char> to, std::size_t&
         }
     }
     if (length > to.size()) {
-        return file_->context.fail(Module::attribute, __LINE__, Status::invalid_argument, 0, length);
+        return file_->context.fail(Module::attribute, H5MOTE_HERE, Status::invalid_argument, 0, length);
     }
     std::memcpy(to.data(), text, length);
     return Status::ok;
@@ -390,7 +390,7 @@ Status Object::attribute_type(std::string_view name, Bytes buffer, DatatypeView&
     H5MOTE_TRY(parse_datatype(file_->context, attribute.parts.type, stored));
     const std::size_t length = stored.encoded_length();
     if (length > buffer.size()) {
-        return file_->context.fail(Module::attribute, __LINE__, Status::over_budget, 0, length);
+        return file_->context.fail(Module::attribute, H5MOTE_HERE, Status::over_budget, 0, length);
     }
     std::memcpy(buffer.data(), attribute.parts.type.data(), length);
     type = DatatypeView({buffer.data(), length});
@@ -424,7 +424,7 @@ Status Object::attribute_name(std::uint32_t i, Span<char> to, std::size_t& lengt
     } while (i-- > 0);
     length = attribute.parts.name.size();
     if (length > to.size()) {
-        return file_->context.fail(Module::attribute, __LINE__, Status::invalid_argument, 0, length);
+        return file_->context.fail(Module::attribute, H5MOTE_HERE, Status::invalid_argument, 0, length);
     }
     std::memcpy(to.data(), attribute.parts.name.data(), length);
     return Status::ok;
@@ -439,7 +439,7 @@ H5MOTE_STEP Status Object::remove_attribute(std::string_view name) noexcept {
     H5MOTE_TRY(attribute.find(name));
 #if H5MOTE_ALL_FORMATS
     if (attribute.message.version() == 1) {
-        return file_->context.unsupported(Module::attribute, __LINE__, Feature::object_header_version, 1);
+        return file_->context.unsupported(Module::attribute, H5MOTE_HERE, Feature::object_header_version, 1);
     }
 #endif
     H5MOTE_TRY(secure_change(*file_, address_, *attribute.message.block(),

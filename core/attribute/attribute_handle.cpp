@@ -61,7 +61,7 @@ Status open_part(FileState& file, StoredAttributeMessage& attribute, MessageType
     H5MOTE_TRY(attribute.bytes.read(offset, {reference, length}));
     H5MOTE_TRY(message.open_shared(file, type, {reference, length}));
     if (message.size() > 0xffff) {
-        return file.context.fail(Module::attribute, __LINE__, Status::corrupt_file);
+        return file.context.fail(Module::attribute, H5MOTE_HERE, Status::corrupt_file);
     }
     part = &message.bytes();
     offset = 0;
@@ -89,7 +89,7 @@ H5MOTE_STEP Status load_space(FileState& file, StoredAttributeMessage& attribute
         state.space, null, stored.rank, [&stored](unsigned d) { return stored.dim(d); },
         [&stored](unsigned d) { return stored.max_dim(d); });
     return sound && state.space.valid() ? Status::ok
-                                        : file.context.fail(Module::attribute, __LINE__, Status::corrupt_file);
+                                        : file.context.fail(Module::attribute, H5MOTE_HERE, Status::corrupt_file);
 }
 
 // Allocates the state with its type, from which follows how large the value is.
@@ -142,7 +142,7 @@ Status make_attribute(FileState& file, Address object, StoredAttributeMessage& a
         const std::uint32_t size = DatatypeView({state->type_bytes(), state->type_length}).size();
         if (!checked_multiply<std::uint64_t>(state->elements, size, state->bytes) ||
             state->bytes > attribute.bytes.size() - state->data) {
-            status = file.context.fail(Module::attribute, __LINE__, Status::corrupt_file, 0, object);
+            status = file.context.fail(Module::attribute, H5MOTE_HERE, Status::corrupt_file, 0, object);
         }
     }
     if (status != Status::ok && state != nullptr) {
@@ -227,7 +227,7 @@ H5MOTE_STEP Status Attribute::read_stored(std::uint64_t offset, Bytes to) const 
         return Status::invalid_handle;
     }
     if (!within(offset, to.size(), state_->bytes)) {
-        return state_->file->context.fail(Module::attribute, __LINE__, Status::invalid_argument, 0, offset);
+        return state_->file->context.fail(Module::attribute, H5MOTE_HERE, Status::invalid_argument, 0, offset);
     }
     if (to.empty()) {
         return Status::ok;
@@ -245,7 +245,7 @@ H5MOTE_STEP Status Attribute::read(DatatypeView wanted, Bytes to) const noexcept
     FileState& file = *state_->file;
     std::uint64_t size = 0;
     if (!checked_multiply<std::uint64_t>(state_->elements, wanted.size(), size) || size != to.size()) {
-        return file.context.fail(Module::attribute, __LINE__, Status::invalid_argument, 0, size);
+        return file.context.fail(Module::attribute, H5MOTE_HERE, Status::invalid_argument, 0, size);
     }
     HeapSource source(file);
     FileValues values;

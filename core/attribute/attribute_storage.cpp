@@ -24,7 +24,7 @@ Status AttributePlace::open(FileState& file, MetadataWindow& bytes) const noexce
 
 Status AttributePlace::open_in(FileState& file, FractalHeap& heap, MetadataWindow& bytes) const noexcept {
     return id_length < heap.id_length()
-               ? file.context.fail(Module::attribute, __LINE__, Status::corrupt_file, id_length, address)
+               ? file.context.fail(Module::attribute, H5MOTE_HERE, Status::corrupt_file, id_length, address)
                : heap.object(ConstBytes(id, heap.id_length()), bytes);
 }
 
@@ -36,7 +36,7 @@ Status AttributeParts::decode(Context& context, MetadataWindow& bytes) noexcept 
     Reader reader(head);
     const unsigned version = reader.u8();
     if (version == 0 || version > 3) {
-        return context.unsupported(Module::attribute, __LINE__, Feature::attribute_version, version);
+        return context.unsupported(Module::attribute, H5MOTE_HERE, Feature::attribute_version, version);
     }
     flags = version == 1 ? static_cast<std::uint8_t>(reader.u8() & 0U) : reader.u8();
     name_size = reader.u16();
@@ -56,7 +56,7 @@ Status AttributeParts::decode(Context& context, MetadataWindow& bytes) noexcept 
     if (data > bytes.size()) {
         data = static_cast<std::uint32_t>(bytes.size());
     }
-    return sound ? Status::ok : damaged_message(context, __LINE__, MessageType::attribute);
+    return sound ? Status::ok : damaged_message(context, H5MOTE_HERE, MessageType::attribute);
 }
 
 Status StoredAttributeMessage::name(std::string_view& text) noexcept {
@@ -144,7 +144,7 @@ Status AttributeCursor::next_in_header(StoredAttributeMessage& attribute) noexce
     ConstBytes reference;
     H5MOTE_TRY(attribute.bytes.view(0, 2 + sizeof place.id, reference));
     if (reference[0] != std::byte{3} || reference[1] != std::byte{1}) {
-        return file_.context.unsupported(Module::attribute, __LINE__, Feature::shared_message,
+        return file_.context.unsupported(Module::attribute, H5MOTE_HERE, Feature::shared_message,
                                          static_cast<std::uint32_t>(reference[0]));
     }
     place.kind = AttributePlace::Kind::shared;
@@ -186,7 +186,7 @@ public:
     Status compare(ConstBytes bytes, int& order) noexcept override {
         AttributeRecord record;
         if (!record.decode(BTree2Type::attribute_name, bytes)) {
-            return file_.context.fail(Module::attribute, __LINE__, Status::corrupt_file);
+            return file_.context.fail(Module::attribute, H5MOTE_HERE, Status::corrupt_file);
         }
         if (record.hash != hash_) {
             order = hash_ < record.hash ? -1 : 1;
@@ -217,7 +217,7 @@ Status AttributeCursor::dense_at(std::uint64_t position, StoredAttributeMessage&
     H5MOTE_TRY(dense_->index.record(position, {bytes, dense_->index.record_size()}));
     return record.decode(dense_->index.type(), {bytes, dense_->index.record_size()})
                ? take_record(file_, record, info_.storage, dense_->heap, tracked_, attribute)
-               : file_.context.fail(Module::attribute, __LINE__, Status::corrupt_file, 0, header_);
+               : file_.context.fail(Module::attribute, H5MOTE_HERE, Status::corrupt_file, 0, header_);
 }
 
 Status AttributeCursor::at(std::uint64_t position, StoredAttributeMessage& attribute) noexcept {

@@ -36,8 +36,8 @@ bool is_zero(ConstBytes bytes) noexcept {
     return true;
 }
 
-Status damaged(FileState& file, unsigned line) noexcept {
-    return file.context.fail(Module::attribute, line, Status::corrupt_file);
+Status damaged(FileState& file, SourcePlace place) noexcept {
+    return file.context.fail(Module::attribute, place, Status::corrupt_file);
 }
 
 // Length and address of an object as revised references hold it.
@@ -45,7 +45,7 @@ Status read_token(FileState& file, Reader& reader, Address& address) noexcept {
     const unsigned length = reader.u8();
     const ConstBytes token = reader.bytes(length);
     if (!reader.ok() || length != file.shape().sizeof_addr) {
-        return damaged(file, __LINE__);
+        return damaged(file, H5MOTE_HERE);
     }
     address = file.shape().load_addr(token.data());
     return Status::ok;
@@ -57,7 +57,7 @@ Status decode_revised(FileState& file, ReferenceType type, ConstBytes stored, Re
     const unsigned stored_type = reader.u8();
     const unsigned flags = reader.u8();
     if (stored_type != static_cast<unsigned>(type)) {
-        return file.context.fail(Module::attribute, __LINE__, Status::invalid_argument, stored_type);
+        return file.context.fail(Module::attribute, H5MOTE_HERE, Status::invalid_argument, stored_type);
     }
     reference.target.other_file = (flags & kOtherFile) != 0;
     if (type == ReferenceType::object2 && !reference.target.other_file) {
@@ -105,7 +105,7 @@ H5MOTE_STEP Status decode(FileState& file, ReferenceType type, ConstBytes stored
 // The file that the target is in, with one reference for the caller.
 Status open_target(FileState& file, Reference& reference, FileState*& target) noexcept {
     if (reference.target.null) {
-        return file.context.fail(Module::attribute, __LINE__, Status::not_found);
+        return file.context.fail(Module::attribute, H5MOTE_HERE, Status::not_found);
     }
     if (!reference.target.other_file) {
         file.retain();
@@ -165,7 +165,7 @@ Status Object::reference_region(ReferenceType type, ConstBytes stored, Object& t
                                 SelectionSet& region) const noexcept {
     H5MOTE_TRY(check());
     if (type != ReferenceType::region1 && type != ReferenceType::region2) {
-        return file_->context.fail(Module::attribute, __LINE__, Status::invalid_argument);
+        return file_->context.fail(Module::attribute, H5MOTE_HERE, Status::invalid_argument);
     }
     Reference reference;
     H5MOTE_TRY(decode(*file_, type, stored, reference));
@@ -196,7 +196,7 @@ Status Object::variable_size(ConstBytes heap_id, std::uint64_t& bytes) const noe
     H5MOTE_TRY(check());
     bytes = 0;
     if (heap_id.size() < file_->shape().sizeof_addr) {
-        return file_->context.fail(Module::attribute, __LINE__, Status::invalid_argument);
+        return file_->context.fail(Module::attribute, H5MOTE_HERE, Status::invalid_argument);
     }
     const Address collection = file_->shape().load_addr(heap_id.data());
     return collection == 0 || collection == kUndefinedAddress ? Status::ok : HeapSource(*file_).size(heap_id, bytes);

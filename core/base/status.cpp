@@ -18,7 +18,7 @@ Status ErrorTrail::add(std::uint32_t where, std::uint32_t detail, std::uint64_t 
         ++size_;
     }
     next_ = static_cast<std::uint8_t>(next_ + 1 == H5MOTE_ERROR_TRAIL ? 0 : next_ + 1);
-    return static_cast<Status>(where & 0xffU);
+    return static_cast<Status>(where & 0x1fU);
 }
 
 ErrorRecord ErrorTrail::newest(std::size_t i) const noexcept {
@@ -28,8 +28,10 @@ ErrorRecord ErrorTrail::newest(std::size_t i) const noexcept {
     // next_ is one past the newest, and i + 1 is at most the length of the ring.
     const std::size_t back = i + 1;
     const Entry& entry = entries_[next_ >= back ? next_ - back : next_ + H5MOTE_ERROR_TRAIL - back];
-    return {static_cast<Module>(entry.where >> 8 & 0xffU), static_cast<Status>(entry.where & 0xffU),
-            static_cast<std::uint16_t>(entry.where >> 16), entry.detail, entry.value};
+    ErrorRecord record = error_record(entry.where);
+    record.detail = entry.detail;
+    record.value = entry.value;
+    return record;
 }
 
 }  // namespace h5mote

@@ -41,7 +41,7 @@ Status decode(Context& context, MetadataWindow& bytes, AttributeParts& parts) no
     parts.type = reader.u16();
     parts.space = reader.u16();
     if (parts.version == 0 || parts.version > 3) {
-        return context.unsupported(Module::attribute, __LINE__, Feature::attribute_version, parts.version);
+        return context.unsupported(Module::attribute, H5MOTE_HERE, Feature::attribute_version, parts.version);
     }
     parts.flags = parts.version == 1 ? 0 : parts.flags;
     parts.name_at = kHead + (parts.version == 3 ? 1U : 0U);
@@ -91,8 +91,9 @@ H5MOTE_STEP Status check_parts(Checker& checker, MetadataWindow& bytes, const At
     Feature feature = Feature::none;
     const Status status = validate_datatype(body, length, feature);
     if (status != Status::ok) {
-        return status == Status::unsupported ? checker.file().context.unsupported(Module::attribute, __LINE__, feature)
-                                             : status;
+        return status == Status::unsupported
+                   ? checker.file().context.unsupported(Module::attribute, H5MOTE_HERE, feature)
+                   : status;
     }
     const DatatypeView type(body.first(length));
     std::uint64_t size = 0;

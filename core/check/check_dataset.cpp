@@ -60,7 +60,7 @@ Status DatasetCheck::load_type(Address header) noexcept {
     Feature feature = Feature::none;
     const Status status = validate_datatype(body, length, feature);
     if (status != Status::ok) {
-        return status == Status::unsupported ? checker.file().context.unsupported(Module::dataset, __LINE__, feature)
+        return status == Status::unsupported ? checker.file().context.unsupported(Module::dataset, H5MOTE_HERE, feature)
                                              : status;
     }
     const DatatypeView type(body.first(length));

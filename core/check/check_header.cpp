@@ -14,12 +14,12 @@ namespace {
 Status check_prefix(Context& context, MessageType type, ConstBytes body, unsigned least, unsigned most,
                     std::size_t size) noexcept {
     if (body.size() < size) {
-        return damaged_message(context, __LINE__, type);
+        return damaged_message(context, H5MOTE_HERE, type);
     }
     const unsigned version = std::to_integer<unsigned>(body[0]);
     return version >= least && version <= most
                ? Status::ok
-               : context.unsupported(Module::format, __LINE__, Feature::message_version, version);
+               : context.unsupported(Module::format, H5MOTE_HERE, Feature::message_version, version);
 }
 
 Status check_datatype(Context& context, ConstBytes body) noexcept {
@@ -28,9 +28,9 @@ Status check_datatype(Context& context, ConstBytes body) noexcept {
     const Status status = validate_datatype(body, length, feature);
     switch (status) {
         case Status::corrupt_file:
-            return damaged_message(context, __LINE__, MessageType::datatype);
+            return damaged_message(context, H5MOTE_HERE, MessageType::datatype);
         case Status::unsupported:
-            return context.unsupported(Module::format, __LINE__, feature);
+            return context.unsupported(Module::format, H5MOTE_HERE, feature);
         default:
             return status;
     }
@@ -50,8 +50,9 @@ Status check_pipeline(Context& context, ConstBytes body) noexcept {
 Status check_old_fill_value(Context& context, ConstBytes body) noexcept {
     Reader reader(body);
     const std::uint32_t size = reader.u32();
-    return reader.ok() && size <= reader.remaining() ? Status::ok
-                                                     : damaged_message(context, __LINE__, MessageType::fill_value_old);
+    return reader.ok() && size <= reader.remaining()
+               ? Status::ok
+               : damaged_message(context, H5MOTE_HERE, MessageType::fill_value_old);
 }
 
 // Messages of other types stand in their own headers. Specification IV.A.2, "shared message".
@@ -110,15 +111,15 @@ Status Checker::check_body(MessageType type, ConstBytes body, HeaderFacts& facts
         }
         case MessageType::comment:
             return std::memchr(body.data(), 0, body.size()) != nullptr ? Status::ok
-                                                                       : damaged_message(context, __LINE__, type);
+                                                                       : damaged_message(context, H5MOTE_HERE, type);
         case MessageType::modification_time_old:
-            return body.size() >= 14 ? Status::ok : damaged_message(context, __LINE__, type);
+            return body.size() >= 14 ? Status::ok : damaged_message(context, H5MOTE_HERE, type);
         case MessageType::modification_time:
             return check_prefix(context, type, body, 1, 1, 8);
         case MessageType::symbol_table:
             facts.tree = shape().read_addr(reader);
             facts.heap = shape().read_addr(reader);
-            return reader.ok() ? Status::ok : damaged_message(context, __LINE__, type);
+            return reader.ok() ? Status::ok : damaged_message(context, H5MOTE_HERE, type);
         case MessageType::reference_count:
             H5MOTE_TRY(check_prefix(context, type, body, 0, 0, 5));
             facts.recorded = load_le<std::uint32_t>(body.data() + 1);

@@ -99,9 +99,9 @@ Status Checker::link_to(Address header) noexcept {
     if (!file_.contains(header, HeaderPrefix::kOldSize)) {
         return bad(ProblemKind::outside, CheckPart::object_header, header);
     }
-    return objects_.add(header)
-               ? Status::ok
-               : file_.context.fail(Module::file, __LINE__, Status::over_budget, 0, 2 * std::uint64_t{options_.memory});
+    return objects_.add(header) ? Status::ok
+                                : file_.context.fail(Module::file, H5MOTE_HERE, Status::over_budget, 0,
+                                                     2 * std::uint64_t{options_.memory});
 }
 
 Status Checker::open(CheckPart part, Address address, Address size, bool checksummed, MetadataWindow& window) noexcept {

@@ -45,7 +45,7 @@ Status PipelineBlockDecoder::decode(FileState& file, ConstBytes pipeline, std::u
     std::size_t size = 0;
     H5MOTE_TRY(PipelineReader(pipeline).count(context, count));
     if (!to_size(stored, size)) {
-        return context.fail(Module::filter, __LINE__, Status::corrupt_file, 0, address);
+        return context.fail(Module::filter, H5MOTE_HERE, Status::corrupt_file, 0, address);
     }
     const std::size_t bytes = count * sizeof(FilterEntry);
     auto* const entries = static_cast<FilterEntry*>(context.allocate(MemoryKind::filter, bytes));
@@ -59,11 +59,11 @@ Status PipelineBlockDecoder::decode(FileState& file, ConstBytes pipeline, std::u
     }
     context.release(MemoryKind::filter, entries, bytes);
     if (status == Status::unsupported) {
-        return context.unsupported(Module::filter, __LINE__, Feature::filter, static_cast<std::uint32_t>(failed));
+        return context.unsupported(Module::filter, H5MOTE_HERE, Feature::filter, static_cast<std::uint32_t>(failed));
     }
     return status == Status::ok
                ? Status::ok
-               : context.fail(Module::filter, __LINE__, status, static_cast<std::uint32_t>(failed), address);
+               : context.fail(Module::filter, H5MOTE_HERE, status, static_cast<std::uint32_t>(failed), address);
 }
 
 }  // namespace h5mote

@@ -38,7 +38,7 @@ Status ChunkTable::open_btree2(const LayoutMessage& layout) noexcept {
     const BTree2Type type = shape_.filtered ? BTree2Type::chunk_filtered : BTree2Type::chunk;
     return btree2_.type() == type && btree2_.record_size() == size
                ? Status::ok
-               : file_->context.fail(Module::index, __LINE__, Status::corrupt_file, 0, layout.address);
+               : file_->context.fail(Module::index, H5MOTE_HERE, Status::corrupt_file, 0, layout.address);
 }
 
 Status ChunkTable::block_of(Address index, ElementBlock& block) noexcept {
@@ -157,7 +157,7 @@ Status ChunkTable::next(ChunkLookup& lookup, ChunkCursor& cursor, Address& index
         }
         if (kind_ == ChunkIndex::implicit && (!checked_multiply<std::uint64_t>(chunks, shape_.chunk_bytes, bytes) ||
                                               !file_->contains(single_.address, narrow(bytes)))) {
-            return file_->context.fail(Module::index, __LINE__, Status::corrupt_file, 0, single_.address);
+            return file_->context.fail(Module::index, H5MOTE_HERE, Status::corrupt_file, 0, single_.address);
         }
         index = cursor.next++;
         status = find(index, location);

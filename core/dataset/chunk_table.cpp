@@ -54,7 +54,8 @@ Status ChunkTable::open(FileState& file, const LayoutMessage& layout, const Chun
         return open_btree2(layout);
     }
 #endif
-    return file.context.unsupported(Module::index, __LINE__, Feature::chunk_index, static_cast<std::uint32_t>(kind_));
+    return file.context.unsupported(Module::index, H5MOTE_HERE, Feature::chunk_index,
+                                    static_cast<std::uint32_t>(kind_));
 }
 
 void ChunkTable::discard_fresh(FileState& file, const LayoutMessage& layout, const ChunkTableShape& shape) noexcept {
@@ -99,7 +100,7 @@ Status ChunkTable::set(Address index, const ChunkLocation& location, Address str
     }
     if (kind_ == ChunkIndex::implicit) {
         // All chunks of an implicit index exist from the start.
-        return file_->context.fail(Module::index, __LINE__, Status::corrupt_file, 0, index);
+        return file_->context.fail(Module::index, H5MOTE_HERE, Status::corrupt_file, 0, index);
     }
 #endif
     return extensible_.set(index, location, stride, count, phase);
@@ -120,12 +121,12 @@ Status ChunkTable::dispose(Disposal& disposal) noexcept {
         std::uint64_t bytes = 0;
         return checked_multiply<std::uint64_t>(shape_.chunks, shape_.chunk_bytes, bytes)
                    ? disposal.give(single_.address, bytes)
-                   : file_->context.fail(Module::index, __LINE__, Status::corrupt_file);
+                   : file_->context.fail(Module::index, H5MOTE_HERE, Status::corrupt_file);
     }
 #endif
 #if H5MOTE_ALL_FORMATS
     if (by_coordinates()) {
-        return file_->context.unsupported(Module::index, __LINE__, Feature::chunk_index,
+        return file_->context.unsupported(Module::index, H5MOTE_HERE, Feature::chunk_index,
                                           static_cast<std::uint32_t>(kind_));
     }
 #endif

@@ -88,7 +88,7 @@ Status Dataset::datatype(Bytes buffer, DatatypeView& type) const noexcept {
     H5MOTE_TRY(message.body(body));
     H5MOTE_TRY(parse_datatype(file_->context, body, stored));
     if (stored.encoded_length() > buffer.size()) {
-        return file_->context.fail(Module::dataset, __LINE__, Status::over_budget, 0, stored.encoded_length());
+        return file_->context.fail(Module::dataset, H5MOTE_HERE, Status::over_budget, 0, stored.encoded_length());
     }
     std::memcpy(buffer.data(), stored.bytes().data(), stored.encoded_length());
     type = DatatypeView({buffer.data(), stored.encoded_length()});

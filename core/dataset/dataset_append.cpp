@@ -85,11 +85,11 @@ Status DatasetState::open_tail() noexcept {
 Status DatasetState::append(const std::byte* records, std::size_t record_size, std::size_t count,
                             const Conversion* conversion) noexcept {
     if (rank_ != 1 || layout_class_ != LayoutMessage::Class::chunked) {
-        return file_->context.fail(Module::dataset, __LINE__, Status::invalid_argument, rank_);
+        return file_->context.fail(Module::dataset, H5MOTE_HERE, Status::invalid_argument, rank_);
     }
     settle_cursor();
     if (count > max_dims()[0] - dims()[0]) {
-        return file_->context.fail(Module::dataset, __LINE__, Status::invalid_argument, 0, max_dims()[0]);
+        return file_->context.fail(Module::dataset, H5MOTE_HERE, Status::invalid_argument, 0, max_dims()[0]);
     }
 #if H5MOTE_PARTIAL_IO
     if (!fits_cache()) {
@@ -158,7 +158,7 @@ Status DatasetState::set_extent(Span<const std::uint64_t> wanted) noexcept {
         sound = wanted[i] >= dims()[i] && wanted[i] <= max_dims()[i] && wanted[i] != kUnlimited;
     }
     if (!sound) {
-        return file_->context.fail(Module::dataset, __LINE__, Status::invalid_argument, rank_);
+        return file_->context.fail(Module::dataset, H5MOTE_HERE, Status::invalid_argument, rank_);
     }
     // An append that a power cut ended may have left rows beyond the last one: in chunks of their own, which go, and in
     // the last one.

@@ -34,7 +34,7 @@ Status DatasetState::locate_chunk(ChunkLookup& lookup, const std::uint64_t* scal
 #endif
     return location.address == kUndefinedAddress || file_->contains(location.address, location.size)
                ? Status::ok
-               : file_->context.fail(Module::dataset, __LINE__, Status::corrupt_file, 0, location.address);
+               : file_->context.fail(Module::dataset, H5MOTE_HERE, Status::corrupt_file, 0, location.address);
 }
 
 Status DatasetState::load_chunk(const ChunkLocation& location, bool chunk_filtered, Bytes chunk) noexcept {
@@ -50,7 +50,7 @@ Status DatasetState::load_chunk(const ChunkLocation& location, bool chunk_filter
 Status DatasetState::cache_chunk(Address index, const ChunkLocation& location, bool chunk_filtered,
                                  ChunkSlot*& slot) noexcept {
     if (!fits_cache()) {
-        return file_->context.fail(Module::dataset, __LINE__, Status::over_budget, 0, chunk_bytes_);
+        return file_->context.fail(Module::dataset, H5MOTE_HERE, Status::over_budget, 0, chunk_bytes_);
     }
     H5MOTE_TRY(file_->chunks.add(*this, index, static_cast<std::uint32_t>(chunk_bytes_), slot));
     slot->address = location.address;

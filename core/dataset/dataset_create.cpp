@@ -36,8 +36,8 @@ public:
 
 private:
     std::size_t filters_size() const noexcept { return create_.filters.size() * sizeof(FilterEntry); }
-    Status invalid(unsigned line, std::uint64_t value = 0) noexcept {
-        return file_.context.fail(Module::dataset, line, Status::invalid_argument, 0, value);
+    Status invalid(SourcePlace place, std::uint64_t value = 0) noexcept {
+        return file_.context.fail(Module::dataset, place, Status::invalid_argument, 0, value);
     }
     Status plan_chunks() noexcept;
     Status plan_filters() noexcept;
@@ -55,10 +55,10 @@ private:
 
 Status NewDataset::plan() noexcept {
     if (type_.size() == 0 || !space_.data_size(type_.size(), bytes_)) {
-        return invalid(__LINE__);
+        return invalid(H5MOTE_HERE);
     }
     if (!create_.fill.empty() && create_.fill.size() != type_.size()) {
-        return invalid(__LINE__, create_.fill.size());
+        return invalid(H5MOTE_HERE, create_.fill.size());
     }
     const bool chunked =
         create_.layout == Layout::chunked || (create_.layout == Layout::automatic && create_.chunk.rank() > 0);
@@ -66,14 +66,14 @@ Status NewDataset::plan() noexcept {
     return chunked ? plan_chunks() : plan_whole();
 #else
     return chunked && space_.rank == 1 ? plan_chunks()
-                                       : file_.context.unsupported(Module::dataset, __LINE__, Feature::layout_class);
+                                       : file_.context.unsupported(Module::dataset, H5MOTE_HERE, Feature::layout_class);
 #endif
 }
 
 #if H5MOTE_PARTIAL_IO
 Status NewDataset::plan_whole() noexcept {
     if (space_.extensible() || create_.filters.size() != 0 || create_.chunk.rank() != 0) {
-        return invalid(__LINE__);
+        return invalid(H5MOTE_HERE);
     }
     layout_.size = narrow(bytes_);
     if (create_.layout != Layout::compact) {
@@ -82,7 +82,7 @@ Status NewDataset::plan_whole() noexcept {
     layout_.layout_class = LayoutMessage::Class::compact;
     // The message must fit in 16 bits of length.
     return bytes_ <= 0xffff - 4 ? Status::ok
-                                : file_.context.fail(Module::dataset, __LINE__, Status::over_budget, 0, bytes_);
+                                : file_.context.fail(Module::dataset, H5MOTE_HERE, Status::over_budget, 0, bytes_);
 }
 
 #endif
@@ -90,7 +90,7 @@ Status NewDataset::plan_whole() noexcept {
 Status NewDataset::plan_chunks() noexcept {
     const unsigned rank = space_.rank;
     if (rank == 0 || create_.chunk.rank() != rank || create_.filters.size() > H5MOTE_MAX_FILTERS) {
-        return invalid(__LINE__, create_.chunk.rank());
+        return invalid(H5MOTE_HERE, create_.chunk.rank());
     }
     unsigned unlimited = 0;
     std::uint64_t bytes = type_.size();
@@ -108,19 +108,19 @@ Status NewDataset::plan_chunks() noexcept {
         }
     }
     if (!sound) {
-        return invalid(__LINE__, bytes);
+        return invalid(H5MOTE_HERE, bytes);
     }
     shape_.chunk_bytes = static_cast<std::uint32_t>(bytes);
     shape_.filtered = create_.filters.size() != 0;
     if ((shape_.filtered || H5MOTE_PARTIAL_IO == 0) && bytes > file_.chunks.budget()) {
-        return file_.context.fail(Module::dataset, __LINE__, Status::over_budget, 0, bytes);
+        return file_.context.fail(Module::dataset, H5MOTE_HERE, Status::over_budget, 0, bytes);
     }
     if (unlimited != 0 && file_.shape().sizeof_size < 8) {
         // libhdf5 takes a shorter "unlimited" for a number.
-        return file_.context.unsupported(Module::dataset, __LINE__, Feature::sizeof_offsets);
+        return file_.context.unsupported(Module::dataset, H5MOTE_HERE, Feature::sizeof_offsets);
     }
     if (unlimited > 1 || (unlimited == 0 && H5MOTE_FIXED_CHUNKS == 0)) {
-        return file_.context.unsupported(Module::dataset, __LINE__, Feature::chunk_index);
+        return file_.context.unsupported(Module::dataset, H5MOTE_HERE, Feature::chunk_index);
     }
     layout_.layout_class = LayoutMessage::Class::chunked;
     layout_.dimensionality = static_cast<std::uint8_t>(rank + 1);
@@ -146,13 +146,14 @@ Status NewDataset::plan_filters() noexcept {
     const FilterTarget target{type_.size(), static_cast<std::uint32_t>(shape_.chunk_bytes)};
     const Status status = FilterPipeline(Span<FilterEntry>(filters_, create_.filters.size())).prepare(target, failed);
     if (status == Status::unsupported) {
-        return file_.context.unsupported(Module::filter, __LINE__, Feature::filter, static_cast<std::uint32_t>(failed));
+        return file_.context.unsupported(Module::filter, H5MOTE_HERE, Feature::filter,
+                                         static_cast<std::uint32_t>(failed));
     }
     return status == Status::ok
                ? Status::ok
-               : file_.context.fail(Module::filter, __LINE__, status, static_cast<std::uint32_t>(failed));
+               : file_.context.fail(Module::filter, H5MOTE_HERE, status, static_cast<std::uint32_t>(failed));
 #else
-    return file_.context.unsupported(Module::filter, __LINE__, Feature::filter);
+    return file_.context.unsupported(Module::filter, H5MOTE_HERE, Feature::filter);
 #endif
 }
 
@@ -266,7 +267,7 @@ Result<Dataset> Group::make_dataset(std::string_view path, DatatypeView type, co
     static constexpr std::uint64_t kNoLimit = kUnlimited;
     H5MOTE_TRY(check());
     if (space != nullptr && !space->valid()) {
-        return file_->context.fail(Module::dataset, __LINE__, Status::invalid_argument);
+        return file_->context.fail(Module::dataset, H5MOTE_HERE, Status::invalid_argument);
     }
     const Extent extent =
         space != nullptr ? extent_of(*space) : Extent{DataspaceMessage::Type::simple, 1, &kRows, &kNoLimit};

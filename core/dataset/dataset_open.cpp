@@ -26,12 +26,12 @@ Status DatasetState::survey(FileState& file, Address address, Survey& found) noe
     if (status != Status::ok) {
         return status != Status::not_found
                    ? status
-                   : file.context.fail(Module::dataset, __LINE__, Status::not_found, 0, address);
+                   : file.context.fail(Module::dataset, H5MOTE_HERE, Status::not_found, 0, address);
     }
     status = message.find(MessageType::external_files);
     found.external = status == Status::ok;
     if (found.external && H5MOTE_ALL_FORMATS == 0) {
-        return file.context.unsupported(Module::dataset, __LINE__, Feature::external_storage);
+        return file.context.unsupported(Module::dataset, H5MOTE_HERE, Feature::external_storage);
     }
     if (!found.external && status != Status::not_found) {
         return status;
@@ -53,13 +53,14 @@ Status DatasetState::survey(FileState& file, Address address, Survey& found) noe
         status = message.find(MessageType::datatype);
     }
     if (found.rank > (H5MOTE_PARTIAL_IO != 0 ? H5MOTE_MAX_RANK : 1)) {
-        return file.context.unsupported(Module::dataset, __LINE__, Feature::dataspace_rank, found.rank);
+        return file.context.unsupported(Module::dataset, H5MOTE_HERE, Feature::dataspace_rank, found.rank);
     }
     if (found.filters > H5MOTE_MAX_FILTERS) {
-        return file.context.unsupported(Module::dataset, __LINE__, Feature::filter, found.filters);
+        return file.context.unsupported(Module::dataset, H5MOTE_HERE, Feature::filter, found.filters);
     }
-    return status != Status::not_found ? status
-                                       : file.context.fail(Module::dataset, __LINE__, Status::corrupt_file, 0, address);
+    return status != Status::not_found
+               ? status
+               : file.context.fail(Module::dataset, H5MOTE_HERE, Status::corrupt_file, 0, address);
 }
 
 Status DatasetState::open(FileState& file, Address address, DatasetState*& state,
@@ -178,7 +179,7 @@ Status DatasetState::load_filters(HeaderMessage& message) noexcept {
         if (spec.encoded != nullptr) {
             const std::size_t size = std::size_t{4} * spec.value_count;
             if (size > left) {
-                return file_->context.fail(Module::dataset, __LINE__, Status::corrupt_file, 0, address_);
+                return file_->context.fail(Module::dataset, H5MOTE_HERE, Status::corrupt_file, 0, address_);
             }
             std::memcpy(values, spec.encoded, size);
             spec.encoded = values;
@@ -189,7 +190,7 @@ Status DatasetState::load_filters(HeaderMessage& message) noexcept {
     }
     return Status::ok;
 #else
-    return file_->context.unsupported(Module::filter, __LINE__, Feature::filter,
+    return file_->context.unsupported(Module::filter, H5MOTE_HERE, Feature::filter,
                                       static_cast<std::uint32_t>(MessageType::filter_pipeline));
 #endif
 }
@@ -222,7 +223,8 @@ Status DatasetState::load_layout() noexcept {
     data_size_ = external_ || layout.size == kUndefinedAddress ? narrow(bytes) : layout.size;
     data_address_ = external_ ? 0 : data_address_;
     if (layout_class_ != LayoutMessage::Class::compact && !file_->writable()) {
-        return sound ? Status::ok : file_->context.fail(Module::dataset, __LINE__, Status::corrupt_file, 0, address_);
+        return sound ? Status::ok
+                     : file_->context.fail(Module::dataset, H5MOTE_HERE, Status::corrupt_file, 0, address_);
     }
 #endif
     if (layout_class_ == LayoutMessage::Class::compact) {
@@ -231,9 +233,9 @@ Status DatasetState::load_layout() noexcept {
         sound = sound && (data_address_ == kUndefinedAddress ||
                           (data_size_ >= bytes && file_->contains(data_address_, data_size_)));
     }
-    return sound ? Status::ok : file_->context.fail(Module::dataset, __LINE__, Status::corrupt_file, 0, address_);
+    return sound ? Status::ok : file_->context.fail(Module::dataset, H5MOTE_HERE, Status::corrupt_file, 0, address_);
 #else
-    return file_->context.unsupported(Module::dataset, __LINE__, Feature::layout_class,
+    return file_->context.unsupported(Module::dataset, H5MOTE_HERE, Feature::layout_class,
                                       static_cast<std::uint32_t>(layout_class_));
 #endif
 }
@@ -274,17 +276,17 @@ Status DatasetState::open_chunks(const LayoutMessage& layout) noexcept {
     countable = countable || layout.index == ChunkIndex::btree1 || layout.index == ChunkIndex::btree2;
 #else
     if ((layout.flags & LayoutMessage::kPartialEdgeUnfiltered) != 0 && filtered()) {
-        return file_->context.unsupported(Module::dataset, __LINE__, Feature::layout_class, layout.flags);
+        return file_->context.unsupported(Module::dataset, H5MOTE_HERE, Feature::layout_class, layout.flags);
     }
 #endif
     sound = sound && countable;
     if (!sound) {
-        return file_->context.fail(Module::dataset, __LINE__, Status::corrupt_file, 0, address_);
+        return file_->context.fail(Module::dataset, H5MOTE_HERE, Status::corrupt_file, 0, address_);
     }
     chunk_bytes_ = narrow(bytes);
     shape.chunk_bytes = chunk_bytes_;
     if ((H5MOTE_PARTIAL_IO == 0 || (filtered() && H5MOTE_ALL_FORMATS == 0)) && !fits_cache()) {
-        return file_->context.fail(Module::dataset, __LINE__, Status::over_budget, 0, chunk_bytes_);
+        return file_->context.fail(Module::dataset, H5MOTE_HERE, Status::over_budget, 0, chunk_bytes_);
     }
     return table_.open(*file_, layout, shape);
 }
@@ -300,21 +302,21 @@ Status DatasetState::set_virtual_view(VirtualView view, std::uint64_t gap) noexc
 Status DatasetState::check_writable() noexcept {
     H5MOTE_TRY(file_->check_writable());
     if (external_) {
-        return file_->context.unsupported(Module::dataset, __LINE__, Feature::external_storage);
+        return file_->context.unsupported(Module::dataset, H5MOTE_HERE, Feature::external_storage);
     }
     if (layout_class_ == LayoutMessage::Class::virtual_dataset || edges_unfiltered_) {
-        return file_->context.unsupported(Module::dataset, __LINE__, Feature::layout_class,
+        return file_->context.unsupported(Module::dataset, H5MOTE_HERE, Feature::layout_class,
                                           static_cast<std::uint32_t>(layout_class_));
     }
     if (layout_class_ != LayoutMessage::Class::chunked) {
         return Status::ok;
     }
     if (table_.by_coordinates()) {
-        return file_->context.unsupported(Module::dataset, __LINE__, Feature::chunk_index,
+        return file_->context.unsupported(Module::dataset, H5MOTE_HERE, Feature::chunk_index,
                                           static_cast<std::uint32_t>(table_.kind()));
     }
     return chunk_bytes_ > 0xffffffffU || (filtered() && !fits_cache())
-               ? file_->context.fail(Module::dataset, __LINE__, Status::over_budget, 0, chunk_bytes_)
+               ? file_->context.fail(Module::dataset, H5MOTE_HERE, Status::over_budget, 0, chunk_bytes_)
                : Status::ok;
 }
 #endif
@@ -359,7 +361,7 @@ Status DatasetState::dispose(FileState& file, Address address, Disposal& disposa
 Status DatasetState::dispose(Disposal& disposal) noexcept {
 #if H5MOTE_ALL_FORMATS
     if (external_) {
-        return file_->context.unsupported(Module::dataset, __LINE__, Feature::external_storage);
+        return file_->context.unsupported(Module::dataset, H5MOTE_HERE, Feature::external_storage);
     }
 #endif
     switch (layout_class_) {
@@ -372,7 +374,7 @@ Status DatasetState::dispose(Disposal& disposal) noexcept {
             return Status::ok;
 #endif
         default:
-            return file_->context.unsupported(Module::dataset, __LINE__, Feature::layout_class,
+            return file_->context.unsupported(Module::dataset, H5MOTE_HERE, Feature::layout_class,
                                               static_cast<std::uint32_t>(layout_class_));
     }
 }

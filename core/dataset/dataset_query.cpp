@@ -117,7 +117,7 @@ Status Dataset::chunk_dims(Span<std::uint64_t> dims) const noexcept {
     H5MOTE_TRY(check());
     DatasetState& state = state_of(cursor_);
     if (state.layout_class() != LayoutMessage::Class::chunked || dims.size() > state.rank()) {
-        return file_->context.fail(Module::dataset, __LINE__, Status::invalid_argument, state.rank());
+        return file_->context.fail(Module::dataset, H5MOTE_HERE, Status::invalid_argument, state.rank());
     }
     for (std::size_t i = 0; i < dims.size(); ++i) {
         dims[i] = state.chunk_dims()[i];
@@ -160,7 +160,7 @@ Status Dataset::stored_fill_value(Bytes to) const noexcept {
     H5MOTE_TRY(check());
     DatasetState& state = state_of(cursor_);
     if (to.size() != state.element_size()) {
-        return file_->context.fail(Module::dataset, __LINE__, Status::invalid_argument, 0, state.element_size());
+        return file_->context.fail(Module::dataset, H5MOTE_HERE, Status::invalid_argument, 0, state.element_size());
     }
     HeaderMessage message(*file_, address_);
     FillValueMessage fill_value;
@@ -170,7 +170,7 @@ Status Dataset::stored_fill_value(Bytes to) const noexcept {
         return Status::ok;
     }
     if (fill_value.value.size() != to.size()) {
-        return file_->context.fail(Module::dataset, __LINE__, Status::corrupt_file, 0, address_);
+        return file_->context.fail(Module::dataset, H5MOTE_HERE, Status::corrupt_file, 0, address_);
     }
     std::memcpy(to.data(), fill_value.value.data(), to.size());
     return Status::ok;
@@ -180,7 +180,7 @@ Status Dataset::fill_value(DatatypeView type, Bytes to) const noexcept {
     H5MOTE_TRY(check());
     DatasetState& state = state_of(cursor_);
     if (type.empty() || to.size() != type.size()) {
-        return file_->context.fail(Module::dataset, __LINE__, Status::invalid_argument, 0, type.size());
+        return file_->context.fail(Module::dataset, H5MOTE_HERE, Status::invalid_argument, 0, type.size());
     }
     HeapSource heap(*file_);
     const FileValues values{FileValues::Side::from, file_->shape().sizeof_addr, &heap};
@@ -226,7 +226,7 @@ Status ChunkIterator::next(ChunkInfo& chunk) noexcept {
     DatasetState& state = state_of(dataset_.cursor_);
     Context& context = state.file().context;
     if (state.layout_class() != LayoutMessage::Class::chunked) {
-        return context.fail(Module::dataset, __LINE__, Status::invalid_argument);
+        return context.fail(Module::dataset, H5MOTE_HERE, Status::invalid_argument);
     }
     if (walk_ == nullptr) {
         context_ = &context;

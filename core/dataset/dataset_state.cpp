@@ -20,7 +20,7 @@ Status DatasetState::fill(std::byte* to, std::size_t count) noexcept {
     FillValueMessage fill_value;
     H5MOTE_TRY(find_fill(message, fill_value));
     if (fill_value.value.size() != element_size_) {
-        return file_->context.fail(Module::dataset, __LINE__, Status::corrupt_file, 0, address_);
+        return file_->context.fail(Module::dataset, H5MOTE_HERE, Status::corrupt_file, 0, address_);
     }
     for (std::size_t at_byte = 0; at_byte < bytes; at_byte += element_size_) {
         std::memcpy(to + at_byte, fill_value.value.data(), element_size_);
@@ -32,7 +32,7 @@ Status DatasetState::read_chunk(ChunkSlot& slot, const ChunkLocation& location) 
     FileState& file = *file_;
     const Address bytes = filtered() ? location.size : slot.size;
     if (!file.contains(location.address, bytes)) {
-        return file.context.fail(Module::dataset, __LINE__, Status::corrupt_file, 0, location.address);
+        return file.context.fail(Module::dataset, H5MOTE_HERE, Status::corrupt_file, 0, location.address);
     }
     slot.address = location.address;
     slot.stored_size = static_cast<std::uint32_t>(bytes);
@@ -50,7 +50,7 @@ Status DatasetState::read_filtered(const ChunkLocation& location, Bytes chunk) n
     FileState& file = *file_;
     const Address bytes = location.size;
     if (bytes > 0xffffffffU) {
-        return file.context.fail(Module::dataset, __LINE__, Status::corrupt_file, 0, location.address);
+        return file.context.fail(Module::dataset, H5MOTE_HERE, Status::corrupt_file, 0, location.address);
     }
     const FilterPipeline filters = pipeline();
     const std::size_t stored_size = static_cast<std::size_t>(bytes);
@@ -67,10 +67,11 @@ Status DatasetState::read_filtered(const ChunkLocation& location, Bytes chunk) n
         status = filters.decode(place, location.mask, chunk, work, failed);
     }
     if (status == Status::unsupported) {
-        return file.context.unsupported(Module::filter, __LINE__, Feature::filter, static_cast<std::uint32_t>(failed));
+        return file.context.unsupported(Module::filter, H5MOTE_HERE, Feature::filter,
+                                        static_cast<std::uint32_t>(failed));
     }
     return status == Status::ok ? Status::ok
-                                : file.context.fail(Module::filter, __LINE__, status,
+                                : file.context.fail(Module::filter, H5MOTE_HERE, status,
                                                     static_cast<std::uint32_t>(failed), location.address);
 }
 
@@ -193,9 +194,9 @@ Status DatasetState::write_filtered(ChunkSlot& slot) noexcept {
     const Status encoded = filters.encode({slot.data(), slot.size}, work, result, location.mask, failed);
     if (encoded != Status::ok) {
         return encoded == Status::unsupported
-                   ? file.context.unsupported(Module::filter, __LINE__, Feature::filter,
+                   ? file.context.unsupported(Module::filter, H5MOTE_HERE, Feature::filter,
                                               static_cast<std::uint32_t>(failed))
-                   : file.context.fail(Module::filter, __LINE__, encoded, static_cast<std::uint32_t>(failed));
+                   : file.context.fail(Module::filter, H5MOTE_HERE, encoded, static_cast<std::uint32_t>(failed));
     }
     location.size = result.size();
     H5MOTE_TRY(file.space.allocate(Usage::raw_data, location.size, location.address));
@@ -256,7 +257,7 @@ Status DatasetState::chunk_in_place(Address index, bool create, Address& address
     }
     address = location.address;
     if (address != kUndefinedAddress && !file_->contains(address, chunk_bytes_)) {
-        return file_->context.fail(Module::dataset, __LINE__, Status::corrupt_file, 0, address);
+        return file_->context.fail(Module::dataset, H5MOTE_HERE, Status::corrupt_file, 0, address);
     }
     return Status::ok;
 }

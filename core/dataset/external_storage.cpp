@@ -51,7 +51,7 @@ Status ExternalStorage::describe(std::size_t i, ExternalFile& info, Span<char> n
     H5MOTE_TRY(heap.copy(found.name, {reinterpret_cast<std::byte*>(name.data()), name.size()}, info.name_length));
     return name.empty() || info.name_length <= name.size()
                ? Status::ok
-               : file_.context.fail(Module::dataset, __LINE__, Status::invalid_argument, 0, info.name_length);
+               : file_.context.fail(Module::dataset, H5MOTE_HERE, Status::invalid_argument, 0, info.name_length);
 }
 
 Status ExternalStorage::heap_size(std::uint64_t& bytes) noexcept {
@@ -95,14 +95,14 @@ Status ExternalStorage::open_driver(Address heap_address, Address name) noexcept
                                            OpenPurpose::external_data, driver_);
         if (status != Status::ok) {
             driver_ = nullptr;
-            return file_.context.fail(Module::dataset, __LINE__, status, 0, name);
+            return file_.context.fail(Module::dataset, H5MOTE_HERE, status, 0, name);
         }
         return driver_->end_of_file(length_);
     }
 #endif
     (void)heap_address;
     (void)name;
-    return file_.context.unsupported(Module::dataset, __LINE__, Feature::external_storage);
+    return file_.context.unsupported(Module::dataset, H5MOTE_HERE, Feature::external_storage);
 }
 
 // Opens the file that holds byte `offset` of the data.
@@ -128,7 +128,7 @@ Status ExternalStorage::open(std::uint64_t offset) noexcept {
         }
         begin = end;
     }
-    return file_.context.fail(Module::dataset, __LINE__, Status::corrupt_file, 0, offset);
+    return file_.context.fail(Module::dataset, H5MOTE_HERE, Status::corrupt_file, 0, offset);
 }
 
 Status ExternalStorage::read(std::uint64_t offset, Bytes to) noexcept {

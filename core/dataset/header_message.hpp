@@ -56,7 +56,7 @@ private:
     Status read(Address offset, Bytes to) noexcept {
         const ConstBytes bytes = message_.body();
         if (!within(offset, to.size(), bytes.size())) {
-            return file_.context.fail(Module::dataset, __LINE__, Status::corrupt_file, 0, header_);
+            return file_.context.fail(Module::dataset, H5MOTE_HERE, Status::corrupt_file, 0, header_);
         }
         std::memcpy(to.data(), bytes.data() + offset, to.size());
         return Status::ok;

@@ -48,7 +48,7 @@ void RawData::release() noexcept {
 
 Status RawData::read(std::uint64_t offset, Bytes to) noexcept {
     if (!within(offset, to.size(), size_)) {
-        return file_.context.fail(Module::dataset, __LINE__, Status::corrupt_file, 0, address_);
+        return file_.context.fail(Module::dataset, H5MOTE_HERE, Status::corrupt_file, 0, address_);
     }
     if (header_data_) {
         return header_.read(header_offset_ + narrow(offset), to);
@@ -60,7 +60,7 @@ Status RawData::read(std::uint64_t offset, Bytes to) noexcept {
 #endif
     std::uint64_t at = 0;
     if (!checked_add<std::uint64_t>(address_, offset, at) || !file_.contains(narrow(at), narrow(to.size()))) {
-        return file_.context.fail(Module::dataset, __LINE__, Status::corrupt_file, 0, address_);
+        return file_.context.fail(Module::dataset, H5MOTE_HERE, Status::corrupt_file, 0, address_);
     }
     return file_.driver.read(Usage::raw_data, at, to);
 }

@@ -56,7 +56,7 @@ Status Transfer::check_sizes(std::uint64_t count) noexcept {
     const std::size_t size = request_.data.size();
     return memory_size_ != 0 && size % memory_size_ == 0 && size / memory_size_ == elements
                ? Status::ok
-               : invalid(__LINE__, elements * memory_size_);
+               : invalid(H5MOTE_HERE, elements * memory_size_);
 }
 
 Status Transfer::run() noexcept {
@@ -65,7 +65,7 @@ Status Transfer::run() noexcept {
     dataset_.copy_dataspace(space_);
     std::uint64_t count = 0;
     if (request_.selection.element_count(space_, count) != Status::ok) {
-        return invalid(__LINE__);
+        return invalid(H5MOTE_HERE);
     }
     H5MOTE_TRY(check_sizes(count));
     if (count == 0) {

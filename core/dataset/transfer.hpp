@@ -63,8 +63,8 @@ private:
     Status to_memory(std::byte* at, const PairedRun& piece) noexcept;
     Status to_file(std::uint64_t address, const PairedRun& piece) noexcept;
 
-    Status invalid(unsigned line, std::uint64_t value = 0) noexcept {
-        return file_.context.fail(Module::dataset, line, Status::invalid_argument, 0, value);
+    Status invalid(SourcePlace place, std::uint64_t value = 0) noexcept {
+        return file_.context.fail(Module::dataset, place, Status::invalid_argument, 0, value);
     }
     std::byte* user(std::uint64_t element) const noexcept {
         return request_.data.data() + static_cast<std::size_t>(element * memory_size_);

@@ -33,7 +33,7 @@ Status Transfer::from_raw(const PairedRun& piece) noexcept {
     if (!checked_multiply<std::uint64_t>(piece.file, element_size_, offset) ||
         !checked_multiply(piece.length - 1, piece.step, bytes) ||
         !checked_multiply<std::uint64_t>(bytes + 1, element_size_, bytes)) {
-        return file_.context.fail(Module::dataset, __LINE__, Status::corrupt_file, 0, piece.file);
+        return file_.context.fail(Module::dataset, H5MOTE_HERE, Status::corrupt_file, 0, piece.file);
     }
     const std::uint64_t together = piece.step == 1 ? bytes : element_size_;
     const bool direct = conversion_.is_copy() && together >= kLong;

@@ -34,19 +34,19 @@ Status VirtualLayout::open(Address collection, std::uint32_t index) noexcept {
     H5MOTE_TRY(heap_.view(0, 1, bytes));
     version_ = static_cast<std::uint8_t>(bytes[0]);
     if (version_ > 1) {
-        return file_.context.unsupported(Module::dataset, __LINE__, Feature::layout_version, version_);
+        return file_.context.unsupported(Module::dataset, H5MOTE_HERE, Feature::layout_version, version_);
     }
     at_ = 1;
     H5MOTE_TRY(number(at_, count_));
     first_ = at_;
     // Each takes some bytes.
-    return count_ <= heap_.size() ? Status::ok : damaged(__LINE__);
+    return count_ <= heap_.size() ? Status::ok : damaged(H5MOTE_HERE);
 }
 
 Status VirtualLayout::verify() noexcept {
     const Address size = heap_.size();
     if (size < 5U + file_.shape().sizeof_size || size > 0xffffffffU) {
-        return damaged(__LINE__);
+        return damaged(H5MOTE_HERE);
     }
     const Address end = size - 4;
     Lookup3Stream sum(static_cast<std::uint32_t>(end));
@@ -57,7 +57,7 @@ Status VirtualLayout::verify() noexcept {
         sum.update(bytes);
     }
     H5MOTE_TRY(heap_.view(end, 4, bytes));
-    return load_le<std::uint32_t>(bytes.data()) == sum.finish() ? Status::ok : damaged(__LINE__);
+    return load_le<std::uint32_t>(bytes.data()) == sum.finish() ? Status::ok : damaged(H5MOTE_HERE);
 }
 
 Status VirtualLayout::number(Address& at, std::uint64_t& value) noexcept {
@@ -94,7 +94,7 @@ Status VirtualLayout::shared_name(std::uint64_t origin, bool file, Name& name) n
         H5MOTE_TRY(read_names(at, file_name, dataset_name, 1));
         if (i == origin) {
             name = file ? file_name : dataset_name;
-            return name.length != 0 || name.same ? Status::ok : damaged(__LINE__);
+            return name.length != 0 || name.same ? Status::ok : damaged(H5MOTE_HERE);
         }
         H5MOTE_TRY(skip_selection(at));
         H5MOTE_TRY(skip_selection(at));
@@ -116,7 +116,7 @@ Status VirtualLayout::read_names(Address& at, Name& file, Name& dataset, unsigne
     } else if ((flags & kFileShared) != 0) {
         H5MOTE_TRY(number(at, origin));
         if (depth == 0) {
-            H5MOTE_TRY(origin < next_ ? shared_name(origin, true, file) : damaged(__LINE__));
+            H5MOTE_TRY(origin < next_ ? shared_name(origin, true, file) : damaged(H5MOTE_HERE));
         }
     } else {
         H5MOTE_TRY(read_name(at, file));
@@ -128,7 +128,7 @@ Status VirtualLayout::read_names(Address& at, Name& file, Name& dataset, unsigne
     if (depth != 0) {
         return Status::ok;
     }
-    return origin < next_ ? shared_name(origin, false, dataset) : damaged(__LINE__);
+    return origin < next_ ? shared_name(origin, false, dataset) : damaged(H5MOTE_HERE);
 }
 
 // Decodes what is at hand, and if that may have been too little, all.

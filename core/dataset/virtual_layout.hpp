@@ -53,8 +53,8 @@ private:
     static constexpr unsigned kFileShared = 2;
     static constexpr unsigned kSameFile = 4;
 
-    Status damaged(unsigned line) noexcept {
-        return file_.context.fail(Module::dataset, line, Status::corrupt_file, 0, collection_);
+    Status damaged(SourcePlace place) noexcept {
+        return file_.context.fail(Module::dataset, place, Status::corrupt_file, 0, collection_);
     }
     Status verify() noexcept;
     Status number(Address& at, std::uint64_t& value) noexcept;

@@ -116,7 +116,7 @@ private:
 
 Status VirtualRead::run() noexcept {
     if (request_.depth >= kMaxDepth) {
-        return context_.unsupported(Module::dataset, __LINE__, Feature::layout_class, request_.depth);
+        return context_.unsupported(Module::dataset, H5MOTE_HERE, Feature::layout_class, request_.depth);
     }
     type_ = request_.type;
     if (request_.stored && type_.empty()) {
@@ -169,7 +169,7 @@ Status VirtualRead::read_unlimited() noexcept {
     const auto from = static_cast<std::size_t>(source.unlimited_dimension());
     H5MOTE_TRY(open_source(0));
     if (from >= source_space_.rank() || to >= space_.rank()) {
-        return context_.fail(Module::dataset, __LINE__, Status::corrupt_file, 0, dataset_.address());
+        return context_.fail(Module::dataset, H5MOTE_HERE, Status::corrupt_file, 0, dataset_.address());
     }
     const std::uint64_t there = slices_below(source, source_space_.dims()[from]);
     const std::uint64_t shown = slices_below(destination, space_.dims()[to]);
@@ -186,7 +186,7 @@ Status VirtualRead::read_blocks() noexcept {
     const Selection destination = mappings_.destination();
     const auto d = static_cast<std::size_t>(mappings_.destination().unlimited_dimension());
     if (d >= space_.rank()) {
-        return context_.fail(Module::dataset, __LINE__, Status::corrupt_file, 0, dataset_.address());
+        return context_.fail(Module::dataset, H5MOTE_HERE, Status::corrupt_file, 0, dataset_.address());
     }
     bool partial = false;
     std::uint64_t block = first_incomplete_block(destination, low_[d], partial);
@@ -281,7 +281,7 @@ Status VirtualExtent::limits() noexcept {
         return Status::ok;
     }
     if (destination.rank() != dataset_.rank()) {
-        return dataset_.file().context.fail(Module::dataset, __LINE__, Status::corrupt_file, 0, dataset_.address());
+        return dataset_.file().context.fail(Module::dataset, H5MOTE_HERE, Status::corrupt_file, 0, dataset_.address());
     }
     SelectionSet clipped(dataset_.file().context);
     H5MOTE_TRY(clipped.combine(SelectionOp::set, destination, widest_));
@@ -304,7 +304,7 @@ Status VirtualExtent::unlimited_size(std::uint64_t& size) noexcept {
     H5MOTE_TRY(source_.open(names_, mappings_.same_file(), depth_ + 1));
     const auto from = static_cast<std::size_t>(mappings_.source().unlimited_dimension());
     if (from >= source_->rank()) {
-        return dataset_.file().context.fail(Module::dataset, __LINE__, Status::corrupt_file, 0, dataset_.address());
+        return dataset_.file().context.fail(Module::dataset, H5MOTE_HERE, Status::corrupt_file, 0, dataset_.address());
     }
     const std::uint64_t slices = slices_below(mappings_.source(), source_->dims()[from]);
     size = clip_extent(mappings_.destination(), slices, dataset_.virtual_view() == VirtualView::first_missing);
@@ -320,7 +320,8 @@ Status VirtualExtent::blocks_size(std::uint64_t& size) noexcept {
         bool numbered = false;
         H5MOTE_TRY(mappings_.resolve(block, names_, numbered));
         if (!numbered) {
-            return dataset_.file().context.fail(Module::dataset, __LINE__, Status::corrupt_file, 0, dataset_.address());
+            return dataset_.file().context.fail(Module::dataset, H5MOTE_HERE, Status::corrupt_file, 0,
+                                                dataset_.address());
         }
         const Status status = source_.open(names_, mappings_.same_file(), depth_ + 1);
         if (status == Status::ok) {
@@ -382,7 +383,7 @@ Status VirtualExtent::run() noexcept {
 Status update_virtual_extent(DatasetState& dataset, unsigned depth) noexcept {
     Context& context = dataset.file().context;
     if (depth >= kMaxDepth) {
-        return context.unsupported(Module::dataset, __LINE__, Feature::layout_class, depth);
+        return context.unsupported(Module::dataset, H5MOTE_HERE, Feature::layout_class, depth);
     }
     auto* const work = context.create<VirtualExtent>(MemoryKind::other, dataset, depth);
     if (work == nullptr) {

@@ -19,7 +19,7 @@ public:
     std::size_t remaining() const noexcept { return reader_.remaining(); }
 
 private:
-    Status damaged(unsigned line) noexcept { return context_.fail(Module::dataspace, line, Status::corrupt_file); }
+    Status damaged(SourcePlace place) noexcept { return context_.fail(Module::dataspace, place, Status::corrupt_file); }
     Status read_rank() noexcept;
     Status points() noexcept;
     Status hyperslabs() noexcept;
@@ -50,10 +50,10 @@ Status Decoder::run() noexcept {
     const std::uint32_t version = reader_.u32();
     reader_.skip(8);
     if (!reader_.ok() || type > static_cast<std::uint32_t>(SelectionType::all)) {
-        return damaged(__LINE__);
+        return damaged(H5MOTE_HERE);
     }
     if (version != 1) {
-        return context_.unsupported(Module::dataspace, __LINE__, Feature::dataspace_version, version);
+        return context_.unsupported(Module::dataspace, H5MOTE_HERE, Feature::dataspace_version, version);
     }
     if (static_cast<SelectionType>(type) == SelectionType::none) {
         selection_.select_none();
@@ -67,11 +67,12 @@ Status Decoder::read_rank() noexcept {
     const std::uint32_t rank = reader_.u32();
     if (!reader_.ok() || rank == 0 || rank > 32 || (rank_ != 0 && rank != rank_) ||
         (width_ != 2 && width_ != 4 && width_ != 8)) {
-        return damaged(__LINE__);
+        return damaged(H5MOTE_HERE);
     }
     rank_ = rank;
-    return rank <= H5MOTE_MAX_RANK ? Status::ok
-                                   : context_.unsupported(Module::dataspace, __LINE__, Feature::dataspace_rank, rank);
+    return rank <= H5MOTE_MAX_RANK
+               ? Status::ok
+               : context_.unsupported(Module::dataspace, H5MOTE_HERE, Feature::dataspace_rank, rank);
 }
 
 bool Decoder::read_number(std::uint64_t size) noexcept {
@@ -86,19 +87,19 @@ Status Decoder::points() noexcept {
     } else if (version == 2) {
         width_ = reader_.u8();
     } else {
-        return reader_.ok() ? context_.unsupported(Module::dataspace, __LINE__, Feature::dataspace_version, version)
-                            : damaged(__LINE__);
+        return reader_.ok() ? context_.unsupported(Module::dataspace, H5MOTE_HERE, Feature::dataspace_version, version)
+                            : damaged(H5MOTE_HERE);
     }
     H5MOTE_TRY(read_rank());
     if (!read_number(rank_)) {
-        return damaged(__LINE__);
+        return damaged(H5MOTE_HERE);
     }
     SelectionSet made(context_);
     H5MOTE_TRY(SelectionEditor::make(made, SelectionType::points, rank_, number_ * rank_));
     for (std::uint64_t i = 0; i < number_ * rank_; ++i) {
         const std::uint64_t coordinate = read();
         if (coordinate == kUnlimited) {
-            return damaged(__LINE__);
+            return damaged(H5MOTE_HERE);
         }
         SelectionEditor::numbers(made)[i] = coordinate;
     }
@@ -119,12 +120,12 @@ Status Decoder::hyperslabs() noexcept {
         flags = reader_.u8();
         width_ = reader_.u8();
     } else {
-        return reader_.ok() ? context_.unsupported(Module::dataspace, __LINE__, Feature::dataspace_version, version)
-                            : damaged(__LINE__);
+        return reader_.ok() ? context_.unsupported(Module::dataspace, H5MOTE_HERE, Feature::dataspace_version, version)
+                            : damaged(H5MOTE_HERE);
     }
     H5MOTE_TRY(read_rank());
     if ((flags & ~kRegular) != 0) {
-        return damaged(__LINE__);
+        return damaged(H5MOTE_HERE);
     }
     return flags == kRegular ? regular() : blocks();
 }
@@ -147,13 +148,13 @@ Status Decoder::regular() noexcept {
         SelectionEditor::adopt(selection_, checked);
         return Status::ok;
     }
-    return status == Status::out_of_memory ? status : damaged(__LINE__);
+    return status == Status::out_of_memory ? status : damaged(H5MOTE_HERE);
 }
 
 Status Decoder::blocks() noexcept {
     const std::size_t r = rank_;
     if (!read_number(2 * std::uint64_t{r}) || number_ == 0) {
-        return damaged(__LINE__);
+        return damaged(H5MOTE_HERE);
     }
     SelectionSet made(context_);
     SelectionSet corners(context_);
@@ -167,7 +168,7 @@ Status Decoder::blocks() noexcept {
             sound = sound && low[d] != kUnlimited && (d < r || low[d] >= low[d - r]);
         }
         if (!sound) {
-            return damaged(__LINE__);
+            return damaged(H5MOTE_HERE);
         }
         H5MOTE_TRY(all.add(low, low + r));
     }

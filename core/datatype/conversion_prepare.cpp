@@ -80,13 +80,13 @@ public:
     }
 
 private:
-    Status fail(DatatypeView from, DatatypeView to, unsigned line, Status status = Status::type_mismatch) {
+    Status fail(DatatypeView from, DatatypeView to, SourcePlace here, Status status = Status::type_mismatch) {
         const auto classes =
             static_cast<std::uint32_t>(from.type_class()) << 8 | static_cast<std::uint32_t>(to.type_class());
-        return context_.fail(Module::datatype, line, status, classes);
+        return context_.fail(Module::datatype, here, status, classes);
     }
-    Status unsupported(DatatypeView from, unsigned line, Feature feature = Feature::type_conversion) {
-        return context_.unsupported(Module::datatype, line, feature, static_cast<std::uint32_t>(from.type_class()));
+    Status unsupported(DatatypeView from, SourcePlace here, Feature feature = Feature::type_conversion) {
+        return context_.unsupported(Module::datatype, here, feature, static_cast<std::uint32_t>(from.type_class()));
     }
     void emit(ConversionKind kind, DatatypeView from, DatatypeView to, Place place, std::uint32_t extra = 0);
     [[gnu::noinline]] void emit_copy(Place place, std::uint32_t size);
@@ -222,10 +222,10 @@ Status PlanBuilder::numbers(DatatypeView from, DatatypeView to, Place place) {
     }
     NumberFormat formats[2];
     if (!formats[0].assign(from) || !formats[1].assign(to)) {
-        return unsupported(from, __LINE__);
+        return unsupported(from, H5MOTE_HERE);
     }
     if (!convertible(formats[0], formats[1])) {
-        return fail(from, to, __LINE__);
+        return fail(from, to, H5MOTE_HERE);
     }
     emit(ConversionKind::number, from, to, place);
     add_table(formats, sizeof(formats));
@@ -241,7 +241,7 @@ Status PlanBuilder::enumeration(DatatypeView from, DatatypeView to, Place place)
     while (walk_from.next(source)) {
         // Mostly both have the same order.
         if ((!walk_to.next(target) || target.name != source.name) && !to.find_enum_name(source.name, target)) {
-            return fail(from, to, __LINE__);
+            return fail(from, to, H5MOTE_HERE);
         }
         add_table(source.value.data(), from.size());
         add_table(target.value.data(), to.size());
@@ -251,16 +251,16 @@ Status PlanBuilder::enumeration(DatatypeView from, DatatypeView to, Place place)
 
 Status PlanBuilder::begin_sequence(DatatypeView from, DatatypeView to, Place place) {
     if (file_.side != FileValues::Side::from || file_.source == nullptr) {
-        return unsupported(from, __LINE__, Feature::datatype_class);
+        return unsupported(from, H5MOTE_HERE, Feature::datatype_class);
     }
     if (from.size() != 8U + file_.sizeof_address) {
-        return fail(from, to, __LINE__, Status::corrupt_file);
+        return fail(from, to, H5MOTE_HERE, Status::corrupt_file);
     }
     const bool both = from.is_variable_string() && to.is_variable_string();
     if (to.size() != (to.is_variable_string() ? sizeof(char*) : sizeof(VariableLength)) ||
         (to.is_variable_string() && (to.base().size() != 1 || from.base().size() != 1)) ||
         (both && from.character_set() != to.character_set())) {
-        return fail(from, to, __LINE__);
+        return fail(from, to, H5MOTE_HERE);
     }
     // Few elements at a time, so that a long sequence is in memory once and not twice.
     constexpr std::uint32_t kWindow = 256;
@@ -287,12 +287,12 @@ Status PlanBuilder::sequence(DatatypeView from, DatatypeView to, Place place) {
 Status PlanBuilder::shapes(const MemberShape& from, const MemberShape& to, Place place) {
     const std::size_t length = to.dimensions.size();
     if (from.dimensions.size() != length) {
-        return fail(from.element, to.element, __LINE__);
+        return fail(from.element, to.element, H5MOTE_HERE);
     }
     for (std::size_t i = 0; i < length; i += 4) {
         const std::uint32_t extent = load_le<std::uint32_t>(to.dimensions.data() + i);
         if (load_le<std::uint32_t>(from.dimensions.data() + i) != extent) {
-            return fail(from.element, to.element, __LINE__);
+            return fail(from.element, to.element, H5MOTE_HERE);
         }
         place.count *= extent;
     }
@@ -349,14 +349,14 @@ Status PlanBuilder::other(DatatypeView from, DatatypeView to, Place place) {
         return convert(from.base(), to, place);
     }
     if (type != to.type_class()) {
-        return fail(from, to, __LINE__);
+        return fail(from, to, H5MOTE_HERE);
     }
     switch (type) {
         case TypeClass::bitfield:
             return numbers(from, to, place);
         case TypeClass::string:
             if (from.character_set() != to.character_set()) {
-                return fail(from, to, __LINE__);
+                return fail(from, to, H5MOTE_HERE);
             }
             emit(ConversionKind::string, from, to, place);
             return Status::ok;
@@ -372,7 +372,7 @@ Status PlanBuilder::other(DatatypeView from, DatatypeView to, Place place) {
         case TypeClass::variable_length:
             return sequence(from, to, place);
         default:
-            return fail(from, to, __LINE__);
+            return fail(from, to, H5MOTE_HERE);
     }
 }
 
@@ -380,7 +380,7 @@ Status PlanBuilder::other(DatatypeView from, DatatypeView to, Place place) {
 
 Status Conversion::prepare(Context& context, DatatypeView from, DatatypeView to, const FileValues& file) noexcept {
     if (from.empty() || to.empty()) {
-        return context.fail(Module::datatype, __LINE__, Status::invalid_argument);
+        return context.fail(Module::datatype, H5MOTE_HERE, Status::invalid_argument);
     }
     PlanBuilder builder(context, file);
     H5MOTE_TRY(builder.convert(from, to, {0, 0, 1}));
@@ -393,7 +393,7 @@ Status Conversion::prepare(Context& context, DatatypeView from, DatatypeView to,
     const std::uint64_t bytes =
         sizeof(ConversionPlan) + std::uint64_t{builder.steps()} * sizeof(ConversionStep) + builder.table_bytes();
     if (bytes > 0xffffffffU) {
-        return context.fail(Module::datatype, __LINE__, Status::out_of_memory, 0, bytes);
+        return context.fail(Module::datatype, H5MOTE_HERE, Status::out_of_memory, 0, bytes);
     }
     void* memory = context.allocate(MemoryKind::type, static_cast<std::size_t>(bytes));
     if (memory == nullptr) {

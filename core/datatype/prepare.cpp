@@ -9,7 +9,7 @@ Status view_datatype(Context& context, ConstBytes body, DatatypeView& type) noex
     return parse_datatype(context, body, type);
 #else
     if (body.size() < 8 || DatatypeView(body).size() == 0) {
-        return context.fail(Module::datatype, __LINE__, Status::corrupt_file);
+        return context.fail(Module::datatype, H5MOTE_HERE, Status::corrupt_file);
     }
     type = DatatypeView(body);
     return Status::ok;
@@ -23,7 +23,7 @@ Status prepare_conversion(Context& context, Conversion& conversion, DatatypeView
 #else
     return conversion.prepare_identical(from, to) == Status::ok
                ? Status::ok
-               : context.unsupported(Module::datatype, __LINE__, Feature::type_conversion);
+               : context.unsupported(Module::datatype, H5MOTE_HERE, Feature::type_conversion);
 #endif
 }
 

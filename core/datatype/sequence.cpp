@@ -79,13 +79,13 @@ Status SequenceReader::sizes(std::size_t& bytes) {
         H5MOTE_TRY(plan_.file.source->size(id_, have));
     }
     if (needed > have) {
-        return plan_.context->fail(Module::datatype, __LINE__, Status::corrupt_file, count_, have);
+        return plan_.context->fail(Module::datatype, H5MOTE_HERE, Status::corrupt_file, count_, have);
     }
     std::uint64_t size = 0;
     return checked_multiply<std::uint64_t>(count_, table_.to_size, size) &&
                    to_size(size + (is_string(step_) ? 1 : 0), bytes)
                ? Status::ok
-               : plan_.context->fail(Module::datatype, __LINE__, Status::out_of_memory, 0, size);
+               : plan_.context->fail(Module::datatype, H5MOTE_HERE, Status::out_of_memory, 0, size);
 }
 
 Status SequenceReader::elements(std::byte* to, std::size_t bytes) {
@@ -278,7 +278,7 @@ bool is_memory_type(DatatypeView type) {
 
 Status reclaim(Context& context, DatatypeView type, std::size_t count, std::size_t stride, void* data) noexcept {
     if (type.empty() || stride < type.size() || !is_memory_type(type)) {
-        return context.fail(Module::datatype, __LINE__, Status::invalid_argument);
+        return context.fail(Module::datatype, H5MOTE_HERE, Status::invalid_argument);
     }
     if (!contains_class(type, TypeClass::variable_length)) {
         return Status::ok;

@@ -46,7 +46,7 @@ Status parse_datatype(Context& context, ConstBytes message, DatatypeView& view) 
     const Status status = validate_datatype(message, length, feature);
     if (status != Status::ok) {
         const std::uint32_t head = message.empty() ? 0 : static_cast<std::uint32_t>(message[0]);
-        return context.fail(Module::datatype, __LINE__, status, head, static_cast<std::uint64_t>(feature));
+        return context.fail(Module::datatype, H5MOTE_HERE, status, head, static_cast<std::uint64_t>(feature));
     }
     view = DatatypeView{message.first(length)};
     return Status::ok;

@@ -17,7 +17,7 @@ public:
             return Status::ok;
         }
         if (!file_.contains(address, size)) {
-            return file_.context.fail(Module::file, __LINE__, Status::corrupt_file, 0, address);
+            return file_.context.fail(Module::file, H5MOTE_HERE, Status::corrupt_file, 0, address);
         }
         if (!rehearsal_) {
             file_.give_up(address, size);

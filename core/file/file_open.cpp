@@ -20,7 +20,7 @@ Status FileState::locate(Context& context, Driver& storage, std::uint64_t& base)
             break;
         }
     }
-    return context.fail(Module::file, __LINE__, Status::not_hdf5);
+    return context.fail(Module::file, H5MOTE_HERE, Status::not_hdf5);
 }
 
 Status FileState::open(const FileAccess& access) noexcept {
@@ -33,18 +33,18 @@ Status FileState::open(const FileAccess& access) noexcept {
     // The recorded end counts from the start of the storage as it was when it was recorded; addresses from there on.
     const Address recorded = superblock_.end_of_file;
     if (recorded < superblock_.base || recorded == kUndefinedAddress) {
-        return context.fail(Module::file, __LINE__, Status::corrupt_file, 0, recorded);
+        return context.fail(Module::file, H5MOTE_HERE, Status::corrupt_file, 0, recorded);
     }
     superblock_.end_of_file = recorded - superblock_.base;
     if (superblock_.end_of_file >= kUndefinedAddress - 1) {
-        return context.unsupported(Module::file, __LINE__, Feature::sizeof_offsets);
+        return context.unsupported(Module::file, H5MOTE_HERE, Feature::sizeof_offsets);
     }
     access_ = access;
     H5MOTE_TRY(start(access));
     H5MOTE_TRY(refuse_writing());
     if (superblock_.flags != 0 && !superblock_.is_old()) {
         if (writable()) {
-            return context.unsupported(Module::file, __LINE__, Feature::file_locked_for_writing, superblock_.flags);
+            return context.unsupported(Module::file, H5MOTE_HERE, Feature::file_locked_for_writing, superblock_.flags);
         }
         context.port().log("h5mote: the file is marked as open for writing");
     }
@@ -62,13 +62,13 @@ Status FileState::refuse_writing() noexcept {
         return Status::ok;
     }
     if (superblock_.is_old()) {
-        return context.unsupported(Module::file, __LINE__, Feature::superblock_version, superblock_.version);
+        return context.unsupported(Module::file, H5MOTE_HERE, Feature::superblock_version, superblock_.version);
     }
     if (base() != 0 || superblock_.base != 0) {
-        return context.unsupported(Module::file, __LINE__, Feature::base_address);
+        return context.unsupported(Module::file, H5MOTE_HERE, Feature::base_address);
     }
     if (superblock_.extension != kUndefinedAddress) {
-        return context.unsupported(Module::file, __LINE__, Feature::superblock_extension);
+        return context.unsupported(Module::file, H5MOTE_HERE, Feature::superblock_extension);
     }
     return Status::ok;
 }
@@ -81,7 +81,7 @@ Status FileState::read_driver_info() noexcept {
     H5MOTE_TRY(driver.read(Usage::superblock, superblock_.driver_info, prefix));
     const auto length = load_le<std::uint32_t>(prefix + 4);
     if (prefix[0] != std::byte{0} || length > kMost) {
-        return context.fail(Module::file, __LINE__, Status::corrupt_file, 0, superblock_.driver_info);
+        return context.fail(Module::file, H5MOTE_HERE, Status::corrupt_file, 0, superblock_.driver_info);
     }
     MetadataWindow window;
     Bytes info;
@@ -96,10 +96,10 @@ Status FileState::use_driver_info(std::string_view name, ConstBytes info) noexce
     std::uint64_t end = superblock_.end_of_file;
     const Status status = driver.use_superblock_info(name, info, end);
     if (status == Status::unsupported) {
-        return context.unsupported(Module::file, __LINE__, Feature::driver);
+        return context.unsupported(Module::file, H5MOTE_HERE, Feature::driver);
     }
     if (status != Status::ok) {
-        return context.fail(Module::file, __LINE__, status);
+        return context.fail(Module::file, H5MOTE_HERE, status);
     }
     superblock_.end_of_file = narrow(end);
     space.open(superblock_.end_of_file, superblock_.shape.max_addr(), superblock_.end_of_file);
@@ -111,7 +111,7 @@ Status FileState::finish_open(const FileAccess& access) noexcept {
     H5MOTE_TRY(driver.end_of_file(size));
     if (size < superblock_.end_of_file) {
         if (!access.allow_truncated) {
-            return context.fail(Module::file, __LINE__, Status::corrupt_file, 0, superblock_.end_of_file);
+            return context.fail(Module::file, H5MOTE_HERE, Status::corrupt_file, 0, superblock_.end_of_file);
         }
         truncated_ = true;
         writable_ = false;
@@ -120,7 +120,7 @@ Status FileState::finish_open(const FileAccess& access) noexcept {
     }
     return superblock_.root < space.end()
                ? Status::ok
-               : context.fail(Module::file, __LINE__, Status::corrupt_file, 0, superblock_.root);
+               : context.fail(Module::file, H5MOTE_HERE, Status::corrupt_file, 0, superblock_.root);
 }
 
 }  // namespace h5mote

@@ -21,12 +21,12 @@ FileState* FileState::find_relative(const Driver& wanted) noexcept {
 Status FileState::open_other(std::string_view name, OpenPurpose purpose, FileState*& file) noexcept {
     DriverOpener* const opener = access_.opener;
     if (opener == nullptr || open_driver == nullptr) {
-        return context.unsupported(Module::file, __LINE__, Feature::external_link);
+        return context.unsupported(Module::file, H5MOTE_HERE, Feature::external_link);
     }
     Driver* other = nullptr;
     const Status opened = opener->open(storage(), name, purpose, other);
     if (opened != Status::ok) {
-        return context.fail(Module::file, __LINE__, opened);
+        return context.fail(Module::file, H5MOTE_HERE, opened);
     }
     file = find_relative(*other);
     if (file != nullptr) {
@@ -75,10 +75,10 @@ FileState& FileState::top() noexcept {
 
 Status FileState::mount(Address group, FileState& file) noexcept {
     if (mounted_at(group) != nullptr || file.is_mounted()) {
-        return context.fail(Module::file, __LINE__, Status::already_exists);
+        return context.fail(Module::file, H5MOTE_HERE, Status::already_exists);
     }
     if (&top() == &file) {
-        return context.fail(Module::file, __LINE__, Status::invalid_argument);
+        return context.fail(Module::file, H5MOTE_HERE, Status::invalid_argument);
     }
     auto* mount = context.create<Mount>(MemoryKind::file);
     if (mount == nullptr) {
@@ -95,7 +95,7 @@ Status FileState::mount(Address group, FileState& file) noexcept {
 
 Status FileState::unmount_self() noexcept {
     if (mounted_in_ == nullptr) {
-        return context.fail(Module::file, __LINE__, Status::not_found);
+        return context.fail(Module::file, H5MOTE_HERE, Status::not_found);
     }
     FileState& parent = *mounted_in_;
     const Mount* mount = parent.mounts_;

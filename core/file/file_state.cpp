@@ -60,16 +60,16 @@ Status FileState::start(const FileAccess& access) noexcept {
 
 Status FileState::create(const FileAccess& access, const FileCreate& create) noexcept {
     if (H5MOTE_WRITE == 0) {
-        return context.fail(Module::file, __LINE__, Status::read_only);
+        return context.fail(Module::file, H5MOTE_HERE, Status::read_only);
     }
     if ((create.sizeof_addr != 4 && create.sizeof_addr != 8) || create.superblock_version < 2 ||
         create.superblock_version > 3) {
-        return context.fail(Module::file, __LINE__, Status::invalid_argument);
+        return context.fail(Module::file, H5MOTE_HERE, Status::invalid_argument);
     }
     H5MOTE_TRY(start(access));
     if (!writable()) {
         stop();
-        return context.fail(Module::file, __LINE__, Status::read_only);
+        return context.fail(Module::file, H5MOTE_HERE, Status::read_only);
     }
     superblock_.version = create.superblock_version;
     superblock_.shape = {create.sizeof_addr, 8};
@@ -92,7 +92,7 @@ static Status find_user_block(Context& context, Driver& driver, std::uint64_t si
         std::byte bytes[Superblock::kSignatureSize];
         H5MOTE_TRY(driver.read(Usage::superblock, at, bytes));
         if (is_signature(bytes)) {
-            return context.unsupported(Module::file, __LINE__, Feature::base_address);
+            return context.unsupported(Module::file, H5MOTE_HERE, Feature::base_address);
         }
     }
     return Status::not_hdf5;
@@ -109,16 +109,16 @@ Status FileState::open(const FileAccess& access) noexcept {
         return status == Status::not_hdf5 ? find_user_block(context, driver, size) : status;
     }
     if (superblock_.end_of_file > size || superblock_.root >= superblock_.end_of_file) {
-        return context.fail(Module::file, __LINE__, Status::corrupt_file, 0, superblock_.end_of_file);
+        return context.fail(Module::file, H5MOTE_HERE, Status::corrupt_file, 0, superblock_.end_of_file);
     }
     if (superblock_.end_of_file >= kUndefinedAddress - 1) {
-        return context.unsupported(Module::file, __LINE__, Feature::sizeof_offsets);
+        return context.unsupported(Module::file, H5MOTE_HERE, Feature::sizeof_offsets);
     }
     if (superblock_.flags != 0 && !access.read_only) {
-        return context.unsupported(Module::file, __LINE__, Feature::file_locked_for_writing, superblock_.flags);
+        return context.unsupported(Module::file, H5MOTE_HERE, Feature::file_locked_for_writing, superblock_.flags);
     }
     if (superblock_.extension != kUndefinedAddress) {
-        return context.unsupported(Module::file, __LINE__, Feature::superblock_extension);
+        return context.unsupported(Module::file, H5MOTE_HERE, Feature::superblock_extension);
     }
     H5MOTE_TRY(start(access));
     stored_root_ = superblock_.root;
@@ -334,7 +334,7 @@ Status FileState::create_block(Usage usage, std::size_t size, Address space_size
 #if H5MOTE_ALL_FORMATS
 Status FileState::window(Usage usage, Address address, Address size, bool checksummed, MetadataWindow& block) noexcept {
     if (!contains(address, size)) {
-        return context.fail(Module::file, __LINE__, Status::corrupt_file, 0, address);
+        return context.fail(Module::file, H5MOTE_HERE, Status::corrupt_file, 0, address);
     }
     return block.open(cache, usage, address, size, checksummed);
 }

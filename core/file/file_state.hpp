@@ -86,7 +86,7 @@ public:
     /// Metadata is read from the cache image at `address` where that has it.
     Status use_cache_image(Address address, Address size) noexcept {
         const Status status = base_driver_.use_image(shape(), address, size);
-        return status == Status::ok ? status : context.fail(Module::file, __LINE__, status, 0, address);
+        return status == Status::ok ? status : context.fail(Module::file, H5MOTE_HERE, status, 0, address);
     }
     const Superblock& superblock() const noexcept { return superblock_; }
     /// Shorter than it says.
@@ -148,7 +148,7 @@ public:
         if (!open_) {
             return Status::invalid_handle;
         }
-        return writable() ? Status::ok : context.fail(Module::file, __LINE__, Status::read_only);
+        return writable() ? Status::ok : context.fail(Module::file, H5MOTE_HERE, Status::read_only);
     }
     FileShape shape() const noexcept { return superblock_.shape; }
     Address root() const noexcept { return superblock_.root; }

@@ -11,7 +11,7 @@ Status AttributeInfoMessage::decode(Context& context, FileShape shape, ConstByte
     storage.decode(shape, body, (flags & kOrderTracked) != 0 ? 2 : 0);
 #endif
     max_order = static_cast<std::uint16_t>(order);
-    return sound ? Status::ok : damaged_message(context, __LINE__, MessageType::attribute_info);
+    return sound ? Status::ok : damaged_message(context, H5MOTE_HERE, MessageType::attribute_info);
 }
 
 void AttributeInfoMessage::encode(Writer& writer, FileShape shape) const noexcept {
@@ -23,10 +23,10 @@ Status AttributeMessage::decode(Context& context, ConstBytes body) noexcept {
     const unsigned version = reader.u8();
     const unsigned flags = reader.u8();
     if (version != 3) {
-        return context.unsupported(Module::format, __LINE__, Feature::attribute_version, version);
+        return context.unsupported(Module::format, H5MOTE_HERE, Feature::attribute_version, version);
     }
     if (flags != 0) {
-        return context.unsupported(Module::format, __LINE__, Feature::shared_message, flags);
+        return context.unsupported(Module::format, H5MOTE_HERE, Feature::shared_message, flags);
     }
     const std::size_t name_size = reader.u16();
     const std::size_t type_size = reader.u16();
@@ -37,7 +37,7 @@ Status AttributeMessage::decode(Context& context, ConstBytes body) noexcept {
     space = reader.bytes(space_size);
     data = reader.rest();
     if (!reader.ok() || name_size < 2 || name[name_size - 1] != std::byte{0}) {
-        return damaged_message(context, __LINE__, MessageType::attribute);
+        return damaged_message(context, H5MOTE_HERE, MessageType::attribute);
     }
     name = name.first(name_size - 1);
     return Status::ok;

@@ -15,11 +15,11 @@ Status DataspaceMessage::decode(Context& context, FileShape file_shape, ConstByt
     } else if (version == 2) {
         type = static_cast<Type>(raw_type);
     } else {
-        return context.unsupported(Module::format, __LINE__, Feature::dataspace_version, version);
+        return context.unsupported(Module::format, H5MOTE_HERE, Feature::dataspace_version, version);
     }
     if (rank > H5MOTE_MAX_RANK) {
-        return rank > 32 ? damaged_message(context, __LINE__, MessageType::dataspace)
-                         : context.unsupported(Module::format, __LINE__, Feature::dataspace_rank, rank);
+        return rank > 32 ? damaged_message(context, H5MOTE_HERE, MessageType::dataspace)
+                         : context.unsupported(Module::format, H5MOTE_HERE, Feature::dataspace_rank, rank);
     }
     const std::size_t bytes = static_cast<std::size_t>(rank) * shape.sizeof_size;
     dims = reader.bytes(bytes).data();
@@ -28,7 +28,7 @@ Status DataspaceMessage::decode(Context& context, FileShape file_shape, ConstByt
     for (unsigned i = 0; sound && i < rank; ++i) {
         sound = dim(i) <= max_dim(i);
     }
-    return sound ? Status::ok : damaged_message(context, __LINE__, MessageType::dataspace);
+    return sound ? Status::ok : damaged_message(context, H5MOTE_HERE, MessageType::dataspace);
 }
 
 void encode_dataspace(Writer& writer, FileShape shape, const Extent& extent) noexcept {

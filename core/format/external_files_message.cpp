@@ -14,11 +14,11 @@ Status ExternalFilesMessage::decode(Context& context, FileShape shape, ConstByte
     slots = reader.u16();
     heap = shape.read_addr(reader);
     if (reader.ok() && version != 1) {
-        return context.unsupported(Module::format, __LINE__, Feature::message_version, version);
+        return context.unsupported(Module::format, H5MOTE_HERE, Feature::message_version, version);
     }
     const bool sound = reader.ok() && slots <= allocated && heap != kUndefinedAddress &&
                        within(head_size(shape), slots * slot_size(shape), length);
-    return sound ? Status::ok : damaged_message(context, __LINE__, MessageType::external_files);
+    return sound ? Status::ok : damaged_message(context, H5MOTE_HERE, MessageType::external_files);
 }
 
 ExternalFilesMessage::Slot ExternalFilesMessage::slot(FileShape shape, ConstBytes bytes) noexcept {

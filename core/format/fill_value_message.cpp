@@ -16,11 +16,11 @@ Status FillValueMessage::decode(Context& context, ConstBytes body) noexcept {
             undefined = size > 0x7fffffffU;  // libhdf5's -1
             value = reader.bytes(undefined ? 0 : size);
         }
-        return reader.ok() ? Status::ok : damaged_message(context, __LINE__, MessageType::fill_value);
+        return reader.ok() ? Status::ok : damaged_message(context, H5MOTE_HERE, MessageType::fill_value);
     }
 #endif
     if (version != 3) {
-        return context.unsupported(Module::format, __LINE__, Feature::fill_value_version, version);
+        return context.unsupported(Module::format, H5MOTE_HERE, Feature::fill_value_version, version);
     }
     const unsigned flags = reader.u8();
     allocation_time = flags & 3U;
@@ -29,7 +29,7 @@ Status FillValueMessage::decode(Context& context, ConstBytes body) noexcept {
     if ((flags & 0x20U) != 0) {
         value = reader.bytes(reader.u32());
     }
-    return reader.ok() ? Status::ok : damaged_message(context, __LINE__, MessageType::fill_value);
+    return reader.ok() ? Status::ok : damaged_message(context, H5MOTE_HERE, MessageType::fill_value);
 }
 
 #if H5MOTE_ALL_FORMATS
@@ -40,7 +40,7 @@ Status FillValueMessage::decode_old(Context& context, ConstBytes body) noexcept 
     write_time = 2;
     undefined = size == 0;
     value = reader.bytes(size);
-    return reader.ok() ? Status::ok : damaged_message(context, __LINE__, MessageType::fill_value_old);
+    return reader.ok() ? Status::ok : damaged_message(context, H5MOTE_HERE, MessageType::fill_value_old);
 }
 #endif
 

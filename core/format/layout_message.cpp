@@ -19,7 +19,7 @@ Status decode_chunked(Context& context, FileShape shape, Reader& reader, LayoutM
     layout.dimensionality = reader.u8();
     layout.dim_width = reader.u8();
     if (layout.dim_width < 1 || layout.dim_width > 8) {
-        return damaged_message(context, __LINE__, MessageType::layout);
+        return damaged_message(context, H5MOTE_HERE, MessageType::layout);
     }
     layout.chunk_dims = reader.bytes(static_cast<std::size_t>(layout.dimensionality) * layout.dim_width).data();
     layout.index = static_cast<ChunkIndex>(reader.u8());
@@ -50,11 +50,11 @@ Status decode_chunked(Context& context, FileShape shape, Reader& reader, LayoutM
             break;
 #endif
         default:
-            return context.unsupported(Module::format, __LINE__, Feature::chunk_index,
+            return context.unsupported(Module::format, H5MOTE_HERE, Feature::chunk_index,
                                        static_cast<std::uint32_t>(layout.index));
     }
     layout.address = shape.read_addr(reader);
-    return sound_chunks(layout, reader) ? Status::ok : damaged_message(context, __LINE__, MessageType::layout);
+    return sound_chunks(layout, reader) ? Status::ok : damaged_message(context, H5MOTE_HERE, MessageType::layout);
 }
 
 #if H5MOTE_ALL_FORMATS
@@ -66,7 +66,7 @@ Status decode_btree1(Context& context, FileShape shape, Reader& reader, LayoutMe
     layout.index = ChunkIndex::btree1;
     layout.dim_width = 4;
     layout.chunk_dims = reader.bytes(std::size_t{4} * layout.dimensionality).data();
-    return sound_chunks(layout, reader) ? Status::ok : damaged_message(context, __LINE__, MessageType::layout);
+    return sound_chunks(layout, reader) ? Status::ok : damaged_message(context, H5MOTE_HERE, MessageType::layout);
 }
 
 // The sizes of what is not chunked were cut to 32 bits: the dataspace says better.
@@ -86,7 +86,7 @@ Status decode_old(Context& context, FileShape shape, Reader& reader, LayoutMessa
             layout.size = layout.layout_class == LayoutMessage::Class::compact ? reader.u32() : kUndefinedAddress;
             return Status::ok;
         default:
-            return damaged_message(context, __LINE__, MessageType::layout);
+            return damaged_message(context, H5MOTE_HERE, MessageType::layout);
     }
 }
 #endif
@@ -104,7 +104,7 @@ Status LayoutMessage::decode(Context& context, FileShape shape, ConstBytes head,
     {
         layout_class = static_cast<Class>(reader.u8());
         if (version != 4 && version != 3 && (H5MOTE_ALL_FORMATS == 0 || version != 5)) {
-            return context.unsupported(Module::format, __LINE__, Feature::layout_version, version);
+            return context.unsupported(Module::format, H5MOTE_HERE, Feature::layout_version, version);
         }
         switch (layout_class) {
 #if H5MOTE_PARTIAL_IO
@@ -121,7 +121,7 @@ Status LayoutMessage::decode(Context& context, FileShape shape, ConstBytes head,
 #if H5MOTE_ALL_FORMATS
                     return decode_btree1(context, shape, reader, *this);
 #else
-                    return context.unsupported(Module::format, __LINE__, Feature::chunk_index);
+                    return context.unsupported(Module::format, H5MOTE_HERE, Feature::chunk_index);
 #endif
                 }
                 return decode_chunked(context, shape, reader, *this);
@@ -132,7 +132,7 @@ Status LayoutMessage::decode(Context& context, FileShape shape, ConstBytes head,
                 break;
 #endif
             default:
-                return context.unsupported(Module::format, __LINE__, Feature::layout_class,
+                return context.unsupported(Module::format, H5MOTE_HERE, Feature::layout_class,
                                            static_cast<std::uint32_t>(layout_class));
         }
     }
@@ -144,7 +144,7 @@ Status LayoutMessage::decode(Context& context, FileShape shape, ConstBytes head,
     }
 #endif
     (void)length;
-    return sound ? Status::ok : damaged_message(context, __LINE__, MessageType::layout);
+    return sound ? Status::ok : damaged_message(context, H5MOTE_HERE, MessageType::layout);
 }
 
 void LayoutMessage::encode(Writer& writer, FileShape shape, const std::uint32_t* dims,

@@ -10,7 +10,7 @@ Status LinkInfoMessage::decode(Context& context, FileShape shape, ConstBytes bod
 #endif
     return decode_info(shape, body, 8, flags, max_order, dense)
                ? Status::ok
-               : damaged_message(context, __LINE__, MessageType::link_info);
+               : damaged_message(context, H5MOTE_HERE, MessageType::link_info);
 }
 
 void LinkInfoMessage::encode(Writer& writer, FileShape shape) const noexcept {
@@ -21,7 +21,7 @@ Status LinkMessage::decode(Context& context, FileShape shape, ConstBytes body) n
     Reader reader(body);
     const unsigned version = reader.u8();
     if (version != 1) {
-        return context.unsupported(Module::format, __LINE__, Feature::link_version, version);
+        return context.unsupported(Module::format, H5MOTE_HERE, Feature::link_version, version);
     }
     const unsigned flags = reader.u8();
     type = (flags & 0x08U) != 0 ? static_cast<Type>(reader.u8()) : Type::hard;
@@ -36,7 +36,7 @@ Status LinkMessage::decode(Context& context, FileShape shape, ConstBytes body) n
 #endif
     const std::uint64_t length = reader.uint(1U << (flags & 3U));
     if (length == 0 || length > reader.remaining()) {
-        return damaged_message(context, __LINE__, MessageType::link);
+        return damaged_message(context, H5MOTE_HERE, MessageType::link);
     }
     name = reader.bytes(static_cast<std::size_t>(length));
     if (type == Type::hard) {
@@ -44,7 +44,7 @@ Status LinkMessage::decode(Context& context, FileShape shape, ConstBytes body) n
     } else {
         target = reader.bytes(reader.u16());
     }
-    return reader.ok() ? Status::ok : damaged_message(context, __LINE__, MessageType::link);
+    return reader.ok() ? Status::ok : damaged_message(context, H5MOTE_HERE, MessageType::link);
 }
 
 bool LinkMessage::has_name(ConstBytes body, ConstBytes name) noexcept {

@@ -43,8 +43,8 @@ inline constexpr std::uint8_t kMessageWasUnknown = 0x20;
 inline constexpr std::uint8_t kMessageFailIfUnknown = 0x80;
 
 /// What a message that contradicts the format comes to.
-inline Status damaged_message(Context& context, unsigned line, MessageType type) noexcept {
-    return context.fail(Module::format, line, Status::corrupt_file, static_cast<std::uint32_t>(type));
+inline Status damaged_message(Context& context, SourcePlace place, MessageType type) noexcept {
+    return context.fail(Module::format, place, Status::corrupt_file, static_cast<std::uint32_t>(type));
 }
 
 }  // namespace h5mote

@@ -19,16 +19,16 @@ Status HeaderPrefix::decode(Context& context, ConstBytes bytes) noexcept {
             size = kOldSize;
             reference_count = load_le<std::uint32_t>(bytes.data() + 4);
             messages_size = load_le<std::uint32_t>(bytes.data() + 8);
-            return messages_size > 0x7fffffffU ? context.fail(Module::format, __LINE__, Status::corrupt_file)
+            return messages_size > 0x7fffffffU ? context.fail(Module::format, H5MOTE_HERE, Status::corrupt_file)
                                                : Status::ok;
         }
 #endif
         return (signature & 0xffU) == 1
-                   ? context.unsupported(Module::format, __LINE__, Feature::object_header_version, 1)
-                   : context.fail(Module::format, __LINE__, Status::corrupt_file);
+                   ? context.unsupported(Module::format, H5MOTE_HERE, Feature::object_header_version, 1)
+                   : context.fail(Module::format, H5MOTE_HERE, Status::corrupt_file);
     }
     if (version != 2) {
-        return context.unsupported(Module::format, __LINE__, Feature::object_header_version, version);
+        return context.unsupported(Module::format, H5MOTE_HERE, Feature::object_header_version, version);
     }
     flags = reader.u8();
     const unsigned width = 1U << (flags & 3U);
@@ -45,7 +45,7 @@ Status HeaderPrefix::decode(Context& context, ConstBytes bytes) noexcept {
     messages_size = narrow(reader.uint(width));
     // A block must be addressable here; larger ones cannot be in a file either.
     if (!reader.ok() || messages_size > 0x7fffffffU) {
-        return context.fail(Module::format, __LINE__, Status::corrupt_file);
+        return context.fail(Module::format, H5MOTE_HERE, Status::corrupt_file);
     }
     return Status::ok;
 }

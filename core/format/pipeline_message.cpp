@@ -7,11 +7,11 @@ Status PipelineReader::count(Context& context, unsigned& filters) noexcept {
     filters = reader_.u8();
     old_ = version == 1;
     if (version != 2 && !old_) {
-        return context.unsupported(Module::format, __LINE__, Feature::message_version, version);
+        return context.unsupported(Module::format, H5MOTE_HERE, Feature::message_version, version);
     }
     reader_.skip(old_ ? 6 : 0);
     return reader_.ok() && filters <= 32 ? Status::ok
-                                         : damaged_message(context, __LINE__, MessageType::filter_pipeline);
+                                         : damaged_message(context, H5MOTE_HERE, MessageType::filter_pipeline);
 }
 
 Status PipelineReader::next(Context& context, FilterSpec& spec) noexcept {
@@ -32,7 +32,7 @@ Status PipelineReader::next(Context& context, FilterSpec& spec) noexcept {
         reader_.skip(4);
     }
     if (!reader_.ok() || !terminated || (old_ && name_size % 8 != 0)) {
-        return damaged_message(context, __LINE__, MessageType::filter_pipeline);
+        return damaged_message(context, H5MOTE_HERE, MessageType::filter_pipeline);
     }
     spec.value_count = static_cast<std::uint16_t>(count);
     spec.encoded = count > FilterSpec::kMaxValues ? values.data() : nullptr;

@@ -29,7 +29,7 @@ void Superblock::encode(std::byte* to) const noexcept {
 
 Status Superblock::decode(Context& context, ConstBytes bytes) noexcept {
     if (bytes.size() < kSignatureSize + 4 || !is_signature(bytes.data())) {
-        return context.fail(Module::format, __LINE__, Status::not_hdf5);
+        return context.fail(Module::format, H5MOTE_HERE, Status::not_hdf5);
     }
     Reader reader(bytes);
     reader.skip(kSignatureSize);
@@ -40,16 +40,16 @@ Status Superblock::decode(Context& context, ConstBytes bytes) noexcept {
     }
 #endif
     if (version != 2 && version != 3) {
-        return context.unsupported(Module::format, __LINE__, Feature::superblock_version, version);
+        return context.unsupported(Module::format, H5MOTE_HERE, Feature::superblock_version, version);
     }
     shape.sizeof_addr = reader.u8();
     shape.sizeof_size = reader.u8();
     flags = reader.u8();
     if (!valid_width(shape.sizeof_addr) || !valid_width(shape.sizeof_size)) {
-        return context.unsupported(Module::format, __LINE__, Feature::sizeof_offsets, shape.sizeof_addr);
+        return context.unsupported(Module::format, H5MOTE_HERE, Feature::sizeof_offsets, shape.sizeof_addr);
     }
     if (bytes.size() < size()) {
-        return context.fail(Module::format, __LINE__, Status::corrupt_file);
+        return context.fail(Module::format, H5MOTE_HERE, Status::corrupt_file);
     }
 #if H5MOTE_ALL_FORMATS
     base = shape.read_addr(reader);
@@ -60,10 +60,10 @@ Status Superblock::decode(Context& context, ConstBytes bytes) noexcept {
     end_of_file = shape.read_addr(reader);
     root = shape.read_addr(reader);
     if (reader.u32() != lookup3(bytes.first(size() - 4))) {
-        return context.fail(Module::format, __LINE__, Status::corrupt_file);
+        return context.fail(Module::format, H5MOTE_HERE, Status::corrupt_file);
     }
     if (base != 0 && H5MOTE_ALL_FORMATS == 0) {
-        return context.unsupported(Module::format, __LINE__, Feature::base_address);
+        return context.unsupported(Module::format, H5MOTE_HERE, Feature::base_address);
     }
     return Status::ok;
 }
@@ -78,7 +78,7 @@ Status Superblock::decode_old(Context& context, ConstBytes bytes) noexcept {
     shape.sizeof_addr = reader.u8();
     shape.sizeof_size = reader.u8();
     if (!valid_width(shape.sizeof_addr) || !valid_width(shape.sizeof_size)) {
-        return context.unsupported(Module::format, __LINE__, Feature::sizeof_offsets, shape.sizeof_addr);
+        return context.unsupported(Module::format, H5MOTE_HERE, Feature::sizeof_offsets, shape.sizeof_addr);
     }
     reader.skip(1);
     btree_k.group_leaf = reader.u16();
@@ -99,7 +99,7 @@ Status Superblock::decode_old(Context& context, ConstBytes bytes) noexcept {
     reader.skip(24);
     const bool sound = reader.ok() && versions == 0 && shared_version == 0 && btree_k.group_leaf != 0 &&
                        btree_k.group_internal != 0 && btree_k.chunk != 0;
-    return sound ? Status::ok : context.fail(Module::format, __LINE__, Status::corrupt_file);
+    return sound ? Status::ok : context.fail(Module::format, H5MOTE_HERE, Status::corrupt_file);
 }
 #endif
 

@@ -14,7 +14,7 @@ Status copy_text(FileState& file, ConstBytes from, Span<char> to, std::size_t& l
         return Status::ok;
     }
     if (length > to.size()) {
-        return file.context.fail(Module::group, __LINE__, Status::invalid_argument, 0, length);
+        return file.context.fail(Module::group, H5MOTE_HERE, Status::invalid_argument, 0, length);
     }
     std::memcpy(to.data(), from.data(), length);
     return Status::ok;
@@ -66,7 +66,7 @@ Result<Group> Group::open_group(std::string_view path) noexcept {
         status = object_type(*file_, object, type);
     }
     if (status == Status::ok && type != ObjectType::group) {
-        status = file_->context.fail(Module::group, __LINE__, Status::not_found, static_cast<std::uint32_t>(type));
+        status = file_->context.fail(Module::group, H5MOTE_HERE, Status::not_found, static_cast<std::uint32_t>(type));
     }
     if (status != Status::ok) {
         return status;
@@ -83,7 +83,7 @@ Result<Group> Group::open_or_create_group(std::string_view path, const GroupCrea
 Status Group::create_hard_link(std::string_view path, const Object& target) noexcept {
     H5MOTE_TRY(check());
     if (!target.valid() || !same_file(target)) {
-        return file_->context.fail(Module::group, __LINE__, Status::invalid_argument);
+        return file_->context.fail(Module::group, H5MOTE_HERE, Status::invalid_argument);
     }
     LinkMessage link;
     Address parent = 0;
@@ -111,7 +111,7 @@ Status Group::create_soft_link(std::string_view path, std::string_view target) n
     std::string_view name;
     H5MOTE_TRY(prepare_link(*file_, address_, path, parent, name));
     if (target.empty() || target.size() > 0xffff) {
-        return file_->context.fail(Module::group, __LINE__, Status::invalid_argument, 0, target.size());
+        return file_->context.fail(Module::group, H5MOTE_HERE, Status::invalid_argument, 0, target.size());
     }
     link.type = LinkMessage::Type::soft;
     link.name = bytes_of(name);

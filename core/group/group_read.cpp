@@ -106,7 +106,7 @@ Status LinkIterator::Walk::start(Address group, IndexOrder wanted, Direction dir
     H5MOTE_TRY(cursor.open(group));
     order = wanted;
     if (order == IndexOrder::creation && (cursor.storage().info.flags & LinkInfoMessage::kTracked) == 0) {
-        return cursor.file().context.fail(Module::group, __LINE__, Status::invalid_argument);
+        return cursor.file().context.fail(Module::group, H5MOTE_HERE, Status::invalid_argument);
     }
     direct = cursor.can(order, direction);
     return direct ? cursor.start(order, direction) : Status::ok;
@@ -179,7 +179,8 @@ Result<Group> Group::from(Object&& object) noexcept {
     ObjectType type = ObjectType::group;
     H5MOTE_TRY(object_type(*object.file_, object.address_, type));
     if (type != ObjectType::group) {
-        return object.file_->context.fail(Module::group, __LINE__, Status::not_found, static_cast<std::uint32_t>(type));
+        return object.file_->context.fail(Module::group, H5MOTE_HERE, Status::not_found,
+                                          static_cast<std::uint32_t>(type));
     }
     Group group;
     static_cast<Object&>(group) = static_cast<Object&&>(object);
@@ -226,7 +227,7 @@ Status Group::link_count(std::uint32_t& count) noexcept {
     std::uint64_t links = 0;
     H5MOTE_TRY(cursor.count(links));
     count = static_cast<std::uint32_t>(links);
-    return links <= 0xffffffffU ? Status::ok : file_->context.fail(Module::group, __LINE__, Status::overflow);
+    return links <= 0xffffffffU ? Status::ok : file_->context.fail(Module::group, H5MOTE_HERE, Status::overflow);
 }
 
 namespace {
@@ -237,7 +238,7 @@ Status copy_text(Context& context, ConstBytes from, Span<char> to, std::size_t& 
         return Status::ok;
     }
     if (length > to.size()) {
-        return context.fail(Module::group, __LINE__, Status::invalid_argument, 0, length);
+        return context.fail(Module::group, H5MOTE_HERE, Status::invalid_argument, 0, length);
     }
     std::memcpy(to.data(), from.data(), length);
     return Status::ok;
@@ -293,7 +294,8 @@ H5MOTE_STEP Status phase_facts(FileState& file, Address group, GroupInfo& info) 
         info.estimated_links = reader.u16();
         info.estimated_name_length = reader.u16();
     }
-    return version == 0 && reader.ok() ? Status::ok : damaged_message(file.context, __LINE__, MessageType::group_info);
+    return version == 0 && reader.ok() ? Status::ok
+                                       : damaged_message(file.context, H5MOTE_HERE, MessageType::group_info);
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ constexpr Address kMaxLink = 0x40000;
 
 Status decode_link(FileState& file, StoredLink& stored) noexcept {
     if (stored.bytes.size() > kMaxLink) {
-        return file.context.fail(Module::group, __LINE__, Status::corrupt_file, 0, stored.bytes.address());
+        return file.context.fail(Module::group, H5MOTE_HERE, Status::corrupt_file, 0, stored.bytes.address());
     }
     ConstBytes body;
     H5MOTE_TRY(stored.bytes.view(0, static_cast<std::size_t>(stored.bytes.size()), body));
@@ -39,7 +39,7 @@ Status decode_symbol_table(MessageIterator& message, GroupStorage& storage) noex
     storage.kind = LinkStorage::symbol_table;
     storage.btree = file.shape().read_addr(reader);
     storage.heap = file.shape().read_addr(reader);
-    return reader.ok() ? Status::ok : damaged_message(file.context, __LINE__, MessageType::symbol_table);
+    return reader.ok() ? Status::ok : damaged_message(file.context, H5MOTE_HERE, MessageType::symbol_table);
 }
 
 // Looks for the name of a link among those that stand in dense storage: by its hash, and where that is the same by the
@@ -52,7 +52,7 @@ public:
     Status compare(ConstBytes record, int& order) noexcept override {
         LinkNameRecord found;
         if (!found.decode(record)) {
-            return file_.context.fail(Module::group, __LINE__, Status::corrupt_file);
+            return file_.context.fail(Module::group, H5MOTE_HERE, Status::corrupt_file);
         }
         if (found.hash != hash_) {
             order = hash_ < found.hash ? -1 : 1;
@@ -246,7 +246,7 @@ Status LinkCursor::dense_at(std::uint64_t position, StoredLink& link) noexcept {
     LinkNameRecord by_name;
     LinkOrderRecord by_order;
     if (by_order_ ? !by_order.decode(record) : !by_name.decode(record)) {
-        return file_.context.fail(Module::group, __LINE__, Status::corrupt_file, 0, group_);
+        return file_.context.fail(Module::group, H5MOTE_HERE, Status::corrupt_file, 0, group_);
     }
     H5MOTE_TRY(dense_->heap.object(by_order_ ? by_order.heap_id : by_name.heap_id, link.bytes));
     return decode_link(file_, link);

@@ -112,7 +112,7 @@ Status object_type(FileState& file, Address header, ObjectType& type) noexcept {
         return status;
     }
     type = space ? ObjectType::dataset : ObjectType::datatype;
-    return datatype ? Status::ok : file.context.fail(Module::group, __LINE__, Status::corrupt_file, 0, header);
+    return datatype ? Status::ok : file.context.fail(Module::group, H5MOTE_HERE, Status::corrupt_file, 0, header);
 }
 
 #else
@@ -127,7 +127,7 @@ Status object_type(FileState& file, Address header, ObjectType& type) noexcept {
                 type = ObjectType::group;
                 return Status::ok;
             case MessageType::symbol_table:
-                return file.context.unsupported(Module::group, __LINE__, Feature::symbol_table_group);
+                return file.context.unsupported(Module::group, H5MOTE_HERE, Feature::symbol_table_group);
             case MessageType::layout:
                 type = ObjectType::dataset;
                 return Status::ok;
@@ -142,7 +142,7 @@ Status object_type(FileState& file, Address header, ObjectType& type) noexcept {
         return status;
     }
     type = ObjectType::datatype;
-    return datatype ? Status::ok : file.context.fail(Module::group, __LINE__, Status::corrupt_file, 0, header);
+    return datatype ? Status::ok : file.context.fail(Module::group, H5MOTE_HERE, Status::corrupt_file, 0, header);
 }
 
 namespace {
@@ -155,12 +155,12 @@ Status next_link_message(MessageIterator& message) noexcept {
             LinkInfoMessage info;
             H5MOTE_TRY(info.decode(context, message.file().shape(), message.body()));
             if (info.dense) {
-                return context.unsupported(Module::group, __LINE__, Feature::dense_links);
+                return context.unsupported(Module::group, H5MOTE_HERE, Feature::dense_links);
             }
         } else if (message.type() == MessageType::link) {
             return Status::ok;
         } else if (message.type() == MessageType::symbol_table) {
-            return context.unsupported(Module::group, __LINE__, Feature::symbol_table_group);
+            return context.unsupported(Module::group, H5MOTE_HERE, Feature::symbol_table_group);
         }
     }
 }
@@ -204,15 +204,15 @@ H5MOTE_STEP Status take_order(FileState& file, Address group, LinkMessage& link)
 #if H5MOTE_ALL_FORMATS
     const Status status = message.next(MessageType::link_info);
     if (status == Status::not_found) {
-        return file.context.unsupported(Module::group, __LINE__, Feature::symbol_table_group);
+        return file.context.unsupported(Module::group, H5MOTE_HERE, Feature::symbol_table_group);
     }
     H5MOTE_TRY(status);
     H5MOTE_TRY(info.decode(file.context, file.shape(), message.body()));
     if (info.dense) {
-        return file.context.unsupported(Module::group, __LINE__, Feature::dense_links);
+        return file.context.unsupported(Module::group, H5MOTE_HERE, Feature::dense_links);
     }
     if (message.version() == 1) {
-        return file.context.unsupported(Module::group, __LINE__, Feature::object_header_version, 1);
+        return file.context.unsupported(Module::group, H5MOTE_HERE, Feature::object_header_version, 1);
     }
 #else
     H5MOTE_TRY(message.next(MessageType::link_info));
@@ -227,7 +227,7 @@ H5MOTE_STEP Status take_order(FileState& file, Address group, LinkMessage& link)
     }
 #else
     if (link.has_order) {
-        return file.context.unsupported(Module::group, __LINE__, Feature::creation_order);
+        return file.context.unsupported(Module::group, H5MOTE_HERE, Feature::creation_order);
     }
 #endif
     return Status::ok;
@@ -247,19 +247,19 @@ Status resolve(FileState& file, Address group, std::string_view path, Address& o
     H5MOTE_TRY(place.follow(path));
     object = place.header();
     return &place.file() == &file ? Status::ok
-                                  : file.context.unsupported(Module::group, __LINE__, Feature::external_link);
+                                  : file.context.unsupported(Module::group, H5MOTE_HERE, Feature::external_link);
 }
 
 Status resolve_parent(FileState& file, Address group, std::string_view path, Address& parent,
                       std::string_view& name) noexcept {
     std::string_view parents;
     if (!split_path(path, parents, name) || name.size() > 0xffff) {
-        return file.context.fail(Module::group, __LINE__, Status::invalid_argument);
+        return file.context.fail(Module::group, H5MOTE_HERE, Status::invalid_argument);
     }
     H5MOTE_TRY(resolve(file, group, parents, parent));
     ObjectType type;
     H5MOTE_TRY(object_type(file, parent, type));
-    return type == ObjectType::group ? Status::ok : file.context.fail(Module::group, __LINE__, Status::not_found);
+    return type == ObjectType::group ? Status::ok : file.context.fail(Module::group, H5MOTE_HERE, Status::not_found);
 }
 
 #else
@@ -276,13 +276,13 @@ Status resolve(FileState& file, Address group, std::string_view path, Address& o
             at = link.address;
         } else if (link.type == LinkMessage::Type::soft) {
             if (++soft_links > kMaxSoftLinks) {
-                return file.context.fail(Module::group, __LINE__, Status::not_found, soft_links);
+                return file.context.fail(Module::group, H5MOTE_HERE, Status::not_found, soft_links);
             }
             H5MOTE_TRY(buffer.join(link.target, path, path));
             at = is_absolute(path) ? file.root() : at;
         } else {
             return file.context.unsupported(
-                Module::group, __LINE__,
+                Module::group, H5MOTE_HERE,
                 link.type == LinkMessage::Type::external ? Feature::external_link : Feature::user_defined_link);
         }
     }
@@ -302,12 +302,12 @@ Status resolve_parent(FileState& file, Address group, std::string_view path, Add
     }
     name = {path.data() + begin, end - begin};
     if (name.empty() || name == std::string_view(".", 1) || name.size() > 0xffff) {
-        return file.context.fail(Module::group, __LINE__, Status::invalid_argument);
+        return file.context.fail(Module::group, H5MOTE_HERE, Status::invalid_argument);
     }
     H5MOTE_TRY(resolve(file, group, {path.data(), begin}, parent));
     ObjectType type;
     H5MOTE_TRY(object_type(file, parent, type));
-    return type == ObjectType::group ? Status::ok : file.context.fail(Module::group, __LINE__, Status::not_found);
+    return type == ObjectType::group ? Status::ok : file.context.fail(Module::group, H5MOTE_HERE, Status::not_found);
 }
 
 #endif
@@ -324,7 +324,7 @@ H5MOTE_STEP Status check_free(FileState& file, Address group, std::string_view n
     const Status status = find_link(message, name, existing);
 #endif
     if (status == Status::ok) {
-        return file.context.fail(Module::group, __LINE__, Status::already_exists);
+        return file.context.fail(Module::group, H5MOTE_HERE, Status::already_exists);
     }
     return status == Status::not_found ? Status::ok : status;
 }
@@ -338,7 +338,7 @@ Status check_link_storage(FileState& file, Address group) noexcept {
     return storage.kind == LinkStorage::compact
                ? Status::ok
                : file.context.unsupported(
-                     Module::group, __LINE__,
+                     Module::group, H5MOTE_HERE,
                      storage.kind == LinkStorage::dense ? Feature::dense_links : Feature::symbol_table_group);
 }
 #endif

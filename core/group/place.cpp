@@ -132,7 +132,7 @@ Status Place::follow(std::string_view path) noexcept {
 Status Place::follow_to_parent(std::string_view path, std::string_view& name) noexcept {
     std::string_view parent;
     if (!split_path(path, parent, name)) {
-        return file_->context.fail(Module::group, __LINE__, Status::invalid_argument);
+        return file_->context.fail(Module::group, H5MOTE_HERE, Status::invalid_argument);
     }
     return follow(parent);
 }
@@ -145,7 +145,7 @@ Status Place::step(std::string_view part, Path& path) noexcept {
         return Status::ok;
     }
     if (++links_ > kMaxLinks) {
-        return file_->context.fail(Module::group, __LINE__, Status::not_found, links_);
+        return file_->context.fail(Module::group, H5MOTE_HERE, Status::not_found, links_);
     }
     return leave_by(link, path);
 }
@@ -165,7 +165,7 @@ Status Place::leave_by(StoredLink& link, Path& path) noexcept {
     std::string_view name;
     std::string_view object;
     if (!split_external(link.link.target, name, object)) {
-        return file_->context.fail(Module::group, __LINE__, Status::corrupt_file);
+        return file_->context.fail(Module::group, H5MOTE_HERE, Status::corrupt_file);
     }
     H5MOTE_TRY(path.prepend(object));
     FileState* other = nullptr;
@@ -179,7 +179,7 @@ Status Place::leave_by(StoredLink& link, Path& path) noexcept {
 Status Place::resolve_user_link(const StoredLink& stored, Path& path) noexcept {
     LinkResolver* const resolver = file_->access().link_resolver;
     if (resolver == nullptr) {
-        return file_->context.unsupported(Module::group, __LINE__, Feature::user_defined_link,
+        return file_->context.unsupported(Module::group, H5MOTE_HERE, Feature::user_defined_link,
                                           static_cast<std::uint32_t>(stored.link.type));
     }
     Link link;
@@ -200,7 +200,7 @@ Status Place::resolve_user_link(const StoredLink& stored, Path& path) noexcept {
         }
     }
     if (status != Status::ok) {
-        return file_->context.fail(Module::group, __LINE__, status);
+        return file_->context.fail(Module::group, H5MOTE_HERE, status);
     }
     if (is_absolute(path.rest())) {
         go_to_root();

@@ -192,7 +192,7 @@ private:
             return visitor_.unreadable(path_.view(), status);
         }
         if (links_left_ == 0) {
-            return file_.context.fail(Module::group, __LINE__, Status::corrupt_file, 0, level.address);
+            return file_.context.fail(Module::group, H5MOTE_HERE, Status::corrupt_file, 0, level.address);
         }
         --links_left_;
         H5MOTE_TRY(path_.set(level.path_length, level.link.name()));

@@ -46,7 +46,7 @@ Status FractalHeap::open(FileState& file, Address header) noexcept {
     H5MOTE_TRY(window.view(0, 9, prefix));
     filters_length_ = load_le<std::uint16_t>(prefix.data() + 7);
     if (load_le<std::uint32_t>(prefix.data()) != kHeader || prefix[4] != std::byte{0}) {
-        return damaged(__LINE__, header);
+        return damaged(H5MOTE_HERE, header);
     }
     header_size_ += filtered() ? shape.sizeof_size + 4U + filters_length_ : 0U;
     H5MOTE_TRY(open_header(window));
@@ -89,7 +89,7 @@ Status FractalHeap::decode_header(MetadataWindow& window, FractalHeapFacts& fact
     root_mask_ = filtered() ? reader.u32() : 0;
     if (!power_of_two(width_) || !power_of_two(start) || !power_of_two(most) || most < start || most >> 32 != 0 ||
         bits > 63) {
-        return damaged(__LINE__, header_);
+        return damaged(H5MOTE_HERE, header_);
     }
     start_bits_ = static_cast<std::uint8_t>(floor_log2(start));
     width_bits_ = static_cast<std::uint8_t>(floor_log2(width_));
@@ -101,7 +101,7 @@ Status FractalHeap::decode_header(MetadataWindow& window, FractalHeapFacts& fact
     const unsigned first_row = 0U + start_bits_ + width_bits_;
     const bool sound = first_row <= bits && direct_bits_ <= bits && root_rows_ <= bits - first_row + 1U &&
                        1U + offset_width() + length_width_ <= id_length_ && length_width_ != 0;
-    return sound ? Status::ok : damaged(__LINE__, header_);
+    return sound ? Status::ok : damaged(H5MOTE_HERE, header_);
 }
 
 Status FractalHeap::facts(FractalHeapFacts& facts) noexcept {
@@ -132,7 +132,7 @@ Status FractalHeap::check_prefix(MetadataWindow& window, std::uint32_t signature
     Reader reader(bytes);
     const bool sound = reader.u32() == signature && reader.u8() == 0 && file_->shape().read_addr(reader) == header_ &&
                        reader.uint(offset_width()) == block.offset;
-    return sound ? Status::ok : damaged(__LINE__, block.address);
+    return sound ? Status::ok : damaged(H5MOTE_HERE, block.address);
 }
 
 Status FractalHeap::open_indirect(const Block& block, MetadataWindow& window) noexcept {
@@ -164,7 +164,7 @@ Status FractalHeap::entry(MetadataWindow& window, const Block& parent, unsigned 
     block.mask = direct && filtered() ? reader.u32() : 0;
     if (!direct) {
         if (row <= width_bits_) {
-            return damaged(__LINE__, parent.address);
+            return damaged(H5MOTE_HERE, parent.address);
         }
         block.rows = row - width_bits_;  // as many as make up its size
     }
@@ -176,7 +176,7 @@ Status FractalHeap::entry(MetadataWindow& window, const Block& parent, unsigned 
 Status FractalHeap::find_block(Address offset, Block& block, BlockVisitor* visitor) noexcept {
     block = root();
     if (root_ == kUndefinedAddress || offset >= block.size) {
-        return damaged(__LINE__, header_);
+        return damaged(H5MOTE_HERE, header_);
     }
     while (block.rows != 0 && block.address != kUndefinedAddress) {
         MetadataWindow window;
@@ -190,7 +190,7 @@ Status FractalHeap::find_block(Address offset, Block& block, BlockVisitor* visit
         const unsigned row = relative >> first_row == 0 ? 0 : high - first_row + 1;
         const Address column = (relative - row_offset(row)) >> row_bits(row);
         if (row >= block.rows) {
-            return damaged(__LINE__, block.address);
+            return damaged(H5MOTE_HERE, block.address);
         }
         Block below;
         H5MOTE_TRY(entry(window, block, row, static_cast<unsigned>(column), below));
@@ -225,7 +225,7 @@ Status FractalHeap::check_direct(MetadataWindow& window, const Block& block) noe
     }
     if (checksum.finish() != stored) {
         // As the cache reports it.
-        return file_->context.fail(Module::storage, __LINE__, Status::corrupt_file,
+        return file_->context.fail(Module::storage, H5MOTE_HERE, Status::corrupt_file,
                                    static_cast<std::uint32_t>(block.size), block.address);
     }
     window.set_verified();
@@ -244,7 +244,7 @@ Status FractalHeap::open_direct(const Block& block, MetadataWindow& window) noex
     std::size_t size = 0;
     Bytes to;
     if (!to_size(block.size, size)) {
-        return damaged(__LINE__, block.address);
+        return damaged(H5MOTE_HERE, block.address);
     }
     H5MOTE_TRY(decoded_.allocate(file_->context, size, to));
     H5MOTE_TRY(decode(block.address, block.stored, block.mask, to));
@@ -255,10 +255,10 @@ Status FractalHeap::open_direct(const Block& block, MetadataWindow& window) noex
 
 Status FractalHeap::decode(Address address, Address stored, std::uint32_t mask, Bytes to) noexcept {
     if (file_->block_decoder == nullptr) {
-        return file_->context.unsupported(Module::heap, __LINE__, Feature::filter);
+        return file_->context.unsupported(Module::heap, H5MOTE_HERE, Feature::filter);
     }
     if (stored == 0 || !file_->contains(address, stored)) {
-        return damaged(__LINE__, address);
+        return damaged(H5MOTE_HERE, address);
     }
     MetadataWindow window;
     ConstBytes pipeline;
@@ -270,7 +270,7 @@ Status FractalHeap::decode(Address address, Address stored, std::uint32_t mask, 
 Status FractalHeap::object(ConstBytes id, MetadataWindow& bytes) noexcept {
     const unsigned first = id.empty() ? 0xffU : std::to_integer<unsigned>(id[0]);
     if (id.size() < id_length_ || (first & 0xc0U) != 0) {
-        return damaged(__LINE__, header_);
+        return damaged(H5MOTE_HERE, header_);
     }
     switch (first >> 4) {
         case 0:
@@ -280,7 +280,7 @@ Status FractalHeap::object(ConstBytes id, MetadataWindow& bytes) noexcept {
         case 2:
             return tiny(id, bytes);
         default:
-            return damaged(__LINE__, header_);
+            return damaged(H5MOTE_HERE, header_);
     }
 }
 
@@ -292,7 +292,7 @@ Status FractalHeap::managed(ConstBytes id, MetadataWindow& bytes) noexcept {
     const Address overhead = prefix_size() + (checksums_ ? kChecksum : 0);
     if (block.address == kUndefinedAddress || length == 0 || length > max_managed_ ||
         offset - block.offset < overhead || !within(offset - block.offset, length, block.size)) {
-        return damaged(__LINE__, header_);
+        return damaged(H5MOTE_HERE, header_);
     }
     H5MOTE_TRY(open_direct(block, bytes));
     if (!filtered()) {
@@ -341,7 +341,7 @@ Status FractalHeap::open_huge_index(BTree2& tree) noexcept {
     const std::byte zeros[40] = {};
     const bool sound = tree.type() == huge_type() && tree.record_size() <= sizeof zeros &&
                        record.decode(file_->shape(), huge_type(), {zeros, tree.record_size()});
-    return sound ? Status::ok : damaged(__LINE__, huge_index_);
+    return sound ? Status::ok : damaged(H5MOTE_HERE, huge_index_);
 }
 
 Status FractalHeap::find_huge(std::uint64_t id, HugeRecord& record) noexcept {
@@ -351,7 +351,7 @@ Status FractalHeap::find_huge(std::uint64_t id, HugeRecord& record) noexcept {
     WantedId wanted(file_->shape(), tree.type(), id);
     const Status status = tree.find(wanted, bytes);
     if (status != Status::ok) {
-        return status == Status::not_found ? damaged(__LINE__, huge_index_) : status;
+        return status == Status::not_found ? damaged(H5MOTE_HERE, huge_index_) : status;
     }
     (void)record.decode(file_->shape(), tree.type(), {bytes, tree.record_size()});
     return Status::ok;
@@ -370,7 +370,7 @@ Status FractalHeap::huge(ConstBytes id, MetadataWindow& bytes) noexcept {
     std::size_t size = 0;
     Bytes to;
     if (!to_size(record.memory_size, size)) {
-        return damaged(__LINE__, record.address);
+        return damaged(H5MOTE_HERE, record.address);
     }
     H5MOTE_TRY(bytes.allocate(file_->context, size, to));
     return decode(record.address, record.size, record.mask, to);
@@ -386,7 +386,7 @@ Status FractalHeap::tiny(ConstBytes id, MetadataWindow& bytes) noexcept {
     ++length;
     const std::size_t at = extended ? 2 : 1;
     if (length > id_length_ - at) {
-        return damaged(__LINE__, header_);
+        return damaged(H5MOTE_HERE, header_);
     }
     Bytes to;
     H5MOTE_TRY(bytes.allocate(file_->context, length, to));
@@ -450,7 +450,7 @@ Status FractalHeap::walk_free_space(Address header, BlockVisitor& visitor) noexc
     H5MOTE_TRY(window.view(0, size, bytes));
     Reader reader(bytes);
     if (reader.u32() != kFreeSpace || reader.u8() != 0) {
-        return damaged(__LINE__, header);
+        return damaged(H5MOTE_HERE, header);
     }
     reader.skip(1U + 5U * shape.sizeof_size + 8U);
     const Address sections = shape.read_addr(reader);

@@ -104,8 +104,8 @@ private:
         return std::size_t{file_->shape().sizeof_addr} + (filtered() ? file_->shape().sizeof_size + 4U : 0U);
     }
     bool filtered() const noexcept { return filters_length_ != 0; }
-    Status damaged(unsigned line, Address address) noexcept {
-        return file_->context.fail(Module::heap, line, Status::corrupt_file, 0, address);
+    Status damaged(SourcePlace place, Address address) noexcept {
+        return file_->context.fail(Module::heap, place, Status::corrupt_file, 0, address);
     }
 
     FileState* file_ = nullptr;

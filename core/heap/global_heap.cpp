@@ -15,8 +15,8 @@ constexpr Address padded(Address size) noexcept { return (size + 7) & ~Address{7
 
 }  // namespace
 
-Status GlobalHeap::damaged(unsigned line, Address collection) noexcept {
-    return file_.context.fail(Module::heap, line, Status::corrupt_file, 0, collection);
+Status GlobalHeap::damaged(SourcePlace place, Address collection) noexcept {
+    return file_.context.fail(Module::heap, place, Status::corrupt_file, 0, collection);
 }
 
 // How long a collection is says its header. That is read first: with as much behind it as libhdf5 makes collections
@@ -35,7 +35,7 @@ Status GlobalHeap::open(Address collection, MetadataWindow& window) noexcept {
         last_ = Object{};
         collection_ = kUndefinedAddress;
         if (!signature || size_ < first()) {
-            return damaged(__LINE__, collection);
+            return damaged(H5MOTE_HERE, collection);
         }
         if (size_ == read) {
             collection_ = collection;
@@ -62,7 +62,7 @@ Status GlobalHeap::load(MetadataWindow& window, Address at, Object& object) noex
     object.space = object.index == 0 ? object.size : header + padded(object.size);
     const bool sound = object.index == 0 ? object.size >= header && object.size <= room + header
                                          : object.size <= room && padded(object.size) <= room;
-    return sound ? Status::ok : damaged(__LINE__, collection_);
+    return sound ? Status::ok : damaged(H5MOTE_HERE, collection_);
 }
 
 // From one object on to another; not_found.
@@ -81,7 +81,7 @@ Status GlobalHeap::find(MetadataWindow& window, std::uint32_t index, Address fro
 Status GlobalHeap::object(Address collection, std::uint32_t index, MetadataWindow& bytes) noexcept {
     H5MOTE_TRY(open(collection, bytes));
     if (index == 0) {
-        return damaged(__LINE__, collection);
+        return damaged(H5MOTE_HERE, collection);
     }
     if (last_.index != index) {
         Object found;
@@ -91,7 +91,7 @@ Status GlobalHeap::object(Address collection, std::uint32_t index, MetadataWindo
             status = find(bytes, index, first(), from, found);
         }
         if (status != Status::ok) {
-            return status == Status::not_found ? damaged(__LINE__, collection) : status;
+            return status == Status::not_found ? damaged(H5MOTE_HERE, collection) : status;
         }
         last_ = found;
     }
@@ -102,7 +102,7 @@ Status GlobalHeap::object(ConstBytes id, MetadataWindow& bytes) noexcept {
     const FileShape shape = file_.shape();
     return id.size() >= shape.sizeof_addr + 4U
                ? object(shape.load_addr(id.data()), load_le<std::uint32_t>(id.data() + shape.sizeof_addr), bytes)
-               : damaged(__LINE__, kUndefinedAddress);
+               : damaged(H5MOTE_HERE, kUndefinedAddress);
 }
 
 Status GlobalHeap::facts(Address collection, Address& size, Address& free_space) noexcept {

@@ -39,7 +39,7 @@ private:
     // Both headers are as long, rounded up to 8.
     std::size_t object_header_size() const noexcept { return (15U + file_.shape().sizeof_size) & ~7U; }
     Address first() const noexcept { return object_header_size(); }
-    Status damaged(unsigned line, Address collection) noexcept;
+    Status damaged(SourcePlace place, Address collection) noexcept;
 
     FileState& file_;
     Address collection_ = kUndefinedAddress;

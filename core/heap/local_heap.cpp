@@ -14,8 +14,8 @@ constexpr Address kNoFree = 1;
 
 }  // namespace
 
-Status LocalHeap::damaged(unsigned line) noexcept {
-    return file_->context.fail(Module::heap, line, Status::corrupt_file, 0, header_);
+Status LocalHeap::damaged(SourcePlace place) noexcept {
+    return file_->context.fail(Module::heap, place, Status::corrupt_file, 0, header_);
 }
 
 // Rounded up to 8.
@@ -34,13 +34,13 @@ Status LocalHeap::open(FileState& file, Address header) noexcept {
     H5MOTE_TRY(window.view(0, size, bytes));
     Reader reader(bytes);
     if (reader.u32() != kSignature || reader.u8() != 0) {
-        return damaged(__LINE__);
+        return damaged(H5MOTE_HERE);
     }
     reader.skip(3);
     data_size_ = shape.read_size(reader);
     free_ = shape.read_size(reader);
     data_ = shape.read_addr(reader);
-    return file.contains(data_, data_size_) ? Status::ok : damaged(__LINE__);
+    return file.contains(data_, data_size_) ? Status::ok : damaged(H5MOTE_HERE);
 }
 
 Status LocalHeap::open_data(MetadataWindow& window) noexcept {
@@ -86,7 +86,7 @@ Status LocalHeap::length(Address offset, std::size_t& bytes) noexcept {
     Address found = 0;
     H5MOTE_TRY(open_data(window));
     H5MOTE_TRY(end_of_name(window, offset, found));
-    return to_size(found, bytes) ? Status::ok : damaged(__LINE__);
+    return to_size(found, bytes) ? Status::ok : damaged(H5MOTE_HERE);
 }
 
 Status LocalHeap::copy(Address offset, Bytes to, std::size_t& length) noexcept {
@@ -130,7 +130,7 @@ Status LocalHeap::free_space(Address& bytes) noexcept {
         bytes += size;
         // Blocks do not overlap: a list without end soon exceeds the segment.
         if (size < 2U * width || !within(at, size, data_size_) || bytes > data_size_) {
-            return damaged(__LINE__);
+            return damaged(H5MOTE_HERE);
         }
         at = next;
     }

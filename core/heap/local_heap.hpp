@@ -42,7 +42,7 @@ public:
 private:
     Status open_data(MetadataWindow& window) noexcept;
     Status end_of_name(MetadataWindow& window, Address offset, Address& length) noexcept;
-    Status damaged(unsigned line) noexcept;
+    Status damaged(SourcePlace place) noexcept;
 
     FileState* file_ = nullptr;
     Address header_ = kUndefinedAddress;

@@ -26,7 +26,7 @@ Status BTree1::open_node(Address address, unsigned level, MetadataWindow& window
     H5MOTE_TRY(window.view(0, BTree1Node::prefix_size(file_->shape()), prefix));
     const bool sound = node.decode(file_->shape(), prefix) && node.type == type_ && node.entries <= width_ &&
                        (level == kAnyLevel || node.level == level);
-    return sound ? Status::ok : damaged(__LINE__, address);
+    return sound ? Status::ok : damaged(H5MOTE_HERE, address);
 }
 
 Status BTree1::child(MetadataWindow& window, unsigned i, Address& address) noexcept {
@@ -81,14 +81,14 @@ Status BTree1::edge(bool first, unsigned level, Address& address, std::uint32_t&
     for (;;) {
         H5MOTE_TRY(open_node(address, expected, window, node));
         if (node.level < level || (first ? node.left : node.right) != kUndefinedAddress) {
-            return damaged(__LINE__, address);
+            return damaged(H5MOTE_HERE, address);
         }
         entries = node.entries;
         if (node.level == level) {
             return Status::ok;
         }
         if (node.entries == 0) {
-            return damaged(__LINE__, address);
+            return damaged(H5MOTE_HERE, address);
         }
         expected = node.level - 1U;
         H5MOTE_TRY(child(window, first ? 0 : node.entries - 1U, address));
@@ -106,7 +106,7 @@ Status BTree1::neighbour(bool right, Address& address, unsigned level, std::uint
     H5MOTE_TRY(open_node(next, level, window, node));
     // Every node has one predecessor, the outermost has none: no walk comes to the same node again.
     if ((right ? node.left : node.right) != address) {
-        return damaged(__LINE__, next);
+        return damaged(H5MOTE_HERE, next);
     }
     address = next;
     entries = node.entries;
@@ -171,14 +171,14 @@ Status GroupBTree1::open_symbols(Address address, MetadataWindow& window, std::u
     H5MOTE_TRY(file_->window(Usage::btree, address, size, false, window));
     ConstBytes prefix;
     H5MOTE_TRY(window.view(0, SymbolNode::kPrefixSize, prefix));
-    return SymbolNode::decode(prefix, symbols) ? Status::ok : damaged(__LINE__, address);
+    return SymbolNode::decode(prefix, symbols) ? Status::ok : damaged(H5MOTE_HERE, address);
 }
 
 Status GroupBTree1::symbol_at(MetadataWindow& window, unsigned i, SymbolEntry& symbol) noexcept {
     const std::size_t size = SymbolEntry::size(file_->shape());
     ConstBytes bytes;
     H5MOTE_TRY(window.view(SymbolNode::kPrefixSize + i * size, size, bytes));
-    return symbol.decode(file_->shape(), bytes) ? Status::ok : damaged(__LINE__, window.address());
+    return symbol.decode(file_->shape(), bytes) ? Status::ok : damaged(H5MOTE_HERE, window.address());
 }
 
 Status GroupBTree1::find(ConstBytes name, SymbolEntry& symbol) noexcept {
@@ -297,7 +297,7 @@ Status ChunkBTree1::next(Cursor& cursor, std::uint64_t* scaled, ChunkLocation& l
         scaled[i] =
             divide(load_le<std::uint64_t>(bytes.data() + 8 + 8 * i), static_cast<std::uint32_t>(chunk_[i]), rest);
         if (rest != 0) {
-            return damaged(__LINE__, cursor.leaf);
+            return damaged(H5MOTE_HERE, cursor.leaf);
         }
     }
     return load(window, cursor.child++, location);

@@ -35,8 +35,8 @@ protected:
     Status edge(bool first, unsigned level, Address& address, std::uint32_t& entries) noexcept;
     // The neighbour of a node in the same level; not_found at the end.
     Status neighbour(bool right, Address& address, unsigned level, std::uint32_t& entries) noexcept;
-    Status damaged(unsigned line, Address address) noexcept {
-        return file_->context.fail(Module::index, line, Status::corrupt_file, 0, address);
+    Status damaged(SourcePlace place, Address address) noexcept {
+        return file_->context.fail(Module::index, place, Status::corrupt_file, 0, address);
     }
     // The leaf, and the child of it, whose range holds what is wanted: key(i) <= wanted < key(i + 1); of groups
     // key(i) < wanted <= key(i + 1). not_found.

@@ -66,16 +66,16 @@ Status BTree2::open(FileState& file, Address header) noexcept {
     records_ = shape.read_size(reader);
     if (!signature || record_size_ == 0 || record_size_ > kMaxRecordSize ||
         node_size_ < kPrefix + kChecksum + record_size_) {
-        return damaged(__LINE__, header);
+        return damaged(H5MOTE_HERE, header);
     }
     leaf_records_ = static_cast<std::uint32_t>((node_size_ - kPrefix - kChecksum) / record_size_);
     Level top;
     if (!level(depth_, top) || root_records_ > top.most) {
-        return damaged(__LINE__, header);
+        return damaged(H5MOTE_HERE, header);
     }
     // More than the file has room for would be counted through for ever.
     if (records_ > file.space.end() / record_size_ || (depth_ == 0 && records_ != root_records_)) {
-        return damaged(__LINE__, header);
+        return damaged(H5MOTE_HERE, header);
     }
     return Status::ok;
 }
@@ -93,7 +93,7 @@ Status BTree2::open_node(const Node& node, MetadataWindow& window) noexcept {
     Reader reader(prefix);
     const bool sound = reader.u32() == (node.depth == 0 ? kLeaf : kInternal) && reader.u8() == 0 &&
                        reader.u8() == static_cast<std::uint8_t>(type_);
-    return sound ? Status::ok : damaged(__LINE__, node.address);
+    return sound ? Status::ok : damaged(H5MOTE_HERE, node.address);
 }
 
 Status BTree2::record_at(MetadataWindow& window, unsigned i, ConstBytes& record) noexcept {
@@ -112,7 +112,7 @@ Status BTree2::child(const Node& node, MetadataWindow& window, unsigned i, Node&
     child.total = below.total_width == 0 ? child.records : reader.uint(below.total_width);
     child.depth = static_cast<std::uint16_t>(node.depth - 1);
     const bool sound = child.records <= below.most && child.total >= child.records && child.total <= node.total;
-    return sound ? Status::ok : damaged(__LINE__, node.address);
+    return sound ? Status::ok : damaged(H5MOTE_HERE, node.address);
 }
 
 Status BTree2::step(const Node& node, MetadataWindow& window, std::uint64_t index, Node& below,
@@ -128,11 +128,11 @@ Status BTree2::step(const Node& node, MetadataWindow& window, std::uint64_t inde
         at += below.total;
         if (index == at) {
             own = i;
-            return i < node.records ? Status::ok : damaged(__LINE__, node.address);
+            return i < node.records ? Status::ok : damaged(H5MOTE_HERE, node.address);
         }
         ++at;
     }
-    return damaged(__LINE__, node.address);
+    return damaged(H5MOTE_HERE, node.address);
 }
 
 Status BTree2::find(RecordCompare& compare, Bytes record, std::uint64_t* index) noexcept {
@@ -224,13 +224,13 @@ Status BTree2::walk(BlockVisitor& visitor) noexcept {
                 H5MOTE_TRY(open_node(node, window));
                 H5MOTE_TRY(step(node, window, index, below, own));
                 if (own != kNone) {
-                    return damaged(__LINE__, node.address);
+                    return damaged(H5MOTE_HERE, node.address);
                 }
                 node = below;
             }
             // Nodes do not overlap.
             if (node_size_ > room) {
-                return damaged(__LINE__, node.address);
+                return damaged(H5MOTE_HERE, node.address);
             }
             room -= node_size_;
             H5MOTE_TRY(visitor.block(BlockKind::btree2_node, node.address, node_size_));

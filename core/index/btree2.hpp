@@ -80,8 +80,8 @@ private:
     Status step(const Node& node, MetadataWindow& window, std::uint64_t index, Node& below, unsigned& own) noexcept;
     Node root() const noexcept { return {root_, records_, 0, root_records_, depth_}; }
     std::size_t pointer_size(const Level& child) const noexcept;
-    Status damaged(unsigned line, Address address) noexcept {
-        return file_->context.fail(Module::index, line, Status::corrupt_file, 0, address);
+    Status damaged(SourcePlace place, Address address) noexcept {
+        return file_->context.fail(Module::index, place, Status::corrupt_file, 0, address);
     }
 
     FileState* file_ = nullptr;

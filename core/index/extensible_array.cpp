@@ -70,7 +70,7 @@ Status ExtensibleArray::create(FileState& file, const ExtensibleArrayParameters&
     element_ = {file.shape(), size_width};
     parameters_ = parameters;
     if (!sound()) {
-        return damaged(__LINE__, kUndefinedAddress);
+        return damaged(H5MOTE_HERE, kUndefinedAddress);
     }
     Pinned header;
     H5MOTE_TRY(file.create_block(Usage::btree, header_size(), header_size(), header));
@@ -115,7 +115,7 @@ Status ExtensibleArray::open(FileState& file, Address address, std::uint8_t size
     parameters_.super_block_min_pointers = reader.u8();
     parameters_.page_bits = reader.u8();
     index_block_ = file.shape().load_addr(header->at(header_size() - kChecksum - addr_size()));
-    return signature && sound() ? Status::ok : damaged(__LINE__, address);
+    return signature && sound() ? Status::ok : damaged(H5MOTE_HERE, address);
 }
 
 bool ExtensibleArray::sound() const noexcept {
@@ -129,7 +129,7 @@ bool ExtensibleArray::sound() const noexcept {
 
 Status ExtensibleArray::protect_header(Pinned& header) noexcept {
     if (!file_->contains(address_, header_size())) {
-        return damaged(__LINE__, address_);
+        return damaged(H5MOTE_HERE, address_);
     }
     return file_->cache.protect(Usage::btree, address_, header_size(), header);
 }
@@ -168,11 +168,11 @@ Status ExtensibleArray::follow(CacheEntry& holder, std::size_t pointer, bool cre
     const Address address = element_.shape.load_addr(holder.at(pointer));
     if (address != kUndefinedAddress) {
         if (!file_->contains(address, wanted.space)) {
-            return damaged(__LINE__, address);
+            return damaged(H5MOTE_HERE, address);
         }
         H5MOTE_TRY(file_->cache.protect(Usage::btree, address, wanted.size, block));
         if (load_le<std::uint32_t>(block->at(0)) != wanted.signature) {
-            return damaged(__LINE__, address);
+            return damaged(H5MOTE_HERE, address);
         }
         // Pages move with their data block, and only when one of them changes.
         return create && wanted.space == wanted.size && !one_write(*file_, *block, 0) ? move(holder, pointer, *block)
@@ -274,10 +274,10 @@ Status ExtensibleArray::protect_index_block(Pinned& block) noexcept {
         return Status::ok;
     }
     if (!file_->contains(index_block_, wanted.size)) {
-        return damaged(__LINE__, index_block_);
+        return damaged(H5MOTE_HERE, index_block_);
     }
     H5MOTE_TRY(file_->cache.protect(Usage::btree, index_block_, wanted.size, block));
-    return load_le<std::uint32_t>(block->at(0)) == kIndexBlock ? Status::ok : damaged(__LINE__, index_block_);
+    return load_le<std::uint32_t>(block->at(0)) == kIndexBlock ? Status::ok : damaged(H5MOTE_HERE, index_block_);
 }
 
 // Where the index block has the address of the data block of an element, or of its super block.
@@ -303,7 +303,7 @@ Status ExtensibleArray::find_pointer(const Position& at, bool create, Pinned& ho
 
 Status ExtensibleArray::locate(Address index, bool create, Pinned& block, std::size_t& offset) noexcept {
     if ((std::uint64_t{index} >> parameters_.max_bits) != 0) {
-        return file_->context.fail(Module::index, __LINE__, Status::no_space, 0, index);
+        return file_->context.fail(Module::index, H5MOTE_HERE, Status::no_space, 0, index);
     }
     if (index_block_ == kUndefinedAddress && !create) {
         return Status::ok;
@@ -379,7 +379,7 @@ Status ExtensibleArray::find(Address index, ChunkLocation& location) noexcept {
     ElementBlock block;
     const Status status = block_of(index, block);
     if (status == Status::not_found) {
-        return file_->context.fail(Module::index, __LINE__, Status::no_space, 0, index);
+        return file_->context.fail(Module::index, H5MOTE_HERE, Status::no_space, 0, index);
     }
     H5MOTE_TRY(status);
     return block.address == kUndefinedAddress ? Status::ok : load_element(*file_, block, element_, index, location);
@@ -502,12 +502,12 @@ Status ExtensibleArray::dispose(Disposal& disposal, Address chunk_bytes) noexcep
 
 Status ExtensibleArray::open_window(Address address, const Block& wanted, MetadataWindow& window) noexcept {
     if (!file_->contains(address, wanted.space)) {
-        return damaged(__LINE__, address);
+        return damaged(H5MOTE_HERE, address);
     }
     H5MOTE_TRY(file_->window(Usage::btree, address, wanted.size, true, window));
     ConstBytes signature;
     H5MOTE_TRY(window.view(0, 4, signature));
-    return load_le<std::uint32_t>(signature.data()) == wanted.signature ? Status::ok : damaged(__LINE__, address);
+    return load_le<std::uint32_t>(signature.data()) == wanted.signature ? Status::ok : damaged(H5MOTE_HERE, address);
 }
 
 Status ExtensibleArray::block_of(Address index, ElementBlock& block) noexcept {

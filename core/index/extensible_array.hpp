@@ -119,8 +119,8 @@ private:
     Block data_block(const Position& at) const noexcept;
     bool sound() const noexcept;
     Status protect_header(Pinned& header) noexcept;
-    Status damaged(unsigned line, Address address) noexcept {
-        return file_->context.fail(Module::index, line, Status::corrupt_file, 0, address);
+    Status damaged(SourcePlace place, Address address) noexcept {
+        return file_->context.fail(Module::index, place, Status::corrupt_file, 0, address);
     }
     void add_stat(CacheEntry& header, std::size_t field, std::uint64_t amount) noexcept;
     void count_to(CacheEntry& header, Address end) noexcept;

@@ -32,7 +32,7 @@ Status FixedArray::create(FileState& file, std::uint64_t elements, std::uint8_t 
     elements_ = elements;
     page_bits_ = page_bits;
     if (!sound()) {
-        return file.context.fail(Module::index, __LINE__, Status::corrupt_file);
+        return file.context.fail(Module::index, H5MOTE_HERE, Status::corrupt_file);
     }
     Pinned header;
     H5MOTE_TRY(file.create_block(Usage::btree, header_size(), header_size(), header));
@@ -55,7 +55,7 @@ Status FixedArray::open(FileState& file, std::uint64_t address, std::uint8_t siz
     address_ = address;
     element_ = {file.shape(), size_width};
     if (!file.contains(address, header_size())) {
-        return file.context.fail(Module::index, __LINE__, Status::corrupt_file, 0, address);
+        return file.context.fail(Module::index, H5MOTE_HERE, Status::corrupt_file, 0, address);
     }
     Pinned header;
     H5MOTE_TRY(file.cache.protect(Usage::btree, address, header_size(), header));
@@ -65,13 +65,13 @@ Status FixedArray::open(FileState& file, std::uint64_t address, std::uint8_t siz
     page_bits_ = reader.u8();
     elements_ = file.shape().read_size(reader);
     return signature && sound() ? Status::ok
-                                : file.context.fail(Module::index, __LINE__, Status::corrupt_file, 0, address);
+                                : file.context.fail(Module::index, H5MOTE_HERE, Status::corrupt_file, 0, address);
 }
 
 Status FixedArray::make_data_block(CacheEntry& header, Pinned& data) noexcept {
     std::size_t size = 0;
     if (!to_size(data_block_size(), size)) {
-        return file_->context.fail(Module::index, __LINE__, Status::over_budget, 0, data_block_size());
+        return file_->context.fail(Module::index, H5MOTE_HERE, Status::over_budget, 0, data_block_size());
     }
     H5MOTE_TRY(file_->create_block(Usage::btree, size, data_block_space(), data));
     Writer writer(data->image());
@@ -91,7 +91,7 @@ Status FixedArray::make_data_block(CacheEntry& header, Pinned& data) noexcept {
 
 Status FixedArray::locate(std::uint64_t index, bool create, Pinned& block, std::size_t& offset) noexcept {
     if (index >= elements_) {
-        return file_->context.fail(Module::index, __LINE__, Status::corrupt_file, 0, index);
+        return file_->context.fail(Module::index, H5MOTE_HERE, Status::corrupt_file, 0, index);
     }
     Pinned header;
     H5MOTE_TRY(file_->cache.protect(Usage::btree, address_, header_size(), header));
@@ -101,11 +101,11 @@ Status FixedArray::locate(std::uint64_t index, bool create, Pinned& block, std::
     if (address != kUndefinedAddress) {
         std::size_t size = 0;
         if (!file_->contains(address, data_block_space()) || !to_size(data_block_size(), size)) {
-            return file_->context.fail(Module::index, __LINE__, Status::corrupt_file, 0, address);
+            return file_->context.fail(Module::index, H5MOTE_HERE, Status::corrupt_file, 0, address);
         }
         H5MOTE_TRY(file_->cache.protect(Usage::btree, address, size, data));
         if (load_le<std::uint32_t>(data->at(0)) != kDataBlock) {
-            return file_->context.fail(Module::index, __LINE__, Status::corrupt_file, 0, address);
+            return file_->context.fail(Module::index, H5MOTE_HERE, Status::corrupt_file, 0, address);
         }
     } else if (create) {
         H5MOTE_TRY(make_data_block(*header, data));
@@ -266,18 +266,18 @@ Status FixedArray::block_of(std::uint64_t index, ElementBlock& block) noexcept {
     H5MOTE_TRY(window.view(header_size() - kChecksum - shape.sizeof_addr, shape.sizeof_addr, bytes));
     const Address address = shape.load_addr(bytes.data());
     if (index >= elements_) {
-        return file_->context.fail(Module::index, __LINE__, Status::corrupt_file, 0, index);
+        return file_->context.fail(Module::index, H5MOTE_HERE, Status::corrupt_file, 0, index);
     }
     if (address == kUndefinedAddress) {
         return Status::ok;
     }
     if (!file_->contains(address, data_block_space())) {
-        return file_->context.fail(Module::index, __LINE__, Status::corrupt_file, 0, address);
+        return file_->context.fail(Module::index, H5MOTE_HERE, Status::corrupt_file, 0, address);
     }
     H5MOTE_TRY(file_->window(Usage::btree, address, data_block_size(), true, window));
     H5MOTE_TRY(window.view(0, 4, bytes));
     if (load_le<std::uint32_t>(bytes.data()) != kDataBlock) {
-        return file_->context.fail(Module::index, __LINE__, Status::corrupt_file, 0, address);
+        return file_->context.fail(Module::index, H5MOTE_HERE, Status::corrupt_file, 0, address);
     }
     if (pages() == 0) {
         block.address = address;

@@ -10,7 +10,7 @@ void* Context::allocate(MemoryKind kind, std::size_t size) noexcept {
         memory = allocator_.allocate(size, kAlignment);
     }
     if (memory == nullptr) {
-        (void)fail(Module::memory, __LINE__, Status::out_of_memory, static_cast<std::uint32_t>(kind), size);
+        (void)fail(Module::memory, H5MOTE_HERE, Status::out_of_memory, static_cast<std::uint32_t>(kind), size);
         return nullptr;
     }
     MemoryUsage& usage = kinds_[static_cast<std::size_t>(kind)];

@@ -48,13 +48,13 @@ public:
 
     Status run(Address header) noexcept {
         if (size_ > 0xffff) {
-            return file_.context.fail(Module::object, __LINE__, Status::over_budget, 0, size_);
+            return file_.context.fail(Module::object, H5MOTE_HERE, Status::over_budget, 0, size_);
         }
         header_ = header;
         H5MOTE_TRY(survey(header));
         // Another place stays, where the header can be continued some day.
         if (!link_.block && !moved_.block) {
-            return file_.context.fail(Module::object, __LINE__, Status::unsupported, 1, header);
+            return file_.context.fail(Module::object, H5MOTE_HERE, Status::unsupported, 1, header);
         }
         if (room_.block) {
             H5MOTE_TRY(secure(room_));
@@ -81,7 +81,7 @@ private:
         while ((status = message.next()) == Status::ok) {
 #if H5MOTE_ALL_FORMATS
             if (message.version() == 1) {
-                return file_.context.unsupported(Module::object, __LINE__, Feature::object_header_version, 1);
+                return file_.context.unsupported(Module::object, H5MOTE_HERE, Feature::object_header_version, 1);
             }
 #endif
             header_flags_ = message.header_flags();

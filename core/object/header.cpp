@@ -30,7 +30,7 @@ Status MessageIterator::open_first() noexcept {
         H5MOTE_TRY(prefix.decode(file_.context, block_->image()));
     } else {
         if (!file_.contains(address_, kMaxHeaderPrefix / 2)) {
-            return file_.context.fail(Module::object, __LINE__, Status::corrupt_file, 0, address_);
+            return file_.context.fail(Module::object, H5MOTE_HERE, Status::corrupt_file, 0, address_);
         }
         const Address left = file_.space.end() - address_;
         std::byte bytes[kMaxHeaderPrefix];
@@ -38,13 +38,13 @@ Status MessageIterator::open_first() noexcept {
         H5MOTE_TRY(file_.driver.read(Usage::object_header, address_, {bytes, count}));
         H5MOTE_TRY(prefix.decode(file_.context, {bytes, count}));
         if (!file_.contains(address_, prefix.block_size())) {
-            return file_.context.fail(Module::object, __LINE__, Status::corrupt_file, 0, address_);
+            return file_.context.fail(Module::object, H5MOTE_HERE, Status::corrupt_file, 0, address_);
         }
         H5MOTE_TRY(
             file_.cache.protect(Usage::object_header, address_, static_cast<std::size_t>(prefix.block_size()), block_));
     }
     if (prefix.block_size() != block_->size()) {
-        return file_.context.fail(Module::object, __LINE__, Status::corrupt_file, 0, address_);
+        return file_.context.fail(Module::object, H5MOTE_HERE, Status::corrupt_file, 0, address_);
     }
     header_flags_ = prefix.flags;
     at_ = prefix.size;
@@ -63,11 +63,11 @@ Status MessageIterator::open_continuation() noexcept {
     --pending_count_;
     block_.reset();
     if (size < kContinuationPrefix + kHeaderChecksumSize || !file_.contains(address, size) || blocks_ == kMaxBlocks) {
-        return file_.context.fail(Module::object, __LINE__, Status::corrupt_file, 0, address);
+        return file_.context.fail(Module::object, H5MOTE_HERE, Status::corrupt_file, 0, address);
     }
     H5MOTE_TRY(file_.cache.protect(Usage::object_header, address, size, block_));
     if (load_le<std::uint32_t>(block_->at(0)) != kContinuationSignature) {
-        return file_.context.fail(Module::object, __LINE__, Status::corrupt_file, 0, address);
+        return file_.context.fail(Module::object, H5MOTE_HERE, Status::corrupt_file, 0, address);
     }
     at_ = kContinuationPrefix;
     end_ = static_cast<std::uint32_t>(block_->size() - kHeaderChecksumSize);
@@ -79,10 +79,10 @@ Status MessageIterator::add_continuation() noexcept {
     const Address address = file_.shape().read_addr(reader);
     const Address size = file_.shape().read_size(reader);
     if (!reader.ok() || size > 0xffffffffU) {
-        return file_.context.fail(Module::object, __LINE__, Status::corrupt_file, type_, address_);
+        return file_.context.fail(Module::object, H5MOTE_HERE, Status::corrupt_file, type_, address_);
     }
     if (pending_count_ == kMaxPending) {
-        return file_.context.fail(Module::object, __LINE__, Status::over_budget, type_, kMaxPending + 1);
+        return file_.context.fail(Module::object, H5MOTE_HERE, Status::over_budget, type_, kMaxPending + 1);
     }
     const unsigned last = (pending_first_ + pending_count_++) % kMaxPending;
     pending_[last] = address;
@@ -132,12 +132,12 @@ Status MessageIterator::next() noexcept {
 #endif
     body_ = at_ + static_cast<std::uint32_t>(header);
     if (size_ > end_ - body_) {
-        return file_.context.fail(Module::object, __LINE__, Status::corrupt_file, type_, address_);
+        return file_.context.fail(Module::object, H5MOTE_HERE, Status::corrupt_file, type_, address_);
     }
     at_ = body_ + size_;
     if (!known_message(type_) && ((flags_ & kMessageFailIfUnknown) != 0 ||
                                   ((flags_ & kMessageFailIfUnknownAndWriting) != 0 && file_.writable()))) {
-        return file_.context.unsupported(Module::object, __LINE__, Feature::unknown_message, type_);
+        return file_.context.unsupported(Module::object, H5MOTE_HERE, Feature::unknown_message, type_);
     }
     return type() == MessageType::continuation ? add_continuation() : Status::ok;
 }
@@ -148,7 +148,7 @@ Status MessageIterator::next(MessageType wanted) noexcept {
     } while (type() != wanted);
     return (flags_ & kMessageShared) == 0
                ? Status::ok
-               : file_.context.unsupported(Module::object, __LINE__, Feature::shared_message, type_);
+               : file_.context.unsupported(Module::object, H5MOTE_HERE, Feature::shared_message, type_);
 }
 
 void MessageIterator::store(std::size_t offset, std::uint64_t value, unsigned width, Phase phase) noexcept {
@@ -298,14 +298,14 @@ Status reference_count(FileState& file, Address header, std::uint32_t& count) no
     count = 1;
 #if H5MOTE_ALL_FORMATS
     if ((status == Status::ok || status == Status::not_found) && message.version() == 1) {
-        return file.context.unsupported(Module::object, __LINE__, Feature::object_header_version, 1);
+        return file.context.unsupported(Module::object, H5MOTE_HERE, Feature::object_header_version, 1);
     }
 #endif
     if (status != Status::ok) {
         return status == Status::not_found ? Status::ok : status;
     }
     if (message.body().size() < 5) {
-        return file.context.fail(Module::object, __LINE__, Status::corrupt_file, 0, header);
+        return file.context.fail(Module::object, H5MOTE_HERE, Status::corrupt_file, 0, header);
     }
     count = load_le<std::uint32_t>(message.body().data() + 1);
     return Status::ok;
@@ -322,7 +322,7 @@ Status change_reference_count(FileState& file, Address header, int change, std::
     }
     H5MOTE_TRY(status);
     if (message.body().size() < 5) {
-        return file.context.fail(Module::object, __LINE__, Status::corrupt_file, 0, header);
+        return file.context.fail(Module::object, H5MOTE_HERE, Status::corrupt_file, 0, header);
     }
     count = load_le<std::uint32_t>(message.body().data() + 1) + static_cast<std::uint32_t>(change);
     message.store(1, count, 4, change > 0 ? Phase::index : Phase::object);

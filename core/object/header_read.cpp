@@ -50,7 +50,7 @@ Status MessageIterator::open_block(Address address, Address size) noexcept {
     // More bytes than the file has can only come from blocks that are visited again.
     visited_ += size;
     if (visited_ > file_.space.end() || !file_.contains(address, size) || blocks_ == kMaxBlocks) {
-        return file_.context.fail(Module::object, __LINE__, Status::corrupt_file, 0, address);
+        return file_.context.fail(Module::object, H5MOTE_HERE, Status::corrupt_file, 0, address);
     }
     block_.reset();
     window_.close();
@@ -74,7 +74,7 @@ Status MessageIterator::read_prefix() noexcept {
         return prefix_.decode(file_.context, block_->image());
     }
     if (!file_.contains(address_, HeaderPrefix::kOldSize)) {
-        return file_.context.fail(Module::object, __LINE__, Status::corrupt_file, 0, address_);
+        return file_.context.fail(Module::object, H5MOTE_HERE, Status::corrupt_file, 0, address_);
     }
     const Address left = file_.space.end() - address_;
     std::byte bytes[kMaxHeaderPrefix];
@@ -102,7 +102,7 @@ Status MessageIterator::open_continuation() noexcept {
     pending_.pop(address, size);
     const std::size_t least = prefix_.version == 1 ? kOldMessageHeader : kContinuationPrefix + kHeaderChecksumSize;
     if (size < least) {
-        return file_.context.fail(Module::object, __LINE__, Status::corrupt_file, 0, address);
+        return file_.context.fail(Module::object, H5MOTE_HERE, Status::corrupt_file, 0, address);
     }
     H5MOTE_TRY(open_block(address, size));
     at_ = 0;
@@ -118,7 +118,7 @@ Status MessageIterator::open_continuation() noexcept {
     at_ = kContinuationPrefix;
     return load_le<std::uint32_t>(signature.data()) == kContinuationSignature
                ? Status::ok
-               : file_.context.fail(Module::object, __LINE__, Status::corrupt_file, 0, address);
+               : file_.context.fail(Module::object, H5MOTE_HERE, Status::corrupt_file, 0, address);
 }
 
 Status MessageIterator::add_continuation() noexcept {
@@ -127,7 +127,7 @@ Status MessageIterator::add_continuation() noexcept {
     const Address size = file_.shape().read_size(reader);
     return reader.ok() && size <= 0x7fffffffU
                ? pending_.push(address, static_cast<std::uint32_t>(size))
-               : file_.context.fail(Module::object, __LINE__, Status::corrupt_file, type_, address_);
+               : file_.context.fail(Module::object, H5MOTE_HERE, Status::corrupt_file, type_, address_);
 }
 
 void MessageIterator::pass_links(ConstBytes name) noexcept {

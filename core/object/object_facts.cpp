@@ -78,7 +78,7 @@ Status header_facts(FileState& file, Address header, ObjectInfo& info) noexcept 
         count_message(message, facts);
         if (message.type() == MessageType::reference_count && message.size() >= 5) {
             if (message.version() == 1) {
-                return damaged_message(file.context, __LINE__, MessageType::reference_count);
+                return damaged_message(file.context, H5MOTE_HERE, MessageType::reference_count);
             }
             info.reference_count = load_le<std::uint32_t>(message.body().data() + 1);
         } else if (message.type() == MessageType::modification_time && message.size() >= 8) {

@@ -32,7 +32,7 @@ Status SharedIndex::read(FileState& file, unsigned i, SharedIndex& index) noexce
     index.heap = shape.read_addr(reader);
     return sound && version == kVersion && type <= 1
                ? Status::ok
-               : file.context.fail(Module::object, __LINE__, Status::corrupt_file, i, file.shared_table);
+               : file.context.fail(Module::object, H5MOTE_HERE, Status::corrupt_file, i, file.shared_table);
 }
 
 Status StoredMessage::find(FileState& file, Address header, MessageType type) noexcept {
@@ -63,7 +63,7 @@ Status StoredMessage::open_shared(FileState& file, MessageType type, ConstBytes 
     const unsigned version = reader.u8();
     const unsigned place = reader.u8();
     if (version == 0 || version > 3) {
-        return file.context.unsupported(Module::object, __LINE__, Feature::shared_message, version);
+        return file.context.unsupported(Module::object, H5MOTE_HERE, Feature::shared_message, version);
     }
     if (version == 3 && place == kHeap) {
         return open_heap(file, type, reader.rest());
@@ -71,7 +71,7 @@ Status StoredMessage::open_shared(FileState& file, MessageType type, ConstBytes 
     reader.skip(version == 1 ? 6U + file.shape().sizeof_size : 0U);
     const Address header = file.shape().read_addr(reader);
     if (!reader.ok()) {
-        return file.context.fail(Module::object, __LINE__, Status::corrupt_file, static_cast<std::uint32_t>(type));
+        return file.context.fail(Module::object, H5MOTE_HERE, Status::corrupt_file, static_cast<std::uint32_t>(type));
     }
     MessageIterator message(file, header);
     Status status;
@@ -80,7 +80,7 @@ Status StoredMessage::open_shared(FileState& file, MessageType type, ConstBytes 
     } while (status == Status::ok && message.type() != type);
     // A message that is itself shared again could go on for ever; nobody writes that.
     if (status == Status::not_found || (status == Status::ok && message.shared())) {
-        return file.context.fail(Module::object, __LINE__, Status::corrupt_file, static_cast<std::uint32_t>(type),
+        return file.context.fail(Module::object, H5MOTE_HERE, Status::corrupt_file, static_cast<std::uint32_t>(type),
                                  header);
     }
     H5MOTE_TRY(status);
@@ -102,7 +102,7 @@ Status StoredMessage::open_heap(FileState& file, MessageType type, ConstBytes id
             return heap.object(id.first(heap.id_length()), bytes_);
         }
     }
-    return file.context.fail(Module::object, __LINE__, Status::corrupt_file, static_cast<std::uint32_t>(type));
+    return file.context.fail(Module::object, H5MOTE_HERE, Status::corrupt_file, static_cast<std::uint32_t>(type));
 }
 
 Status StoredMessage::view(ConstBytes& body, std::size_t most) noexcept {
@@ -154,7 +154,7 @@ Status read_extension_message(FileState& file, MessageIterator& message) noexcep
         default:
             return Status::ok;
     }
-    return damaged_message(file.context, __LINE__, message.type());
+    return damaged_message(file.context, H5MOTE_HERE, message.type());
 }
 
 }  // namespace

@@ -40,8 +40,9 @@ Status make_root(FileState& file, const FileCreate& create) noexcept {
 Status check_root(FileState& file) noexcept {
     ObjectType type = ObjectType::group;
     H5MOTE_TRY(object_type(file, file.root(), type));
-    return type == ObjectType::group ? Status::ok
-                                     : file.context.fail(Module::file, __LINE__, Status::corrupt_file, 0, file.root());
+    return type == ObjectType::group
+               ? Status::ok
+               : file.context.fail(Module::file, H5MOTE_HERE, Status::corrupt_file, 0, file.root());
 }
 
 }  // namespace
@@ -109,7 +110,7 @@ Result<File> File::open(Library& library, Driver& driver, const FileAccess& acce
     std::uint64_t size = 0;
     H5MOTE_TRY(driver.end_of_file(size));
     if (size == 0) {
-        return library.fail(Module::file, __LINE__, Status::not_found);
+        return library.fail(Module::file, H5MOTE_HERE, Status::not_found);
     }
     FileState* state = nullptr;
     H5MOTE_TRY(open_state(library, driver, access, state));
@@ -167,7 +168,7 @@ Status Group::mount(std::string_view path, File& file) noexcept {
     ObjectType type = ObjectType::group;
     H5MOTE_TRY(object_type(place.file(), place.header(), type));
     if (type != ObjectType::group) {
-        return file_->context.fail(Module::file, __LINE__, Status::not_found);
+        return file_->context.fail(Module::file, H5MOTE_HERE, Status::not_found);
     }
     return place.file().mount(place.header(), *file.file_);
 }
@@ -179,7 +180,7 @@ Status Group::unmount(std::string_view path) noexcept {
     // The path leads into the mounted file: to its root group.
     FileState& file = place.file();
     return place.header() == file.root() ? file.unmount_self()
-                                         : file.context.fail(Module::file, __LINE__, Status::not_found);
+                                         : file.context.fail(Module::file, H5MOTE_HERE, Status::not_found);
 }
 
 #endif

@@ -41,8 +41,8 @@ public:
 private:
     Status walk(SectionVisitor& visitor) noexcept;
     Status take(MetadataWindow& window, Address& at, unsigned width, std::uint64_t& number) noexcept;
-    Status damaged(unsigned line) noexcept {
-        return file_.context.fail(Module::storage, line, Status::corrupt_file, 0, header_);
+    Status damaged(SourcePlace place) noexcept {
+        return file_.context.fail(Module::storage, place, Status::corrupt_file, 0, header_);
     }
 
     FileState& file_;
@@ -65,7 +65,7 @@ Status FreeSpaceManager::read(FreeSpaceInfo& info, SectionVisitor* visitor) noex
         H5MOTE_TRY(window.view(0, size - kChecksum, bytes));
         Reader reader(bytes);
         if (reader.u32() != kHeader || reader.u8() != 0) {
-            return damaged(__LINE__);
+            return damaged(H5MOTE_HERE);
         }
         reader.skip(1);
         info.bytes += shape.read_size(reader);
@@ -79,7 +79,7 @@ Status FreeSpaceManager::read(FreeSpaceInfo& info, SectionVisitor* visitor) noex
         list_size_ = shape.read_size(reader);
     }
     if (address_width_ == 0 || address_width_ > 8) {
-        return damaged(__LINE__);
+        return damaged(H5MOTE_HERE);
     }
     info.metadata += size + list_size_;
     return visitor == nullptr || list_ == kUndefinedAddress ? Status::ok : walk(*visitor);
@@ -88,7 +88,7 @@ Status FreeSpaceManager::read(FreeSpaceInfo& info, SectionVisitor* visitor) noex
 Status FreeSpaceManager::take(MetadataWindow& window, Address& at, unsigned width, std::uint64_t& number) noexcept {
     ConstBytes bytes;
     if (width > window.size() - kChecksum - at) {
-        return damaged(__LINE__);
+        return damaged(H5MOTE_HERE);
     }
     H5MOTE_TRY(window.view(at, width, bytes));
     number = load_uint(bytes.data(), width);
@@ -102,12 +102,12 @@ Status FreeSpaceManager::walk(SectionVisitor& visitor) noexcept {
     ConstBytes head;
     Address at = 5U + file_.shape().sizeof_addr;
     if (list_used_ < at + kChecksum) {
-        return damaged(__LINE__);
+        return damaged(H5MOTE_HERE);
     }
     H5MOTE_TRY(file_.window(Usage::object_header, list_, list_used_, true, window));
     H5MOTE_TRY(window.view(0, 5, head));
     if (load_le<std::uint32_t>(head.data()) != kList || head[4] != std::byte{0}) {
-        return damaged(__LINE__);
+        return damaged(H5MOTE_HERE);
     }
     while (at < window.size() - kChecksum) {
         std::uint64_t count = 0;

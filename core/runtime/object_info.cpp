@@ -77,7 +77,7 @@ Status Object::comment(Span<char> to, std::size_t& length) const noexcept {
         return Status::ok;
     }
     if (length > to.size()) {
-        return file_->context.fail(Module::object, __LINE__, Status::invalid_argument, 0, length);
+        return file_->context.fail(Module::object, H5MOTE_HERE, Status::invalid_argument, 0, length);
     }
     std::memcpy(to.data(), text.data(), length);
     return Status::ok;
@@ -115,7 +115,7 @@ Result<NamedDatatype> NamedDatatype::from(Object&& object) noexcept {
     H5MOTE_TRY(object.type(type));
     FileState& file = *object.file_;
     if (type != ObjectType::datatype) {
-        return file.context.fail(Module::datatype, __LINE__, Status::not_found, static_cast<std::uint32_t>(type));
+        return file.context.fail(Module::datatype, H5MOTE_HERE, Status::not_found, static_cast<std::uint32_t>(type));
     }
     StoredMessage message;
     ConstBytes bytes;
@@ -189,7 +189,7 @@ Status read_file_space_info(FileState& file, MessageIterator& message, FileInfo&
         info.free_space_threshold = file.shape().read_size(reader);
         info.page_size = file.shape().read_size(reader);
     }
-    return reader.ok() ? Status::ok : damaged_message(file.context, __LINE__, MessageType::file_space_info);
+    return reader.ok() ? Status::ok : damaged_message(file.context, H5MOTE_HERE, MessageType::file_space_info);
 }
 
 Status extension_facts(FileState& file, FileInfo& info) noexcept {

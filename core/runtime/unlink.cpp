@@ -26,8 +26,8 @@ public:
     }
 
 private:
-    Status unsupported(unsigned line, Feature feature) noexcept {
-        return file_.context.unsupported(Module::object, line, feature);
+    Status unsupported(SourcePlace place, Feature feature) noexcept {
+        return file_.context.unsupported(Module::object, place, feature);
     }
 
     H5MOTE_STEP Status survey(bool& dataset) noexcept {
@@ -36,7 +36,7 @@ private:
         while ((status = message.next()) == Status::ok) {
 #if H5MOTE_ALL_FORMATS
             if (message.version() == 1) {
-                return unsupported(__LINE__, Feature::object_header_version);
+                return unsupported(H5MOTE_HERE, Feature::object_header_version);
             }
 #endif
             dataset = dataset || message.type() == MessageType::layout;
@@ -48,32 +48,32 @@ private:
     Status look_at(MessageIterator& message) noexcept {
         const ConstBytes body = message.body();
         if ((message.flags() & kMessageShared) != 0) {
-            return unsupported(__LINE__, Feature::shared_message);
+            return unsupported(H5MOTE_HERE, Feature::shared_message);
         }
         switch (message.type()) {
             case MessageType::link:
-                return file_.context.fail(Module::group, __LINE__, Status::busy, 0, header_);
+                return file_.context.fail(Module::group, H5MOTE_HERE, Status::busy, 0, header_);
             case MessageType::symbol_table:
-                return unsupported(__LINE__, Feature::symbol_table_group);
+                return unsupported(H5MOTE_HERE, Feature::symbol_table_group);
             case MessageType::link_info: {
                 LinkInfoMessage info;
                 H5MOTE_TRY(info.decode(file_.context, file_.shape(), body));
-                return info.dense ? unsupported(__LINE__, Feature::dense_links) : Status::ok;
+                return info.dense ? unsupported(H5MOTE_HERE, Feature::dense_links) : Status::ok;
             }
             case MessageType::attribute_info: {
                 // version 0 | flags: 1 order tracked | [next order 2] | heap address
                 const std::size_t at = body.size() > 1 && (body[1] & std::byte{1}) != std::byte{0} ? 4 : 2;
                 if (body.size() < at + file_.shape().sizeof_addr) {
-                    return file_.context.fail(Module::object, __LINE__, Status::corrupt_file, 0, header_);
+                    return file_.context.fail(Module::object, H5MOTE_HERE, Status::corrupt_file, 0, header_);
                 }
                 return file_.shape().load_addr(body.data() + at) == kUndefinedAddress
                            ? Status::ok
-                           : unsupported(__LINE__, Feature::dense_attributes);
+                           : unsupported(H5MOTE_HERE, Feature::dense_attributes);
             }
             case MessageType::attribute:
                 // From version 2 on the flags say whether datatype and dataspace are shared.
                 return body.size() > 1 && body[0] > std::byte{1} && (body[1] & std::byte{3}) != std::byte{0}
-                           ? unsupported(__LINE__, Feature::shared_message)
+                           ? unsupported(H5MOTE_HERE, Feature::shared_message)
                            : Status::ok;
             default:
                 return Status::ok;
@@ -112,7 +112,7 @@ Status find(MessageIterator& message, std::string_view name, LinkMessage& link) 
         H5MOTE_TRY(message.next(MessageType::link));
     } while (!LinkMessage::has_name(message.body(), bytes_of(name)));
     if (message.version() == 1) {
-        return message.file().context.unsupported(Module::group, __LINE__, Feature::object_header_version, 1);
+        return message.file().context.unsupported(Module::group, H5MOTE_HERE, Feature::object_header_version, 1);
     }
     return link.decode(message.file().context, message.file().shape(), message.body());
 #else
@@ -129,13 +129,13 @@ H5MOTE_STEP Status judge(FileState& file, Address object, bool& gone) noexcept {
         return Status::ok;
     }
     if (object == file.root()) {
-        return file.context.fail(Module::group, __LINE__, Status::corrupt_file, 0, object);
+        return file.context.fail(Module::group, H5MOTE_HERE, Status::corrupt_file, 0, object);
     }
     bool used = file.find_client(object) != nullptr;
 #if H5MOTE_ALL_FORMATS
     used = used || file.mounted_at(object) != nullptr;
 #endif
-    return used ? file.context.fail(Module::group, __LINE__, Status::busy, 1, object) : dispose(file, object, true);
+    return used ? file.context.fail(Module::group, H5MOTE_HERE, Status::busy, 1, object) : dispose(file, object, true);
 }
 
 struct Parting {

@@ -35,7 +35,7 @@ Status ChunkCache::evict(ChunkSlot& slot) noexcept {
 
 Status ChunkCache::add(ChunkOwner& owner, Address index, std::uint32_t size, ChunkSlot*& slot) noexcept {
     if (size > budget_) {
-        return context_.fail(Module::storage, __LINE__, Status::over_budget, 2, size);
+        return context_.fail(Module::storage, H5MOTE_HERE, Status::over_budget, 2, size);
     }
     while (!lru_.empty() && used_ + cost(size) > budget_) {
         H5MOTE_TRY(evict(*victim()));

@@ -89,7 +89,7 @@ Status FileSpace::allocate(Usage usage, Address size, Address& address, bool* ze
     }
     const Address start = place(usage, end_, size);
     if (!within(start, size, limit_)) {
-        return context_.fail(Module::storage, __LINE__, Status::no_space, 0, size);
+        return context_.fail(Module::storage, H5MOTE_HERE, Status::no_space, 0, size);
     }
     if (start + size > extended_) {
         if (zeros != nullptr) {

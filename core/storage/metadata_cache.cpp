@@ -100,7 +100,7 @@ Status MetadataCache::protect(Usage usage, Address address, std::size_t size, Pi
     if (block) {
         // Two structures that disagree about the extent of a block cannot both be right.
         return block->size() == size ? Status::ok
-                                     : context_.fail(Module::storage, __LINE__, Status::corrupt_file, 0, address);
+                                     : context_.fail(Module::storage, H5MOTE_HERE, Status::corrupt_file, 0, address);
     }
     CacheEntry* entry = nullptr;
     H5MOTE_TRY(add(usage, address, size, entry));
@@ -113,8 +113,8 @@ Status MetadataCache::protect(Usage usage, Address address, std::size_t size, Pi
     if (status == Status::ok && (checksummed || H5MOTE_ALL_FORMATS == 0) &&
         checksum_of(*entry) != load_le<std::uint32_t>(entry->at(size - kChecksumSize))) {
         // With the size: who repairs damage, as the tests do, has all it needs.
-        status =
-            context_.fail(Module::storage, __LINE__, Status::corrupt_file, static_cast<std::uint32_t>(size), address);
+        status = context_.fail(Module::storage, H5MOTE_HERE, Status::corrupt_file, static_cast<std::uint32_t>(size),
+                               address);
     }
     if (status != Status::ok) {
         block.reset();
@@ -223,7 +223,7 @@ Status MetadataCache::add(Usage usage, Address address, std::size_t size, CacheE
 Status MetadataCache::make_room(std::size_t size) noexcept {
     const std::size_t need = cost(size);
     if (need > budget_ || size > 0xffffffffU) {
-        return context_.fail(Module::storage, __LINE__, Status::over_budget, 0, need);
+        return context_.fail(Module::storage, H5MOTE_HERE, Status::over_budget, 0, need);
     }
     if (evict_clean(need)) {
         return Status::ok;
@@ -232,7 +232,7 @@ Status MetadataCache::make_room(std::size_t size) noexcept {
     if (used_ + need > budget_) {
         H5MOTE_TRY(hook_.commit_metadata());
         if (!evict_clean(need)) {
-            return context_.fail(Module::storage, __LINE__, Status::over_budget, 1, used_ + need);
+            return context_.fail(Module::storage, H5MOTE_HERE, Status::over_budget, 1, used_ + need);
         }
     }
     return Status::ok;

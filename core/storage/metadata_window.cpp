@@ -44,9 +44,9 @@ void MetadataWindow::close() noexcept {
     address_ = kUndefinedAddress;
 }
 
-Status MetadataWindow::damaged(unsigned line) noexcept {
+Status MetadataWindow::damaged(SourcePlace place) noexcept {
     return context_ == nullptr ? Status::corrupt_file
-                               : context_->fail(Module::storage, line, Status::corrupt_file, 0, address_);
+                               : context_->fail(Module::storage, place, Status::corrupt_file, 0, address_);
 }
 
 Status MetadataWindow::open(MetadataCache& cache, Usage usage, Address address, Address size,
@@ -58,7 +58,7 @@ Status MetadataWindow::open(MetadataCache& cache, Usage usage, Address address, 
     address_ = address;
     size_ = size;
     if (checksummed && (size < kChecksumSize || size > 0xffffffffU)) {
-        return damaged(__LINE__);
+        return damaged(H5MOTE_HERE);
     }
     block_.reset(cache.touch(address));
     if (block_) {
@@ -68,7 +68,7 @@ Status MetadataWindow::open(MetadataCache& cache, Usage usage, Address address, 
         }
         block_.reset();
         if (!cache.drop_clean(address)) {
-            return damaged(__LINE__);
+            return damaged(H5MOTE_HERE);
         }
     }
     if (size != 0 && cache.fits(size)) {
@@ -90,7 +90,7 @@ Status MetadataWindow::verify() noexcept {
     ConstBytes stored;
     H5MOTE_TRY(view(size_ - kChecksumSize, kChecksumSize, stored));
     if (checksum.finish() != load_le<std::uint32_t>(stored.data())) {
-        return context_->fail(Module::storage, __LINE__, Status::corrupt_file, static_cast<std::uint32_t>(size_),
+        return context_->fail(Module::storage, H5MOTE_HERE, Status::corrupt_file, static_cast<std::uint32_t>(size_),
                               address_);
     }
     cache_->set_verified(address_, size_);
@@ -108,7 +108,7 @@ Status MetadataWindow::allocate(Context& context, std::size_t size, Bytes& to) n
 
 Status MetadataWindow::restrict(Address offset, Address size) noexcept {
     if (!within(offset, size, size_)) {
-        return damaged(__LINE__);
+        return damaged(H5MOTE_HERE);
     }
     origin_ += offset;
     address_ = address_ == kUndefinedAddress ? address_ : address_ + offset;
@@ -153,7 +153,7 @@ Status MetadataWindow::load(Address offset, std::size_t count) noexcept {
 
 Status MetadataWindow::view(Address offset, std::size_t count, ConstBytes& bytes) noexcept {
     if (!within(offset, count, size_)) {
-        return damaged(__LINE__);
+        return damaged(H5MOTE_HERE);
     }
     H5MOTE_TRY(load(offset, count));
     const Address from = origin_ + offset - (block_ ? 0 : held_from_);
@@ -163,7 +163,7 @@ Status MetadataWindow::view(Address offset, std::size_t count, ConstBytes& bytes
 
 Status MetadataWindow::peek(Address offset, ConstBytes& bytes) noexcept {
     if (offset >= size_) {
-        return damaged(__LINE__);
+        return damaged(H5MOTE_HERE);
     }
     H5MOTE_TRY(view(offset, 1, bytes));
     const Address held = block_ ? block_->size() : held_from_ + held_;
@@ -175,7 +175,7 @@ Status MetadataWindow::peek(Address offset, ConstBytes& bytes) noexcept {
 
 Status MetadataWindow::read(Address offset, Bytes to) noexcept {
     if (!within(offset, to.size(), size_)) {
-        return damaged(__LINE__);
+        return damaged(H5MOTE_HERE);
     }
     if (to.empty()) {
         return Status::ok;

@@ -68,7 +68,7 @@ public:
 
 private:
     void take(MetadataWindow& other) noexcept;
-    Status damaged(unsigned line) noexcept;
+    Status damaged(SourcePlace place) noexcept;
     Status reserve(std::size_t size) noexcept;
     Status load(Address offset, std::size_t count) noexcept;
     Status verify() noexcept;

@@ -37,7 +37,8 @@ void Report::failure(Context& context, Status status, const char* what) {
     const ErrorTrail& trail = context.trail();
     for (std::size_t i = 0; i < trail.size(); ++i) {
         const ErrorRecord record = trail.newest(i);
-        std::fprintf(stderr, "    %s in %s, line %u", to_string(record.status), to_string(record.module),
+        const char* const source = source_name(record);
+        std::fprintf(stderr, "    %s in %s, line %u", to_string(record.status), source != nullptr ? source : "?",
                      static_cast<unsigned>(record.line));
         if (record.status == Status::unsupported) {
             std::fprintf(stderr, ": %s (%lu)", to_string(static_cast<Feature>(record.value)),

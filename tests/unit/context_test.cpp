@@ -154,7 +154,7 @@ TEST(Context, UnsupportedNamesTheFeature) {
     Arena arena{memory};
     NullPort port;
     Context context{arena, port, {}};
-    EXPECT_EQ(context.unsupported(Module::group, 5, Feature::dense_links, 3), Status::unsupported);
+    EXPECT_EQ(context.unsupported(Module::group, H5MOTE_HERE, Feature::dense_links, 3), Status::unsupported);
 #if H5MOTE_ERROR_TRAIL > 0
     EXPECT_EQ(context.trail().newest().value, static_cast<std::uint64_t>(Feature::dense_links));
     EXPECT_EQ(context.trail().newest().detail, 3U);

@@ -8,6 +8,8 @@ namespace {
 
 using namespace h5mote;
 
+SourcePlace at_line(unsigned line) noexcept { return source_place("core/file/file_state.cpp", line); }
+
 Status passes_on(Status status, int& reached) noexcept {
     H5MOTE_TRY(status);
     ++reached;
@@ -43,41 +45,70 @@ TEST(ErrorTrail, FailReturnsItsStatus) {
     ErrorTrail trail;
     EXPECT_EQ(trail.size(), 0U);
     EXPECT_EQ(trail.newest().status, Status::ok);
-    EXPECT_EQ(trail.fail(Module::object, 12, Status::corrupt_file), Status::corrupt_file);
+    EXPECT_EQ(trail.fail(Module::object, at_line(12), Status::corrupt_file), Status::corrupt_file);
     // Also when the status is not known when compiling.
     volatile unsigned code = static_cast<unsigned>(Status::busy);
-    EXPECT_EQ(trail.fail(Module::file, 13, static_cast<Status>(static_cast<unsigned>(code)), 0, 0), Status::busy);
+    EXPECT_EQ(trail.fail(Module::file, at_line(13), static_cast<Status>(static_cast<unsigned>(code)), 0, 0),
+              Status::busy);
+}
+
+TEST(SourcePlace, IsOfTheLastThreeComponentsOfThePath) {
+    constexpr std::uint32_t kNumber = source_place("core/file/file_state.cpp", 12).number;
+    EXPECT_EQ(source_place("/home/somebody/h5mote/core/file/file_state.cpp", 12).number, kNumber);
+    EXPECT_EQ(source_place("../../core/file/file_state.cpp", 12).number, kNumber);
+    EXPECT_NE(source_place("vfd/file/file_state.cpp", 12).number, kNumber);
+    EXPECT_NE(source_place("core/file/file_state.cpp", 13).number, kNumber);
+    EXPECT_EQ(source_place("core/file/file_state.cpp", 12 + 1024).number, kNumber);
+    EXPECT_TRUE(source_name({}) == nullptr);
+}
+
+TEST(SourcePlace, HereIsThisFileAndLine) {
+    constexpr SourcePlace kHere = H5MOTE_HERE;
+    EXPECT_EQ(kHere.number, source_place("tests/unit/status_test.cpp", __LINE__ - 1).number);
 }
 
 #if H5MOTE_ERROR_TRAIL > 1
 
 TEST(ErrorTrail, RecordsHoldEveryField) {
     ErrorTrail trail;
-    (void)trail.fail(Module::driver, 65535, Status::overflow, 0xfedcba98U, 0x0123456789abcdefU);
+    (void)trail.fail(Module::driver, at_line(1023), Status::overflow, 0xfedcba98U, 0x0123456789abcdefU);
     const ErrorRecord record = trail.newest();
     EXPECT_EQ(record.module, Module::driver);
-    EXPECT_EQ(record.line, 65535U);
+    EXPECT_EQ(record.line, 1023U);
+    EXPECT_EQ(std::strcmp(source_name(record), "core/file/file_state.cpp"), 0);
     EXPECT_EQ(record.status, Status::overflow);
     EXPECT_EQ(record.detail, 0xfedcba98U);
     EXPECT_EQ(record.value, 0x0123456789abcdefU);
 
-    (void)trail.fail(Module::object, 7, Status::io_error, 5);
+    (void)trail.fail(Module::object, at_line(7), Status::io_error, 5);
     EXPECT_EQ(trail.newest().detail, 5U);
     EXPECT_EQ(trail.newest().value, 0U);
     volatile std::uint64_t zero = 0;
-    (void)trail.fail(Module::object, 8, Status::io_error, 6, zero);
+    (void)trail.fail(Module::object, at_line(8), Status::io_error, 6, zero);
     EXPECT_EQ(trail.newest().detail, 6U);
     EXPECT_EQ(trail.newest().value, 0U);
-    (void)trail.fail(Module::object, 9, Status::io_error, 0, 77);
+    (void)trail.fail(Module::object, at_line(9), Status::io_error, 0, 77);
     EXPECT_EQ(trail.newest().detail, 0U);
     EXPECT_EQ(trail.newest().value, 77U);
+}
+
+// What firmware prints, a host translates.
+TEST(ErrorTrail, TheNumberOfARecordIsTheRecord) {
+    ErrorTrail trail;
+    const SourcePlace place = source_place("core/storage/metadata_cache.cpp", 345);
+    (void)trail.fail(Module::heap, place, Status::overflow, 5, 6);
+    const ErrorRecord translated = error_record(trail.newest().number);
+    EXPECT_EQ(translated.module, Module::heap);
+    EXPECT_EQ(translated.status, Status::overflow);
+    EXPECT_EQ(translated.line, 345U);
+    EXPECT_EQ(std::strcmp(source_name(translated), "core/storage/metadata_cache.cpp"), 0);
 }
 
 TEST(ErrorTrail, RingKeepsTheNewest) {
     ErrorTrail trail;
     constexpr unsigned kTotal = 3 * H5MOTE_ERROR_TRAIL + 1;
     for (unsigned i = 1; i <= kTotal; ++i) {
-        (void)trail.fail(Module::storage, i, Status::io_error, i);
+        (void)trail.fail(Module::storage, at_line(i), Status::io_error, i);
         EXPECT_EQ(trail.size(), i < H5MOTE_ERROR_TRAIL ? i : H5MOTE_ERROR_TRAIL);
         for (unsigned back = 0; back < trail.size(); ++back) {
             EXPECT_EQ(trail.newest(back).detail, i - back);
@@ -88,7 +119,7 @@ TEST(ErrorTrail, RingKeepsTheNewest) {
     trail.clear();
     EXPECT_EQ(trail.size(), 0U);
     EXPECT_EQ(trail.newest().status, Status::ok);
-    (void)trail.fail(Module::storage, 1, Status::busy, 99);
+    (void)trail.fail(Module::storage, at_line(1), Status::busy, 99);
     EXPECT_EQ(trail.size(), 1U);
     EXPECT_EQ(trail.newest().detail, 99U);
 }

@@ -71,13 +71,13 @@ public:
     Span<const UserConversion* const> conversions() const noexcept { return {}; }
 #endif
 
-    [[gnu::always_inline]] Status fail(Module module, unsigned line, Status status, std::uint32_t detail = 0,
+    [[gnu::always_inline]] Status fail(Module module, SourcePlace place, Status status, std::uint32_t detail = 0,
                                        std::uint64_t value = 0) noexcept {
-        return trail_.fail(module, line, status, detail, value);
+        return trail_.fail(module, place, status, detail, value);
     }
-    [[gnu::always_inline]] Status unsupported(Module module, unsigned line, Feature feature,
+    [[gnu::always_inline]] Status unsupported(Module module, SourcePlace place, Feature feature,
                                               std::uint32_t detail = 0) noexcept {
-        return trail_.fail(module, line, Status::unsupported, detail, static_cast<std::uint64_t>(feature));
+        return trail_.fail(module, place, Status::unsupported, detail, static_cast<std::uint64_t>(feature));
     }
     ErrorTrail& trail() noexcept { return trail_; }
     Port& port() noexcept { return port_; }

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 namespace h5mote {
 
@@ -91,14 +92,58 @@ enum class Module : std::uint8_t {
 /// Name of a module, for messages on a host ("object"). Static storage.
 const char* to_string(Module module) noexcept;
 
+/// A place in the library's sources in one number: the line in bits 5 to 14, a hash of the file's name in bits 19
+/// to 31. The bits between are for the status and the module of an error record.
+struct SourcePlace {
+    std::uint32_t number = 0;
+};
+
+/// The number of a line of a file. Only the last three components of the file's path count, as in
+/// "core/dataset/raw_data.cpp", so that the number does not depend on where the library is built.
+constexpr SourcePlace source_place(const char* path, unsigned line) noexcept {
+    const char* component[3] = {path, path, path};
+    for (const char* at = path; *at != '\0'; ++at) {
+        if (*at == '/') {
+            component[0] = component[1];
+            component[1] = component[2];
+            component[2] = at + 1;
+        }
+    }
+    // FNV-1a. Another seed would do as well: with this one no two sources have the same 13 bits (source_names.cpp
+    // asserts it).
+    constexpr std::uint32_t kSeed = 2166136261U;
+    std::uint32_t hash = kSeed;
+    for (const char* at = component[0]; *at != '\0'; ++at) {
+        hash = (hash ^ static_cast<unsigned char>(*at)) * 16777619U;
+    }
+    return {(hash ^ hash >> 13) << 19 | (line & 0x3ffU) << 5};
+}
+
 /// One record of the trail: where an error was first seen. No strings, no allocation.
 struct ErrorRecord {
+    /// Status, line, module and source file in one number, for devices that print no text: `h5mote explain NUMBER` and
+    /// source_name() say which they are.
+    std::uint32_t number = 0;
     Module module = Module::none;
     Status status = Status::ok;
-    std::uint16_t line = 0;    ///< source line in the module
+    std::uint16_t line = 0;    ///< source line, 1 to 1023
     std::uint32_t detail = 0;  ///< first number: a message type, a version, a count
     std::uint64_t value = 0;   ///< second number: bytes needed, a file address, a Feature
 };
+
+/// The record that has this number; its detail and value are 0.
+constexpr ErrorRecord error_record(std::uint32_t number) noexcept {
+    return {number,
+            static_cast<Module>(number >> 15 & 0xfU),
+            static_cast<Status>(number & 0x1fU),
+            static_cast<std::uint16_t>(number >> 5 & 0x3ffU),
+            0,
+            0};
+}
+
+/// The source file of a record, as "core/dataset/raw_data.cpp"; nullptr when it is none of this version of the library.
+/// Static storage. A program that does not call it contains no names.
+const char* source_name(const ErrorRecord& record) noexcept;
 
 /// Fixed ring of the newest H5MOTE_ERROR_TRAIL records; older ones are overwritten. Nothing clears it but
 /// clear(). With H5MOTE_ERROR_TRAIL 0 it is empty and costs nothing.
@@ -112,12 +157,12 @@ public:
     void clear() noexcept { size_ = 0; }
 
     /// Keeps a record and returns its status, so that `return trail.fail(...)` reads as one statement.
-    [[gnu::always_inline]] Status fail(Module module, unsigned line, Status status, std::uint32_t detail = 0,
+    [[gnu::always_inline]] Status fail(Module module, SourcePlace place, Status status, std::uint32_t detail = 0,
                                        std::uint64_t value = 0) noexcept {
         // Hundreds of call sites: what is known when compiling travels in one word, and no argument on the stack
         // unless the value needs 64 bits.
-        const std::uint32_t where = static_cast<std::uint32_t>(status) | static_cast<std::uint32_t>(module) << 8 |
-                                    static_cast<std::uint32_t>(line) << 16;
+        const std::uint32_t where =
+            static_cast<std::uint32_t>(status) | static_cast<std::uint32_t>(module) << 15 | place.number;
         if (__builtin_constant_p(value <= 0xffffffffU) && value <= 0xffffffffU) {
             const auto small = static_cast<std::uint32_t>(value);
             return __builtin_constant_p(detail) && detail == 0 && __builtin_constant_p(small) && small == 0
@@ -129,7 +174,7 @@ public:
 
 private:
     struct Entry {
-        std::uint32_t where;  // status, module and line, from the low byte on
+        std::uint32_t where;  // ErrorRecord::number
         std::uint32_t detail;
         std::uint64_t value;
     };
@@ -146,7 +191,7 @@ private:
     std::size_t size() const noexcept { return 0; }
     ErrorRecord newest(std::size_t /*i*/ = 0) const noexcept { return {}; }
     void clear() noexcept {}
-    [[gnu::always_inline]] Status fail(Module /*module*/, unsigned /*line*/, Status status,
+    [[gnu::always_inline]] Status fail(Module /*module*/, SourcePlace /*place*/, Status status,
                                        std::uint32_t /*detail*/ = 0, std::uint64_t /*value*/ = 0) noexcept {
         return status;
     }
@@ -154,6 +199,11 @@ private:
 };
 
 }  // namespace h5mote
+
+/// The place in the sources where this stands, worked out when compiling.
+#define H5MOTE_HERE         \
+    (::h5mote::SourcePlace{ \
+        ::std::integral_constant<::std::uint32_t, ::h5mote::source_place(__FILE__, __LINE__).number>::value})
 
 /// Returns from the enclosing function when the expression is not Status::ok.
 #define H5MOTE_TRY(expression)                                \
