@@ -1,5 +1,7 @@
 #include <h5mote/arena.hpp>
 
+#include "poison.hpp"
+
 #include <cstring>
 #include <new>
 
@@ -10,7 +12,7 @@ constexpr bool kMachineWantsMore = alignof(std::max_align_t) > kArenaGranule;
 
 }  // namespace
 
-Arena::Arena(Bytes buffer) noexcept : base_(buffer.data()), capacity_(0), first_(kEnd) {
+H5MOTE_READS_POISONED Arena::Arena(Bytes buffer) noexcept : base_(buffer.data()), capacity_(0), first_(kEnd) {
     static_assert(sizeof(FreeBlock) == kArenaGranule && alignof(FreeBlock) <= kArenaGranule);
     const std::size_t skip = (0U - reinterpret_cast<std::uintptr_t>(base_)) % kArenaGranule;
     if (buffer.size() < skip + kArenaGranule) {
@@ -22,16 +24,22 @@ Arena::Arena(Bytes buffer) noexcept : base_(buffer.data()), capacity_(0), first_
         size = size < kEnd ? size : kEnd;
     }
     capacity_ = static_cast<std::uint32_t>(size & ~(kArenaGranule - 1));
+    poison::allow(base_, capacity_);  // whatever an arena before this one said
     ::new (static_cast<void*>(base_)) FreeBlock{capacity_, kEnd};
     first_ = 0;
+    poison::forbid(base_, capacity_);
 }
 
-Arena::FreeBlock& Arena::at(std::uint32_t offset) const noexcept {
+#if H5MOTE_POISON
+Arena::~Arena() { poison::allow(base_, capacity_); }
+#endif
+
+H5MOTE_READS_POISONED Arena::FreeBlock& Arena::at(std::uint32_t offset) const noexcept {
     return *reinterpret_cast<FreeBlock*>(base_ + offset);
 }
 
 // Takes [offset, offset + size) out of the free block that `link` leads to; what is left of it stays free.
-void Arena::take(std::uint32_t* link, std::uint32_t offset, std::uint32_t size) noexcept {
+H5MOTE_READS_POISONED void Arena::take(std::uint32_t* link, std::uint32_t offset, std::uint32_t size) noexcept {
     const FreeBlock block = at(*link);
     const std::uint32_t end = offset + size;
     const std::uint32_t rest = *link + block.size - end;
@@ -52,17 +60,18 @@ void Arena::take(std::uint32_t* link, std::uint32_t offset, std::uint32_t size) 
 }
 
 // Merges the free block with the one behind it if they touch.
-void Arena::join(std::uint32_t offset) noexcept {
+H5MOTE_READS_POISONED void Arena::join(std::uint32_t offset) noexcept {
     FreeBlock& block = at(offset);
     if (block.next == offset + block.size) {
         block = {block.size + at(block.next).size, at(block.next).next};
     }
 }
 
-void* Arena::do_allocate(std::size_t size, std::size_t alignment) noexcept {
+H5MOTE_READS_POISONED void* Arena::do_allocate(std::size_t size, std::size_t alignment) noexcept {
     if (size > capacity_) {
         return nullptr;
     }
+    const poison::Walk walk;
     const auto need = static_cast<std::uint32_t>(arena_block_size(size));
     for (std::uint32_t* link = &first_; *link != kEnd; link = &at(*link).next) {
         std::uint32_t offset = *link;
@@ -75,13 +84,15 @@ void* Arena::do_allocate(std::size_t size, std::size_t alignment) noexcept {
         }
         if (room >= need) {
             take(link, offset, need);
+            poison::allow(base_ + offset, size);
             return base_ + offset;
         }
     }
     return nullptr;
 }
 
-void Arena::do_release(void* memory, std::size_t size) noexcept {
+H5MOTE_READS_POISONED void Arena::do_release(void* memory, std::size_t size) noexcept {
+    const poison::Walk walk;
     const auto offset = static_cast<std::uint32_t>(static_cast<std::byte*>(memory) - base_);
     const auto bytes = static_cast<std::uint32_t>(arena_block_size(size));
     std::uint32_t* link = &first_;
@@ -97,9 +108,10 @@ void Arena::do_release(void* memory, std::size_t size) noexcept {
     if (before != kEnd) {
         join(before);
     }
+    poison::forbid(memory, bytes);
 }
 
-void* Arena::do_resize(void* memory, std::size_t old_size, std::size_t new_size) noexcept {
+H5MOTE_READS_POISONED void* Arena::do_resize(void* memory, std::size_t old_size, std::size_t new_size) noexcept {
     if (memory == nullptr) {
         return do_allocate(new_size, alignof(std::max_align_t));
     }
@@ -113,8 +125,14 @@ void* Arena::do_resize(void* memory, std::size_t old_size, std::size_t new_size)
         do_release(end - (have - need), have - need);
     }
     if (need <= have) {
+        if (new_size < old_size) {
+            poison::forbid(static_cast<std::byte*>(memory) + new_size, need - new_size);
+        } else {
+            poison::allow(static_cast<std::byte*>(memory) + old_size, new_size - old_size);
+        }
         return memory;
     }
+    const poison::Walk walk;
     const auto offset = static_cast<std::uint32_t>(end - base_);
     std::uint32_t* link = &first_;
     while (*link < offset) {
@@ -122,6 +140,7 @@ void* Arena::do_resize(void* memory, std::size_t old_size, std::size_t new_size)
     }
     if (*link == offset && at(offset).size >= need - have) {
         take(link, offset, static_cast<std::uint32_t>(need - have));
+        poison::allow(static_cast<std::byte*>(memory) + old_size, new_size - old_size);
         return memory;
     }
     void* const moved = do_allocate(new_size, alignof(std::max_align_t));
@@ -132,7 +151,8 @@ void* Arena::do_resize(void* memory, std::size_t old_size, std::size_t new_size)
     return moved;
 }
 
-std::size_t Arena::largest_free() const noexcept {
+H5MOTE_READS_POISONED std::size_t Arena::largest_free() const noexcept {
+    const poison::Walk walk;
     std::uint32_t largest = 0;
     for (std::uint32_t offset = first_; offset != kEnd; offset = at(offset).next) {
         if (at(offset).size > largest) {
@@ -142,7 +162,8 @@ std::size_t Arena::largest_free() const noexcept {
     return largest;
 }
 
-bool Arena::check() const noexcept {
+H5MOTE_READS_POISONED bool Arena::check() const noexcept {
+    const poison::Walk walk;
     std::uint32_t free_bytes = 0;
     std::uint32_t floor = 0;  // where the next free block may begin at the earliest: not next to the one before
     for (std::uint32_t offset = first_; offset != kEnd; offset = at(offset).next) {

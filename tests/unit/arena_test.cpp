@@ -4,6 +4,10 @@
 
 #include <cstring>
 
+#if H5MOTE_POISON
+#include <sanitizer/asan_interface.h>
+#endif
+
 namespace {
 
 using namespace h5mote;
@@ -167,6 +171,9 @@ TEST(Arena, CheckFindsDamage) {
     ASSERT_TRUE(second != nullptr);
     arena.release(first, 32);
     EXPECT_TRUE(arena.check());
+#if H5MOTE_POISON
+    __asan_unpoison_memory_region(first, 8);
+#endif
     std::byte kept[8];
     std::memcpy(kept, first, 8);
     const std::uint32_t damages[][2] = {{40, 64}, {24, 64}, {0, 64}, {33, 64}, {32, 0}, {32, 60}, {32, 4096}, {64, 64}};
@@ -264,5 +271,56 @@ TEST(Arena, RandomWorkAgainstAModel) {
     EXPECT_EQ(arena.largest_free(), kSize);
     EXPECT_TRUE(arena.check());
 }
+
+#if H5MOTE_POISON
+
+bool poisoned(const void* from, std::size_t size) noexcept {
+    return __asan_region_is_poisoned(const_cast<void*>(from), size) != nullptr;
+}
+
+TEST(Arena, SanitizersSeeWhatIsFree) {
+    Arena arena{buffer()};
+    const auto all_of = [&](std::size_t from, std::size_t to) noexcept {
+        bool all = true;
+        for (std::size_t i = from; i < to; ++i) {
+            all = all && poisoned(memory + i, 1);
+        }
+        return all;
+    };
+    EXPECT_TRUE(all_of(0, kSize));
+    auto* const first = static_cast<std::byte*>(arena.allocate(13));
+    auto* const second = static_cast<std::byte*>(arena.allocate(100));
+    EXPECT_FALSE(poisoned(first, 13));
+    EXPECT_FALSE(poisoned(second, 100));
+    // What rounds a block up, and all that is free, its list of free blocks included.
+    EXPECT_TRUE(all_of(13, static_cast<std::size_t>(second - memory)));
+    EXPECT_TRUE(all_of(static_cast<std::size_t>(second - memory) + 100, kSize));
+    std::memset(second, 7, 100);
+    auto* const grown = static_cast<std::byte*>(arena.resize(second, 100, 107));
+    EXPECT_EQ(grown, second);
+    EXPECT_FALSE(poisoned(grown, 107));
+    EXPECT_TRUE(poisoned(grown + 107, 1));
+    EXPECT_EQ(grown[99], std::byte{7});
+    EXPECT_EQ(arena.resize(grown, 107, 21), grown);
+    EXPECT_FALSE(poisoned(grown, 21));
+    EXPECT_TRUE(all_of(static_cast<std::size_t>(grown - memory) + 21, kSize));
+    arena.release(first, 13);
+    EXPECT_TRUE(all_of(0, static_cast<std::size_t>(grown - memory)));
+    EXPECT_FALSE(poisoned(grown, 21));
+    EXPECT_TRUE(arena.check());
+    arena.release(grown, 21);
+    EXPECT_TRUE(all_of(0, kSize));
+}
+
+TEST(Arena, LeavesItsBufferAsItWas) {
+    {
+        Arena arena{buffer()};
+        EXPECT_TRUE(poisoned(memory, 1));
+        EXPECT_TRUE(arena.allocate(3) != nullptr);
+    }
+    EXPECT_FALSE(poisoned(memory, kSize));
+}
+
+#endif
 
 }  // namespace

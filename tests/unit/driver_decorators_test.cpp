@@ -157,8 +157,10 @@ TEST(TrackingAllocator, FindsLeaksAndMisuse) {
     EXPECT_EQ(allocator.errors(), 3U);
     EXPECT_EQ(allocator.blocks(), 0U);
     EXPECT_EQ(arena.usage().now, 0U);
+#if !H5MOTE_POISON  // looking at memory that was released is an error of its own there
     allocator.release(block, 20);
     EXPECT_EQ(allocator.errors(), 4U);
+#endif
     EXPECT_TRUE(arena.check());
 }
 

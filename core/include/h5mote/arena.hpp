@@ -2,6 +2,7 @@
 #pragma once
 
 #include <h5mote/allocator.hpp>
+#include <h5mote/config.hpp>
 #include <h5mote/span.hpp>
 
 #include <cstddef>
@@ -31,10 +32,16 @@ constexpr std::size_t arena_block_size(std::size_t size) noexcept {
 ///
 /// Every operation takes time in proportion to the number of free blocks, which is at most one more than the blocks in
 /// use. Contents are not touched except when resize() moves. Buffers of up to 4 GiB; more is not used.
+///
+/// With H5MOTE_POISON (always under AddressSanitizer) whoever touches what is free, or the bytes that round a block up,
+/// is reported; the buffer can be used for something else once the arena is gone.
 class Arena final : public Allocator {
 public:
     /// The buffer is borrowed for as long as the arena lives. `Arena arena{array_of_bytes};` works too.
     explicit Arena(Bytes buffer) noexcept;
+#if H5MOTE_POISON
+    ~Arena();
+#endif
 
     /// Bytes that the arena manages, in use or not.
     std::size_t capacity() const noexcept { return capacity_; }

@@ -182,6 +182,26 @@
 #endif
 #endif
 
+// The arena tells valgrind which of its bytes are in use (needs valgrind's header). 0 or 1. For tests on hosts.
+#ifndef H5MOTE_VALGRIND
+#define H5MOTE_VALGRIND 0
+#endif
+
+// The arena tells a memory checker which of its bytes are in use, so that an access to memory that was released, or
+// behind the end of a block, is reported. 0 or 1. On wherever AddressSanitizer is compiled in.
+#ifndef H5MOTE_POISON
+#if defined(__SANITIZE_ADDRESS__) || H5MOTE_VALGRIND
+#define H5MOTE_POISON 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define H5MOTE_POISON 1
+#endif
+#endif
+#ifndef H5MOTE_POISON
+#define H5MOTE_POISON 0
+#endif
+#endif
+
 // Use zlib in place of our own deflate (hosts only; needs a heap). 0 or 1.
 #ifndef H5MOTE_DEFLATE_ZLIB
 #define H5MOTE_DEFLATE_ZLIB 0
