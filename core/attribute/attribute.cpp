@@ -185,7 +185,7 @@ Status Object::write_attribute_as(std::string_view name, DatatypeView memory_typ
     H5MOTE_TRY(file_->check_writable());
     AttributeContent content;
     std::uint64_t bytes = 0;
-    bool sound = !name.empty() && name.size() < 0xffff && memory_type.size() != 0 && file_type.size() != 0;
+    bool sound = is_name(name) && name.size() < 0xffff && memory_type.size() != 0 && file_type.size() != 0;
     if (space != nullptr) {
         content.space = extent_of(*space);
         sound = sound && space->valid();

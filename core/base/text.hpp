@@ -26,4 +26,14 @@ inline std::string_view text_before(std::string_view text, char end) noexcept {
     return {text.data(), length < text.size() ? length : text.size()};
 }
 
+/// Whether a link or an attribute can have that name: 1 to 65,535 bytes, none of them zero, for other readers take
+/// names for text that ends with a zero byte.
+inline bool is_name(std::string_view text) noexcept {
+    bool sound = !text.empty() && text.size() <= 0xffff;
+    for (const char c : text) {
+        sound = sound && c != '\0';
+    }
+    return sound;
+}
+
 }  // namespace h5mote

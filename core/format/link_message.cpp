@@ -39,6 +39,9 @@ Status LinkMessage::decode(Context& context, FileShape shape, ConstBytes body) n
         return damaged_message(context, H5MOTE_HERE, MessageType::link);
     }
     name = reader.bytes(static_cast<std::size_t>(length));
+    // Every field is set anew: the message decoded before may have been another type of link.
+    address = kUndefinedAddress;
+    target = {};
     if (type == Type::hard) {
         address = shape.read_addr(reader);
     } else {

@@ -110,7 +110,7 @@ Status Group::create_soft_link(std::string_view path, std::string_view target) n
     Address parent = 0;
     std::string_view name;
     H5MOTE_TRY(prepare_link(*file_, address_, path, parent, name));
-    if (target.empty() || target.size() > 0xffff) {
+    if (!is_name(target)) {
         return file_->context.fail(Module::group, H5MOTE_HERE, Status::invalid_argument, 0, target.size());
     }
     link.type = LinkMessage::Type::soft;

@@ -253,7 +253,7 @@ Status resolve(FileState& file, Address group, std::string_view path, Address& o
 Status resolve_parent(FileState& file, Address group, std::string_view path, Address& parent,
                       std::string_view& name) noexcept {
     std::string_view parents;
-    if (!split_path(path, parents, name) || name.size() > 0xffff) {
+    if (!split_path(path, parents, name) || !is_name(name)) {
         return file.context.fail(Module::group, H5MOTE_HERE, Status::invalid_argument);
     }
     H5MOTE_TRY(resolve(file, group, parents, parent));
@@ -301,7 +301,7 @@ Status resolve_parent(FileState& file, Address group, std::string_view path, Add
         --begin;
     }
     name = {path.data() + begin, end - begin};
-    if (name.empty() || name == std::string_view(".", 1) || name.size() > 0xffff) {
+    if (!is_name(name) || name == std::string_view(".", 1)) {
         return file.context.fail(Module::group, H5MOTE_HERE, Status::invalid_argument);
     }
     H5MOTE_TRY(resolve(file, group, {path.data(), begin}, parent));

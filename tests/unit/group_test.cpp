@@ -214,6 +214,52 @@ TEST(Group, LongAndForeignNames) {
     EXPECT_TRUE(bench.file.root().exists(std::string_view(name, 300)));
 }
 
+// Other readers take names for text that ends in a zero byte.
+TEST(Group, NamesContainNoZeroByte) {
+    Bench bench;
+    ASSERT_EQ(bench.create(), Status::ok);
+    Group root = bench.file.root();
+    const std::string_view name("nul\0x", 5);
+    EXPECT_EQ(root.create_group(name).status(), Status::invalid_argument);
+    EXPECT_EQ(root.create_hard_link(name, root), Status::invalid_argument);
+    EXPECT_EQ(root.create_soft_link(name, "/"), Status::invalid_argument);
+    EXPECT_EQ(root.create_soft_link("soft", name), Status::invalid_argument);
+    EXPECT_EQ(root.write_attribute(name, std::int32_t{1}), Status::invalid_argument);
+    std::uint32_t count = 0;
+    EXPECT_EQ(root.link_count(count), Status::ok);
+    EXPECT_EQ(count, 0U);
+    EXPECT_EQ(root.attribute_count(count), Status::ok);
+    EXPECT_EQ(count, 0U);
+    DatasetCreate create;
+    create.chunk = {4};
+    EXPECT_EQ(root.create_dataset<std::int32_t>(name, create).status(), Status::invalid_argument);
+}
+
+#if H5MOTE_ALL_FORMATS
+// A walk that looks up one link after another decodes all of them into the same place.
+TEST(Group, HardLinksAfterSoftOnesHaveNoTarget) {
+    Bench bench;
+    ASSERT_EQ(bench.create(), Status::ok);
+    Group root = bench.file.root();
+    ASSERT_TRUE(bool(root.create_group("a")));
+    ASSERT_EQ(root.create_soft_link("b", "/some/where/else"), Status::ok);
+    ASSERT_TRUE(bool(root.create_group("c")));
+    ASSERT_EQ(root.create_soft_link("d", "/a"), Status::ok);
+    for (const Direction direction : {Direction::increasing, Direction::decreasing}) {
+        LinkIterator iterator(root, IndexOrder::name, direction);
+        Link link;
+        unsigned links = 0;
+        while (iterator.next(link) == Status::ok) {
+            ++links;
+            const bool soft = link.type() == LinkType::soft;
+            EXPECT_EQ(soft, link.name() == "b" || link.name() == "d");
+            EXPECT_EQ(link.data().empty(), !soft);
+        }
+        EXPECT_EQ(links, 4U);
+    }
+}
+#endif
+
 TEST(Group, AFullStorageLosesNothing) {
     Bench bench(1500);
     ASSERT_EQ(bench.create(), Status::ok);

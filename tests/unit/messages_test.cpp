@@ -123,6 +123,10 @@ TEST(Messages, Links) {
     ASSERT_EQ(back.decode(bench.library, kWide, view(kSoft)), Status::ok);
     EXPECT_EQ(back.type, LinkMessage::Type::soft);
     EXPECT_EQ(back.target.size(), 2U);
+    EXPECT_EQ(back.address, kUndefinedAddress);
+    // A hard link has no target: not that of the link decoded before it, either.
+    ASSERT_EQ(back.decode(bench.library, kNarrow, view(kHard)), Status::ok);
+    EXPECT_TRUE(back.target.empty());
     constexpr unsigned char kNoName[] = {1, 0, 0, 0x10, 0x20, 0, 0};
     EXPECT_EQ(back.decode(bench.library, kNarrow, view(kNoName)), Status::corrupt_file);
     constexpr unsigned char kVersion[] = {2, 0, 1, 'a', 0, 0, 0, 0};

@@ -69,8 +69,9 @@ protected:
 
 /// A handle of a group. Paths are UTF-8, relative to the group or, with a leading '/', to the root; repeated '/' and
 /// "." count for nothing; soft links are followed, at most 16 in one path. The last part of a path that is created must
-/// not exist (already_exists), the others must (not_found). A new object is complete before the link to it is written,
-/// and durable after the file's next flush() that returns ok. Errors as for Object.
+/// not exist (already_exists), the others must (not_found); invalid_argument: it is empty, ".", longer than 65,535
+/// bytes or contains a zero byte. A new object is complete before the link to it is written, and durable after the
+/// file's next flush() that returns ok. Errors as for Object.
 class Group : public Object {
 public:
     Group() noexcept = default;
@@ -120,7 +121,8 @@ public:
 
     /// One more name for an object of the same file. invalid_argument: another file's.
     Status create_hard_link(std::string_view path, const Object& target) noexcept;
-    /// A name for a path, which need not exist.
+    /// A name for a path, which need not exist. invalid_argument: `target` is empty, longer than 65,535 bytes or
+    /// contains a zero byte.
     Status create_soft_link(std::string_view path, std::string_view target) noexcept;
 
     /// Removes the link at the end of the path, which itself is not followed (H5Ldelete). When it was the last hard

@@ -80,10 +80,10 @@ struct AttributeInfo {
 
 /// A handle of a group or dataset: move-only, small, keeps the file's memory (not the file) alive.
 ///
-/// Attributes: names are UTF-8, not empty. What the functions change is in the metadata cache when they return ok, and
-/// durable after the file's next flush() that returns ok; after an error nothing has changed. All return
-/// invalid_handle (empty handle, closed file), corrupt_file, unsupported (dense storage, shared messages), io_error,
-/// out_of_memory, over_budget; those that write also read_only and no_space.
+/// Attributes: names are UTF-8, not empty, without zero bytes. What the functions change is in the metadata cache when
+/// they return ok, and durable after the file's next flush() that returns ok; after an error nothing has changed. All
+/// return invalid_handle (empty handle, closed file), corrupt_file, unsupported (dense storage, shared messages),
+/// io_error, out_of_memory, over_budget; those that write also read_only and no_space.
 class Object {
 public:
     Object() noexcept = default;
