@@ -60,6 +60,7 @@ void FlashSimulator::copy_from(const FlashSimulator& other) noexcept {
     counts_ = other.counts_;
     operations_ = other.operations_;
     failing_ = other.failing_;
+    failing_read_ = other.failing_read_;
     cut_at_ = other.cut_at_;
     cut_seed_ = other.cut_seed_;
     cut_units_ = other.cut_units_;
@@ -137,6 +138,9 @@ Status FlashSimulator::read(std::uint32_t block, std::uint32_t offset, Bytes to)
         return refuse(FlashViolation::outside, block, offset);
     }
     ++counts_.reads;
+    if (counts_.reads == failing_read_) {
+        return Status::io_error;
+    }
     counts_.bytes_read += to.size();
     const std::size_t at = std::size_t{block} * chip.block_size + offset;
     if (options_.blank_is_unreadable && !to.empty()) {

@@ -78,6 +78,9 @@ public:
     /// The `operation`-th program or erase from now fails, counted from 1, and no other. 0: none.
     void fail_operation(std::uint64_t operation) noexcept { failing_ = operation == 0 ? 0 : operations_ + operation; }
 
+    /// The chip does not answer the `read`-th read() from now, counted from 1. 0: all are answered.
+    void fail_read(std::uint64_t read) noexcept { failing_read_ = read == 0 ? 0 : counts_.reads + read; }
+
     /// The power fails in the `operation`-th program or erase from now, counted from 1. Everything returns io_error
     /// then until power_on(). 0: never. `units` of a cut that is not torn: half of all bits have changed if it is
     /// divisible by 3, one more: nearly all, two more: few.
@@ -140,6 +143,7 @@ private:
     FlashCounts counts_;
     std::uint64_t operations_ = 0;
     std::uint64_t failing_ = 0;
+    std::uint64_t failing_read_ = 0;
     std::uint64_t cut_at_ = 0;
     std::uint64_t cut_seed_ = 0;
     std::uint32_t cut_units_ = 0;

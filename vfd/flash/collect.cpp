@@ -58,7 +58,7 @@ Status FlashDriver::node_has(Place place, std::uint32_t key, bool& has) noexcept
         now = parse(now, record) && record.chained() ? record.link : 0;
     }
     has = now == place;
-    return Status::ok;
+    return has || !unanswered_ ? Status::ok : Status::io_error;
 }
 
 // Makes the state need a record no longer.
@@ -87,7 +87,7 @@ Status FlashDriver::move(Place place, const Record& record) noexcept {
     H5MOTE_TRY(lookup(page, newest));
     Status status = load(page);
     if (status == Status::ok && !parse(newest, head)) {
-        status = Status::corrupt_file;
+        status = damaged();
     }
     if (status == Status::corrupt_file) {
         static constexpr std::byte kNothing[4] = {};
@@ -114,7 +114,7 @@ Status FlashDriver::renew(std::uint32_t block, std::uint32_t from, std::uint32_t
             }
         }
     }
-    return Status::ok;
+    return unanswered_ ? Status::io_error : Status::ok;
 }
 
 // Appends again what a failed program took with it.
@@ -142,6 +142,7 @@ Status FlashDriver::refresh() noexcept {
 // Works off what was appended since the last time, while few blocks are free: looks at and appends `rate_` times as
 // much. Called when all is committed.
 Status FlashDriver::collect() noexcept {
+    unanswered_ = false;
     const std::uint32_t owed = debt_;
     const std::uint64_t before = counts_.programmed;
     std::uint64_t budget = std::uint64_t{owed} * rate_;
@@ -167,9 +168,15 @@ Status FlashDriver::collect() noexcept {
                 budget -= budget < work ? budget : work;
             }
         } else {
+            std::uint32_t following = tail_;
             do {
-                tail_ = next(tail_);
-            } while (tail_ != head_ && known_bad(tail_));
+                following = next(following);
+            } while (following != head_ && known_bad(following));
+            if (unanswered_) {
+                status = Status::io_error;
+                break;
+            }
+            tail_ = following;
             limit_ = keep(FlashRule::free_last) ? limit_ : tail_;
             scan_ = first_record();
             walk = {tail_, scan_, {}};

@@ -31,6 +31,7 @@ Status FlashDriver::read(Usage /*usage*/, std::uint64_t address, Bytes to) noexc
     if (!mounted_ || !within(address, to.size(), file_size_)) {
         return Status::io_error;
     }
+    unanswered_ = false;
     std::byte* at = to.data();
     for (std::size_t left = to.size(); left > 0;) {
         const std::uint32_t offset = static_cast<std::uint32_t>(address) & (format_.page_size - 1);
@@ -50,6 +51,7 @@ Status FlashDriver::changing() noexcept {
     if (!mounted_) {
         return Status::io_error;
     }
+    unanswered_ = false;
     return read_only_ ? Status::read_only : outward(relocate());
 }
 
@@ -170,12 +172,14 @@ Status FlashDriver::sync() noexcept {
     if (!dirty_ && (settled_ || read_only_)) {
         return Status::ok;
     }
+    unanswered_ = false;
     H5MOTE_TRY(outward(begin()));
     return settle();
 }
 
 // Commits, then frees blocks.
 Status FlashDriver::settle() noexcept {
+    unanswered_ = false;
     H5MOTE_TRY(outward(flush_old()));
     H5MOTE_TRY(outward(commit()));
     // All is safe now; what goes wrong here is met again by whoever needs the space.

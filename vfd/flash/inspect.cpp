@@ -22,6 +22,7 @@ Status FlashDriver::block_info(std::uint32_t block, FlashBlockInfo& info) noexce
         return Status::ok;
     }
     info.state = FlashBlockInfo::State::used;
+    unanswered_ = false;
     Walk walk{block, first_record(), {}};
     while (step(walk)) {
         bool is_live = false;
@@ -34,7 +35,7 @@ Status FlashDriver::block_info(std::uint32_t block, FlashBlockInfo& info) noexce
         (is_live ? info.live_bytes : info.dead_bytes) += walk.record.size();
         walk.offset += walk.record.size();
     }
-    return Status::ok;
+    return unanswered_ ? Status::io_error : Status::ok;
 }
 
 // The most bytes that are appended before collecting begins: `pages` pieces of pages, each of which may be written anew

@@ -24,7 +24,9 @@ std::uint32_t FlashDriver::age(Place place) const noexcept {
 
 bool FlashDriver::known_bad(std::uint32_t block) noexcept {
     bool bad = false;
-    return device_.is_bad(block, bad) != Status::ok || bad;
+    const Status status = device_.is_bad(block, bad);
+    unanswered_ = unanswered_ || status != Status::ok;
+    return status != Status::ok || bad;
 }
 
 // What is not programmed comes from memory.
@@ -47,6 +49,7 @@ Status FlashDriver::read_log(std::uint32_t block, std::uint32_t offset, Bytes to
     ++counts_.mount_reads;
     counts_.mount_bytes += left;
     const Status status = device_.read(block, offset, to.first(left));
+    unanswered_ = unanswered_ || status == Status::io_error;
     if (status == Status::ok && device_.corrected()) {
         ++counts_.corrected;
         frail_ = place_of(block, offset);
@@ -185,7 +188,7 @@ Status FlashDriver::append_once(const Record& record, ConstBytes payload, Place&
     H5MOTE_TRY(put_bytes(payload.data(), record.length()));
     static constexpr std::byte kPadding[4] = {};
     H5MOTE_TRY(put_bytes(kPadding, record.size() - record.head() - record.length()));
-    return geometry_.program_unit <= 4 ? program_window() : Status::ok;
+    return geometry_.program_unit <= 4 || failed_block_ != kNoFlashPage ? program_window() : Status::ok;
 }
 
 // Appends a record, where it fits. A block that fails is left behind.
@@ -201,20 +204,17 @@ Status FlashDriver::append(const Record& record, ConstBytes payload, Place& plac
         if (status != Status::io_error) {
             return status;
         }
-        H5MOTE_TRY(give_up_block());
+        give_up_block();
         status = Status::ok;
     }
     return Status::io_error;
 }
 
 // After a program that failed: nothing more goes into this block. What earlier records had in the window is kept in
-// memory until relocate(). io_error: something is kept already.
-Status FlashDriver::give_up_block() noexcept {
-    if (lost_size_ != 0 && geometry_.program_unit > 4) {
-        if (failed_block_ != kNoFlashPage) {
-            mounted_ = false;
-            return Status::io_error;
-        }
+// memory until relocate(). Until then each record is programmed before the next one (append_once()), so that a program
+// that fails again takes nothing with it but the record that is then appended elsewhere.
+void FlashDriver::give_up_block() noexcept {
+    if (lost_size_ != 0 && geometry_.program_unit > 4 && failed_block_ == kNoFlashPage) {
         failed_block_ = head_;
         failed_start_ = window_start_ - lost_size_;
         failed_size_ = lost_size_;
@@ -224,7 +224,6 @@ Status FlashDriver::give_up_block() noexcept {
     }
     settled_ = false;
     close_block();
-    return Status::ok;
 }
 
 void FlashDriver::close_block() noexcept {
@@ -303,14 +302,17 @@ bool FlashDriver::intact(Place place, const Record& record) noexcept {
     return sum.finish() == record.checksum || !keep(FlashRule::checksum);
 }
 
-// Goes to the record at walk.offset, or the next one behind what is damaged. False at the end of the block.
+// Goes to the record at walk.offset, or the next one behind what is damaged. False at the end of the block, and with
+// unanswered_ when the chip did not answer: whether a record stands there is not known then.
 bool FlashDriver::step(Walk& walk) noexcept {
     while (walk.offset + Record::kSmallest <= geometry_.block_size) {
         std::uint32_t next = 0;
-        if (parse(walk.block, walk.offset, walk.record, next)) {
-            if (intact(place_of(walk.block, walk.offset), walk.record)) {
-                return true;
-            }
+        const bool found = parse(walk.block, walk.offset, walk.record, next);
+        const bool sound = found && intact(place_of(walk.block, walk.offset), walk.record);
+        if (sound || unanswered_) {
+            return sound;
+        }
+        if (found) {
             next = walk.offset + 4;
         }
         const std::uint32_t commit = Record::make(FlashRecord::commit, Commit::kSize);

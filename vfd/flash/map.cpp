@@ -47,6 +47,12 @@ void FlashDriver::put(std::uint32_t key, Place place) noexcept {
     *at = {key, place};
 }
 
+// Whether the key is among the changes or can become one.
+bool FlashDriver::has_room_for(std::uint32_t key) noexcept {
+    const Change* const at = find(key);
+    return change_count_ < most_changes_ || (at != changes_ + change_count_ && at->key == key);
+}
+
 // Forgets the changes that the node itself has from now on.
 void FlashDriver::remove_children(std::uint32_t key) noexcept {
     const std::uint32_t first = flash_key((key >> 28) - 1, (key & 0x0fffffff) << kShift);
@@ -105,7 +111,7 @@ Status FlashDriver::read_node(Place place) noexcept {
     do {
         std::byte bytes[4 + 4 * kFanOut];
         if (++count > kLongestChain || !parse(place, record) || record.kind() != FlashRecord::node) {
-            return Status::corrupt_file;
+            return damaged();
         }
         const Bytes payload(bytes, record.length());
         H5MOTE_TRY(read_log(block_of(place), offset_of(place) + record.head(), payload));
@@ -211,7 +217,7 @@ Status FlashDriver::flush_best() noexcept {
     return flush_node(best);
 }
 
-// For two more changes.
+// For two more changes, of which one is made before the next call.
 Status FlashDriver::make_room() noexcept {
     while (change_count_ + 2 > most_changes_) {
         H5MOTE_TRY(flush_best());

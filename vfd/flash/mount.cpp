@@ -61,6 +61,9 @@ Status FlashDriver::lay_out(const FlashFormat& format, const FlashOptions& optio
     if (options.changes < 8 || options.changes > 1024) {
         return Status::invalid_argument;
     }
+    if (reinterpret_cast<std::uintptr_t>(memory_.data()) % alignof(Change) != 0) {
+        return Status::invalid_argument;
+    }
     if (memory_.size() < required_memory(geometry_, format, options)) {
         return Status::over_budget;
     }
@@ -186,6 +189,9 @@ Status FlashDriver::find_commit(const BlockHead& newest, const BlockHead& known,
                 found;
             walk.offset += walk.record.size();
         }
+        if (unanswered_) {
+            return Status::io_error;
+        }
         const Place suspect = place_of(walk.block, walk.suspect);
         if (walk.suspect != 0 && (!found || suspect > commit.place)) {
             found = read_commit(suspect, commit) || found;
@@ -273,7 +279,9 @@ bool FlashDriver::replay_step(Walk& walk, std::uint32_t end) noexcept {
     return false;
 }
 
-// Takes the changes from the records of the log.
+// Takes the changes from the records of the log. They are never more than those that were in memory when the records
+// were appended, but for one: the root of a map that was lower then counts as a change of the map as it is now.
+// make_room() leaves that one free.
 Status FlashDriver::replay(Place from, Place to) noexcept {
     Walk walk{block_of(from), offset_of(from), {}};
     BlockHead head;
@@ -293,13 +301,13 @@ Status FlashDriver::replay(Place from, Place to) noexcept {
             if (kind == FlashRecord::gone && record.link <= kFanOut) {
                 H5MOTE_TRY(change_count_ + record.link <= most_changes_ ? Status::ok : Status::over_budget);
                 apply_gone(record.key, record.link, place);
-            } else if (change_count_ == most_changes_) {
-                return Status::over_budget;
             } else if (kind == FlashRecord::piece || kind == FlashRecord::lost) {
+                H5MOTE_TRY(has_room_for(record.index()) ? Status::ok : Status::over_budget);
                 put(record.index(), place);
             } else if (kind == FlashRecord::node) {
                 remove_children(record.key);
                 if (record.level() < height_) {
+                    H5MOTE_TRY(has_room_for(record.key) ? Status::ok : Status::over_budget);
                     put(record.key, !record.chained() && record.link == 0 ? place | kFlashGone : place);
                 }
             }
@@ -330,8 +338,13 @@ Status FlashDriver::mount(const FlashOptions& options) noexcept {
     head_ = failed_block_ = frail_ = kNoFlashPage;
     H5MOTE_TRY(check({128, 12}));
     block_log2_ = static_cast<std::uint8_t>(floor_log2(geometry_.block_size));
+    unanswered_ = false;
     BlockHead newest;
-    H5MOTE_TRY(scan(newest));
+    const Status scanned = scan(newest);
+    if (unanswered_) {
+        return Status::io_error;
+    }
+    H5MOTE_TRY(scanned);
     counts_.finding_block = newest.block;
     counts_.finding = FlashFinding::version;
     if (newest.version != 1) {
@@ -348,7 +361,11 @@ Status FlashDriver::mount(const FlashOptions& options) noexcept {
     const BlockHead known = newest;
     look_behind(newest);
     Commit commit;
-    if (find_commit(newest, known, commit) != Status::ok) {
+    const Status status = find_commit(newest, known, commit);
+    if (unanswered_) {
+        return Status::io_error;
+    }
+    if (status != Status::ok) {
         counts_.finding = FlashFinding::no_commit;
         return Status::corrupt_file;
     }
@@ -357,7 +374,11 @@ Status FlashDriver::mount(const FlashOptions& options) noexcept {
     sequence_ = newest.sequence;
     newest_ = newest.block;
     start(commit);
-    H5MOTE_TRY(replay(commit.replay, commit.place));
+    const Status replayed = replay(commit.replay, commit.place);
+    if (unanswered_) {
+        return Status::io_error;
+    }
+    H5MOTE_TRY(replayed);
     const FlashUsage counts = counts_;
     counts_ = {};
     counts_.finding = counts.finding;
@@ -436,7 +457,11 @@ Status FlashDriver::begin() noexcept {
         Record record;
         const Place place = place_of(newest_, first_record());
         const bool barrier = read_head(newest_, head) && head.barrier;
-        if (!barrier || !parse(place, record) || !intact(place, record)) {
+        const bool complete = barrier && parse(place, record) && intact(place, record);
+        if (unanswered_) {
+            return Status::io_error;
+        }
+        if (!complete) {
             // One that was not completed holds nothing that could come back.
             const std::uint32_t before = newest_ == 0 ? geometry_.blocks - 1 : newest_ - 1;
             H5MOTE_TRY(write_barrier(barrier ? before : newest_));
@@ -476,7 +501,7 @@ Status FlashDriver::program_all() noexcept {
         if (status != Status::io_error) {
             return status;
         }
-        H5MOTE_TRY(give_up_block());
+        give_up_block();
         if (failed_block_ == kNoFlashPage) {
             return Status::ok;
         }

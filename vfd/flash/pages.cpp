@@ -16,7 +16,7 @@ Status FlashDriver::chain(std::uint32_t page, Place newest, Place (&places)[kLon
     Record record;
     do {
         if (count == kLongestChain || !parse(newest, record) || record.key << 4 != page << 4) {
-            return Status::corrupt_file;
+            return damaged();
         }
         if (!record.piece() && (record.kind() != FlashRecord::lost || count != 0)) {
             return Status::corrupt_file;
@@ -63,7 +63,7 @@ Status FlashDriver::load_from(std::uint32_t page, Place newest) noexcept {
         Record record;
         std::byte* to = page_;
         if (!parse(place, record) || !record.piece() || record.key << 4 != page << 4) {
-            return Status::corrupt_file;
+            return damaged();
         }
         to += record.offset();
         // The checksum is of the bytes in memory: the device may read differently the next time.
@@ -133,7 +133,7 @@ Status FlashDriver::write_piece(std::uint32_t page, std::uint32_t offset, ConstB
     unsigned weight = Record::kMostWeight;
     if (newest != 0 && !whole) {
         if (!parse(newest, record) || record.key << 4 != page << 4 || !record.piece()) {
-            return Status::corrupt_file;
+            return damaged();
         }
         hull = hull_of(record);
         weight = weight_after(record, newest);

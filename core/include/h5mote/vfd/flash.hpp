@@ -101,18 +101,19 @@ public:
     /// image of a chip and do not know the chip. All of `geometry` is filled in; its page_size is the program unit.
     static bool identify(ConstBytes first, FlashGeometry& geometry, FlashFormat& format) noexcept;
 
-    /// Device and memory (aligned to 8) are borrowed until the driver is destroyed.
+    /// Device and memory (aligned to 4) are borrowed until the driver is destroyed.
     FlashDriver(FlashDevice& device, Bytes memory) noexcept;
 
     /// Makes the device an empty file, whatever it held, and mounts it. Nothing else ever formats. What was there may
     /// be gone once the first block was begun; if the power fails then and before the first commit is complete, mount()
-    /// may find no_commit. invalid_argument: a geometry or format that makes no sense; over_budget: memory; no_space:
-    /// too small a device, too many bad blocks. io_error.
+    /// may find no_commit. invalid_argument: a geometry or format that makes no sense, memory that is not aligned;
+    /// over_budget: memory; no_space: too small a device, too many bad blocks. io_error.
     Status format(const FlashFormat& format = {}, const FlashOptions& options = {}) noexcept;
     /// Finds the state of the last sync() that returned ok, or, when the power failed in a later one, of that one.
     /// Writes nothing. not_found: no block carries a log (blank), nor anything that the chip's ECC lets be read.
     /// corrupt_file: blocks do, but no state can be found; a foreign device or another geometry; usage().finding tells.
-    /// unsupported: a later version. over_budget: memory. io_error: the chip does not answer.
+    /// unsupported: a later version. invalid_argument: options, memory that is not aligned. over_budget: memory.
+    /// io_error: the chip did not answer one of the reads, so that a newer state may have been missed.
     Status mount(const FlashOptions& options = {}) noexcept;
     bool mounted() const noexcept { return mounted_; }
 
@@ -187,12 +188,15 @@ private:
     bool parse(Place place, Record& record) noexcept;
     bool intact(Place place, const Record& record) noexcept;
     bool step(Walk& walk) noexcept;
-    Status give_up_block() noexcept;
+    void give_up_block() noexcept;
+    // What to make of bytes that do not make sense.
+    Status damaged() const noexcept { return unanswered_ ? Status::io_error : Status::corrupt_file; }
     void close_block() noexcept;
 
     // map.cpp: where pages are
     Change* find(std::uint32_t key) noexcept;
     void put(std::uint32_t key, Place place) noexcept;
+    bool has_room_for(std::uint32_t key) noexcept;
     void remove_children(std::uint32_t key) noexcept;
     Status lookup(std::uint32_t key, Place& place) noexcept;
     Status read_node(Place place) noexcept;
@@ -307,6 +311,7 @@ private:
     bool dirty_ = false;    // changes that no commit has
     bool starved_ = false;  // something did not find room in the log
     bool read_only_ = false;
+    bool unanswered_ = false;  // the chip did not answer a read of the call that runs
 };
 
 }  // namespace h5mote

@@ -1,0 +1,192 @@
+// What a chip does wrong must not make the flash driver forget anything: reads that are not answered, programs that
+// fail one after the other; and a mount with the options that wrote.
+#include <h5mote/vfd/flash.hpp>
+
+#include "flash_simulator.hpp"
+#include "test.hpp"
+
+#include <cstring>
+#include <random>
+#include <vector>
+
+namespace {
+
+using namespace h5mote;
+using namespace h5mote_test;
+
+constexpr Usage kRaw = Usage::raw_data;
+
+// A chip and a driver in memory of their own.
+class Rig {
+public:
+    Rig(const FlashGeometry& geometry, const FlashFormat& format, const FlashOptions& options)
+        : chip_memory_(FlashSimulator::required_memory(geometry) / 8 + 1),
+          work_(FlashDriver::required_memory(geometry, format, options) / 8 + 1),
+          chip(chip_options(geometry), bytes(chip_memory_)),
+          driver(chip, bytes(work_)) {}
+
+    Status fill(std::uint64_t address, std::size_t size, unsigned value) {
+        const std::vector<std::byte> data(size, static_cast<std::byte>(value));
+        return driver.write(kRaw, address, {data.data(), size});
+    }
+    std::vector<std::byte> content() {
+        std::uint64_t size = 0;
+        EXPECT_EQ(driver.end_of_file(size), Status::ok);
+        std::vector<std::byte> all(static_cast<std::size_t>(size));
+        EXPECT_EQ(driver.read(kRaw, 0, {all.data(), all.size()}), Status::ok);
+        return all;
+    }
+
+private:
+    static FlashSimulatorOptions chip_options(const FlashGeometry& geometry) {
+        FlashSimulatorOptions options;
+        options.geometry = geometry;
+        return options;
+    }
+    static Bytes bytes(std::vector<std::uint64_t>& memory) {
+        return {reinterpret_cast<std::byte*>(memory.data()), memory.size() * 8};
+    }
+
+    std::vector<std::uint64_t> chip_memory_, work_;
+
+public:
+    FlashSimulator chip;
+    FlashDriver driver;
+};
+
+TEST(FlashFaults, MemoryMustBeAligned) {
+    constexpr FlashGeometry kChip{20, 1024, 256, 4, 0xff};
+    Rig rig(kChip, {}, {});
+    ASSERT_EQ(rig.driver.format(), Status::ok);
+    std::vector<std::uint64_t> work(FlashDriver::required_memory(kChip) / 8 + 2);
+    FlashDriver crooked(rig.chip, {reinterpret_cast<std::byte*>(work.data()) + 1, work.size() * 8 - 1});
+    EXPECT_EQ(crooked.mount(), Status::invalid_argument);
+    EXPECT_EQ(crooked.format(), Status::invalid_argument);
+}
+
+// The map grows by a level while as many changes are remembered as the options allow: the same options mount it.
+TEST(FlashFaults, MountsWithTheOptionsThatWrote) {
+    constexpr FlashFormat kFormat{128, 12};
+    constexpr FlashOptions kOptions{16, false};
+    unsigned mounts = 0;
+    for (unsigned seed = 1; seed <= 40; ++seed) {
+        std::minstd_rand random(seed);
+        Rig rig({64, 4096, 256, 1, 0xff}, kFormat, kOptions);
+        Rig again({64, 4096, 256, 1, 0xff}, kFormat, kOptions);
+        ASSERT_EQ(rig.driver.format(kFormat, kOptions), Status::ok);
+        std::uint32_t pages = 0;
+        while (pages < 300) {
+            for (auto n = static_cast<std::uint32_t>(random() % 20); n > 0; --n) {
+                const std::uint32_t page =
+                    random() % 2 == 0 ? pages++ : static_cast<std::uint32_t>(random() % (pages + 1));
+                ASSERT_EQ(rig.fill(std::uint64_t{page} * 128, 128, page), Status::ok);
+            }
+            ASSERT_EQ(rig.driver.sync(), Status::ok);
+            again.chip.copy_from(rig.chip);
+            ASSERT_EQ(again.driver.mount(kOptions), Status::ok) << "seed " << seed << ", " << pages << " pages";
+            ++mounts;
+        }
+    }
+    EXPECT_GT(mounts, 1000U);
+}
+
+// A mount in which any one of the reads is not answered says so. It does not bring an older state back.
+TEST(FlashFaults, MountTellsOfEachReadThatFailed) {
+    Rig rig({32, 4096, 256, 1, 0xff}, {}, {});
+    ASSERT_EQ(rig.driver.format(), Status::ok);
+    for (unsigned i = 0; i < 70; ++i) {
+        ASSERT_EQ(rig.fill(std::uint64_t{i % 9} * 512, 64, i), Status::ok);
+        ASSERT_EQ(rig.fill(4608, 64, i), Status::ok);
+        ASSERT_EQ(rig.driver.sync(), Status::ok);
+    }
+    const std::vector<std::byte> expected = rig.content();
+    unsigned told = 0;
+    for (std::uint64_t read = 1;; ++read) {
+        rig.chip.fail_read(read);
+        const Status status = rig.driver.mount();
+        rig.chip.fail_read(0);
+        if (status == Status::ok) {
+            break;
+        }
+        EXPECT_EQ(status, Status::io_error) << "read " << read;
+        EXPECT_FALSE(rig.driver.mounted());
+        ++told;
+    }
+    EXPECT_GT(told, 100U);
+    EXPECT_EQ(rig.content(), expected);
+}
+
+// A read that is not answered while blocks are freed: what could not be read is not taken for dead.
+TEST(FlashFaults, NoReadThatFailsLosesAnything) {
+    constexpr FlashGeometry kChip{24, 1024, 256, 4, 0xff};
+    constexpr FlashFormat kFormat{128, 12};
+    constexpr FlashOptions kOptions{8, false};
+    Rig rig(kChip, kFormat, kOptions);
+    Rig full(kChip, kFormat, kOptions);
+    ASSERT_EQ(full.driver.format(kFormat, kOptions), Status::ok);
+    const std::uint64_t end = full.driver.usage().capacity;
+    for (unsigned i = 0; i < 600; ++i) {
+        ASSERT_EQ(full.fill((i * 7 * 64) % (end - 64), 64, i), Status::ok);
+        ASSERT_EQ(full.driver.sync(), Status::ok);
+    }
+    const std::vector<std::byte> before = full.content();
+    unsigned failed = 0;
+    for (std::uint64_t read = 1;; ++read) {
+        rig.chip.copy_from(full.chip);
+        ASSERT_EQ(rig.driver.mount(kOptions), Status::ok);
+        std::vector<std::byte> now = before;
+        const std::uint64_t reads = rig.chip.counts().reads;
+        rig.chip.fail_read(read);
+        for (unsigned i = 0; i < 24; ++i) {
+            const std::size_t at = i * 192;
+            if (rig.fill(at, 40, i + 100) == Status::ok) {
+                std::memset(now.data() + at, static_cast<int>(i + 100), 40);
+            }
+            for (Status status = rig.driver.sync(); status != Status::ok; status = rig.driver.sync()) {
+                ASSERT_EQ(status, Status::io_error);
+            }
+        }
+        const bool last = rig.chip.counts().reads < reads + read;
+        rig.chip.fail_read(0);
+        ASSERT_EQ(rig.content(), now) << "read " << read;
+        ASSERT_EQ(rig.driver.mount(kOptions), Status::ok);
+        ASSERT_EQ(rig.content(), now) << "read " << read;
+        if (last) {
+            break;
+        }
+        ++failed;
+    }
+    EXPECT_GT(failed, 600U);
+}
+
+// Two blocks, one behind the other, wear out at any two of their programs: what the first has lost with a program unit
+// is lost again while it is written anew.
+TEST(FlashFaults, TwoProgramsFailOneAfterTheOther) {
+    constexpr FlashGeometry kChip{32, 4096, 256, 256, 0xff};
+    constexpr FlashFormat kFormat{256, 12};
+    for (std::uint32_t first = 3; first < 18; ++first) {
+        for (std::uint32_t second = 2; second < 8; ++second) {
+            Rig rig(kChip, kFormat, {});
+            ASSERT_EQ(rig.driver.format(kFormat), Status::ok);
+            rig.chip.fail_block(1, first);
+            rig.chip.fail_block(2, second);
+            std::vector<std::byte> expected(8192);
+            for (unsigned i = 0; i < 90; ++i) {
+                const std::size_t at = (i * 1237) % 8000;
+                ASSERT_EQ(rig.fill(at, 50, i + 1), Status::ok) << first << " " << second << " " << i;
+                std::memset(expected.data() + at, static_cast<int>(i + 1), 50);
+                if (i % 11 == 10) {
+                    ASSERT_EQ(rig.driver.sync(), Status::ok) << first << " " << second << " " << i;
+                }
+            }
+            ASSERT_EQ(rig.driver.truncate(8192), Status::ok);
+            ASSERT_EQ(rig.driver.sync(), Status::ok);
+            ASSERT_EQ(rig.content(), expected);
+            ASSERT_EQ(rig.driver.mount(), Status::ok);
+            ASSERT_EQ(rig.content(), expected) << first << " " << second;
+            ASSERT_EQ(rig.chip.violation(), FlashViolation::none);
+        }
+    }
+}
+
+}  // namespace
