@@ -1,12 +1,12 @@
 // Attributes larger than a sector are replaced and removed, links of a long group come and go, an index that cannot
 // grow is filled, and the power fails within any write: what was flushed is as it was, or as it became.
-#include <h5mote/check.hpp>
 #include <h5mote/filters/fletcher32.hpp>
 #include <h5mote/h5mote.hpp>
 #include <h5mote/port/malloc.hpp>
 #include <h5mote/vfd/memory.hpp>
 
 #include "recording_driver.hpp"
+#include "sound.hpp"
 
 #include <gtest/gtest.h>
 
@@ -53,11 +53,19 @@ void for_each_cut(const RecordingDriver& recorder, const Check& check) {
     }
 }
 
-class Problems final : public CheckReporter {
-public:
-    void problem(const Problem& problem) noexcept override { count += problem.note ? 0 : 1; }
-    unsigned count = 0;
-};
+bool has_link(Group& group, const std::string& name) {
+    std::uint32_t count = 0;
+    EXPECT_EQ(group.link_count(count), Status::ok);
+    for (std::uint32_t i = 0; i < count; ++i) {
+        LinkInfo info;
+        char buffer[64] = {};
+        EXPECT_EQ(group.link(i, info, {buffer, sizeof buffer}), Status::ok);
+        if (name == buffer) {
+            return true;
+        }
+    }
+    return false;
+}
 
 // The attribute of one value: that, 0 when there is none, -1 when it is torn.
 int value_of(Group& root, const char* name, std::size_t size) {
@@ -148,17 +156,14 @@ TEST(HeaderPowerCut, BlocksLargerThanASector) {
         Library library{memory, port};
         auto file = File::open(library, copy);
         ASSERT_EQ(file.status(), Status::ok) << operations;
-        Problems problems;
-        EXPECT_EQ(check_file(*file, {}, problems), Status::ok) << operations;
-        EXPECT_EQ(problems.count, 0U) << operations;
+        EXPECT_TRUE(findings_in(*file).none()) << operations;
         Group root = file->root();
         const int large = value_of(root, "large", 700);
         EXPECT_TRUE(large == before.large || large == after.large) << large << " after " << operations;
         const int larger = value_of(root, "larger", 1800);
         EXPECT_TRUE(larger == before.larger || larger == after.larger) << larger << " after " << operations;
         for (unsigned i = 0; i < kLinks; ++i) {
-            Link link;
-            const bool found = root.find_link(link_name(i), link) == Status::ok;
+            const bool found = has_link(root, link_name(i));
             const bool was = i >= before.first && i < before.last;
             const bool is = i >= after.first && i < after.last;
             EXPECT_TRUE(found == was || found == is) << "link " << i << " after " << operations;
@@ -168,6 +173,8 @@ TEST(HeaderPowerCut, BlocksLargerThanASector) {
     std::printf("%zu cuts\n", cuts);
     EXPECT_GT(cuts, 150U);
 }
+
+#if H5MOTE_FIXED_CHUNKS
 
 // A grid of chunks is written cell by cell: the pages of its index lie across sectors.
 void cut_grid(std::uint64_t cells, bool filtered, std::size_t floor) {
@@ -220,9 +227,7 @@ void cut_grid(std::uint64_t cells, bool filtered, std::size_t floor) {
         Library library{memory, port, filters};
         auto file = File::open(library, copy);
         ASSERT_EQ(file.status(), Status::ok) << operations;
-        Problems problems;
-        EXPECT_EQ(check_file(*file, {}, problems), Status::ok) << operations;
-        EXPECT_EQ(problems.count, 0U) << operations;
+        EXPECT_TRUE(findings_in(*file).none()) << operations;
         auto grid = file->root().open_dataset("grid");
         ASSERT_EQ(grid.status(), Status::ok) << operations;
         std::vector<std::byte> values(static_cast<std::size_t>(cells));
@@ -240,5 +245,7 @@ void cut_grid(std::uint64_t cells, bool filtered, std::size_t floor) {
 TEST(FixedArrayPowerCut, OneBlock) { cut_grid(31, true, 50); }
 TEST(FixedArrayPowerCut, Pages) { cut_grid(150, false, 300); }
 TEST(FixedArrayPowerCut, PagesOfFilteredChunks) { cut_grid(100, true, 300); }
+
+#endif
 
 }  // namespace

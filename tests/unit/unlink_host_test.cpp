@@ -1,6 +1,5 @@
 // Links and objects come and go, and the power fails anywhere in between, with what was written since the last sync
 // there in any part: what stays is whole, what goes is there or not, and the file is sound.
-#include <h5mote/check.hpp>
 #include <h5mote/h5mote.hpp>
 #include <h5mote/port/malloc.hpp>
 #include <h5mote/vfd/flash.hpp>
@@ -8,6 +7,7 @@
 
 #include "flash_simulator.hpp"
 #include "recording_driver.hpp"
+#include "sound.hpp"
 
 #include <gtest/gtest.h>
 
@@ -117,17 +117,6 @@ private:
     std::uint32_t seed_ = 0;
 };
 
-class Problems final : public CheckReporter {
-public:
-    void problem(const Problem& problem) noexcept override {
-        if (!problem.note) {
-            text +=
-                " problem " + std::to_string(static_cast<int>(problem.kind)) + " at " + std::to_string(problem.address);
-        }
-    }
-    std::string text;
-};
-
 class Sweep {
 public:
     explicit Sweep(bool compact) : storage_(memory_), recorder_(storage_) {
@@ -212,11 +201,9 @@ private:
         if (!file) {
             return " does not open";
         }
-        Problems problems;
-        CheckOptions options;
-        options.memory = std::size_t{1} << 16;
-        if (check_file(*file, options, problems) != Status::ok || !problems.text.empty()) {
-            return problems.text + " found by the check";
+        if (const Findings findings = findings_in(*file); !findings.none()) {
+            return " problem " + std::to_string(findings.last_kind) + " at " + std::to_string(findings.last_address) +
+                   " found by the check";
         }
         std::string bad;
         for (const auto& [name, log] : before) {
@@ -407,9 +394,7 @@ TEST(Unlink, InFilesOfLibhdf5) {
     for (const char* path : {"plain", "extensible", "fixed", "single", "implicit"}) {
         EXPECT_EQ(root.unlink(path), Status::ok) << path;
         ASSERT_EQ(file->flush(), Status::ok);
-        Problems problems;
-        EXPECT_EQ(check_file(*file, {}, problems), Status::ok);
-        EXPECT_EQ(problems.text, "") << path;
+        EXPECT_TRUE(findings_in(*file).none()) << path;
     }
     root.close();
     ASSERT_EQ(file->close(), Status::ok);
@@ -468,9 +453,7 @@ TEST(Unlink, MakesRoomOnAFullChip) {
     EXPECT_EQ(file->close(), Status::ok);
     auto again = File::open(library, driver);
     ASSERT_EQ(again.status(), Status::ok);
-    Problems problems;
-    EXPECT_EQ(check_file(*again, {}, problems), Status::ok);
-    EXPECT_EQ(problems.text, "");
+    EXPECT_TRUE(findings_in(*again).none());
     auto log = again->root().open_dataset<Row>("log");
     ASSERT_EQ(log.status(), Status::ok);
     EXPECT_GE(log->size(), more);

@@ -1,5 +1,6 @@
 // Links go, and with the last one their object; its space is used again.
 #include "failing_driver.hpp"
+#include "sound.hpp"
 #include "storage_bench.hpp"
 
 #include <h5mote/check.hpp>
@@ -45,26 +46,10 @@ bool intact(Group group, const char* name, [[maybe_unused]] std::uint32_t count)
     return same;
 }
 
-#if H5MOTE_ALL_FORMATS
-class Counter final : public CheckReporter {
-public:
-    void problem(const Problem& problem) noexcept override { (problem.note ? notes : problems) += 1; }
-    unsigned problems = 0;
-    unsigned notes = 0;
-};
-#endif
-
 // What check_file() finds wrong.
-unsigned problems([[maybe_unused]] File& file, [[maybe_unused]] unsigned notes = 0) noexcept {
-#if H5MOTE_ALL_FORMATS
-    Counter counter;
-    CheckOptions options;
-    options.memory = 2048;
-    const Status status = check_file(file, options, counter);
-    return status != Status::ok || counter.notes > notes ? 1000 : counter.problems;
-#else
-    return 0;
-#endif
+unsigned problems(File& file, unsigned notes = 0) noexcept {
+    const Findings findings = findings_in(file, 2048);
+    return findings.status != Status::ok || findings.notes > notes ? 1000 : findings.problems;
 }
 
 }  // namespace
