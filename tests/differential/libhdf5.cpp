@@ -1,0 +1,86 @@
+#include "libhdf5.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+
+#include <unistd.h>
+
+namespace differential {
+namespace {
+
+std::string new_path() {
+    static int number = 0;
+    return "differential." + std::to_string(::getpid()) + "." + std::to_string(++number) + ".h5";
+}
+
+Id access_list(Bounds bounds) {
+    Id list = DIFFERENTIAL_ID(H5Pcreate(H5P_FILE_ACCESS));
+    DIFFERENTIAL_OK(H5Pset_libver_bounds(list, bounds.low, bounds.high));
+    DIFFERENTIAL_OK(H5Pset_fclose_degree(list, H5F_CLOSE_STRONG));
+    return list;
+}
+
+}  // namespace
+
+Id create_image(Bounds bounds) {
+    return DIFFERENTIAL_ID(H5Fcreate(new_path().c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access_list(bounds)));
+}
+
+Id open_image(const Blob& image, Bounds bounds) {
+    const std::string path = new_path();
+    std::ofstream(path, std::ios::binary)
+        .write(reinterpret_cast<const char*>(image.data()), static_cast<std::streamsize>(image.size()));
+    return DIFFERENTIAL_ID(H5Fopen(path.c_str(), H5F_ACC_RDWR, access_list(bounds)));
+}
+
+Blob close_image(Id& file) {
+    char path[256];
+    DIFFERENTIAL_OK(H5Fget_name(file, path, sizeof path));
+    DIFFERENTIAL_OK(H5Fclose(file.release()));
+    std::ifstream stream(path, std::ios::binary);
+    const std::string bytes((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
+    std::remove(path);
+    const auto* const begin = reinterpret_cast<const std::byte*>(bytes.data());
+    return Blob(begin, begin + bytes.size());
+}
+
+Id read_image(const Blob& image) {
+    const Id access = access_list({});
+    Blob copy = image;
+    DIFFERENTIAL_OK(H5Pset_fapl_core(access, 1 << 16, false));
+    DIFFERENTIAL_OK(H5Pset_file_image(access, copy.data(), copy.size()));
+    return DIFFERENTIAL_ID(H5Fopen("image", H5F_ACC_RDONLY, access));
+}
+
+Type::Type(hid_t id) {
+    std::size_t size = 0;
+    DIFFERENTIAL_OK(H5Tencode(id, nullptr, &size));
+    message_.resize(size);
+    DIFFERENTIAL_OK(H5Tencode(id, message_.data(), &size));
+    // Kind of object and version of the encoding.
+    message_.erase(message_.begin(), message_.begin() + 2);
+}
+
+Id Type::id() const {
+    Blob encoded(2);
+    encoded[0] = std::byte{3};
+    encoded.insert(encoded.end(), message_.begin(), message_.end());
+    encoded.resize(encoded.size() + 64);  // libhdf5 is not told where it ends
+    return DIFFERENTIAL_ID(H5Tdecode(encoded.data()));
+}
+
+Blob convert(hid_t from, hid_t to, const Blob& values, std::size_t count, const Blob& background) {
+    const std::size_t from_size = H5Tget_size(from);
+    const std::size_t to_size = H5Tget_size(to);
+    Blob work(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(count * from_size));
+    work.resize(count * std::max(from_size, to_size));
+    Blob behind = background;
+    behind.resize(count * std::max(from_size, to_size));
+    DIFFERENTIAL_OK(H5Tconvert(from, to, count, work.data(), behind.data(), H5P_DEFAULT));
+    work.resize(count * to_size);
+    return work;
+}
+
+}  // namespace differential

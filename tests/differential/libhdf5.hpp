@@ -1,0 +1,103 @@
+// The other library: handles that close themselves, files in memory, datatypes as both libraries see them.
+#pragma once
+
+#include "random.hpp"
+
+#include <h5mote/datatype.hpp>
+
+#include <hdf5.h>
+
+#include <utility>
+
+namespace differential {
+
+/// A handle of libhdf5, released when it goes.
+class Id {
+public:
+    Id() noexcept = default;
+    /// Throws when libhdf5 refused: `what` says which call.
+    Id(hid_t id, const char* what) : id_(id) {
+        if (id < 0) {
+            differ(std::string("libhdf5 refuses: ") + what);
+        }
+    }
+    Id(Id&& other) noexcept : id_(std::exchange(other.id_, -1)) {}
+    Id& operator=(Id&& other) noexcept {
+        std::swap(id_, other.id_);
+        return *this;
+    }
+    ~Id() {
+        if (id_ >= 0) {
+            H5Idec_ref(id_);
+        }
+    }
+    operator hid_t() const noexcept { return id_; }
+    /// No longer closed by this.
+    hid_t release() noexcept { return std::exchange(id_, -1); }
+
+private:
+    hid_t id_ = -1;
+};
+
+inline void check(herr_t result, const char* what) {
+    if (result < 0) {
+        differ(std::string("libhdf5 refuses: ") + what);
+    }
+}
+#define DIFFERENTIAL_ID(call) ::differential::Id(call, #call)
+#define DIFFERENTIAL_OK(call) ::differential::check((call) < 0 ? -1 : 0, #call)
+
+/// Oldest and newest version of the format that libhdf5 may write.
+struct Bounds {
+    H5F_libver_t low = H5F_LIBVER_EARLIEST;
+    H5F_libver_t high = H5F_LIBVER_LATEST;
+};
+
+/// A new, empty file, or with `image` one that holds it, in the working directory. It has no name there any more when
+/// close_image() returned.
+Id create_image(Bounds bounds);
+Id open_image(const Blob& image, Bounds bounds);
+/// Closes the file and every object in it; its bytes. (H5Fget_file_image leaves a wrong checksum in superblocks of
+/// version 3.)
+Blob close_image(Id& file);
+/// A file in memory, to be read.
+Id read_image(const Blob& image);
+
+/// A datatype: h5mote's view is the message, libhdf5's handle is made from it.
+class Type {
+public:
+    Type() = default;
+    explicit Type(hid_t id);
+    explicit Type(h5mote::DatatypeView view) : message_(view.bytes().begin(), view.bytes().end()) {}
+
+    h5mote::DatatypeView view() const noexcept {
+        return h5mote::DatatypeView(h5mote::ConstBytes(message_.data(), message_.size()));
+    }
+    std::size_t size() const noexcept { return view().size(); }
+    Id id() const;
+    const Blob& message() const noexcept { return message_; }
+
+private:
+    Blob message_;
+};
+
+/// What a class of types may hold.
+struct TypeChoice {
+    unsigned depth = 3;     ///< compounds and arrays nested in each other
+    std::size_t size = 64;  ///< bytes of one value, about
+    bool odd = true;        ///< integers that do not use all of their bits
+};
+Id random_type(Random& random, const TypeChoice& choice);
+/// A type in memory for values of `file`: the same, the machine's own, numbers of other sizes, members in another
+/// order and, with `subset`, fewer of them.
+Id random_memory_type(Random& random, hid_t file, bool subset);
+/// `count` values. What belongs to no member is zero.
+Blob random_values(Random& random, hid_t type, std::size_t count);
+/// 0xff for each byte of a value that means something.
+Blob significant_bytes(hid_t type);
+std::string type_text(h5mote::DatatypeView type);
+
+/// `count` values of `from` as values of `to`; members that `from` lacks are those of `background`.
+Blob convert(hid_t from, hid_t to, const Blob& values, std::size_t count, const Blob& background);
+
+}  // namespace differential

@@ -1,0 +1,200 @@
+#include "storage.hpp"
+
+#include "flash_simulator.hpp"
+
+#include <h5mote/port/malloc.hpp>
+#include <h5mote/vfd/flash.hpp>
+#include <h5mote/vfd/journal.hpp>
+#include <h5mote/vfd/memory.hpp>
+#include <h5mote/vfd/posix.hpp>
+#include <h5mote/vfd/region.hpp>
+
+#include <unistd.h>
+#include <cstdio>
+
+namespace differential {
+namespace {
+
+using namespace h5mote;
+
+void need(Status status, const char* what) {
+    if (status != Status::ok) {
+        differ(std::string("storage: ") + what + " " + to_string(status));
+    }
+}
+
+class MemoryStorage final : public Storage {
+public:
+    Driver& open() override { return driver_; }
+    void close() override {}
+
+private:
+    MallocAllocator allocator_;
+    GrowingMemoryDriver driver_{allocator_};
+};
+
+class BufferStorage final : public Storage {
+public:
+    Driver& open() override { return driver_; }
+    void close() override {}
+
+private:
+    Blob bytes_ = Blob(4 << 20);
+    MemoryDriver driver_{{bytes_.data(), bytes_.size()}};
+};
+
+class PosixStorage final : public Storage {
+public:
+    PosixStorage() : path_("differential." + std::to_string(::getpid()) + ".h5") {
+        need(driver_.open(path_.c_str(), PosixDriver::Mode::truncate), "posix");
+        need(driver_.close(), "posix");
+    }
+    ~PosixStorage() override {
+        (void)driver_.close();
+        std::remove(path_.c_str());
+    }
+    Driver& open() override {
+        need(driver_.open(path_.c_str(), PosixDriver::Mode::read_write), "posix");
+        return driver_;
+    }
+    void close() override { need(driver_.close(), "posix"); }
+
+private:
+    std::string path_;
+    PosixDriver driver_;
+};
+
+class JournalStorage final : public Storage {
+public:
+    explicit JournalStorage(Random& random) {
+        options_.checkpoint = random.pick({512U, 4096U, 32768U});
+        options_.lists = random.pick<std::uint16_t>({1, 4, 64});
+        memory_.resize((JournalDriver::required_memory(random.pick<std::size_t>({256, 768, 4096}), options_) + 7) / 8);
+    }
+    Driver& open() override {
+        driver_ = std::make_unique<JournalDriver>(
+            home_, log_, Bytes{reinterpret_cast<std::byte*>(memory_.data()), memory_.size() * 8});
+        need(driver_->open(options_), "journal open");
+        return *driver_;
+    }
+    void close() override {
+        need(driver_->close(), "journal close");
+        driver_.reset();
+    }
+
+private:
+    MallocAllocator allocator_;
+    GrowingMemoryDriver home_{allocator_};
+    GrowingMemoryDriver log_{allocator_};
+    JournalOptions options_;
+    std::vector<std::uint64_t> memory_;
+    std::unique_ptr<JournalDriver> driver_;
+};
+
+class RegionStorage final : public Storage {
+public:
+    explicit RegionStorage(Random& random) : RegionStorage(512 * random.below(5), random.one_in(2)) {}
+    RegionStorage(std::uint64_t start, bool sized)
+        : region_(driver_, start, sized ? std::uint64_t{4} << 20 : RegionDriver::kToTheEnd) {
+        // A card holds something before the file is made.
+        const Blob before(start + (sized ? 40000 : 0), std::byte{0xa5});
+        need(driver_.write(Usage::raw_data, 0, {before.data(), before.size()}), "region");
+    }
+    Driver& open() override { return region_; }
+    void close() override {}
+
+private:
+    MallocAllocator allocator_;
+    GrowingMemoryDriver driver_{allocator_};
+    RegionDriver region_;
+};
+
+class FlashStorage final : public Storage {
+public:
+    explicit FlashStorage(Random& random) : options_(options(random)) {
+        memory_.resize((h5mote_test::FlashSimulator::required_memory(options_.geometry) + 7) / 8);
+        chip_ = std::make_unique<h5mote_test::FlashSimulator>(
+            options_, Bytes{reinterpret_cast<std::byte*>(memory_.data()), memory_.size() * 8});
+        format_.page_size = random.pick({256U, 512U, 1024U});
+        mount_.changes = random.pick<std::uint16_t>({32, 128});
+        work_.resize((FlashDriver::required_memory(options_.geometry, format_, mount_) + 7) / 8);
+        make();
+        need(driver_->format(format_, mount_), "format");
+        driver_.reset();
+    }
+    Driver& open() override {
+        make();
+        need(driver_->mount(mount_), "mount");
+        return *driver_;
+    }
+    void close() override {
+        if (chip_->counts().violations != 0) {
+            differ("storage: the flash driver broke a rule of the chip");
+        }
+        driver_.reset();
+    }
+
+private:
+    static h5mote_test::FlashSimulatorOptions options(Random& random) {
+        h5mote_test::FlashSimulatorOptions options;
+        options.geometry.block_size = random.pick({4096U, 16384U});
+        options.geometry.blocks = (2U << 20) / options.geometry.block_size;
+        options.geometry.page_size = 256;
+        options.geometry.program_unit = random.pick({1U, 16U, 256U});
+        return options;
+    }
+    void make() {
+        driver_ =
+            std::make_unique<FlashDriver>(*chip_, Bytes{reinterpret_cast<std::byte*>(work_.data()), work_.size() * 8});
+    }
+
+    h5mote_test::FlashSimulatorOptions options_;
+    std::vector<std::uint64_t> memory_;
+    std::vector<std::uint64_t> work_;
+    std::unique_ptr<h5mote_test::FlashSimulator> chip_;
+    FlashFormat format_;
+    FlashOptions mount_;
+    std::unique_ptr<FlashDriver> driver_;
+};
+
+}  // namespace
+
+Blob Storage::contents() {
+    Driver& driver = open();
+    std::uint64_t size = 0;
+    need(driver.end_of_file(size), "end_of_file");
+    Blob bytes(size);
+    need(driver.read(Usage::raw_data, 0, {bytes.data(), bytes.size()}), "read");
+    close();
+    return bytes;
+}
+
+void Storage::load(const Blob& file) {
+    Driver& driver = open();
+    need(driver.truncate(0), "truncate");
+    need(driver.write(Usage::raw_data, 0, {file.data(), file.size()}), "write");
+    need(driver.truncate(file.size()), "truncate");
+    need(driver.sync(), "sync");
+    close();
+}
+
+std::unique_ptr<Storage> make_storage(const std::string& name, Random& random) {
+    if (name == "memory") {
+        return std::make_unique<MemoryStorage>();
+    }
+    if (name == "buffer") {
+        return std::make_unique<BufferStorage>();
+    }
+    if (name == "posix") {
+        return std::make_unique<PosixStorage>();
+    }
+    if (name == "journal") {
+        return std::make_unique<JournalStorage>(random);
+    }
+    if (name == "region") {
+        return std::make_unique<RegionStorage>(random);
+    }
+    return name == "flash" ? std::make_unique<FlashStorage>(random) : nullptr;
+}
+
+}  // namespace differential

@@ -1,0 +1,136 @@
+#include "tree.hpp"
+
+#include <h5mote/attribute.hpp>
+
+namespace differential {
+namespace {
+
+using namespace h5mote;
+
+class Reader {
+public:
+    Reader(Library& library, File& file) : library_(library), root_(file.root()) {}
+    Tree read() {
+        place(root_.address());
+        for (std::size_t i = 0; i < addresses_.size(); ++i) {
+            object(i);
+        }
+        return std::move(tree_);
+    }
+
+private:
+    void need(Status status, const char* what) {
+        if (status != Status::ok) {
+            differ(std::string("h5mote cannot read: ") + what + ": " + say(library_, status));
+        }
+    }
+    std::size_t place(Address address) {
+        const auto [at, fresh] = places_.emplace(address, addresses_.size());
+        if (fresh) {
+            addresses_.push_back(address);
+            tree_.objects.resize(addresses_.size());
+        }
+        return at->second;
+    }
+    void object(std::size_t index);
+    void attributes(const Object& from, ObjectValue& to);
+    void links(Group& from, ObjectValue& to);
+    void dataset(Dataset& from, ObjectValue& to);
+    static Extent extent(const Dataspace& space) {
+        return {space.space_class(),
+                {space.dims().begin(), space.dims().end()},
+                {space.max_dims().begin(), space.max_dims().end()}};
+    }
+
+    Library& library_;
+    Group root_;
+    Tree tree_;
+    std::map<Address, std::size_t> places_;
+    std::vector<Address> addresses_;
+};
+
+void Reader::attributes(const Object& from, ObjectValue& to) {
+    AttributeIterator all(from, IndexOrder::name);
+    for (;;) {
+        Attribute attribute;
+        const Status status = all.next(attribute);
+        if (status == Status::not_found) {
+            return;
+        }
+        need(status, "attributes");
+        AttributeValue& value = to.attributes[std::string(attribute.name())];
+        value.type = Type(attribute.type());
+        value.extent = extent(attribute.dataspace());
+        value.values.resize(attribute.data_size());
+        need(attribute.read(attribute.type(), {value.values.data(), value.values.size()}), "attribute");
+    }
+}
+
+void Reader::links(Group& from, ObjectValue& to) {
+    GroupInfo info;
+    need(from.group_info(info), "group_info");
+    to.ordered = info.tracks_order;
+    LinkIterator all(from, info.tracks_order ? IndexOrder::creation : IndexOrder::name);
+    for (;;) {
+        Link link;
+        const Status status = all.next(link);
+        if (status == Status::not_found) {
+            return;
+        }
+        need(status, "links");
+        const std::string name(link.name());
+        LinkValue value;
+        value.soft = link.type() == LinkType::soft;
+        if (value.soft) {
+            value.path = std::string(link.target());
+        } else {
+            value.object = place(link.address());
+        }
+        to.links[name] = value;
+        if (to.ordered) {
+            to.order.push_back(name);
+        }
+    }
+}
+
+void Reader::dataset(Dataset& from, ObjectValue& to) {
+    to.kind = ObjectValue::Kind::dataset;
+    DatasetInfo info;
+    need(from.info(info), "info");
+    Blob message(info.type_length);
+    DatatypeView type;
+    need(from.datatype({message.data(), message.size()}, type), "datatype");
+    to.type = Type(type);
+    Dataspace space;
+    need(from.dataspace(space), "dataspace");
+    to.extent = extent(space);
+    to.values.resize(to.extent.count() * type.size());
+    if (!to.values.empty()) {
+        need(from.read(Selection::all(), type, {to.values.data(), to.values.size()}), "dataset");
+    }
+}
+
+void Reader::object(std::size_t index) {
+    auto opened = root_.open_object_at(addresses_[index]);
+    need(opened.status(), "open_object_at");
+    ObjectType type = ObjectType::group;
+    need(opened->type(type), "type");
+    ObjectValue value;
+    attributes(*opened, value);
+    if (type == ObjectType::group) {
+        auto group = Group::from(static_cast<Object&&>(*opened));
+        need(group.status(), "group");
+        links(*group, value);
+    } else {
+        auto from = Dataset::from(static_cast<Object&&>(*opened));
+        need(from.status(), "open dataset");
+        dataset(*from, value);
+    }
+    tree_.objects[index] = std::move(value);
+}
+
+}  // namespace
+
+Tree read_h5mote(Library& library, File& file) { return Reader(library, file).read(); }
+
+}  // namespace differential

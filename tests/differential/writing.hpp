@@ -1,0 +1,50 @@
+// Random calls, applied to h5mote and to libhdf5 side by side, each on a file of its own, and to a model.
+//
+// A run is a list of steps. What a step does follows from its number and from what is there when its turn comes, so
+// that a list is still a run after steps were taken out: that is how a failure is shrunk.
+#pragma once
+
+#include "random.hpp"
+
+#include <cstdio>
+
+namespace differential {
+
+enum class StepKind : std::uint8_t {
+    create_group,
+    create_dataset,
+    append,
+    write,
+    read,
+    set_extent,
+    attribute,
+    remove_attribute,
+    soft_link,
+    hard_link,
+    unlink,
+    flush,
+    close_dataset,
+    reopen,  ///< close both files, compare both with the model, open again, perhaps each other's
+};
+
+struct Step {
+    StepKind kind;
+    std::uint64_t seed;
+};
+
+struct WritingOptions {
+    std::string storage;       ///< empty: chosen by the seed
+    std::FILE* log = nullptr;  ///< where each call is told, or nullptr
+};
+
+/// What a run came to.
+struct WritingCounts {
+    std::uint64_t operations = 0;  ///< calls that both libraries carried out
+    std::uint64_t refused = 0;     ///< calls that h5mote does not support
+};
+
+std::vector<Step> random_steps(std::uint64_t seed);
+/// Throws Difference.
+WritingCounts run_writing(std::uint64_t seed, const std::vector<Step>& steps, const WritingOptions& options);
+
+}  // namespace differential
