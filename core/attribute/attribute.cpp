@@ -181,6 +181,7 @@ Status StoredAttribute::describe() noexcept {
 
 Status Object::write_attribute_as(std::string_view name, DatatypeView memory_type, DatatypeView file_type,
                                   const Dataspace* space, ConstBytes data) noexcept {
+    const LibraryLock lock(context_of(file_));
     H5MOTE_TRY(check());
     H5MOTE_TRY(file_->check_writable());
     AttributeContent content;
@@ -227,12 +228,14 @@ Status Object::write_attribute(std::string_view name, std::string_view text) noe
 #if H5MOTE_ALL_FORMATS
 
 Status Object::read_attribute(std::string_view name, DatatypeView type, Bytes to) const noexcept {
+    const LibraryLock lock(context_of(file_));
     const Result<Attribute> attribute = open_attribute(name);
     H5MOTE_TRY(attribute.status());
     return (*attribute).read(type, to);
 }
 
 Status Object::read_attribute(std::string_view name, Span<char> to, std::size_t& length) const noexcept {
+    const LibraryLock lock(context_of(file_));
     const Result<Attribute> opened = open_attribute(name);
     H5MOTE_TRY(opened.status());
     const Attribute& attribute = *opened;
@@ -263,6 +266,7 @@ Status Object::read_attribute(std::string_view name, Span<char> to, std::size_t&
 }
 
 Status Object::attribute_info(std::string_view name, AttributeInfo& info) const noexcept {
+    const LibraryLock lock(context_of(file_));
     const Result<Attribute> opened = open_attribute(name);
     H5MOTE_TRY(opened.status());
     info.space = (*opened).dataspace();
@@ -272,6 +276,7 @@ Status Object::attribute_info(std::string_view name, AttributeInfo& info) const 
 }
 
 Status Object::attribute_type(std::string_view name, Bytes buffer, DatatypeView& type) const noexcept {
+    const LibraryLock lock(context_of(file_));
     const Result<Attribute> opened = open_attribute(name);
     H5MOTE_TRY(opened.status());
     const ConstBytes stored = (*opened).type().bytes();
@@ -284,6 +289,7 @@ Status Object::attribute_type(std::string_view name, Bytes buffer, DatatypeView&
 }
 
 bool Object::has_attribute(std::string_view name) const noexcept {
+    const LibraryLock lock(context_of(file_));
     if (check() != Status::ok) {
         return false;
     }
@@ -292,6 +298,7 @@ bool Object::has_attribute(std::string_view name) const noexcept {
 }
 
 H5MOTE_STEP Status Object::attribute_count(std::uint32_t& count) const noexcept {
+    const LibraryLock lock(context_of(file_));
     count = 0;
     H5MOTE_TRY(check());
     AttributeCursor cursor(*file_);
@@ -303,6 +310,7 @@ H5MOTE_STEP Status Object::attribute_count(std::uint32_t& count) const noexcept 
 }
 
 H5MOTE_STEP Status Object::attribute_name(std::uint32_t i, Span<char> to, std::size_t& length) const noexcept {
+    const LibraryLock lock(context_of(file_));
     H5MOTE_TRY(check());
     AttributeCursor cursor(*file_);
     StoredAttributeMessage found;
@@ -321,6 +329,7 @@ H5MOTE_STEP Status Object::attribute_name(std::uint32_t i, Span<char> to, std::s
 #else
 
 Status Object::read_attribute(std::string_view name, DatatypeView type, Bytes to) const noexcept {
+    const LibraryLock lock(context_of(file_));
     H5MOTE_TRY(check());
     StoredAttribute attribute(*file_, address_);
     H5MOTE_TRY(attribute.find(name));
@@ -336,6 +345,7 @@ Status Object::read_attribute(std::string_view name, DatatypeView type, Bytes to
 }
 
 Status Object::read_attribute(std::string_view name, Span<char> to, std::size_t& length) const noexcept {
+    const LibraryLock lock(context_of(file_));
     H5MOTE_TRY(check());
     StoredAttribute attribute(*file_, address_);
     H5MOTE_TRY(attribute.find(name));
@@ -362,6 +372,7 @@ Status Object::read_attribute(std::string_view name, Span<char> to, std::size_t&
 }
 
 Status Object::attribute_info(std::string_view name, AttributeInfo& info) const noexcept {
+    const LibraryLock lock(context_of(file_));
     H5MOTE_TRY(check());
     StoredAttribute attribute(*file_, address_);
     H5MOTE_TRY(attribute.find(name));
@@ -383,6 +394,7 @@ Status Object::attribute_info(std::string_view name, AttributeInfo& info) const 
 }
 
 Status Object::attribute_type(std::string_view name, Bytes buffer, DatatypeView& type) const noexcept {
+    const LibraryLock lock(context_of(file_));
     H5MOTE_TRY(check());
     StoredAttribute attribute(*file_, address_);
     H5MOTE_TRY(attribute.find(name));
@@ -398,6 +410,7 @@ Status Object::attribute_type(std::string_view name, Bytes buffer, DatatypeView&
 }
 
 bool Object::has_attribute(std::string_view name) const noexcept {
+    const LibraryLock lock(context_of(file_));
     if (check() != Status::ok) {
         return false;
     }
@@ -406,6 +419,7 @@ bool Object::has_attribute(std::string_view name) const noexcept {
 }
 
 Status Object::attribute_count(std::uint32_t& count) const noexcept {
+    const LibraryLock lock(context_of(file_));
     count = 0;
     H5MOTE_TRY(check());
     StoredAttribute attribute(*file_, address_);
@@ -417,6 +431,7 @@ Status Object::attribute_count(std::uint32_t& count) const noexcept {
 }
 
 Status Object::attribute_name(std::uint32_t i, Span<char> to, std::size_t& length) const noexcept {
+    const LibraryLock lock(context_of(file_));
     H5MOTE_TRY(check());
     StoredAttribute attribute(*file_, address_);
     do {
@@ -433,6 +448,7 @@ Status Object::attribute_name(std::uint32_t i, Span<char> to, std::size_t& lengt
 #endif
 
 H5MOTE_STEP Status Object::remove_attribute(std::string_view name) noexcept {
+    const LibraryLock lock(context_of(file_));
     H5MOTE_TRY(check());
     H5MOTE_TRY(file_->check_writable());
     StoredAttribute attribute(*file_, address_);

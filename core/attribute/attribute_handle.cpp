@@ -123,6 +123,8 @@ H5MOTE_STEP Status load_type(FileState& file, StoredAttributeMessage& attribute,
     return status;
 }
 
+Context* context_of(const AttributeState* state) noexcept { return state == nullptr ? nullptr : &state->file->context; }
+
 }  // namespace
 
 Status make_attribute(FileState& file, Address object, StoredAttributeMessage& attribute,
@@ -161,9 +163,13 @@ Attribute& Attribute::operator=(Attribute&& other) noexcept {
     return *this;
 }
 
-bool Attribute::valid() const noexcept { return state_ != nullptr && state_->file->is_open(); }
+bool Attribute::valid() const noexcept {
+    const LibraryLock lock(context_of(state_));
+    return state_ != nullptr && state_->file->is_open();
+}
 
 void Attribute::close() noexcept {
+    const LibraryLock lock(context_of(state_));
     if (state_ != nullptr) {
         AttributeState::destroy(state_);
         state_ = nullptr;
@@ -203,7 +209,10 @@ std::uint64_t Attribute::data_size() const noexcept { return state_ == nullptr ?
 
 Address Attribute::object_address() const noexcept { return state_ == nullptr ? kUndefinedAddress : state_->object; }
 
-Object Attribute::object() const noexcept { return valid() ? Object(*state_->file, state_->object) : Object(); }
+Object Attribute::object() const noexcept {
+    const LibraryLock lock(context_of(state_));
+    return valid() ? Object(*state_->file, state_->object) : Object();
+}
 
 namespace {
 
@@ -223,6 +232,7 @@ Status reopen(const Attribute& attribute, FileState& file, const AttributePlace&
 }  // namespace
 
 H5MOTE_STEP Status Attribute::read_stored(std::uint64_t offset, Bytes to) const noexcept {
+    const LibraryLock lock(context_of(state_));
     if (!valid()) {
         return Status::invalid_handle;
     }
@@ -239,6 +249,7 @@ H5MOTE_STEP Status Attribute::read_stored(std::uint64_t offset, Bytes to) const 
 }
 
 H5MOTE_STEP Status Attribute::read(DatatypeView wanted, Bytes to) const noexcept {
+    const LibraryLock lock(context_of(state_));
     if (!valid()) {
         return Status::invalid_handle;
     }
@@ -281,10 +292,12 @@ H5MOTE_STEP Status Attribute::read(DatatypeView wanted, Bytes to) const noexcept
 }
 
 Status Attribute::variable_size(ConstBytes heap_id, std::uint64_t& bytes) const noexcept {
+    const LibraryLock lock(context_of(state_));
     return object().variable_size(heap_id, bytes);
 }
 
 Status Attribute::read_variable(ConstBytes heap_id, std::uint64_t offset, Bytes to) const noexcept {
+    const LibraryLock lock(context_of(state_));
     return object().read_variable(heap_id, offset, to);
 }
 
@@ -299,6 +312,7 @@ H5MOTE_STEP Status make_named(FileState& file, Address object, std::string_view 
 }  // namespace
 
 Result<Attribute> Object::open_attribute(std::string_view name) const noexcept {
+    const LibraryLock lock(context_of(file_));
     H5MOTE_TRY(check());
     AttributeState* state = nullptr;
     H5MOTE_TRY(make_named(*file_, address_, name, state));
@@ -373,12 +387,14 @@ AttributeIterator::AttributeIterator(const Object& object, IndexOrder order, Dir
     : object_(object.duplicate()), order_(order), direction_(direction) {}
 
 AttributeIterator::~AttributeIterator() {
+    const LibraryLock lock(context_of(object_.file_));
     if (walk_ != nullptr) {
         object_.file_->context.destroy(MemoryKind::handle, walk_);
     }
 }
 
 Status AttributeIterator::next(Attribute& attribute) noexcept {
+    const LibraryLock lock(context_of(object_.file_));
     attribute.close();
     H5MOTE_TRY(object_.check());
     H5MOTE_TRY(status_);

@@ -128,6 +128,7 @@ Status open_target(FileState& file, Reference& reference, FileState*& target) no
 }  // namespace
 
 Status Object::reference_target(ReferenceType type, ConstBytes stored, ReferenceTarget& target) const noexcept {
+    const LibraryLock lock(context_of(file_));
     H5MOTE_TRY(check());
     Reference reference;
     H5MOTE_TRY(decode(*file_, type, stored, reference));
@@ -136,6 +137,7 @@ Status Object::reference_target(ReferenceType type, ConstBytes stored, Reference
 }
 
 Result<Object> Object::open_reference(ReferenceType type, ConstBytes stored) const noexcept {
+    const LibraryLock lock(context_of(file_));
     H5MOTE_TRY(check());
     Reference reference;
     H5MOTE_TRY(decode(*file_, type, stored, reference));
@@ -147,6 +149,7 @@ Result<Object> Object::open_reference(ReferenceType type, ConstBytes stored) con
 }
 
 Result<Attribute> Object::open_attribute_reference(ConstBytes stored) const noexcept {
+    const LibraryLock lock(context_of(file_));
     H5MOTE_TRY(check());
     Reference reference;
     H5MOTE_TRY(decode(*file_, ReferenceType::attribute, stored, reference));
@@ -163,6 +166,7 @@ Result<Attribute> Object::open_attribute_reference(ConstBytes stored) const noex
 
 Status Object::reference_region(ReferenceType type, ConstBytes stored, Object& target,
                                 SelectionSet& region) const noexcept {
+    const LibraryLock lock(context_of(file_));
     H5MOTE_TRY(check());
     if (type != ReferenceType::region1 && type != ReferenceType::region2) {
         return file_->context.fail(Module::attribute, H5MOTE_HERE, Status::invalid_argument);
@@ -193,6 +197,7 @@ Status Object::reference_region(ReferenceType type, ConstBytes stored, Object& t
 }
 
 Status Object::variable_size(ConstBytes heap_id, std::uint64_t& bytes) const noexcept {
+    const LibraryLock lock(context_of(file_));
     H5MOTE_TRY(check());
     bytes = 0;
     if (heap_id.size() < file_->shape().sizeof_addr) {
@@ -203,6 +208,7 @@ Status Object::variable_size(ConstBytes heap_id, std::uint64_t& bytes) const noe
 }
 
 Status Object::read_variable(ConstBytes heap_id, std::uint64_t offset, Bytes to) const noexcept {
+    const LibraryLock lock(context_of(file_));
     H5MOTE_TRY(check());
     return to.empty() ? Status::ok : HeapSource(*file_).read(heap_id, offset, to);
 }

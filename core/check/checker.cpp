@@ -239,6 +239,7 @@ Status Checker::run(CheckSummary& summary) noexcept {
 
 Status check_file(File& file, const CheckOptions& options, CheckReporter& reporter, CheckSummary* summary) noexcept {
     FileState* const state = Checker::state_of(file);
+    const LibraryLock lock(context_of(state));
     if (state == nullptr || !state->is_open()) {
         return Status::invalid_handle;
     }

@@ -41,6 +41,7 @@ Dataset& Dataset::operator=(Dataset&& other) noexcept {
 }
 
 Status Dataset::close() noexcept {
+    const LibraryLock lock(context_of(file_));
     if (cursor_ == nullptr) {
         return Status::invalid_handle;
     }
@@ -53,12 +54,14 @@ Status Dataset::close() noexcept {
 }
 
 Status Dataset::append_records(const void* records, std::size_t count) noexcept {
+    const LibraryLock lock(context_of(file_));
     H5MOTE_TRY(check());
     H5MOTE_TRY(state_of(cursor_).check_writable());
     return state_of(cursor_).append(static_cast<const std::byte*>(records), record_size_, count, conversion_);
 }
 
 Status Dataset::dataspace(Dataspace& space) const noexcept {
+    const LibraryLock lock(context_of(file_));
     H5MOTE_TRY(check());
     DatasetState& state = state_of(cursor_);
     state.settle_cursor();
@@ -67,6 +70,7 @@ Status Dataset::dataspace(Dataspace& space) const noexcept {
 }
 
 std::uint64_t Dataset::size() const noexcept {
+    const LibraryLock lock(context_of(file_));
     if (check() != Status::ok) {
         return 0;
     }
@@ -76,10 +80,12 @@ std::uint64_t Dataset::size() const noexcept {
 }
 
 std::uint32_t Dataset::element_size() const noexcept {
+    const LibraryLock lock(context_of(file_));
     return check() == Status::ok ? state_of(cursor_).element_size() : 0;
 }
 
 Status Dataset::datatype(Bytes buffer, DatatypeView& type) const noexcept {
+    const LibraryLock lock(context_of(file_));
     H5MOTE_TRY(check());
     HeaderMessage message(*file_, address_);
     ConstBytes body;
@@ -96,12 +102,14 @@ Status Dataset::datatype(Bytes buffer, DatatypeView& type) const noexcept {
 }
 
 Status Dataset::set_extent(Span<const std::uint64_t> dims) noexcept {
+    const LibraryLock lock(context_of(file_));
     H5MOTE_TRY(check());
     H5MOTE_TRY(state_of(cursor_).check_writable());
     return state_of(cursor_).set_extent(dims);
 }
 
 Status Dataset::set_memory_type(DatatypeView type, Status opened) noexcept {
+    const LibraryLock lock(context_of(file_));
     H5MOTE_TRY(opened);
     H5MOTE_TRY(check());
     HeaderMessage message(*file_, address_);

@@ -263,6 +263,7 @@ Status create(FileState& file, Address group, std::string_view path, NewDataset&
 
 Result<Dataset> Group::make_dataset(std::string_view path, DatatypeView type, const Dataspace* space,
                                     const DatasetCreate& properties) noexcept {
+    const LibraryLock lock(context_of(file_));
     static constexpr std::uint64_t kRows = 0;
     static constexpr std::uint64_t kNoLimit = kUnlimited;
     H5MOTE_TRY(check());
@@ -278,6 +279,7 @@ Result<Dataset> Group::make_dataset(std::string_view path, DatatypeView type, co
 }
 
 Result<Dataset> Group::open_dataset(std::string_view path) noexcept {
+    const LibraryLock lock(context_of(file_));
 #if H5MOTE_ALL_FORMATS
     const Result<Object> object = open_object(path);
     H5MOTE_TRY(object.status());
@@ -296,6 +298,7 @@ Result<Dataset> Group::open_dataset(std::string_view path) noexcept {
 
 Result<Dataset> Group::open_or_make_dataset(std::string_view path, DatatypeView type, const Dataspace* space,
                                             const DatasetCreate& properties) noexcept {
+    const LibraryLock lock(context_of(file_));
     Result<Dataset> opened = open_dataset(path);
     return opened.status() == Status::not_found ? make_dataset(path, type, space, properties)
                                                 : static_cast<Result<Dataset>&&>(opened);

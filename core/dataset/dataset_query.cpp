@@ -60,7 +60,7 @@ Status find_filter(FileState& file, HeaderMessage& message, std::size_t i, Filte
 }  // namespace
 
 Result<Dataset> Dataset::from(Object&& object) noexcept {
-    Dataset dataset;
+    const LibraryLock lock(context_of(object.file_));
     H5MOTE_TRY(object.check());
     FileState& file = *object.file_;
     const Address address = object.address_;
@@ -72,6 +72,7 @@ Result<Dataset> Dataset::from(Object&& object) noexcept {
 }
 
 Status Dataset::info(DatasetInfo& info) const noexcept {
+    const LibraryLock lock(context_of(file_));
     H5MOTE_TRY(check());
     DatasetState& state = state_of(cursor_);
     Context& context = file_->context;
@@ -114,6 +115,7 @@ Status Dataset::info(DatasetInfo& info) const noexcept {
 }
 
 Status Dataset::chunk_dims(Span<std::uint64_t> dims) const noexcept {
+    const LibraryLock lock(context_of(file_));
     H5MOTE_TRY(check());
     DatasetState& state = state_of(cursor_);
     if (state.layout_class() != LayoutMessage::Class::chunked || dims.size() > state.rank()) {
@@ -126,6 +128,7 @@ Status Dataset::chunk_dims(Span<std::uint64_t> dims) const noexcept {
 }
 
 Status Dataset::filter(std::size_t i, FilterInfo& info, Span<char> name, Span<std::uint32_t> values) const noexcept {
+    const LibraryLock lock(context_of(file_));
     H5MOTE_TRY(check());
     HeaderMessage message(*file_, address_);
     FilterSpec spec;
@@ -146,17 +149,20 @@ Status Dataset::filter(std::size_t i, FilterInfo& info, Span<char> name, Span<st
 }
 
 Status Dataset::external_file(std::size_t i, ExternalFile& info, Span<char> name) const noexcept {
+    const LibraryLock lock(context_of(file_));
     H5MOTE_TRY(check());
     ExternalStorage storage(*file_, address_);
     return state_of(cursor_).external() ? storage.describe(i, info, name) : Status::not_found;
 }
 
 Status Dataset::set_virtual_view(VirtualView view, std::uint64_t gap) noexcept {
+    const LibraryLock lock(context_of(file_));
     H5MOTE_TRY(check());
     return state_of(cursor_).set_virtual_view(view, gap);
 }
 
 Status Dataset::stored_fill_value(Bytes to) const noexcept {
+    const LibraryLock lock(context_of(file_));
     H5MOTE_TRY(check());
     DatasetState& state = state_of(cursor_);
     if (to.size() != state.element_size()) {
@@ -177,6 +183,7 @@ Status Dataset::stored_fill_value(Bytes to) const noexcept {
 }
 
 Status Dataset::fill_value(DatatypeView type, Bytes to) const noexcept {
+    const LibraryLock lock(context_of(file_));
     H5MOTE_TRY(check());
     DatasetState& state = state_of(cursor_);
     if (type.empty() || to.size() != type.size()) {
@@ -216,12 +223,14 @@ struct ChunkWalk {
 };
 
 ChunkIterator::~ChunkIterator() {
+    const LibraryLock lock(context_);
     if (walk_ != nullptr) {
         context_->destroy(MemoryKind::other, walk_);
     }
 }
 
 Status ChunkIterator::next(ChunkInfo& chunk) noexcept {
+    const LibraryLock lock(context_of(dataset_.file_));
     H5MOTE_TRY(dataset_.check());
     DatasetState& state = state_of(dataset_.cursor_);
     Context& context = state.file().context;
@@ -260,6 +269,7 @@ Status ChunkIterator::next(ChunkInfo& chunk) noexcept {
 }
 
 Status Dataset::storage_size(std::uint64_t& bytes) const noexcept {
+    const LibraryLock lock(context_of(file_));
     H5MOTE_TRY(check());
     DatasetState& state = state_of(cursor_);
     bytes = 0;
@@ -282,6 +292,7 @@ Status Dataset::storage_size(std::uint64_t& bytes) const noexcept {
 }
 
 H5MOTE_STEP Status Dataset::index_size(std::uint64_t& chunk_count, std::uint64_t& bytes) const noexcept {
+    const LibraryLock lock(context_of(file_));
     H5MOTE_TRY(check());
     DatasetState& state = state_of(cursor_);
     chunk_count = bytes = 0;
@@ -298,6 +309,7 @@ H5MOTE_STEP Status Dataset::index_size(std::uint64_t& chunk_count, std::uint64_t
 }
 
 H5MOTE_STEP Status Dataset::heap_size(std::uint64_t& bytes) const noexcept {
+    const LibraryLock lock(context_of(file_));
     H5MOTE_TRY(check());
     DatasetState& state = state_of(cursor_);
     bytes = 0;

@@ -114,6 +114,7 @@ DatasetState& state_of(AppendCursor* cursor) noexcept { return static_cast<Datas
 }  // namespace
 
 H5MOTE_STEP Status Dataset::write(const Selection& selection, DatatypeView type, ConstBytes data) noexcept {
+    const LibraryLock lock(context_of(file_));
     H5MOTE_TRY(check());
     H5MOTE_TRY(state_of(cursor_).check_writable());
     const Bytes from{const_cast<std::byte*>(data.data()), data.size()};
@@ -121,12 +122,14 @@ H5MOTE_STEP Status Dataset::write(const Selection& selection, DatatypeView type,
 }
 
 H5MOTE_STEP Status Dataset::read(const Selection& selection, DatatypeView type, Bytes data) noexcept {
+    const LibraryLock lock(context_of(file_));
     H5MOTE_TRY(check());
     return transfer(state_of(cursor_), {selection, type, nullptr, nullptr, data});
 }
 
 H5MOTE_STEP Status Dataset::write(const Selection& selection, DatatypeView type, const Dataspace& memory,
                                   const Selection& memory_selection, ConstBytes data) noexcept {
+    const LibraryLock lock(context_of(file_));
     H5MOTE_TRY(check());
     H5MOTE_TRY(state_of(cursor_).check_writable());
     const Bytes from{const_cast<std::byte*>(data.data()), data.size()};
@@ -135,12 +138,14 @@ H5MOTE_STEP Status Dataset::write(const Selection& selection, DatatypeView type,
 
 H5MOTE_STEP Status Dataset::read(const Selection& selection, DatatypeView type, const Dataspace& memory,
                                  const Selection& memory_selection, Bytes data) noexcept {
+    const LibraryLock lock(context_of(file_));
     H5MOTE_TRY(check());
     return transfer(state_of(cursor_), {selection, type, &memory, &memory_selection, data});
 }
 
 #if H5MOTE_ALL_FORMATS
 H5MOTE_STEP Status Dataset::read_stored(const Selection& selection, Bytes data) noexcept {
+    const LibraryLock lock(context_of(file_));
     H5MOTE_TRY(check());
     return transfer(state_of(cursor_), {selection, {}, nullptr, nullptr, data, false, true});
 }

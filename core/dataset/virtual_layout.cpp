@@ -258,6 +258,7 @@ Status count_mappings(FileState& file, const LayoutMessage& layout, std::uint32_
 
 Status Dataset::virtual_mapping(std::size_t i, VirtualMapping& mapping, SelectionSet* source,
                                 SelectionSet* destination) const noexcept {
+    const LibraryLock lock(context_of(file_));
     H5MOTE_TRY(check());
     DatasetState& state = static_cast<DatasetState&>(*cursor_);
     if (state.layout_class() != LayoutMessage::Class::virtual_dataset) {

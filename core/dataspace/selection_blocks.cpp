@@ -3,6 +3,7 @@
 #include "checked.hpp"
 #include "span_tree.hpp"
 
+#include <h5mote/library_lock.hpp>
 #include <h5mote/selection_set.hpp>
 
 namespace h5mote {
@@ -160,6 +161,7 @@ bool same_axes(const Selection& a, const Dataspace& a_space, const Selection& b,
 
 Status select_shape_same(Context& context, const Selection& a, const Dataspace& a_space, const Selection& b,
                          const Dataspace& b_space, bool& same) noexcept {
+    const LibraryLock lock(context);
     std::uint64_t a_count = 0;
     std::uint64_t b_count = 0;
     H5MOTE_TRY(a.element_count(a_space, a_count));

@@ -3,6 +3,8 @@
 #include "checked.hpp"
 #include "selection_editor.hpp"
 
+#include <h5mote/library_lock.hpp>
+
 #include <cstring>
 #include <utility>
 
@@ -59,6 +61,7 @@ SelectionSet& SelectionSet::operator=(SelectionSet&& other) noexcept {
 }
 
 void SelectionSet::clear() noexcept {
+    const LibraryLock lock(context_);
     context_->release(MemoryKind::other, numbers_, count_ * sizeof(std::uint64_t));
     context_->release(MemoryKind::other, nodes_, node_bytes_);
     context_->release(MemoryKind::other, offset_, rank_ * sizeof(std::int64_t));
@@ -233,6 +236,7 @@ void SelectionSet::select_none() noexcept {
 }
 
 Status SelectionSet::select_points(unsigned rank, Span<const std::uint64_t> coordinates) noexcept {
+    const LibraryLock lock(context_);
     if (rank == 0 || coordinates.size() % rank != 0) {
         return Status::invalid_argument;
     }
@@ -243,6 +247,7 @@ Status SelectionSet::select_points(unsigned rank, Span<const std::uint64_t> coor
 }
 
 Status SelectionSet::add_points(unsigned rank, Span<const std::uint64_t> coordinates, bool before) noexcept {
+    const LibraryLock lock(context_);
     if (type_ != SelectionType::points) {
         return select_points(rank, coordinates);
     }
@@ -264,6 +269,7 @@ Status SelectionSet::add_points(unsigned rank, Span<const std::uint64_t> coordin
 }
 
 Status SelectionSet::select_hyperslab(SelectionOp op, const Hyperslab& slab, const Dataspace& space) noexcept {
+    const LibraryLock lock(context_);
     SelectionSet made(*context_);
     H5MOTE_TRY(SelectionEditor::set_slab(made, slab));
     if (op != SelectionOp::set) {
@@ -274,6 +280,7 @@ Status SelectionSet::select_hyperslab(SelectionOp op, const Hyperslab& slab, con
 }
 
 Status SelectionSet::combine(SelectionOp op, const Selection& other, const Dataspace& space) noexcept {
+    const LibraryLock lock(context_);
     SelectionSet made(*context_);
     const unsigned keep = kept_by(op);
     if (op == SelectionOp::set || (type_ == SelectionType::none && (keep & kOnlyB) != 0) ||
@@ -357,6 +364,7 @@ Status SelectionSet::limit(SelectionSet& a, SelectionSet& b, unsigned keep) noex
 }
 
 Status SelectionSet::select_blocks(unsigned rank, Span<const std::uint64_t> corners) noexcept {
+    const LibraryLock lock(context_);
     const std::size_t step = 2 * std::size_t{rank};
     if (rank == 0 || rank > H5MOTE_MAX_RANK || corners.size() % step != 0) {
         return Status::invalid_argument;
@@ -379,6 +387,7 @@ Status SelectionSet::select_blocks(unsigned rank, Span<const std::uint64_t> corn
 // ---- moving and clipping -----------------------------------------------------------------------------------------
 
 Status SelectionSet::set_offset(Span<const std::int64_t> offset) noexcept {
+    const LibraryLock lock(context_);
     if (!offset.empty() && offset.size() != rank_) {
         return Status::invalid_argument;
     }
@@ -405,6 +414,7 @@ bool can_move(std::uint64_t coordinate, std::int64_t by) noexcept {
 }  // namespace
 
 Status SelectionSet::adjust(Span<const std::int64_t> offset) noexcept {
+    const LibraryLock lock(context_);
     if (type_ != SelectionType::points && type_ != SelectionType::hyperslabs) {
         return Status::ok;
     }
@@ -479,6 +489,7 @@ Status SelectionSet::select_extent(const Dataspace& space) noexcept {
 }
 
 Status SelectionSet::clip_unlimited(std::uint64_t size) noexcept {
+    const LibraryLock lock(context_);
     const int unlimited = unlimited_dimension();
     if (unlimited < 0) {
         return Status::ok;

@@ -6,6 +6,8 @@
 #include "cursor.hpp"
 #include "supported.hpp"
 
+#include <h5mote/library_lock.hpp>
+
 #include <cstring>
 
 namespace h5mote {
@@ -277,6 +279,7 @@ bool is_memory_type(DatatypeView type) {
 }  // namespace
 
 Status reclaim(Context& context, DatatypeView type, std::size_t count, std::size_t stride, void* data) noexcept {
+    const LibraryLock lock(context);
     if (type.empty() || stride < type.size() || !is_memory_type(type)) {
         return context.fail(Module::datatype, H5MOTE_HERE, Status::invalid_argument);
     }

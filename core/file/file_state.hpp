@@ -11,6 +11,7 @@
 #include "superblock.hpp"
 
 #include <h5mote/file_access.hpp>
+#include <h5mote/library_lock.hpp>
 #include <h5mote/opener.hpp>
 
 namespace h5mote {
@@ -233,5 +234,8 @@ private:
     std::byte* scratch_ = nullptr;
     std::size_t scratch_size_ = 0;
 };
+
+/// The library of a handle's file, nullptr for an empty handle: what LibraryLock takes.
+inline Context* context_of(const FileState* file) noexcept { return file == nullptr ? nullptr : &file->context; }
 
 }  // namespace h5mote

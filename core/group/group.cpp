@@ -24,6 +24,7 @@ Status copy_text(FileState& file, ConstBytes from, Span<char> to, std::size_t& l
 #endif
 
 Result<Group> Group::create_group(std::string_view path, const GroupCreate& create) noexcept {
+    const LibraryLock lock(context_of(file_));
     Address parent = 0;
     std::string_view name;
     Status status = check();
@@ -48,6 +49,7 @@ Result<Group> Group::create_group(std::string_view path, const GroupCreate& crea
 
 #if H5MOTE_ALL_FORMATS
 Result<Group> Group::open_group(std::string_view path) noexcept {
+    const LibraryLock lock(context_of(file_));
     Result<Object> object = open_object(path);
     if (!object) {
         return object.status();
@@ -56,6 +58,7 @@ Result<Group> Group::open_group(std::string_view path) noexcept {
 }
 #else
 Result<Group> Group::open_group(std::string_view path) noexcept {
+    const LibraryLock lock(context_of(file_));
     Address object = 0;
     ObjectType type = ObjectType::group;
     Status status = check();
@@ -76,11 +79,13 @@ Result<Group> Group::open_group(std::string_view path) noexcept {
 #endif
 
 Result<Group> Group::open_or_create_group(std::string_view path, const GroupCreate& create) noexcept {
+    const LibraryLock lock(context_of(file_));
     Result<Group> opened = open_group(path);
     return opened.status() == Status::not_found ? create_group(path, create) : static_cast<Result<Group>&&>(opened);
 }
 
 Status Group::create_hard_link(std::string_view path, const Object& target) noexcept {
+    const LibraryLock lock(context_of(file_));
     H5MOTE_TRY(check());
     if (!target.valid() || !same_file(target)) {
         return file_->context.fail(Module::group, H5MOTE_HERE, Status::invalid_argument);
@@ -105,6 +110,7 @@ Status Group::create_hard_link(std::string_view path, const Object& target) noex
 }
 
 Status Group::create_soft_link(std::string_view path, std::string_view target) noexcept {
+    const LibraryLock lock(context_of(file_));
     H5MOTE_TRY(check());
     LinkMessage link;
     Address parent = 0;
@@ -122,11 +128,13 @@ Status Group::create_soft_link(std::string_view path, std::string_view target) n
 #if !H5MOTE_ALL_FORMATS
 
 bool Group::exists(std::string_view path) noexcept {
+    const LibraryLock lock(context_of(file_));
     Address object = 0;
     return check() == Status::ok && resolve(*file_, address_, path, object) == Status::ok;
 }
 
 Status Group::link_count(std::uint32_t& count) noexcept {
+    const LibraryLock lock(context_of(file_));
     count = 0;
     H5MOTE_TRY(check());
     MessageIterator message(*file_, address_);
@@ -139,6 +147,7 @@ Status Group::link_count(std::uint32_t& count) noexcept {
 }
 
 Status Group::link(std::uint32_t i, LinkInfo& info, Span<char> name, Span<char> target) noexcept {
+    const LibraryLock lock(context_of(file_));
     H5MOTE_TRY(check());
     MessageIterator message(*file_, address_);
     LinkMessage link;

@@ -12,6 +12,7 @@
 namespace h5mote {
 
 void Link::clear() noexcept {
+    const LibraryLock lock(context_);
     if (text_ != nullptr) {
         context_->release(MemoryKind::handle, text_, capacity_);
     }
@@ -150,12 +151,14 @@ LinkIterator::LinkIterator(const Group& group, IndexOrder order, Direction direc
     : group_(group.duplicate()), order_(order), direction_(direction) {}
 
 LinkIterator::~LinkIterator() {
+    const LibraryLock lock(context_of(group_.file_));
     if (walk_ != nullptr) {
         group_.file_->context.destroy(MemoryKind::handle, walk_);
     }
 }
 
 H5MOTE_STEP Status LinkIterator::next(Link& link) noexcept {
+    const LibraryLock lock(context_of(group_.file_));
     H5MOTE_TRY(group_.check());
     H5MOTE_TRY(status_);
     FileState& file = *group_.file_;
@@ -175,6 +178,7 @@ H5MOTE_STEP Status LinkIterator::next(Link& link) noexcept {
 }
 
 Result<Group> Group::from(Object&& object) noexcept {
+    const LibraryLock lock(context_of(object.file_));
     H5MOTE_TRY(object.check());
     ObjectType type = ObjectType::group;
     H5MOTE_TRY(object_type(*object.file_, object.address_, type));
@@ -188,6 +192,7 @@ Result<Group> Group::from(Object&& object) noexcept {
 }
 
 Result<Object> Group::open_object(std::string_view path) noexcept {
+    const LibraryLock lock(context_of(file_));
     H5MOTE_TRY(check());
     Place place(*file_, address_);
     H5MOTE_TRY(place.follow(path));
@@ -195,6 +200,7 @@ Result<Object> Group::open_object(std::string_view path) noexcept {
 }
 
 Result<Object> Group::open_object_at(Address address) noexcept {
+    const LibraryLock lock(context_of(file_));
     H5MOTE_TRY(check());
     ObjectType type;
     H5MOTE_TRY(object_type(*file_, address, type));
@@ -202,6 +208,7 @@ Result<Object> Group::open_object_at(Address address) noexcept {
 }
 
 Status Group::find_link(std::string_view path, Link& link) noexcept {
+    const LibraryLock lock(context_of(file_));
     H5MOTE_TRY(check());
     Place place(*file_, address_);
     std::string_view name;
@@ -212,6 +219,7 @@ Status Group::find_link(std::string_view path, Link& link) noexcept {
 }
 
 bool Group::exists(std::string_view path) noexcept {
+    const LibraryLock lock(context_of(file_));
     if (check() != Status::ok) {
         return false;
     }
@@ -220,6 +228,7 @@ bool Group::exists(std::string_view path) noexcept {
 }
 
 Status Group::link_count(std::uint32_t& count) noexcept {
+    const LibraryLock lock(context_of(file_));
     count = 0;
     H5MOTE_TRY(check());
     LinkCursor cursor(*file_);
@@ -247,6 +256,7 @@ Status copy_text(Context& context, ConstBytes from, Span<char> to, std::size_t& 
 }  // namespace
 
 Status Group::link(std::uint32_t i, LinkInfo& info, Span<char> name, Span<char> target) noexcept {
+    const LibraryLock lock(context_of(file_));
     H5MOTE_TRY(check());
     LinkCursor cursor(*file_);
     H5MOTE_TRY(cursor.open(address_));
@@ -301,6 +311,7 @@ H5MOTE_STEP Status phase_facts(FileState& file, Address group, GroupInfo& info) 
 }  // namespace
 
 Status Group::group_info(GroupInfo& info) const noexcept {
+    const LibraryLock lock(context_of(file_));
     info = {};
     H5MOTE_TRY(check());
     H5MOTE_TRY(link_facts(*file_, address_, info));

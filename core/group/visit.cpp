@@ -250,6 +250,7 @@ private:
 }  // namespace
 
 H5MOTE_STEP Status Group::visit(Visitor& visitor, IndexOrder order, Direction direction) noexcept {
+    const LibraryLock lock(context_of(file_));
     H5MOTE_TRY(check());
     Visit visit(*file_, visitor, order, direction);
     return visit.run(*this);

@@ -1,4 +1,4 @@
-#include <h5mote/context.hpp>
+#include <h5mote/library_lock.hpp>
 
 namespace h5mote {
 
@@ -28,21 +28,30 @@ void Context::release(MemoryKind kind, void* memory, std::size_t size) noexcept 
     }
 }
 
+#if H5MOTE_CONVERSION
+void Context::set_conversions(Span<const UserConversion* const> conversions) noexcept {
+    const LibraryLock lock(this);
+    conversions_ = conversions;
+}
+#endif
+
 void Context::garbage_collect() noexcept {
+    const LibraryLock lock(this);
     for (Reclaimer* each = reclaimers_.front(); each != nullptr; each = reclaimers_.next(*each)) {
         each->reclaim();
     }
 }
 
 MemoryReport Context::memory_report() const noexcept {
+    // Who only asks takes the lock and walks the list, too, and both need what may be changed.
+    auto& self = const_cast<Context&>(*this);
+    const LibraryLock lock(self);
     MemoryReport report;
     report.total = allocator_.usage();
     for (std::size_t i = 0; i < kMemoryKinds; ++i) {
         report.kinds[i] = kinds_[i];
     }
-    // The list hands out elements that may be changed; here they are only asked.
-    auto& reclaimers = const_cast<List<Reclaimer>&>(reclaimers_);
-    for (Reclaimer* each = reclaimers.front(); each != nullptr; each = reclaimers.next(*each)) {
+    for (Reclaimer* each = self.reclaimers_.front(); each != nullptr; each = self.reclaimers_.next(*each)) {
         report.free_list_bytes += each->idle_bytes();
     }
     return report;

@@ -17,16 +17,32 @@ Object& Object::operator=(Object&& other) noexcept {
 }
 
 void Object::close() noexcept {
+    const LibraryLock lock(context_of(file_));
     FileState::release(file_);
     file_ = nullptr;
 }
 
-bool Object::valid() const noexcept { return file_ != nullptr && file_->is_open(); }
+bool Object::valid() const noexcept {
+    const LibraryLock lock(context_of(file_));
+    return check() == Status::ok;
+}
 
-Status Object::check() const noexcept { return valid() ? Status::ok : Status::invalid_handle; }
+Status Object::check() const noexcept {
+    return file_ != nullptr && file_->is_open() ? Status::ok : Status::invalid_handle;
+}
+
+Context* Object::library() const noexcept { return context_of(file_); }
 
 #if H5MOTE_ALL_FORMATS
-Object Object::file_root() const noexcept { return valid() ? Object(*file_, file_->root()) : Object(); }
+Object Object::file_root() const noexcept {
+    const LibraryLock lock(context_of(file_));
+    return check() == Status::ok ? Object(*file_, file_->root()) : Object();
+}
+
+Object Object::duplicate() const noexcept {
+    const LibraryLock lock(context_of(file_));
+    return file_ == nullptr ? Object() : Object(*file_, address_);
+}
 #endif
 
 }  // namespace h5mote

@@ -49,6 +49,7 @@ Status check_root(FileState& file) noexcept {
 
 Result<File> File::create(Library& library, Driver& driver, const FileAccess& access,
                           const FileCreate& create) noexcept {
+    const LibraryLock lock(library);
     FileState* state = library.create<FileState>(MemoryKind::file, library, driver);
     if (state == nullptr) {
         return Status::out_of_memory;
@@ -107,6 +108,7 @@ H5MOTE_STEP Status open_state(Context& context, Driver& driver, const FileAccess
 }  // namespace
 
 Result<File> File::open(Library& library, Driver& driver, const FileAccess& access) noexcept {
+    const LibraryLock lock(library);
     std::uint64_t size = 0;
     H5MOTE_TRY(driver.end_of_file(size));
     if (size == 0) {
@@ -119,6 +121,7 @@ Result<File> File::open(Library& library, Driver& driver, const FileAccess& acce
 
 Result<File> File::open_or_create(Library& library, Driver& driver, const FileAccess& access,
                                   const FileCreate& create) noexcept {
+    const LibraryLock lock(library);
     bool blank = false;
     H5MOTE_TRY(is_blank(driver, blank));
     return blank ? File::create(library, driver, access, create) : open(library, driver, access);
@@ -126,6 +129,7 @@ Result<File> File::open_or_create(Library& library, Driver& driver, const FileAc
 
 File& File::operator=(File&& other) noexcept {
     if (this != &other) {
+        const LibraryLock lock(context_of(file_));
         FileState::release(file_);
         file_ = other.file_;
         other.file_ = nullptr;
@@ -133,13 +137,23 @@ File& File::operator=(File&& other) noexcept {
     return *this;
 }
 
-File::~File() { FileState::release(file_); }
+File::~File() {
+    const LibraryLock lock(context_of(file_));
+    FileState::release(file_);
+}
 
-Group File::root() noexcept { return valid() ? Group(*file_, file_->root()) : Group(); }
+Group File::root() noexcept {
+    const LibraryLock lock(context_of(file_));
+    return valid() ? Group(*file_, file_->root()) : Group();
+}
 
-Status File::flush() noexcept { return file_ == nullptr ? Status::invalid_handle : file_->commit(); }
+Status File::flush() noexcept {
+    const LibraryLock lock(context_of(file_));
+    return file_ == nullptr ? Status::invalid_handle : file_->commit();
+}
 
 Status File::close() noexcept {
+    const LibraryLock lock(context_of(file_));
     if (file_ == nullptr) {
         return Status::invalid_handle;
     }
@@ -154,11 +168,15 @@ Status File::close() noexcept {
     return status;
 }
 
-bool File::valid() const noexcept { return file_ != nullptr && file_->is_open(); }
+bool File::valid() const noexcept {
+    const LibraryLock lock(context_of(file_));
+    return file_ != nullptr && file_->is_open();
+}
 
 #if H5MOTE_ALL_FORMATS
 
 Status Group::mount(std::string_view path, File& file) noexcept {
+    const LibraryLock lock(context_of(file_));
     H5MOTE_TRY(check());
     if (!file.valid()) {
         return Status::invalid_handle;
@@ -174,6 +192,7 @@ Status Group::mount(std::string_view path, File& file) noexcept {
 }
 
 Status Group::unmount(std::string_view path) noexcept {
+    const LibraryLock lock(context_of(file_));
     H5MOTE_TRY(check());
     Place place(*file_, address_);
     H5MOTE_TRY(place.follow(path));

@@ -151,6 +151,7 @@ Status read_managers(FileState& file, Address* managers) noexcept {
 }  // namespace
 
 Status File::free_space(FreeSpaceInfo& info, SectionVisitor* visitor) const noexcept {
+    const LibraryLock lock(context_of(file_));
     info = {};
     if (!valid()) {
         return Status::invalid_handle;

@@ -13,6 +13,7 @@
 namespace h5mote {
 
 Status Object::type(ObjectType& type) const noexcept {
+    const LibraryLock lock(context_of(file_));
     H5MOTE_TRY(check());
     return object_type(*file_, address_, type);
 }
@@ -46,6 +47,7 @@ H5MOTE_STEP void dataset_storage_size(Object&& object, StorageSize& size) noexce
 }  // namespace
 
 Status Object::info(ObjectInfo& info, bool with_storage) const noexcept {
+    const LibraryLock lock(context_of(file_));
     info = {};
     H5MOTE_TRY(type(info.type));
     H5MOTE_TRY(header_facts(*file_, address_, info));
@@ -60,6 +62,7 @@ Status Object::info(ObjectInfo& info, bool with_storage) const noexcept {
 }
 
 Status Object::comment(Span<char> to, std::size_t& length) const noexcept {
+    const LibraryLock lock(context_of(file_));
     length = 0;
     H5MOTE_TRY(check());
     StoredMessage message;
@@ -102,6 +105,7 @@ NamedDatatype& NamedDatatype::operator=(NamedDatatype&& other) noexcept {
 }
 
 void NamedDatatype::close() noexcept {
+    const LibraryLock lock(context_of(file_));
     if (bytes_ != nullptr) {
         file_->context.release(MemoryKind::type, bytes_, size_);
     }
@@ -111,6 +115,7 @@ void NamedDatatype::close() noexcept {
 }
 
 Result<NamedDatatype> NamedDatatype::from(Object&& object) noexcept {
+    const LibraryLock lock(context_of(object.file_));
     ObjectType type = ObjectType::datatype;
     H5MOTE_TRY(object.type(type));
     FileState& file = *object.file_;
@@ -213,6 +218,7 @@ Status extension_facts(FileState& file, FileInfo& info) noexcept {
 }  // namespace
 
 Status File::info(FileInfo& info) const noexcept {
+    const LibraryLock lock(context_of(file_));
     info = {};
     if (!valid()) {
         return Status::invalid_handle;

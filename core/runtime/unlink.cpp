@@ -168,6 +168,7 @@ H5MOTE_STEP Status remove(FileState& file, Address group, std::string_view name)
 
 // What came before is on the storage first: what is moved has its new name before it loses the old one.
 Status Group::unlink(std::string_view path) noexcept {
+    const LibraryLock lock(context_of(file_));
     H5MOTE_TRY(check());
     FileState& file = *file_;
     H5MOTE_TRY(file.check_writable());

@@ -202,6 +202,17 @@
 #endif
 #endif
 
+// Several threads may use one Library at the same time: every public call takes Port::lock(). 0 or 1. Off: a Library is
+// used by one thread at a time, and the lock costs no instruction. On by default where there is an operating system
+// (PosixPort has a mutex), but not in the profile logger; firmware turns it on together with the port of its RTOS.
+#ifndef H5MOTE_THREADS
+#if (defined(__unix__) || defined(__APPLE__)) && !defined(H5MOTE_PROFILE_LOGGER)
+#define H5MOTE_THREADS 1
+#else
+#define H5MOTE_THREADS 0
+#endif
+#endif
+
 // Use zlib in place of our own deflate (hosts only; needs a heap). 0 or 1.
 #ifndef H5MOTE_DEFLATE_ZLIB
 #define H5MOTE_DEFLATE_ZLIB 0

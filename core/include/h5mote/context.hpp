@@ -65,7 +65,7 @@ public:
 
 #if H5MOTE_CONVERSION
     /// Conversions of the program, borrowed; they apply to what is read and written from now on (H5Tregister).
-    void set_conversions(Span<const UserConversion* const> conversions) noexcept { conversions_ = conversions; }
+    void set_conversions(Span<const UserConversion* const> conversions) noexcept;
     Span<const UserConversion* const> conversions() const noexcept { return conversions_; }
 #else
     Span<const UserConversion* const> conversions() const noexcept { return {}; }

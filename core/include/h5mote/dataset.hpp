@@ -3,6 +3,7 @@
 
 #include <h5mote/dataset_info.hpp>
 #include <h5mote/filter.hpp>
+#include <h5mote/library_lock.hpp>
 #include <h5mote/object.hpp>
 
 #include <cstring>
@@ -210,6 +211,7 @@ public:
 
     /// Adds one record: a copy into the chunk in memory, which is written when it is full or flushed.
     Status append(const T& record) noexcept {
+        const LibraryLock lock(H5MOTE_THREADS != 0 ? library() : nullptr);
         AppendCursor* const to = fast_;
         if (to != nullptr && to->at != to->end) {
             std::memcpy(to->at, &record, sizeof(T));

@@ -11,6 +11,7 @@
 
 namespace h5mote {
 
+class Context;
 class FileState;
 class Attribute;
 class SelectionSet;
@@ -165,7 +166,7 @@ public:
     /// The root group of the object's file.
     Object file_root() const noexcept;
     /// One more handle of the same object.
-    Object duplicate() const noexcept { return file_ == nullptr ? Object() : Object(*file_, address_); }
+    Object duplicate() const noexcept;
 #endif
 
     /// Whether both are objects of one open file.
@@ -189,6 +190,8 @@ protected:
 
     /// invalid_handle unless the object can be used.
     Status check() const noexcept;
+    /// The library of the object's file, nullptr for an empty handle.
+    Context* library() const noexcept;
 
     FileState* file_ = nullptr;
     Address address_ = 0;

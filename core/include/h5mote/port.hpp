@@ -14,6 +14,14 @@ public:
     /// A destructor that failed to close can only say so. `message` lives as long as the call.
     virtual void log(const char* /*message*/) noexcept {}
 
+    /// The lock of the Library that has this port: with H5MOTE_THREADS every public call of the library, its objects
+    /// and handles takes it on entry and gives it back when it returns. The thread that holds the lock takes it again
+    /// within (a recursive mutex): public calls call each other, and callbacks may call back where their header says
+    /// so. What the program gives the library to call (drivers, allocator, filters, visitors) is called under the lock.
+    /// By default nothing is done: one thread at a time uses the Library then. port/README.md shows a port for an RTOS.
+    virtual void lock() noexcept {}
+    virtual void unlock() noexcept {}
+
     Port() = default;
     Port(const Port&) = delete;
     Port& operator=(const Port&) = delete;

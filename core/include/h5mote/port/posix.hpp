@@ -1,16 +1,31 @@
-// The port of a hosted system: the C library's clock, messages on standard error.
+// The port of a hosted system: the C library's clock, messages on standard error, a lock of POSIX threads.
 #pragma once
 
 #include <h5mote/port.hpp>
 
+#if defined(__unix__) || defined(__APPLE__)
+#include <pthread.h>
+#endif
+
 namespace h5mote {
 
-/// Seconds from time(), messages to standard error. No lock: one thread at a time uses a Library; a program with
-/// several derives its own Port around its mutex. Also works over newlib's system calls on a board.
+/// Seconds from time(), messages to standard error. On hosts the lock is a recursive mutex, so that the threads of a
+/// program can share a Library. It also works over newlib's system calls on a board, where the lock does nothing: one
+/// task at a time uses a Library there, unless a port of one's own takes the mutex of the RTOS.
 class PosixPort final : public Port {
 public:
     std::uint32_t time() noexcept override;
     void log(const char* message) noexcept override;
+
+#if defined(__unix__) || defined(__APPLE__)
+    PosixPort() noexcept;
+    ~PosixPort();
+    void lock() noexcept override;
+    void unlock() noexcept override;
+
+private:
+    pthread_mutex_t mutex_;
+#endif
 };
 
 }  // namespace h5mote
