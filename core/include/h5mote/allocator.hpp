@@ -34,7 +34,8 @@ struct MemoryReport {
 };
 
 /// Source of all memory that a Library uses. The front is not virtual; a source overrides the do_ functions.
-/// Not thread-safe by itself: the Library's port lock covers it.
+/// Not thread-safe by itself: a Library calls it while it holds its lock (Port::lock), so that one allocator serves one
+/// Library, or locks for itself.
 class Allocator {
 public:
     /// `size` bytes aligned to `alignment` (a power of two, at most alignof(std::max_align_t)), or nullptr.

@@ -6,7 +6,12 @@
 namespace h5mote {
 
 /// One allocator, one port, the filters that this program links, the error trail. Borrows what it is given; outlives
-/// every file opened with it. Calls on one Library and its files come from one thread at a time.
+/// every file opened with it.
+///
+/// Threads: with H5MOTE_THREADS and a port that has a lock, threads may call a Library, its files and their objects at
+/// the same time; calls wait for each other (LibraryLock). Without, one thread at a time uses all of them. Either way a
+/// handle is moved, assigned, closed or destroyed only while no other thread uses that same handle, what a function
+/// gives a view of is used before another thread can change it, and nothing is called from an interrupt.
 class Library final : public Context {
 public:
     /// `filters`: a pointer to each filter that files may need, e.g. `{&shuffle_filter, &deflate_filter}`.
