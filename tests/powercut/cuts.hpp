@@ -1,6 +1,7 @@
 // Counting and reporting, the same for files and flash.
 #pragma once
 
+#include "random.hpp"
 #include "verify.hpp"
 
 #include <functional>
@@ -49,20 +50,5 @@ private:
 bool long_run();
 /// H5MOTE_EXPECT_LOSSES is set: one rule was left out of this build.
 bool expects_losses();
-
-/// For telling images apart.
-std::uint64_t hash_of(h5mote::ConstBytes bytes, std::uint64_t seed) noexcept;
-
-/// Random numbers of a seed, the same on every machine.
-class Random {
-public:
-    explicit Random(std::uint64_t seed) noexcept : state_(seed) {}
-    std::uint64_t next() noexcept;
-    /// 0 to count - 1.
-    std::size_t below(std::size_t count) noexcept { return static_cast<std::size_t>(next() % count); }
-
-private:
-    std::uint64_t state_;
-};
 
 }  // namespace h5mote_test

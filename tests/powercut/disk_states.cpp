@@ -1,4 +1,4 @@
-#include "disk_cuts.hpp"
+#include "disk_states.hpp"
 
 #include <algorithm>
 
@@ -9,8 +9,6 @@ using h5mote::Status;
 
 namespace {
 
-constexpr std::size_t kSector = 512;
-
 // Part of a write that arrives or does not.
 struct Piece {
     std::size_t operation;
@@ -18,11 +16,11 @@ struct Piece {
     std::size_t size;
 };
 
-std::vector<Piece> sectors(const DriverOperation& operation, std::size_t index) {
+std::vector<Piece> sectors(const DriverOperation& operation, std::size_t index, std::size_t sector) {
     std::vector<Piece> pieces;
     for (std::size_t at = 0; at < operation.bytes.size();) {
         const std::size_t to =
-            std::min<std::size_t>(operation.bytes.size(), at + kSector - (operation.address + at) % kSector);
+            std::min<std::size_t>(operation.bytes.size(), at + sector - (operation.address + at) % sector);
         pieces.push_back({index, at, to - at});
         at = to;
     }
@@ -100,10 +98,61 @@ void DiskStates::settle(unsigned disk) {
     pending_ = left;
 }
 
+void DiskStates::draw(std::size_t count, Random& random) {
+    const std::size_t places = operations_.size() + 1;
+    for (std::size_t i = 0; i < places && !enough(); ++i) {
+        // As many at each place that they add up to `count`.
+        for (std::size_t n = (i + 1) * count / places - i * count / places + random.below(2); n > 0 && !enough(); --n) {
+            draw_one(i, random);
+        }
+        if (i == operations_.size()) {
+            break;
+        }
+        const auto& [disk, operation] = operations_[i];
+        if (operation.kind == DriverOperation::Kind::sync) {
+            settle(disk);
+        } else {
+            RecordingDriver::apply(image_[disk], operation);
+            pending_.push_back(i);
+        }
+    }
+}
+
+// One of the states that a cut before operation `done` can leave behind.
+void DiskStates::draw_one(std::size_t done, Random& random) {
+    const std::size_t way = random.below(6);
+    if (way == 0 || pending_.empty()) {
+        visit_(image_, done, "prefix", 0);
+        return;
+    }
+    if (way < 3) {
+        random_subset(done, random);
+        return;
+    }
+    // One operation is special: it alone arrives, it alone does not, or it is torn, with the others there or not.
+    const std::size_t one = random.below(pending_.size());
+    const bool torn = way == 5;
+    const bool others = way == 4 || (torn && random.one_in(2));
+    Disks disks = synced_;
+    for (std::size_t n = 0; n < pending_.size(); ++n) {
+        const auto& [disk, operation] = operations_[pending_[n]];
+        if (n == one && torn) {
+            for (const Piece& piece : sectors(operation, pending_[n], sector)) {
+                if (random.one_in(2)) {
+                    apply_piece(disks[disk], operation, piece);
+                }
+            }
+        } else if ((n == one) != others) {
+            RecordingDriver::apply(disks[disk], operation);
+        }
+    }
+    visit_(disks, done, torn ? "torn operation" : others ? "without operation" : "only operation", pending_[one]);
+}
+
 // Some sectors of operation i arrive, and all or none of what was written before it since the last sync.
 void DiskStates::tears(std::size_t i) {
     const auto& [disk, operation] = operations_[i];
-    const std::vector<Piece> pieces = sectors(operation, i);
+    const std::vector<Piece> pieces = sectors(operation, i, sector);
     if (pieces.size() < 2) {
         return;
     }
@@ -182,7 +231,7 @@ void DiskStates::random_subset(std::size_t done, Random& random) {
             }
             continue;
         }
-        for (const Piece& piece : sectors(operation, i)) {
+        for (const Piece& piece : sectors(operation, i, sector)) {
             if (whole ? arrives : random.below(8) < likely) {
                 pieces.push_back(piece);
             }

@@ -1,4 +1,4 @@
-#include "flash_machine.hpp"
+#include "flash_cuts.hpp"
 
 #include <h5mote/port/malloc.hpp>
 

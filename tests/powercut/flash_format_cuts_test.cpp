@@ -1,6 +1,6 @@
 // The power fails within format(): what was on the chip is there, or nothing is, until the first commit; and it can be
 // formatted again, which is cut as well.
-#include "flash_machine.hpp"
+#include "flash_cuts.hpp"
 
 #include <h5mote/port/malloc.hpp>
 

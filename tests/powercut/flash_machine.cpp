@@ -6,7 +6,7 @@ using namespace h5mote;
 
 namespace {
 
-FlashSimulatorOptions simulated(const FlashCutOptions& options) {
+FlashSimulatorOptions simulated(const FlashChipOptions& options) {
     FlashSimulatorOptions result;
     result.geometry = options.geometry;
     result.blank_is_unreadable = options.blank_is_unreadable;
@@ -29,7 +29,7 @@ Status FlashRecorder::erase(std::uint32_t block) noexcept {
     return chip_.erase(block);
 }
 
-FlashMachine::FlashMachine(const FlashCutOptions& options)
+FlashMachine::FlashMachine(const FlashChipOptions& options)
     : options_(options),
       memory_(FlashSimulator::required_memory(options.geometry) / 8 + 1),
       chip(simulated(options), {reinterpret_cast<std::byte*>(memory_.data()), memory_.size() * 8}),

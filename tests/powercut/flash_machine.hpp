@@ -1,7 +1,10 @@
 // A flash chip with its driver, and every way in which the power can fail within what is done to it.
 #pragma once
 
-#include "flash_cuts.hpp"
+#include "flash_simulator.hpp"
+#include "random.hpp"
+
+#include <h5mote/vfd/flash.hpp>
 
 #include <functional>
 #include <memory>
@@ -9,6 +12,18 @@
 #include <vector>
 
 namespace h5mote_test {
+
+/// A chip, how it was formatted, and what is wrong with it.
+struct FlashChipOptions {
+    h5mote::FlashGeometry geometry{24, 1024, 256, 4, 0xff};
+    h5mote::FlashFormat format{128, 12};
+    std::uint16_t changes = 16;
+    bool blank_is_unreadable = false;  ///< the chip has an ECC
+    std::uint8_t programs_per_page = 0;
+    std::uint32_t bad_every = 0;   ///< every so manyth block is bad from the factory
+    std::uint32_t worn_every = 0;  ///< and every so manyth fails, at a program or erase of its own
+    std::uint32_t weak_every = 0;  ///< every so manyth program leaves something for the chip's ECC to correct
+};
 
 struct FlashOperation {
     bool erase;
@@ -40,7 +55,7 @@ private:
 
 class FlashMachine {
 public:
-    explicit FlashMachine(const FlashCutOptions& options);
+    explicit FlashMachine(const FlashChipOptions& options);
 
     h5mote::Status format();
     /// As after switching on: what is unstable reads in another way.
@@ -54,7 +69,7 @@ public:
 private:
     void begin();
 
-    const FlashCutOptions& options_;
+    const FlashChipOptions& options_;
     std::vector<std::uint64_t> memory_;
     std::vector<std::uint64_t> work_;
     h5mote::FlashOptions mount_;

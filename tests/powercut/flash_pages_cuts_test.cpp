@@ -1,6 +1,6 @@
 // The flash driver alone, in transactions so large that one after the other begins the blocks that were freed last:
 // some pages stay, the others are written anew in each. Cut everywhere, and gone on from.
-#include "flash_machine.hpp"
+#include "flash_cuts.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,85 @@
+#include "plan.hpp"
+
+#include <h5mote/config.hpp>
+
+namespace h5mote_test {
+
+namespace {
+
+struct Weight {
+    Action action;
+    const char* name;
+    unsigned weight;
+};
+
+// Without partial input and output there are only logs, which append() fills.
+constexpr unsigned kPartial = H5MOTE_PARTIAL_IO;
+constexpr Weight kWeights[] = {
+    {Action::append, "append", 20},
+    {Action::write, "write", 12 * kPartial},
+    {Action::grow, "grow", 6 * kPartial},
+    {Action::make_dataset, "make dataset", 8},
+    {Action::make_group, "make group", 3},
+    {Action::set_attribute, "set attribute", 8},
+    {Action::replace_attribute, "replace attribute", 4},
+    {Action::remove_attribute, "remove attribute", 2},
+    {Action::soft_link, "soft link", 3},
+    {Action::hard_link, "hard link", 2},
+    {Action::unlink, "unlink", 3},
+    {Action::remake, "remake", 3},
+    {Action::leave, "leave", 3},
+    {Action::flush, "flush", 14},
+    {Action::reopen, "reopen", 2},
+    {Action::kill, "kill", 2},
+};
+
+constexpr unsigned total() {
+    unsigned sum = 0;
+    for (const Weight& each : kWeights) {
+        sum += each.weight;
+    }
+    return sum;
+}
+
+}  // namespace
+
+Plan draw_plan(Random& random, std::size_t count) {
+    Plan plan;
+    plan.seed = random.next();
+    // Some workloads flush rarely, so that much happens between two flushes.
+    const bool seldom = random.one_in(3);
+    plan.steps.push_back({Action::make_dataset, random.next()});
+    for (std::size_t i = random.below(count) + count / 2; i > 0; --i) {
+        std::size_t lot = random.below(total());
+        const Weight* chosen = kWeights;
+        while (lot >= chosen->weight) {
+            lot -= chosen->weight;
+            ++chosen;
+        }
+        if (chosen->action == Action::flush && seldom && !random.one_in(4)) {
+            continue;
+        }
+        plan.steps.push_back({chosen->action, random.next()});
+    }
+    return plan;
+}
+
+h5mote::FileAccess draw_access(Random& random) {
+    h5mote::FileAccess access;
+    static constexpr std::size_t kMetadata[] = {1024, 1024, 1400, 2048, 2048, 3000, 4096, 16384};
+    static constexpr std::size_t kChunks[] = {64, 200, 481, 1024, 4096, 4096, 16384};
+    access.metadata_cache = random.of(kMetadata);
+    access.chunk_cache = random.of(kChunks);
+    return access;
+}
+
+const char* name_of(Action action) {
+    for (const Weight& each : kWeights) {
+        if (each.action == action) {
+            return each.name;
+        }
+    }
+    return "";
+}
+
+}  // namespace h5mote_test

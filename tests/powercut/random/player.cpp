@@ -1,0 +1,493 @@
+#include "player.hpp"
+
+#include "session.hpp"
+
+#include <algorithm>
+
+namespace h5mote_test {
+
+using namespace h5mote;
+
+std::string say(Library& library, Status status) {
+    std::string text = to_string(status);
+    if (status != Status::ok && library.trail().size() > 0) {
+        const ErrorRecord record = library.trail().newest();
+        text += std::string(" (") + to_string(record.module) + " " + std::to_string(record.line) + ", " +
+                std::to_string(record.detail) + ", " + std::to_string(record.value) + ")";
+    }
+    return text;
+}
+
+void Ledger::attempt(const World& world) {
+    if (atomic_) {
+        World settled = world;
+        settled.settle();
+        intervals_.back().allowed.push_back(settled);
+    }
+}
+
+void Ledger::acknowledge(std::size_t operations, World& world) {
+    finish(world);
+    world.settle();
+    intervals_.push_back({operations, {world}});
+}
+
+void Ledger::finish(const World& world) {
+    if (!atomic_) {
+        intervals_.back().allowed = {world};
+    }
+}
+
+const Allowed& Ledger::at(std::size_t operations) const {
+    std::size_t i = intervals_.size() - 1;
+    while (i > 0 && intervals_[i].operations > operations) {
+        --i;
+    }
+    return intervals_[i].allowed;
+}
+
+std::string verify(Storage& storage, const Allowed& allowed, World& found) {
+    const bool may_be_missing =
+        std::any_of(allowed.begin(), allowed.end(), [](const World& world) { return !world.created; });
+    std::uint64_t size = 0;
+    Status status = storage.driver().end_of_file(size);
+    Blob image(static_cast<std::size_t>(size));
+    if (status == Status::ok && size > 0) {
+        status = storage.driver().read(Usage::raw_data, 0, {image.data(), image.size()});
+    }
+    if (status != Status::ok) {
+        return std::string("the storage cannot be read: ") + to_string(status) + "; ";
+    }
+    Tree tree;
+    std::string bad = read_by_libhdf5({image.data(), image.size()}, tree);
+    if (!bad.empty() && may_be_missing && tree.nodes.empty()) {
+        found = World();
+        return "";
+    }
+    if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        Tree ours;
+        bad += read_by_h5mote(storage.driver(), ours);
+        bad += bad.empty() ? difference(tree, ours) : "";
+    }
+    std::string why;
+    for (auto world = allowed.rbegin(); world != allowed.rend() && bad.empty(); ++world) {
+        const std::string wrong = world->judge(tree, found);
+        if (wrong.empty()) {
+            return "";
+        }
+        why += (why.empty() ? "" : "nor: ") + wrong;
+    }
+    return bad + why;
+}
+
+// ---- a session ---------------------------------------------------------------------------------------------------
+
+Player::Player(Storage& storage, World& world, Ledger& ledger) : storage_(storage), world_(world), ledger_(ledger) {}
+Player::~Player() = default;
+
+void Player::tell(const std::string& what, Status status) {
+    if (tells) {
+        told.push_back(std::to_string(storage_.operations()) + ": " + what + ": " +
+                       (session_ != nullptr ? say(session_->library, status) : to_string(status)));
+    }
+}
+
+bool Player::done(Status status, const std::string& what, std::initializer_list<Status> refusals) {
+    tell(what, status);
+    if (status == Status::ok) {
+        return true;
+    }
+    const bool full = status == Status::no_space && storage_.limited();
+    if (!full && std::find(refusals.begin(), refusals.end(), status) == refusals.end() && bad_.empty()) {
+        bad_ = what + ": " + (session_ != nullptr ? say(session_->library, status) : to_string(status)) + "; ";
+    }
+    return false;
+}
+
+void Player::open(const FileAccess& access, const FileCreate& create) {
+    session_ = std::make_unique<Session>(storage_.driver());
+    auto opened = world_.created ? File::open(session_->library, session_->driver, access)
+                                 : File::open_or_create(session_->library, session_->driver, access, create);
+    if (opened.status() == Status::over_budget) {
+        FileAccess more = access;
+        more.metadata_cache = 65536;
+        tell("open", opened.status());
+        opened = world_.created ? File::open(session_->library, session_->driver, more)
+                                : File::open_or_create(session_->library, session_->driver, more, create);
+    }
+    if (!done(opened.status(), "open, metadata cache " + std::to_string(access.metadata_cache) + ", chunk cache " +
+                                   std::to_string(access.chunk_cache))) {
+        session_.reset();
+        return;
+    }
+    session_->file = static_cast<File&&>(*opened);
+    session_->root = session_->file.root();
+    if (!world_.created) {
+        world_.created = true;
+        ledger_.created(storage_.operations(), world_);
+    }
+}
+
+void Player::end_session(bool kill) {
+    session_->driver.dead = kill;
+    session_->datasets.clear();
+    session_->root = Group();
+    if (kill) {
+        session_.reset();
+    }
+}
+
+void Player::flush() {
+    ledger_.attempt(world_);
+    if (done(session_->file.flush(), "flush")) {
+        ledger_.acknowledge(storage_.operations(), world_);
+    }
+}
+
+void Player::close() {
+    end_session(false);
+    ledger_.attempt(world_);
+    if (done(session_->file.close(), "close")) {
+        ledger_.acknowledge(storage_.operations(), world_);
+        session_.reset();
+    } else if (bad_.empty()) {
+        kill();
+    }
+}
+
+// As after kill -9: what was written stays, in the order in which it was.
+void Player::kill() {
+    tell("kill", Status::ok);
+    end_session(true);
+    unclear_ = false;
+    World found;
+    ledger_.finish(world_);
+    bad_ = storage_.start();
+    if (bad_.empty()) {
+        bad_ = verify(storage_, ledger_.last(), found);
+    }
+    if (!bad_.empty()) {
+        bad_ = "after a kill: " + bad_;
+    } else if (storage_.atomic()) {
+        world_ = found;
+    } else {
+        world_.adopt(found);
+    }
+}
+
+std::string Player::play(const Plan& plan) {
+    Random random(plan.seed);
+    FileCreate create;
+    if constexpr (H5MOTE_CREATION_ORDER != 0) {
+        create.track_link_order = random.one_in(3);
+    }
+    create.sizeof_addr = random.one_in(2) ? 4 : 8;
+    create.superblock_version = random.one_in(3) ? 3 : 2;
+    open(draw_access(random), create);
+    for (const Step& each : plan.steps) {
+        if (session_ == nullptr || !bad_.empty()) {
+            break;
+        }
+        step(each);
+        if (session_ != nullptr && unclear_ && bad_.empty()) {
+            kill();
+        }
+        if (session_ == nullptr && bad_.empty()) {
+            Random again(each.seed + 1);
+            open(draw_access(again), create);
+        }
+    }
+    if (session_ != nullptr && bad_.empty()) {
+        close();
+    }
+    session_.reset();
+    ledger_.finish(world_);
+    return bad_;
+}
+
+void Player::step(const Step& step) {
+    Random random(step.seed);
+    const auto with_path = [&](bool logs, void (Player::*call)(const std::string&, Random&)) {
+        const std::vector<std::string> all = paths(true, logs);
+        if (!all.empty()) {
+            (this->*call)(all[random.below(all.size())], random);
+        }
+    };
+    switch (step.action) {
+        case Action::append:
+            return with_path(true, &Player::append);
+        case Action::write:
+            return with_path(false, &Player::write);
+        case Action::grow:
+            return with_path(false, &Player::grow);
+        case Action::make_dataset:
+            return make_dataset(some_path(random), random);
+        case Action::make_group:
+            return make_group(some_path(random));
+        case Action::set_attribute:
+            return set_attribute(random);
+        case Action::replace_attribute:
+            return replace_attribute(random);
+        case Action::remove_attribute:
+            return remove_attribute(random);
+        case Action::soft_link:
+            return soft_link(some_path(random), random);
+        case Action::hard_link:
+            return with_path(false, &Player::hard_link);
+        case Action::unlink: {
+            const std::vector<std::string> all = paths(false, false);
+            if (!all.empty()) {
+                unlink(all[random.below(all.size())]);
+            }
+            return;
+        }
+        case Action::remake:
+            return remake(random);
+        case Action::leave:
+            while (!session_->datasets.empty()) {
+                leave_object(session_->datasets.begin()->first);
+            }
+            return;
+        case Action::flush:
+            return flush();
+        case Action::reopen:
+            return close();
+        case Action::kill:
+            return kill();
+    }
+}
+
+// Everything that has a name, datasets (only logs) or all.
+std::vector<std::string> Player::paths(bool datasets, bool logs) const {
+    std::vector<std::string> found;
+    std::vector<std::pair<unsigned, std::string>> open = {{0, ""}};
+    for (std::size_t i = 0; i < open.size(); ++i) {
+        const auto [number, path] = open[i];
+        for (const auto& [name, states] : world_.objects.at(number).links) {
+            const World::Link& link = states.back();
+            const std::string full = path + "/" + name;
+            if (link.type == World::Link::Type::hard) {
+                const World::Object& object = world_.objects.at(link.object);
+                if (object.dataset ? !logs || object.shape.is_log : !datasets) {
+                    found.push_back(full);
+                }
+                if (!object.dataset) {
+                    open.push_back({link.object, full});
+                }
+            } else if (link.type == World::Link::Type::soft && !datasets) {
+                found.push_back(full);
+            }
+        }
+    }
+    return found;
+}
+
+std::string Player::some_path(Random& random) {
+    static const std::string kGroups[] = {"", "", "/g", "/g/h", "/calibration of the second sensor"};
+    static const std::string kNames[] = {"g",
+                                         "h",
+                                         "d",
+                                         "imu",
+                                         "health",
+                                         "temperature_of_the_oil",
+                                         "e",
+                                         "calibration of the second sensor",
+                                         std::string(100, 'n'),
+                                         "f",
+                                         "gps",
+                                         "battery"};
+    std::string group = kGroups[random.below(5)];
+    const World::Object* const there = world_.find(group);
+    if (there == nullptr || there->dataset) {
+        group = "";
+    }
+    return group + "/" + kNames[random.below(12)];
+}
+
+// ---- datasets ----------------------------------------------------------------------------------------------------
+
+Dataset* Player::dataset(const std::string& path) {
+    const unsigned number = world_.link(path).object;
+    const auto open = session_->datasets.find(number);
+    if (open != session_->datasets.end()) {
+        return &open->second;
+    }
+    auto opened = session_->root.open_dataset(path);
+    if (!done(opened.status(), "open dataset " + path, {Status::over_budget})) {
+        return nullptr;
+    }
+    const World::Object& object = world_.objects.at(number);
+    if (!object.dims().empty() && opened->size() != object.dims()[0]) {
+        bad_ = path + " has " + std::to_string(opened->size()) + " rows when it is opened; ";
+        return nullptr;
+    }
+    return &(session_->datasets[number] = static_cast<Dataset&&>(*opened));
+}
+
+void Player::append(const std::string& path, Random& random) {
+    Dataset* const log = dataset(path);
+    if (log == nullptr) {
+        return;
+    }
+    World::Object& object = *world_.find(path);
+    static constexpr std::size_t kCounts[] = {1, 1, 1, 2, 3, 5, 8, 20, 60};
+    const std::uint64_t before = object.dims()[0];
+    const std::size_t count =
+        static_cast<std::size_t>(std::min<std::uint64_t>(random.of(kCounts), object.shape.box[0] - before));
+    const bool one_by_one = random.one_in(2);
+    Blob rows;
+    for (std::size_t i = 0; i < count; ++i) {
+        const Blob row = random.one_in(6) ? object.shape.fill : draw_bytes(object.shape.element, random);
+        rows.insert(rows.end(), row.begin(), row.end());
+    }
+    // What is appended is there before the rows count.
+    std::copy(rows.begin(), rows.end(),
+              object.now.begin() + static_cast<std::ptrdiff_t>(before * object.shape.element));
+    Status status = Status::ok;
+    for (std::size_t i = 0; i < count && status == Status::ok; i += one_by_one ? 1 : count) {
+        status = log->append_records(rows.data() + i * object.shape.element, one_by_one ? 1 : count);
+    }
+    const std::uint64_t after = log->size();
+    done(status,
+         "append " + std::to_string(count) + (one_by_one ? " one by one to " : " to ") + path + ", now " +
+             std::to_string(after),
+         {Status::over_budget});
+    if (after < before || after > before + count || (status == Status::ok && after != before + count)) {
+        bad_ = path + ": " + std::to_string(after) + " rows after appending " + std::to_string(count) + " to " +
+               std::to_string(before) + "; ";
+        return;
+    }
+    for (std::uint64_t i = after; i < before + count; ++i) {
+        std::copy(object.shape.fill.begin(), object.shape.fill.end(),
+                  object.now.begin() + static_cast<std::ptrdiff_t>(i * object.shape.element));
+    }
+    object.extents.push_back({{after}, before});
+}
+
+void Player::grow(const std::string& path, Random& random) {
+    World::Object& object = *world_.find(path);
+    if (!object.shape.extensible) {
+        return;
+    }
+    Dataset* const handle = dataset(path);
+    if (handle == nullptr) {
+        return;
+    }
+    if constexpr (H5MOTE_PARTIAL_IO != 0) {
+        Dims dims = object.dims();
+        std::string text = "set_extent " + path;
+        for (std::size_t d = 0; d < dims.size(); ++d) {
+            dims[d] +=
+                random.below(static_cast<std::size_t>(std::min<std::uint64_t>(object.shape.box[d] - dims[d], 9)) + 1);
+            text += " " + std::to_string(dims[d]);
+        }
+        const bool good = done(handle->set_extent({dims.data(), dims.size()}), text, {Status::over_budget});
+        object.extents.push_back({dims, dims[0]});
+        unclear_ = !good;
+    }
+}
+
+void Player::write(const std::string& path, Random& random) {
+    World::Object& object = *world_.find(path);
+    for (const std::uint64_t dim : object.dims()) {
+        if (dim == 0) {
+            return;
+        }
+    }
+    Dataset* const handle = dataset(path);
+    if (handle == nullptr) {
+        return;
+    }
+    if constexpr (H5MOTE_PARTIAL_IO != 0) {
+        const World::Shape& shape = object.shape;
+        const Dims& dims = object.dims();
+        const std::size_t rank = dims.size();
+        // Which elements, in the order in which they are given.
+        std::vector<Dims> elements;
+        Selection selection = Selection::all();
+        Dims start(rank), count(rank), stride(rank), block(rank), points;
+        const std::size_t way = rank == 0 ? 0 : random.below(4);
+        if (way == 0) {
+            for_each_element(dims, [&](const Dims& at) { elements.push_back(at); });
+        } else if (way == 1) {
+            for (std::size_t n = 1 + random.below(5); n > 0; --n) {
+                Dims at;
+                for (const std::uint64_t dim : dims) {
+                    at.push_back(random.below(static_cast<std::size_t>(dim)));
+                }
+                elements.push_back(at);
+                points.insert(points.end(), at.begin(), at.end());
+            }
+            selection = Selection::points(static_cast<unsigned>(rank), {points.data(), points.size()});
+        } else {
+            Dims size(rank);
+            for (std::size_t d = 0; d < rank; ++d) {
+                start[d] = random.below(static_cast<std::size_t>(dims[d]));
+                const std::uint64_t left = dims[d] - start[d];
+                block[d] = way == 2 ? 1 : 1 + random.below(static_cast<std::size_t>(std::min<std::uint64_t>(left, 3)));
+                stride[d] = way == 2 ? 1 : block[d] + random.below(3);
+                count[d] = 1 + random.below(static_cast<std::size_t>((left - block[d]) / stride[d]) + 1);
+                size[d] = count[d] * block[d];
+            }
+            for_each_element(size, [&](const Dims& at) {
+                Dims element(rank);
+                for (std::size_t d = 0; d < rank; ++d) {
+                    element[d] = start[d] + at[d] / block[d] * stride[d] + at[d] % block[d];
+                }
+                elements.push_back(element);
+            });
+            selection = Selection::hyperslab({start.data(), rank}, {count.data(), rank}, {stride.data(), rank},
+                                             {block.data(), rank});
+        }
+        // All of an element, or some members of it.
+        std::vector<bool> chosen(shape.members.size(), true);
+        if (!chosen.empty() && random.one_in(2)) {
+            for (std::size_t m = 0; m < chosen.size(); ++m) {
+                chosen[m] = random.one_in(2);
+            }
+            chosen[random.below(chosen.size())] = true;
+        }
+        const Blob type = chosen.empty() ? shape.type : encode_compound(shape.members, chosen);
+        std::size_t bytes = 0;
+        for (std::size_t m = 0; m < chosen.size(); ++m) {
+            bytes += chosen[m] ? shape.members[m] : 0;
+        }
+        bytes = chosen.empty() ? shape.element : bytes;
+        const Blob data = draw_bytes(elements.size() * bytes, random);
+        const Status status =
+            handle->write(selection, DatatypeView({type.data(), type.size()}), {data.data(), data.size()});
+        unclear_ = !done(status,
+                         "write " + std::to_string(elements.size()) + (way == 1 ? " points of " : " elements of ") +
+                             path + (bytes != shape.element ? ", some members" : ""),
+                         {Status::over_budget});
+        const std::byte* from = data.data();
+        for (const Dims& at : elements) {
+            const std::size_t place = object.place(at);
+            if (chosen.empty()) {
+                object.set(place, from);
+                from += bytes;
+                continue;
+            }
+            std::size_t offset = 0;
+            for (std::size_t m = 0; m < chosen.size(); ++m) {
+                if (chosen[m]) {
+                    object.set_bytes(place, offset, shape.members[m], from);
+                    from += shape.members[m];
+                }
+                offset += shape.members[m];
+            }
+        }
+    } else {
+        (void)random;
+    }
+}
+
+void Player::leave_object(unsigned number) {
+    const auto open = session_->datasets.find(number);
+    if (open != session_->datasets.end()) {
+        done(open->second.close(), "close dataset " + std::to_string(number));
+        session_->datasets.erase(open);
+    }
+}
+
+}  // namespace h5mote_test

@@ -1,0 +1,176 @@
+#include "player.hpp"
+#include "tree.hpp"
+
+#include <h5mote/check.hpp>
+#include <h5mote/h5mote.hpp>
+#include <h5mote/port/malloc.hpp>
+
+#include <algorithm>
+
+namespace h5mote_test {
+
+using namespace h5mote;
+
+namespace {
+
+class FoundProblems final : public CheckReporter {
+public:
+    void problem(const Problem& problem) noexcept override {
+        // A cut may come between a change and the write that counts it; any other note is one too many.
+        const bool counted = problem.kind == ProblemKind::statistics || problem.kind == ProblemKind::reference_count;
+        if (!problem.note || !counted) {
+            text += "check: problem " + std::to_string(static_cast<int>(problem.kind)) + " of part " +
+                    std::to_string(static_cast<int>(problem.part)) + " at " + std::to_string(problem.address) + ", " +
+                    std::to_string(problem.number) + "; ";
+        }
+    }
+    std::string text;
+};
+
+class Reader {
+public:
+    Reader(Library& library, File& file, Tree& tree) : library_(library), root_(file.root()), tree_(tree) {}
+
+    void object(const std::string& path) {
+        auto opened = root_.open_object(path);
+        if (!good(opened.status(), path, "open")) {
+            return;
+        }
+        const std::uint64_t address = opened->address();
+        if (tree_.nodes.count(address) != 0) {
+            return;
+        }
+        Tree::Node& node = tree_.nodes[address];
+        if (path == "/") {
+            tree_.root = address;
+        }
+        ObjectType type{};
+        std::uint32_t count = 0;
+        if (!good(opened->type(type), path, "type") || !good(opened->attribute_count(count), path, "attributes")) {
+            return;
+        }
+        node.dataset = type == ObjectType::dataset;
+        node.attribute_count = count;
+        attributes(*opened, node, path);
+        if (node.dataset) {
+            data(node, path);
+        } else {
+            links(node, path);
+        }
+    }
+
+    std::string bad;
+
+private:
+    bool good(Status status, const std::string& path, const char* what) {
+        if (status != Status::ok) {
+            bad += path + ": " + what + " " + say(library_, status) + "; ";
+        }
+        return status == Status::ok;
+    }
+
+    void attributes(const Object& object, Tree::Node& node, const std::string& path) {
+        AttributeIterator walk(object);
+        Attribute attribute;
+        Status status = walk.next(attribute);
+        for (; status == Status::ok; status = walk.next(attribute)) {
+            Tree::Attribute found;
+            found.name = std::string(attribute.name());
+            found.value.resize(static_cast<std::size_t>(attribute.data_size()));
+            good(attribute.read_stored(0, {found.value.data(), found.value.size()}), path + "@" + found.name, "read");
+            Blob again(found.value.size());
+            good(object.read_attribute(found.name, attribute.type(), {again.data(), again.size()}),
+                 path + "@" + found.name, "read by name");
+            bad += again == found.value ? "" : path + "@" + found.name + ": two values; ";
+            node.attributes.push_back(found);
+        }
+        good(status == Status::not_found ? Status::ok : status, path, "attributes");
+    }
+
+    void links(Tree::Node& node, const std::string& path) {
+        auto group = root_.open_group(path);
+        if (!good(group.status(), path, "open")) {
+            return;
+        }
+        LinkIterator walk(*group, IndexOrder::name);
+        Link link;
+        Status status = walk.next(link);
+        for (; status == Status::ok; status = walk.next(link)) {
+            Tree::Link found;
+            found.name = std::string(link.name());
+            found.hard = link.type() == LinkType::hard;
+            found.address = found.hard ? link.address() : 0;
+            found.target = found.hard ? "" : std::string(link.target());
+            node.links.push_back(found);
+        }
+        good(status == Status::not_found ? Status::ok : status, path, "links");
+        const std::vector<Tree::Link> all = node.links;
+        for (const Tree::Link& each : all) {
+            if (each.hard) {
+                object(path + each.name + "/");
+            }
+        }
+    }
+
+    void data(Tree::Node& node, const std::string& path) {
+        auto dataset = root_.open_dataset(path);
+        Dataspace space;
+        std::byte buffer[1024];
+        DatatypeView type;
+        if (!good(dataset.status(), path, "open") || !good(dataset->dataspace(space), path, "dataspace") ||
+            !good(dataset->datatype({buffer, sizeof(buffer)}, type), path, "datatype")) {
+            return;
+        }
+        node.dims.assign(space.dims().begin(), space.dims().end());
+        node.element = dataset->element_size();
+        std::uint64_t count = 0;
+        if (!good(space.element_count(count), path, "count") || count * node.element > 1000000) {
+            bad += path + ": " + std::to_string(count) + " elements; ";
+            return;
+        }
+        node.data.resize(static_cast<std::size_t>(count) * node.element);
+        good(dataset->read(Selection::all(), type, {node.data.data(), node.data.size()}), path, "read");
+    }
+
+    Library& library_;
+    Group root_;
+    Tree& tree_;
+};
+
+}  // namespace
+
+std::string read_by_h5mote(Driver& driver, Tree& tree) {
+    MallocAllocator allocator;
+    NullPort port;
+    Library library{allocator, port, all_filters()};
+    FileAccess access;
+    access.read_only = true;
+    access.metadata_cache = 65536;
+    auto file = File::open(library, driver, access);
+    if (!file) {
+        return "open: " + say(library, file.status()) + "; ";
+    }
+    std::string bad;
+    {
+        Reader reader(library, *file, tree);
+        reader.object("/");
+        bad = reader.bad;
+    }
+    for (auto& [address, node] : tree.nodes) {
+        const auto by_name = [](const auto& a, const auto& b) { return a.name < b.name; };
+        std::stable_sort(node.attributes.begin(), node.attributes.end(), by_name);
+    }
+    FoundProblems found;
+    CheckOptions options;
+    options.memory = std::size_t{1} << 16;
+    options.data = false;  // all of it was read
+    const Status status = check_file(*file, options, found);
+    const Status closed = file->close();
+    if (status != Status::ok || closed != Status::ok) {
+        bad += std::string("cannot be checked: ") + to_string(status) + " " + to_string(closed) + "; ";
+    }
+    bad += found.text;
+    return bad;
+}
+
+}  // namespace h5mote_test

@@ -1,0 +1,206 @@
+#include "tree.hpp"
+
+#include <hdf5.h>
+
+#include <algorithm>
+
+namespace h5mote_test {
+
+namespace {
+
+// Closes an identifier.
+class Id {
+public:
+    Id(hid_t id, herr_t (*close)(hid_t)) noexcept : id_(id), close_(close) {}
+    Id(const Id&) = delete;
+    Id& operator=(const Id&) = delete;
+    ~Id() {
+        if (id_ >= 0) {
+            close_(id_);
+        }
+    }
+    operator hid_t() const noexcept { return id_; }
+
+private:
+    hid_t id_;
+    herr_t (*close_)(hid_t);
+};
+
+class Reader {
+public:
+    explicit Reader(Tree& tree) : tree_(tree) {}
+
+    void object(hid_t id, const std::string& path) {
+        H5O_info_t info;
+        if (H5Oget_info2(id, &info, H5O_INFO_BASIC | H5O_INFO_NUM_ATTRS) < 0) {
+            bad += path + ": no information; ";
+            return;
+        }
+        if (tree_.nodes.count(info.addr) != 0) {
+            return;
+        }
+        Tree::Node& node = tree_.nodes[info.addr];
+        if (path == "/") {
+            tree_.root = info.addr;
+        }
+        node.dataset = info.type == H5O_TYPE_DATASET;
+        node.attribute_count = info.num_attrs;
+        Walk<Tree::Attribute> attributes{*this, node.attributes, path};
+        if (H5Aiterate2(id, H5_INDEX_NAME, H5_ITER_NATIVE, nullptr, attribute, &attributes) < 0) {
+            bad += path + ": attributes cannot be walked; ";
+        }
+        if (node.dataset) {
+            data(id, node, path);
+            return;
+        }
+        Walk<Tree::Link> links{*this, node.links, path};
+        if (H5Literate(id, H5_INDEX_NAME, H5_ITER_INC, nullptr, link, &links) < 0) {
+            bad += path + ": links cannot be walked; ";
+        }
+        for (std::size_t i = 0; i < node.links.size(); ++i) {
+            const std::string name = node.links[i].name;
+            if (!node.links[i].hard) {
+                continue;
+            }
+            const Id child(H5Oopen(id, name.c_str(), H5P_DEFAULT), H5Oclose);
+            if (child < 0) {
+                bad += path + name + ": cannot be opened; ";
+            } else {
+                object(child, path + name + "/");
+            }
+        }
+    }
+
+    std::string bad;
+
+private:
+    template <typename T>
+    struct Walk {
+        Reader& reader;
+        std::vector<T>& found;
+        const std::string& path;
+    };
+
+    static herr_t attribute(hid_t object, const char* name, const H5A_info_t*, void* to) {
+        auto& walk = *static_cast<Walk<Tree::Attribute>*>(to);
+        const Id id(H5Aopen(object, name, H5P_DEFAULT), H5Aclose);
+        const Id type(id < 0 ? -1 : H5Aget_type(id), H5Tclose);
+        Tree::Attribute found;
+        found.name = name;
+        found.value.resize(id < 0 ? 0 : static_cast<std::size_t>(H5Aget_storage_size(id)));
+        if (type < 0 || (!found.value.empty() && H5Aread(id, type, found.value.data()) < 0)) {
+            walk.reader.bad += walk.path + "@" + name + ": cannot be read; ";
+        }
+        walk.found.push_back(found);
+        return 0;
+    }
+
+    static herr_t link(hid_t group, const char* name, const H5L_info_t* info, void* to) {
+        auto& walk = *static_cast<Walk<Tree::Link>*>(to);
+        Tree::Link found;
+        found.name = name;
+        found.hard = info->type == H5L_TYPE_HARD;
+        if (found.hard) {
+            found.address = info->u.address;
+        } else {
+            std::vector<char> target(info->u.val_size + 1);
+            if (H5Lget_val(group, name, target.data(), target.size(), H5P_DEFAULT) < 0) {
+                walk.reader.bad += walk.path + name + ": link cannot be read; ";
+            }
+            found.target = target.data();
+        }
+        walk.found.push_back(found);
+        return 0;
+    }
+
+    void data(hid_t id, Tree::Node& node, const std::string& path) {
+        const Id space(H5Dget_space(id), H5Sclose);
+        const Id type(H5Dget_type(id), H5Tclose);
+        const int rank = space < 0 ? -1 : H5Sget_simple_extent_ndims(space);
+        if (rank < 0 || type < 0) {
+            bad += path + ": no dataspace or type; ";
+            return;
+        }
+        std::vector<hsize_t> dims(static_cast<std::size_t>(rank));
+        H5Sget_simple_extent_dims(space, dims.data(), nullptr);
+        node.dims.assign(dims.begin(), dims.end());
+        node.element = static_cast<std::uint32_t>(H5Tget_size(type));
+        const hssize_t count = H5Sget_simple_extent_npoints(space);
+        if (count < 0 || static_cast<std::uint64_t>(count) * node.element > 1000000) {
+            bad += path + ": " + std::to_string(count) + " elements; ";
+            return;
+        }
+        node.data.resize(static_cast<std::size_t>(count) * node.element);
+        if (count > 0 && H5Dread(id, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, node.data.data()) < 0) {
+            bad += path + ": cannot be read; ";
+        }
+    }
+
+    Tree& tree_;
+};
+
+void sort(Tree& tree) {
+    for (auto& [address, node] : tree.nodes) {
+        const auto by_name = [](const auto& a, const auto& b) { return a.name < b.name; };
+        std::stable_sort(node.links.begin(), node.links.end(), by_name);
+        std::stable_sort(node.attributes.begin(), node.attributes.end(), by_name);
+    }
+}
+
+std::string nodes_differ(const Tree::Node& a, const Tree::Node& b) {
+    std::string text = a.dataset != b.dataset ? "kind; " : "";
+    text += a.dims != b.dims || a.element != b.element ? "shape; " : "";
+    text += a.data != b.data ? "data; " : "";
+    text += a.attribute_count != b.attribute_count ? "number of attributes " + std::to_string(a.attribute_count) +
+                                                         " and " + std::to_string(b.attribute_count) + "; "
+                                                   : "";
+    const auto attribute = [](const Tree::Attribute& x, const Tree::Attribute& y) {
+        return x.name == y.name && x.value == y.value;
+    };
+    const auto link = [](const Tree::Link& x, const Tree::Link& y) {
+        return x.name == y.name && x.hard == y.hard && x.address == y.address && x.target == y.target;
+    };
+    text += std::equal(a.attributes.begin(), a.attributes.end(), b.attributes.begin(), b.attributes.end(), attribute)
+                ? ""
+                : "attributes; ";
+    text += std::equal(a.links.begin(), a.links.end(), b.links.begin(), b.links.end(), link) ? "" : "links; ";
+    return text;
+}
+
+}  // namespace
+
+std::string read_by_libhdf5(h5mote::ConstBytes image, Tree& tree) {
+    static const bool quiet = H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr) >= 0;
+    if (!quiet || image.empty()) {
+        return "libhdf5 has no file; ";
+    }
+    const Id access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
+    H5Pset_fapl_core(access, 65536, 0);
+    H5Pset_file_image(access, const_cast<std::byte*>(image.data()), image.size());
+    const Id file(H5Fopen("image", H5F_ACC_RDONLY, access), H5Fclose);
+    if (file < 0) {
+        return "libhdf5 does not open it; ";
+    }
+    Reader reader(tree);
+    const Id root(H5Oopen(file, "/", H5P_DEFAULT), H5Oclose);
+    if (root < 0) {
+        return "libhdf5 does not open the root group; ";
+    }
+    reader.object(root, "/");
+    sort(tree);
+    return reader.bad.empty() ? "" : "libhdf5: " + reader.bad;
+}
+
+std::string difference(const Tree& a, const Tree& b) {
+    std::string text = a.root != b.root || a.nodes.size() != b.nodes.size() ? "other objects; " : "";
+    for (const auto& [address, node] : a.nodes) {
+        const auto other = b.nodes.find(address);
+        if (other != b.nodes.end()) {
+            const std::string differ = nodes_differ(node, other->second);
+            text += differ.empty() ? "" : "object at " + std::to_string(address) + ": " + differ;
+        }
+    }
+    return text.empty() ? "" : "libhdf5 and h5mote read different things: " + text;
+}
+
+}  // namespace h5mote_test
