@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
 
@@ -23,6 +24,13 @@ Id access_list(Bounds bounds) {
 }
 
 }  // namespace
+
+void prepare_libhdf5() {
+    H5open();
+    if (std::getenv("DIFFERENTIAL_TRACE") == nullptr) {
+        H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+    }
+}
 
 Id create_image(Bounds bounds) {
     return DIFFERENTIAL_ID(H5Fcreate(new_path().c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access_list(bounds)));
@@ -52,6 +60,44 @@ Id read_image(const Blob& image) {
     DIFFERENTIAL_OK(H5Pset_fapl_core(access, 1 << 16, false));
     DIFFERENTIAL_OK(H5Pset_file_image(access, copy.data(), copy.size()));
     return DIFFERENTIAL_ID(H5Fopen("image", H5F_ACC_RDONLY, access));
+}
+
+std::vector<Sizes> raw_sized_chunks(hid_t dataset) {
+    std::vector<Sizes> found;
+    const Id list = DIFFERENTIAL_ID(H5Dget_create_plist(dataset));
+    bool deflated = false;
+    bool checked = false;
+    for (int i = 0; i < H5Pget_nfilters(list); ++i) {
+        std::size_t values = 0;
+        const H5Z_filter_t filter =
+            H5Pget_filter2(list, static_cast<unsigned>(i), nullptr, &values, nullptr, 0, nullptr, nullptr);
+        deflated = deflated || filter == H5Z_FILTER_DEFLATE;
+        checked = checked || filter == H5Z_FILTER_FLETCHER32;
+    }
+    if (!deflated) {
+        return found;
+    }
+    const Id type = DIFFERENTIAL_ID(H5Dget_type(dataset));
+    hsize_t dims[H5S_MAX_RANK];
+    const int rank = H5Pget_chunk(list, H5S_MAX_RANK, dims);
+    hsize_t raw = H5Tget_size(type);
+    for (int d = 0; d < rank; ++d) {
+        raw *= dims[d];
+    }
+    raw += checked ? 4 : 0;
+    DIFFERENTIAL_OK(H5Dflush(dataset));
+    hsize_t count = 0;
+    const Id space = DIFFERENTIAL_ID(H5Dget_space(dataset));
+    DIFFERENTIAL_OK(H5Dget_num_chunks(dataset, space, &count));
+    for (hsize_t i = 0; i < count; ++i) {
+        hsize_t offset[H5S_MAX_RANK];
+        hsize_t size = 0;
+        DIFFERENTIAL_OK(H5Dget_chunk_info(dataset, space, i, offset, nullptr, nullptr, &size));
+        if (size == raw) {
+            found.emplace_back(offset, offset + rank);
+        }
+    }
+    return found;
 }
 
 Type::Type(hid_t id) {

@@ -47,6 +47,9 @@ inline void check(herr_t result, const char* what) {
 #define DIFFERENTIAL_ID(call) ::differential::Id(call, #call)
 #define DIFFERENTIAL_OK(call) ::differential::check((call) < 0 ? -1 : 0, #call)
 
+/// Begins with libhdf5. Its messages are not printed unless the environment has DIFFERENTIAL_TRACE.
+void prepare_libhdf5();
+
 /// Oldest and newest version of the format that libhdf5 may write.
 struct Bounds {
     H5F_libver_t low = H5F_LIBVER_EARLIEST;
@@ -60,6 +63,10 @@ Id open_image(const Blob& image, Bounds bounds);
 /// Closes the file and every object in it; its bytes. (H5Fget_file_image leaves a wrong checksum in superblocks of
 /// version 3.)
 Blob close_image(Id& file);
+/// Of a deflated dataset, the chunks whose stored size is that of the raw chunk. libhdf5 1.10 keeps a chunk's filter
+/// mask when it stores another chunk of the same size in its place: compressed bytes are then taken for raw ones, or
+/// the other way round (libhdf5_faults.cpp shows it without h5mote).
+std::vector<Sizes> raw_sized_chunks(hid_t dataset);
 /// A file in memory, to be read.
 Id read_image(const Blob& image);
 

@@ -5,11 +5,10 @@
 // Each run is a process of its own, so that a crash or an endless loop is a failure like any other. A run that fails is
 // shrunk by taking steps out of it, told with its seed and with what is left of it, and ends the program with 1.
 // `--storage` keeps to one driver. `--least N`: fewer operations than that are a failure, too.
+#include "libhdf5.hpp"
 #include "writing.hpp"
 
 #include <h5mote/status.hpp>
-
-#include <hdf5.h>
 
 #include <chrono>
 #include <cstdlib>
@@ -179,10 +178,7 @@ int main(int count, char** arguments) {
                   << " [--seed N] [--seconds N | --count N] [--storage NAME] [--least N]\n";
         return 2;
     }
-    H5open();
-    if (std::getenv("DIFFERENTIAL_TRACE") == nullptr) {
-        H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
-    }
+    prepare_libhdf5();
     const auto begin = std::chrono::steady_clock::now();
     const auto elapsed = [&] {
         return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

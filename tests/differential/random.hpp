@@ -20,6 +20,9 @@ struct Difference {
 
 [[noreturn]] inline void differ(const std::string& text) { throw Difference{text}; }
 
+/// Thrown when a fault of libhdf5 that is known has made its file useless: the run ends there, without a difference.
+struct Spoiled {};
+
 /// splitmix64.
 class Random {
 public:

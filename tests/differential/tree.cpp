@@ -175,7 +175,8 @@ std::string say(h5mote::Library& library, h5mote::Status status) {
     std::string text = h5mote::to_string(status);
     for (std::size_t i = 0; i < std::min<std::size_t>(library.trail().size(), 3); ++i) {
         const h5mote::ErrorRecord record = library.trail().newest(i);
-        text += std::string(" (") + h5mote::to_string(record.module) + " " + std::to_string(record.line) + " " +
+        const char* const source = h5mote::source_name(record);
+        text += std::string(" (") + (source == nullptr ? "?" : source) + " " + std::to_string(record.line) + " " +
                 h5mote::to_string(record.status) + " " + std::to_string(record.detail) + " " +
                 std::to_string(record.value) + ")";
     }

@@ -215,6 +215,13 @@ void Writing::verify(const Blob& image, const std::string& who) {
 
 // Ends the session and compares; the file of libhdf5.
 Blob Writing::end() {
+    // What a destructor cannot say, the file's close() does.
+    for (auto& entry : session_->datasets) {
+        const Status closed = random_.one_in(2) ? entry.second.close() : Status::ok;
+        if (closed != Status::ok) {
+            differ("close dataset: " + say(library(), closed));
+        }
+    }
     session_->datasets.clear();
     const Status status = session_->file.close();
     if (status != Status::ok) {
@@ -473,7 +480,9 @@ Id NewDataset::list() const {
                                       H5D_ALLOC_TIME_INCR};
     DIFFERENTIAL_OK(H5Pset_alloc_time(list, times[static_cast<int>(allocation)]));
     const H5D_fill_time_t fills[] = {H5D_FILL_TIME_ALLOC, H5D_FILL_TIME_NEVER, H5D_FILL_TIME_IFSET};
-    DIFFERENTIAL_OK(H5Pset_fill_time(list, fills[static_cast<int>(fill_time)]));
+    // libhdf5 leaves in a contiguous dataset without a fill value of its own what the file held there.
+    const bool leaves = chunk.empty() && fill_time == FillTime::if_set && fill.empty();
+    DIFFERENTIAL_OK(H5Pset_fill_time(list, leaves ? H5D_FILL_TIME_ALLOC : fills[static_cast<int>(fill_time)]));
     return list;
 }
 
@@ -583,8 +592,23 @@ void Writing::put_libhdf5(std::size_t object, const Sizes& elements, hid_t memor
     const Id space = select_elements(model_.objects[object].extent.dims, elements);
     const hsize_t count = elements.size();
     const Id memory = DIFFERENTIAL_ID(H5Screate_simple(1, &count, nullptr));
-    if (count != 0) {
-        DIFFERENTIAL_OK(H5Dwrite(dataset, memory_type, memory, space, H5P_DEFAULT, data.data()));
+    if (count == 0) {
+        return;
+    }
+    // Where space is allocated late, libhdf5 1.10 leaves the fill value out of what an edge chunk has beyond the extent
+    // when the first write covers all of that (libhdf5_faults.cpp).
+    if (elements.size() == model_.objects[object].extent.count()) {
+        const hsize_t one = 1;
+        DIFFERENTIAL_OK(H5Dwrite(dataset, memory_type, DIFFERENTIAL_ID(H5Screate_simple(1, &one, nullptr)),
+                                 select_elements(model_.objects[object].extent.dims, {elements[0]}), H5P_DEFAULT,
+                                 data.data()));
+    }
+    const std::vector<Sizes> before = raw_sized_chunks(dataset);
+    DIFFERENTIAL_OK(H5Dwrite(dataset, memory_type, memory, space, H5P_DEFAULT, data.data()));
+    for (const Sizes& chunk : raw_sized_chunks(dataset)) {
+        if (std::find(before.begin(), before.end(), chunk) != before.end()) {
+            throw Spoiled{};
+        }
     }
 }
 
@@ -956,10 +980,13 @@ std::vector<Step> random_steps(std::uint64_t seed) {
 
 WritingCounts run_writing(std::uint64_t seed, const std::vector<Step>& steps, const WritingOptions& options) {
     Writing writing(seed, options);
-    for (const Step& step : steps) {
-        writing.run(step);
+    try {
+        for (const Step& step : steps) {
+            writing.run(step);
+        }
+        writing.finish();
+    } catch (const Spoiled&) {
     }
-    writing.finish();
     return writing.counts();
 }
 
