@@ -98,10 +98,19 @@ Status next_order(FileState& file, Address header, std::uint16_t& order) noexcep
 }
 #endif
 
-bool same_space(const DataspaceMessage& stored, const Extent& space) noexcept {
-    bool same = stored.type == space.type && stored.rank == space.rank;
-    for (unsigned i = 0; same && i < stored.rank; ++i) {
-        same = stored.dim(i) == space.dims[i];
+// What may take the place of what: the same datatype in any encoding, and texts of any length and character set.
+bool same_type(DatatypeView stored, DatatypeView type) noexcept {
+    if constexpr (H5MOTE_CONVERSION) {
+        return equal(stored, type);
+    } else {
+        return identical_layout(stored, type);
+    }
+}
+
+bool same_dims(const DataspaceMessage& stored, const Extent& space) noexcept {
+    bool same = true;
+    for (unsigned i = 0; i < stored.rank; ++i) {
+        same = same && stored.dim(i) == space.dims[i];
     }
     return same;
 }
@@ -111,9 +120,15 @@ H5MOTE_STEP Status replace_value(FileState& file, Address header, const Attribut
     StoredAttribute existing(file, header);
     H5MOTE_TRY(existing.find(text_of(content.message.name)));
     H5MOTE_TRY(existing.describe());
-    if (!identical_layout(existing.type, DatatypeView(content.message.type)) ||
-        !same_space(existing.space, content.space)) {
-        return file.context.fail(Module::attribute, H5MOTE_HERE, Status::type_mismatch);
+    const DatatypeView type(content.message.type);
+    const bool same = same_type(existing.type, type);
+    const bool texts = existing.type.type_class() == TypeClass::string && type.type_class() == TypeClass::string;
+    const bool same_rank = existing.space.type == content.space.type && existing.space.rank == content.space.rank;
+    if (!(same || texts) || !same_rank) {
+        return file.context.fail(Module::attribute, H5MOTE_HERE, Status::type_mismatch, same || texts ? 2 : 1);
+    }
+    if (!same || !same_dims(existing.space, content.space)) {
+        return replace_message(existing.message, content);
     }
     CacheEntry& block = *existing.message.block();
     const std::size_t at = static_cast<std::size_t>(existing.parts.data.data() - block.at(0));
@@ -124,12 +139,12 @@ H5MOTE_STEP Status replace_value(FileState& file, Address header, const Attribut
 }
 
 Status write_value(FileState& file, Address header, AttributeContent& content) noexcept {
+    if (content.size() > 0xffff) {
+        return file.context.fail(Module::attribute, H5MOTE_HERE, Status::over_budget, 0, content.size());
+    }
     const Status status = replace_value(file, header, content);
     if (status != Status::not_found) {
         return status;
-    }
-    if (content.size() > 0xffff) {
-        return file.context.fail(Module::attribute, H5MOTE_HERE, Status::over_budget, 0, content.size());
     }
     std::uint16_t order = 0;
     H5MOTE_TRY(next_order(file, header, order));
@@ -193,6 +208,10 @@ Status Object::write_attribute_as(std::string_view name, DatatypeView memory_typ
     }
     if (!sound || !content.space.data_size(memory_type.size(), bytes) || bytes != data.size()) {
         return file_->context.fail(Module::attribute, H5MOTE_HERE, Status::invalid_argument, 0, data.size());
+    }
+    if (contains_class(file_type, TypeClass::variable_length)) {
+        return file_->context.unsupported(Module::attribute, H5MOTE_HERE, Feature::datatype_class,
+                                          static_cast<std::uint32_t>(TypeClass::variable_length));
     }
     Conversion conversion;
     H5MOTE_TRY(prepare_conversion(file_->context, conversion, memory_type, file_type));

@@ -64,6 +64,34 @@ public:
         return add_block();
     }
 
+    // The message at hand becomes the new one. Where it and null space after it leave no room, the new one stands in a
+    // new block, to which the block of the old one leads: by its continuation message, or by one in the old one's
+    // place. Either way the block of the old one is all that changes among what the header has.
+    Status replace(MessageIterator& old) noexcept {
+        header_ = old.address();
+        header_flags_ = old.header_flags();
+        link_.set(old);
+        H5MOTE_TRY(survey_block());
+        const std::size_t after = room_.block ? room_.size : link_.size;
+        if (fits(size_, after, header_size())) {
+            link_.size = after;
+            room_.block.reset();
+            H5MOTE_TRY(secure(link_));
+            put(link_);
+            return Status::ok;
+        }
+        const bool linked = static_cast<bool>(moved_.block);
+        const std::size_t begin = link_.header;
+        if (!linked) {
+            return add_block();
+        }
+        link_.block.reset();
+        H5MOTE_TRY(secure_change(file_, header_, *moved_.block, begin < moved_.header ? begin : moved_.header));
+        H5MOTE_TRY(add_block());
+        remove_message(old);
+        return Status::ok;
+    }
+
 private:
     std::size_t header_size() const noexcept { return message_header_size(header_flags_); }
     Status secure(Place& place) noexcept { return secure_change(file_, header_, *place.block, place.header); }
@@ -118,6 +146,28 @@ private:
                     moved_.header = run;
                     moved_.size = run_end - run - header_size();
                 }
+            }
+        }
+        return status == Status::not_found ? Status::ok : status;
+    }
+
+    // Looks around in the block of the message that is replaced (`link_`): for null space that follows it (`room_`:
+    // what both are together), and for the message that continues the header elsewhere (`moved_`).
+    H5MOTE_STEP Status survey_block() noexcept {
+        MessageIterator message(file_, header_);
+        const CacheEntry* const block = &*link_.block;
+        Status status;
+        while ((status = message.next()) == Status::ok) {
+            blocks_ = message.blocks();
+            if (&*message.block() != block) {
+                continue;
+            }
+            if (message.type() == MessageType::continuation) {
+                moved_.set(message);
+            } else if (message.type() == MessageType::null &&
+                       message.offset() == link_.header + header_size() + link_.size + header_size()) {
+                room_.set(message);
+                room_.size += link_.size + header_size();
             }
         }
         return status == Status::not_found ? Status::ok : status;
@@ -196,6 +246,15 @@ private:
 Status add_message(FileState& file, Address header, MessageType type, std::uint8_t flags, std::uint16_t order,
                    const MessageContent& content) noexcept {
     return Adder(file, type, flags, order, content).run(header);
+}
+
+Status replace_message(MessageIterator& message, const MessageContent& content) noexcept {
+#if H5MOTE_ALL_FORMATS
+    if (message.version() == 1) {
+        return message.file().context.unsupported(Module::object, H5MOTE_HERE, Feature::object_header_version, 1);
+    }
+#endif
+    return Adder(message.file(), message.type(), message.flags(), message.order(), content).replace(message);
 }
 
 }  // namespace h5mote

@@ -211,6 +211,11 @@ protected:
 H5MOTE_STEP Status add_message(FileState& file, Address header, MessageType type, std::uint8_t flags,
                                std::uint16_t order, const MessageContent& content) noexcept;
 
+/// Puts a message with another body, of any size up to 64 KiB less one byte, in the place of the iterator's current
+/// one; type, flags and creation order stay. One block of the header changes, so that the storage has the old message
+/// or the new one. Nothing changes when an error is returned. Ends the walk. unsupported: a version 1 header.
+H5MOTE_STEP Status replace_message(MessageIterator& message, const MessageContent& content) noexcept;
+
 /// Gives the bytes at the end of a block that are too few for a message to the null message at offset `null`, moving
 /// what stands between: libhdf5 refuses a block that has both.
 void close_gap(CacheEntry& block, std::size_t null, std::size_t header_size) noexcept;

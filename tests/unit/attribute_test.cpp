@@ -2,6 +2,8 @@
 
 #include <h5mote/encoded_type.hpp>
 
+#include "cursor.hpp"
+
 using namespace h5mote;
 using namespace h5mote_test;
 
@@ -221,6 +223,12 @@ TEST(Attribute, RefusesWhatDoesNotFit) {
     EXPECT_EQ(root.write_attribute("a", type, Dataspace::simple({3, 1}), bytes), Status::type_mismatch);
     EXPECT_EQ(root.write_attribute("a", std::int32_t{1}), Status::type_mismatch);
     EXPECT_EQ(root.write_attribute("a", datatype_of<float>(), Dataspace::simple({3}), bytes), Status::type_mismatch);
+    // Values that would have to stand in a heap.
+    static constexpr auto kText = make_variable_string();
+    static constexpr std::byte kPointer[16] = {};
+    EXPECT_EQ(root.write_attribute("v", kText, Dataspace::scalar(), {kPointer, kText.view().size()}),
+              Status::unsupported);
+    EXPECT_FALSE(root.has_attribute("v"));
     std::int32_t back[3] = {};
     EXPECT_EQ(root.read_attribute("a", type, {reinterpret_cast<std::byte*>(back), sizeof back}), Status::ok);
     EXPECT_EQ(std::memcmp(back, numbers, sizeof back), 0);
@@ -242,6 +250,115 @@ TEST(Attribute, RefusesWhatDoesNotFit) {
     EXPECT_EQ(bench.file.close(), Status::ok);
     EXPECT_TRUE(bench.empty());
 }
+
+// A text of any length takes the place of another in one call, as does an array with other dimensions.
+TEST(Attribute, ReplacedByAnotherSize) {
+    Bench bench;
+    ASSERT_EQ(bench.create(), Status::ok);
+    Group root = bench.file.root();
+    char name[8];
+    for (unsigned i = 0; i < 12; ++i) {
+        ASSERT_EQ(root.write_attribute(name_of(i, name), std::uint32_t{i}), Status::ok);
+    }
+    ASSERT_EQ(root.write_attribute("text", "m/s"), Status::ok);
+    const std::int16_t numbers[7] = {1, 2, 3, 4, 5, 6, 7};
+    const ConstBytes bytes = as_bytes(Span<const std::int16_t>(numbers));
+    ASSERT_EQ(root.write_attribute("list", datatype_of<std::int16_t>(), Dataspace::simple({3}), bytes.first(6)),
+              Status::ok);
+    char text[400];
+    std::memset(text, 'x', sizeof text);
+    std::size_t size = 0;
+    for (const std::size_t length : {5U, 1U, 60U, 3U, 200U, 380U, 379U, 8U, 380U, 400U, 2U, 390U}) {
+        text[length - 1] = static_cast<char>('a' + length % 20);
+        ASSERT_EQ(root.write_attribute("text", std::string_view(text, length)), Status::ok);
+        const std::size_t count = length % 7 + 1;
+        const std::uint64_t dims[] = {count};
+        ASSERT_EQ(
+            root.write_attribute("list", datatype_of<std::int16_t>(), Dataspace::simple(dims), bytes.first(2 * count)),
+            Status::ok);
+        root.close();
+        ASSERT_EQ(bench.reopen(), Status::ok);
+        root = bench.file.root();
+        std::uint32_t attributes = 0;
+        ASSERT_EQ(root.attribute_count(attributes), Status::ok);
+        EXPECT_EQ(attributes, 14U);
+        char back[400];
+        std::size_t read = 0;
+        ASSERT_EQ(root.read_attribute("text", Span<char>(back), read), Status::ok);
+        EXPECT_EQ(read, length);
+        EXPECT_EQ(std::memcmp(back, text, length), 0);
+        text[length - 1] = 'x';
+        std::int16_t list[7] = {};
+        ASSERT_EQ(
+            root.read_attribute("list", datatype_of<std::int16_t>(), {reinterpret_cast<std::byte*>(list), 2 * count}),
+            Status::ok);
+        EXPECT_EQ(std::memcmp(list, numbers, 2 * count), 0);
+        for (unsigned i = 0; i < 12; ++i) {
+            std::uint32_t value = 99;
+            ASSERT_EQ(root.read_attribute(name_of(i, name), value), Status::ok);
+            EXPECT_EQ(value, i);
+        }
+        size = length == 400 ? file_size(bench) : size;
+    }
+    // Another character set is another datatype of the same size.
+    ASSERT_EQ(root.write_attribute("text", "abc"), Status::ok);
+    ASSERT_EQ(root.write_attribute("text",
+                                   "\xc2\xb0"
+                                   "C"),
+              Status::ok);
+    AttributeInfo info;
+    std::byte encoded[16];
+    DatatypeView type;
+    ASSERT_EQ(root.attribute_type("text", encoded, type), Status::ok);
+    EXPECT_EQ(type.character_set(), CharacterSet::utf8);
+    ASSERT_EQ(root.attribute_info("list", info), Status::ok);
+    EXPECT_TRUE(info.space == Dataspace::simple({6}));
+    // The room that is there is used again and again.
+    EXPECT_EQ(file_size(bench), size);
+    root.close();
+    EXPECT_EQ(bench.file.close(), Status::ok);
+    EXPECT_TRUE(bench.empty());
+}
+
+#if H5MOTE_CONVERSION
+// The stored message need not be the one that this library would write.
+TEST(Attribute, ReplacedByAnEqualTypeInAnotherEncoding) {
+    Bench bench;
+    ASSERT_EQ(bench.create(), Status::ok);
+    Group root = bench.file.root();
+    // As version 1 of the message has it: names padded, an array as a member with dimensions.
+    struct Pair {
+        std::int32_t a;
+        std::int32_t b;
+    };
+    static constexpr auto kInteger = make_integer(4, true);
+    std::byte old[8 + 2 * (8 + 32 + 12)] = {};
+    Writer writer{Bytes(old)};
+    writer.u8(0x16);
+    writer.u8(2);
+    writer.u16(0);
+    writer.u32(8);
+    for (unsigned i = 0; i < 2; ++i) {
+        writer.u64(i == 0 ? 'a' : 'b');
+        writer.u32(4 * i);
+        writer.fill(std::byte{0}, 28);
+        writer.bytes(kInteger.view().bytes());
+    }
+    const DatatypeView stored(ConstBytes(old).first(writer.written()));
+    const Pair first{1, 2};
+    ASSERT_EQ(root.write_attribute("pair", stored, Dataspace::scalar(), as_bytes(Span<const Pair>(&first, 1))),
+              Status::ok);
+    static constexpr auto kNew = make_compound<8>(member("a", 0, kInteger), member("b", 4, kInteger));
+    const Pair second{3, 4};
+    ASSERT_FALSE(identical_layout(stored, kNew.view()));
+    EXPECT_EQ(root.write_attribute("pair", kNew, Dataspace::scalar(), as_bytes(Span<const Pair>(&second, 1))),
+              Status::ok);
+    Pair back{};
+    EXPECT_EQ(root.read_attribute("pair", kNew, {reinterpret_cast<std::byte*>(&back), sizeof back}), Status::ok);
+    EXPECT_EQ(back.a, 3);
+    EXPECT_EQ(back.b, 4);
+}
+#endif
 
 TEST(Attribute, ShapesUpToTheLargestRank) {
     Bench bench;

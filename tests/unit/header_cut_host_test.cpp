@@ -174,8 +174,67 @@ TEST(HeaderPowerCut, BlocksLargerThanASector) {
     EXPECT_GT(cuts, 150U);
 }
 
-#if H5MOTE_FIXED_CHUNKS
+// A text is replaced by longer and shorter ones, in headers of one block and of several: after every cut it is one of
+// two, and there is one attribute of its name.
+TEST(HeaderPowerCut, AttributesReplacedByAnotherSize) {
+    MallocAllocator memory;
+    NullPort port;
+    GrowingMemoryDriver storage(memory);
+    RecordingDriver recorder(storage);
+    std::vector<std::pair<std::size_t, std::string>> known;  // operations, text
+    constexpr unsigned kOthers = 9;
+    {
+        Library library{memory, port};
+        auto file = File::create(library, recorder);
+        ASSERT_EQ(file.status(), Status::ok);
+        Group group = static_cast<Group&&>(*file->root().create_group("group"));
+        for (unsigned i = 0; i < kOthers; ++i) {
+            ASSERT_EQ(group.write_attribute("other" + std::to_string(i), i), Status::ok);
+        }
+        std::uint32_t state = 1;
+        for (unsigned i = 0; i < 120; ++i) {
+            state = state * 1664525U + 1013904223U;
+            const std::string text((state >> 8) % 300 + 1, static_cast<char>('a' + i % 26));
+            ASSERT_EQ(group.write_attribute("text", std::string_view(text)), Status::ok);
+            ASSERT_EQ(file->flush(), Status::ok);
+            known.emplace_back(recorder.operations().size(), text);
+        }
+        group.close();
+        ASSERT_EQ(file->close(), Status::ok);
+    }
+    std::size_t cuts = 0;
+    const auto check = [&](const Image& image, std::size_t operations) {
+        std::size_t n = known.size();
+        for (std::size_t i = 0; i < known.size() && known[i].first <= operations; ++i) {
+            n = i;
+        }
+        if (n == known.size()) {
+            return;
+        }
+        ++cuts;
+        GrowingMemoryDriver copy(memory);
+        ASSERT_EQ(copy.assign({image.data(), image.size()}), Status::ok);
+        Library library{memory, port};
+        auto file = File::open(library, copy);
+        ASSERT_EQ(file.status(), Status::ok) << operations;
+        EXPECT_TRUE(findings_in(*file).none()) << operations;
+        auto group = file->root().open_group("group");
+        ASSERT_EQ(group.status(), Status::ok) << operations;
+        char buffer[400];
+        std::size_t length = 0;
+        ASSERT_EQ(group->read_attribute("text", Span<char>(buffer), length), Status::ok) << operations;
+        const std::string text(buffer, length);
+        EXPECT_TRUE(text == known[n].second || text == known[n + 1 < known.size() ? n + 1 : n].second) << operations;
+        std::uint32_t count = 0;
+        EXPECT_EQ(group->attribute_count(count), Status::ok);
+        EXPECT_EQ(count, kOthers + 1) << operations;
+    };
+    for_each_cut(recorder, check);
+    std::printf("%zu cuts\n", cuts);
+    EXPECT_GT(cuts, 150U);
+}
 
+#if H5MOTE_FIXED_CHUNKS
 // A grid of chunks is written cell by cell: the pages of its index lie across sectors.
 void cut_grid(std::uint64_t cells, bool filtered, std::size_t floor) {
     MallocAllocator memory;
