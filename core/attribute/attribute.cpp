@@ -81,7 +81,7 @@ Status next_order(FileState& file, Address header, std::uint16_t& order) noexcep
         return file.context.fail(Module::attribute, H5MOTE_HERE, Status::overflow, order);
     }
     if ((info.flags & LinkInfoMessage::kTracked) != 0) {
-        message.store(AttributeInfoMessage::kOrderOffset, order + 1U, 2, Phase::index);
+        return message.store(AttributeInfoMessage::kOrderOffset, order + 1U, 2, Phase::index);
     }
     return Status::ok;
 }
@@ -130,11 +130,10 @@ H5MOTE_STEP Status replace_value(FileState& file, Address header, const Attribut
     if (!same || !same_dims(existing.space, content.space)) {
         return replace_message(existing.message, content);
     }
-    CacheEntry& block = *existing.message.block();
-    const std::size_t at = static_cast<std::size_t>(existing.parts.data.data() - block.at(0));
-    H5MOTE_TRY(secure_change(file, header, block, at));
-    content.store(block.at(at));
-    MetadataCache::mark_dirty(block, at, Phase::object);
+    const auto data = static_cast<std::size_t>(existing.parts.data.data() - existing.message.body().data());
+    std::byte* to = nullptr;
+    H5MOTE_TRY(existing.message.change(data, to));
+    content.store(to);
     return Status::ok;
 }
 
@@ -472,15 +471,7 @@ H5MOTE_STEP Status Object::remove_attribute(std::string_view name) noexcept {
     H5MOTE_TRY(file_->check_writable());
     StoredAttribute attribute(*file_, address_);
     H5MOTE_TRY(attribute.find(name));
-#if H5MOTE_ALL_FORMATS
-    if (attribute.message.version() == 1) {
-        return file_->context.unsupported(Module::attribute, H5MOTE_HERE, Feature::object_header_version, 1);
-    }
-#endif
-    H5MOTE_TRY(secure_change(*file_, address_, *attribute.message.block(),
-                             attribute.message.offset() - attribute.message.header_size()));
-    remove_message(attribute.message);
-    return Status::ok;
+    return remove_message(attribute.message);
 }
 
 }  // namespace h5mote

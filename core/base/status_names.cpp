@@ -67,6 +67,8 @@ const char* to_string(Feature feature) noexcept {
             return "external_link";
         case Feature::user_defined_link:
             return "user_defined_link";
+        case Feature::ordered_writing:
+            return "ordered_writing";
         case Feature::unknown_message:
             return "unknown_message";
         case Feature::datatype_class:

@@ -143,13 +143,15 @@ Status ChunkTable::create_missing() noexcept {
     }
     H5MOTE_TRY(create(*file_, layout, shape_));
     MessageIterator message(*file_, shape_.dataset);
-    const Status status = message.next(MessageType::layout);
+    Status status = message.next(MessageType::layout);
+    if (status == Status::ok) {
+        const unsigned width = file_->shape().sizeof_addr;
+        status = message.store(message.body().size() - width, layout.address, width);
+    }
     if (status != Status::ok) {
         discard_fresh(*file_, layout, shape_);
         return status;
     }
-    const unsigned width = file_->shape().sizeof_addr;
-    message.store(message.body().size() - width, layout.address, width);
     missing_ = false;
     return Status::ok;
 }
@@ -168,12 +170,12 @@ Status ChunkTable::set_single(const ChunkLocation& location) noexcept {
     const FileShape shape = file_->shape();
     std::size_t at = 6U + std::size_t{layout.dimensionality} * layout.dim_width;
     if ((layout.flags & LayoutMessage::kSingleFiltered) != 0) {
-        message.store(at, location.size, shape.sizeof_size);
+        H5MOTE_TRY(message.store(at, location.size, shape.sizeof_size));
         at += shape.sizeof_size;
-        message.store(at, location.mask, 4);
+        H5MOTE_TRY(message.store(at, location.mask, 4));
         at += 4;
     }
-    message.store(at, location.address, shape.sizeof_addr);
+    H5MOTE_TRY(message.store(at, location.address, shape.sizeof_addr));
     single_ = location;
     return Status::ok;
 }

@@ -274,12 +274,14 @@ Status DatasetState::allocate_contiguous() noexcept {
     if (status == Status::ok) {
         status = message.next(MessageType::layout);
     }
+    if (status == Status::ok) {
+        // Version, class, then the address.
+        status = message.store(2, address, file_->shape().sizeof_addr);
+    }
     if (status != Status::ok) {
         file_->space.release(address, data_size_, true);
         return status;
     }
-    // Version, class, then the address.
-    message.store(2, address, file_->shape().sizeof_addr);
     data_address_ = address;
     return Status::ok;
 }
@@ -342,10 +344,13 @@ Status DatasetState::store_dims() noexcept {
     H5MOTE_TRY(message.next(MessageType::dataspace));
     DataspaceMessage space;
     H5MOTE_TRY(space.decode(file_->context, file_->shape(), message.body()));
+    const std::size_t offset = static_cast<std::size_t>(space.dims - message.body().data());
+    const unsigned width = file_->shape().sizeof_size;
     for (unsigned i = 0; i < rank_; ++i) {
         if (space.dim(i) != dims()[i]) {
-            const std::size_t offset = static_cast<std::size_t>(space.dims - message.body().data());
-            message.store(offset + std::size_t{i} * file_->shape().sizeof_size, dims()[i], file_->shape().sizeof_size);
+            H5MOTE_TRY(message.store(offset + std::size_t{i} * width, dims()[i], width));
+            // The message may have moved.
+            H5MOTE_TRY(space.decode(file_->context, file_->shape(), message.body()));
         }
     }
     dims_changed_ = false;

@@ -63,14 +63,14 @@ Status Transfer::write_compact(SelectionRuns& runs) noexcept {
     H5MOTE_TRY(message.next(MessageType::layout));
     LayoutMessage layout;
     H5MOTE_TRY(layout.decode(file_.context, file_.shape(), message.body()));
-    const std::size_t offset = message.offset() + layout.compact_offset;
-    MetadataCache::mark_dirty(*message.block(), offset, Phase::object);
+    std::byte* data = nullptr;
+    H5MOTE_TRY(message.change(layout.compact_offset, data));
     SelectionRun run;
     PairedRun piece;
     while (runs.next(run)) {
         pairs_.take(run);
         while (pairs_.next(piece)) {
-            H5MOTE_TRY(to_memory(message.block()->at(offset), piece));
+            H5MOTE_TRY(to_memory(data, piece));
         }
     }
     return Status::ok;

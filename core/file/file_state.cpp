@@ -27,6 +27,14 @@ enum class Rule {
 
 constexpr bool keep(Rule rule) noexcept { return rule != Rule::H5MOTE_TEST_OMIT; }
 
+// Whether a power cut at any instant can leave a sound file behind. Where several writes do not appear at once, that
+// takes an order between them, a unit that one write switches, and leave to write what was written before.
+bool can_be_written(const Capabilities& capabilities) noexcept {
+    return capabilities.sync_is_commit ||
+           ((capabilities.ordered || capabilities.sync_is_barrier) && capabilities.overwrite &&
+            FileSpace::unit_of(capabilities.atomic_unit) >= FileSpace::kLeastUnit);
+}
+
 }  // namespace
 
 #if H5MOTE_ALL_FORMATS
@@ -52,6 +60,9 @@ Status FileState::start(const FileAccess& access) noexcept {
     unsynced = writable_;  // what is found may have been written by a flush that was cut
     commits_ = capabilities.sync_is_commit;
     unordered_ = !capabilities.ordered && !commits_;
+    if (writable_ && !can_be_written(capabilities)) {
+        return context.unsupported(Module::file, H5MOTE_HERE, Feature::ordered_writing, capabilities.atomic_unit);
+    }
     chunks.open(access.chunk_cache);
     H5MOTE_TRY(cache.open(access.metadata_cache));
     open_ = true;

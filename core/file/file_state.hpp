@@ -77,7 +77,8 @@ public:
 
     /// Writes nothing yet: the file exists once its root group was created and commit() returned ok.
     Status create(const FileAccess& access, const FileCreate& create) noexcept;
-    /// not_hdf5, corrupt_file (shorter than its recorded end: truncated), unsupported, io_error, out_of_memory.
+    /// not_hdf5, corrupt_file (shorter than its recorded end: truncated), unsupported (also: writing to a storage that
+    /// promises too little for it, Feature::ordered_writing), io_error, out_of_memory.
     Status open(const FileAccess& access) noexcept;
 #if H5MOTE_ALL_FORMATS
     /// Ends open(), which reads the superblock only, when its extension was read. corrupt_file: the file is truncated.
@@ -142,6 +143,12 @@ public:
     bool is_open() const noexcept { return open_; }
     /// All writes between two commits appear at once: they need no order.
     bool is_atomic() const noexcept { return commits_; }
+    /// Whether a change of the block from `from` on reaches the storage wholly or not at all, or nothing on the storage
+    /// leads to the block yet.
+    bool one_write(const CacheEntry& block, std::size_t from) const noexcept {
+        const std::uint64_t address = block.address();
+        return block.fresh() || commits_ || space.in_one_unit(address + from, address + block.size());
+    }
     /// Never in a build without writing, where the compiler then sees what is left out.
     bool writable() const noexcept { return H5MOTE_WRITE != 0 && writable_; }
     /// ok, invalid_handle when closed, read_only.

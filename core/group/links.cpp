@@ -223,7 +223,7 @@ H5MOTE_STEP Status take_order(FileState& file, Address group, LinkMessage& link)
     link.order = info.max_order;
     if (link.has_order) {
         // Before the link, after which nothing may fail. A number that is left out does no harm.
-        message.store(LinkInfoMessage::kOrderOffset, info.max_order + 1, 8, Phase::index);
+        return message.store(LinkInfoMessage::kOrderOffset, info.max_order + 1, 8, Phase::index);
     }
 #else
     if (link.has_order) {

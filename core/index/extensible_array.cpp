@@ -27,12 +27,6 @@ constexpr std::uint32_t data_blocks_before(unsigned u) noexcept {
 }
 constexpr unsigned length_shift(unsigned u) noexcept { return (u + 1) / 2; }
 
-// Whether a change from `from` on reaches the storage wholly or not at all, or nothing points to the block yet.
-bool one_write(const FileState& file, const CacheEntry& block, std::size_t from) noexcept {
-    return block.fresh() || file.is_atomic() ||
-           FileSpace::in_one_sector(block.address() + from, block.address() + block.size());
-}
-
 }  // namespace
 
 ExtensibleArray::Block ExtensibleArray::index_block() const noexcept {
@@ -175,8 +169,8 @@ Status ExtensibleArray::follow(CacheEntry& holder, std::size_t pointer, bool cre
             return damaged(H5MOTE_HERE, address);
         }
         // Pages move with their data block, and only when one of them changes.
-        return create && wanted.space == wanted.size && !one_write(*file_, *block, 0) ? move(holder, pointer, *block)
-                                                                                      : Status::ok;
+        return create && wanted.space == wanted.size && !file_->one_write(*block, 0) ? move(holder, pointer, *block)
+                                                                                     : Status::ok;
     }
     if (create) {
         H5MOTE_TRY(make(wanted, block));
@@ -354,7 +348,7 @@ Status ExtensibleArray::locate_page(const Position& at, CacheEntry& super, std::
     offset = std::size_t{at.element & (page_elements() - 1)} * element_.size();
     if (page_exists(at, super, page)) {
         H5MOTE_TRY(file_->cache.protect(Usage::btree, address, page_size(), block));
-        if (create && !one_write(*file_, *block, offset)) {
+        if (create && !file_->one_write(*block, offset)) {
             block.reset();
             return move_pages(at, super, pointer, page, block);
         }

@@ -129,8 +129,8 @@ Status FixedArray::locate(std::uint64_t index, bool create, Pinned& block, std::
 
 // Whether what the change of an element writes, up to a checksum, can be torn by a power cut.
 bool FixedArray::must_move(CacheEntry& data, std::uint64_t index) noexcept {
-    const auto torn = [](std::uint64_t address, std::size_t from, std::size_t size) {
-        return !FileSpace::in_one_sector(narrow(address + from), narrow(address + size));
+    const auto torn = [this](std::uint64_t address, std::size_t from, std::size_t size) {
+        return !file_->space.in_one_unit(address + from, address + size);
     };
     if (data.fresh() || file_->is_atomic() || data_block_space() > kMostMoved) {
         return false;

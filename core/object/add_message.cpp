@@ -12,7 +12,6 @@ struct Place {
     std::size_t size = 0;    // bytes of the body
 
     void set(MessageIterator& message) noexcept {
-        block = Pinned();
         block.reset(&*message.block());
         header = message.offset() - message.header_size();
         size = message.body().size();
@@ -57,6 +56,8 @@ public:
             return file_.context.fail(Module::object, H5MOTE_HERE, Status::unsupported, 1, header);
         }
         if (room_.block) {
+            link_.block.reset();
+            moved_.block.reset();
             H5MOTE_TRY(secure(room_));
             put(room_);
             return Status::ok;
@@ -94,7 +95,9 @@ public:
 
 private:
     std::size_t header_size() const noexcept { return message_header_size(header_flags_); }
-    Status secure(Place& place) noexcept { return secure_change(file_, header_, *place.block, place.header); }
+    Status secure(Place& place) noexcept {
+        return secure_change(file_, header_, place.block, place.header, Phase::object);
+    }
     std::size_t continuation_size() const noexcept { return continuation_body(file_.shape()); }
 
     // One walk finds: room for the message itself (`room_`), the last null message that can become the continuation
@@ -107,11 +110,7 @@ private:
         std::size_t run_end = 0;
         unsigned run_block = 0;
         while ((status = message.next()) == Status::ok) {
-#if H5MOTE_ALL_FORMATS
-            if (message.version() == 1) {
-                return file_.context.unsupported(Module::object, H5MOTE_HERE, Feature::object_header_version, 1);
-            }
-#endif
+            H5MOTE_TRY(message.hold());
             header_flags_ = message.header_flags();
             blocks_ = message.blocks();
             const std::size_t size = message.body().size();
@@ -202,9 +201,17 @@ private:
         std::size_t size = blocks_ >= 3 ? 512 : std::size_t{64} << blocks_;
         size = size < need + header_size() ? need : size;
         Place& link = move ? moved_ : link_;
-        H5MOTE_TRY(secure(link));
         Pinned block;
         H5MOTE_TRY(file_.create_block(Usage::object_header, size, size, block));
+        const Status status = secure(link);
+        if (status != Status::ok) {
+            const Address fresh = block->address();
+            block.reset();
+            discard_fresh_block(file_, fresh);
+            return status;
+        }
+        // To secure the link may have written the new block, but nothing leads there yet.
+        MetadataCache::set_fresh(*block);
         fill(*block, move);
         MetadataCache::mark_dirty(*block, 0, Phase::object);
 

@@ -5,9 +5,7 @@
 namespace h5mote {
 namespace {
 
-#if !H5MOTE_ALL_FORMATS
 constexpr std::uint32_t kContinuationSignature = 0x4b48434fU;  // "OCHK"
-#endif
 #if H5MOTE_ALL_FORMATS
 constexpr std::uint8_t kLastKnownMessage = 0x18;
 #else
@@ -151,9 +149,37 @@ Status MessageIterator::next(MessageType wanted) noexcept {
                : file_.context.unsupported(Module::object, H5MOTE_HERE, Feature::shared_message, type_);
 }
 
-void MessageIterator::store(std::size_t offset, std::uint64_t value, unsigned width, Phase phase) noexcept {
-    store_uint(block_->at(body_ + offset), width, value);
+#if !H5MOTE_ALL_FORMATS
+Status MessageIterator::hold() noexcept { return Status::ok; }
+#endif
+
+Status MessageIterator::secure(std::size_t from, Phase phase) noexcept {
+    H5MOTE_TRY(hold());
+    std::size_t now = from;
+    H5MOTE_TRY(secure_change(file_, address_, block_, now, phase));
+    const auto moved = static_cast<std::uint32_t>(from - now);
+    body_ -= moved;
+    at_ -= moved;
+    end_ -= moved;
+#if H5MOTE_ALL_FORMATS
+    block_address_ = block_->address();
+    block_size_ = static_cast<std::uint32_t>(block_->size());
+#endif
+    return Status::ok;
+}
+
+Status MessageIterator::change(std::size_t offset, std::byte*& at, Phase phase) noexcept {
+    H5MOTE_TRY(secure(body_ + offset, phase));
+    at = block_->at(body_ + offset);
     MetadataCache::mark_dirty(*block_, body_ + offset, phase);
+    return Status::ok;
+}
+
+Status MessageIterator::store(std::size_t offset, std::uint64_t value, unsigned width, Phase phase) noexcept {
+    std::byte* at = nullptr;
+    H5MOTE_TRY(change(offset, at, phase));
+    store_uint(at, width, value);
+    return Status::ok;
 }
 
 Status create_header(FileState& file, const HeaderContent& content, Address& address) noexcept {
@@ -180,37 +206,6 @@ Status create_header(FileState& file, const HeaderContent& content, Address& add
     return Status::ok;
 }
 
-#if H5MOTE_ALL_FORMATS
-
-Status secure_change(FileState& file, Address header, CacheEntry& block, std::size_t from) noexcept {
-    const auto one_write = [](const CacheEntry& changed, std::size_t at) {
-        return changed.fresh() || FileSpace::in_one_sector(changed.address() + at, changed.address() + changed.size());
-    };
-    if (block.address() == header || one_write(block, from) || file.is_atomic()) {
-        return Status::ok;
-    }
-    MessageIterator message(file, header);
-    Status status;
-    while ((status = message.next()) == Status::ok) {
-        if (message.type() == MessageType::continuation &&
-            file.shape().load_addr(message.body().data()) == block.address()) {
-            if (!one_write(*message.block(), message.offset())) {
-                return Status::ok;
-            }
-            const Address old = block.address();
-            Address to = 0;
-            H5MOTE_TRY(file.space.allocate(Usage::object_header, narrow(block.size()), to));
-            file.cache.move(block, to);
-            message.store(0, to, file.shape().sizeof_addr);
-            file.space.release(old, narrow(block.size()), false);
-            return Status::ok;
-        }
-    }
-    return status == Status::not_found ? Status::ok : status;
-}
-
-#endif
-
 void discard_fresh_block(FileState& file, Address address) noexcept {
     Pinned block = file.cache.find(address);
     if (block) {
@@ -221,6 +216,110 @@ void discard_fresh_block(FileState& file, Address address) noexcept {
     }
 }
 
+namespace {
+
+// Finds the continuation message that leads to the block at `block`.
+Status find_continuation(MessageIterator& message, Address block) noexcept {
+    FileState& file = message.file();
+    Status status;
+    while ((status = message.next()) == Status::ok) {
+        const ConstBytes body = message.body();
+        if (message.type() == MessageType::continuation && body.size() >= file.shape().sizeof_addr &&
+            file.shape().load_addr(body.data()) == block) {
+            return message.hold();
+        }
+    }
+    return status == Status::not_found
+               ? file.context.fail(Module::object, H5MOTE_HERE, Status::corrupt_file, 0, message.address())
+               : status;
+}
+
+Status move_block(MessageIterator& continuation, CacheEntry& block) noexcept {
+    FileState& file = continuation.file();
+    const Address old = block.address();
+    Address to = 0;
+    H5MOTE_TRY(file.space.allocate(Usage::object_header, narrow(block.size()), to));
+    file.cache.move(block, to);
+    file.space.release(old, narrow(block.size()), false);
+    file.shape().store_addr(continuation.block()->at(continuation.offset()), to);
+    return Status::ok;
+}
+
+// Moves the messages of a first block into a continuation block, and says where byte `from` is now.
+Status cut_first_block(FileState& file, Pinned& block, std::size_t& from, Phase phase) noexcept {
+    HeaderPrefix prefix;
+    H5MOTE_TRY(prefix.decode(file.context, block->image()));
+    const Address address = block->address();
+    const std::size_t size = block->size();
+    const std::size_t messages = size - prefix.size - kHeaderChecksumSize;
+    const std::size_t body = continuation_body(file.shape());
+    const std::size_t cut = prefix.size + message_header_size(prefix.flags) + body + kHeaderChecksumSize;
+    if (cut > size || !file.space.in_one_unit(address, std::uint64_t{address} + cut)) {
+        return file.context.unsupported(Module::object, H5MOTE_HERE, Feature::ordered_writing);
+    }
+    Pinned rest;
+    const std::size_t rest_size = kContinuationPrefix + messages + kHeaderChecksumSize;
+    H5MOTE_TRY(file.create_block(Usage::object_header, rest_size, rest_size, rest));
+    store_le<std::uint32_t>(rest->at(0), kContinuationSignature);
+    std::memcpy(rest->at(kContinuationPrefix), block->at(prefix.size), messages);
+    const Status status = file.cache.resize(block, cut);
+    if (status != Status::ok) {
+        const Address fresh = rest->address();
+        rest.reset();
+        discard_fresh_block(file, fresh);
+        return status;
+    }
+    // Making room for the cut block may have written the other one, but nothing leads there yet.
+    MetadataCache::set_fresh(*rest);
+    MetadataCache::mark_dirty(*rest, 0, phase);
+    const unsigned width = 1U << (prefix.flags & 3U);
+    store_uint(block->at(prefix.size - width), width, cut - prefix.size - kHeaderChecksumSize);
+    Writer writer(block->image().subspan(prefix.size));
+    write_message_header(writer, prefix.flags, MessageType::continuation, body, 0, 0);
+    file.shape().write_addr(writer, rest->address());
+    file.shape().write_size(writer, rest_size);
+    MetadataCache::mark_dirty(*block, 0, phase);
+    file.space.release(narrow(address + cut), narrow(size - cut), false);
+    from -= prefix.size - kContinuationPrefix;
+    block = static_cast<Pinned&&>(rest);
+    return Status::ok;
+}
+
+}  // namespace
+
+// Each round gives one more block a place that nothing on the storage leads to: the block itself if what leads to it
+// can be switched, else the one before it in the chain.
+Status secure_change(FileState& file, Address header, Pinned& block, std::size_t& from, Phase phase) noexcept {
+    while (!file.one_write(*block, from)) {
+        if (block->address() == header) {
+            return cut_first_block(file, block, from, phase);
+        }
+        Pinned last;
+        last.reset(&*block);
+        for (bool moved = false; !moved;) {
+            std::size_t at = 0;
+            Pinned before;
+            {
+                MessageIterator continuation(file, header);
+                H5MOTE_TRY(find_continuation(continuation, last->address()));
+                at = continuation.offset();
+                moved = file.one_write(*continuation.block(), at);
+                if (moved) {
+                    H5MOTE_TRY(move_block(continuation, *last));
+                    MetadataCache::mark_dirty(*continuation.block(), at, phase);
+                }
+                before = static_cast<Pinned&&>(continuation.block());
+            }
+            if (!moved && before->address() == header) {
+                H5MOTE_TRY(cut_first_block(file, before, at, phase));
+                moved = true;
+            }
+            last = static_cast<Pinned&&>(before);
+        }
+    }
+    return Status::ok;
+}
+
 // Where the messages of a version 2 block begin.
 static std::size_t first_message(CacheEntry& block) noexcept {
     const auto flags = static_cast<unsigned>(*block.at(5));
@@ -229,14 +328,17 @@ static std::size_t first_message(CacheEntry& block) noexcept {
                                                 ((flags & 0x10U) != 0 ? 4U : 0U) + (1U << (flags & 3U));
 }
 
-void remove_message(MessageIterator& message, Phase phase) noexcept {
+Status remove_message(MessageIterator& message, Phase phase) noexcept {
+    H5MOTE_TRY(message.secure(message.offset() - message.header_size(), phase));
+    const FileState& file = message.file();
     CacheEntry& block = *message.block();
     const std::size_t head = message.header_size();
     const std::size_t removed = message.offset() - head;
     *block.at(removed) = std::byte{0};
     *block.at(removed + 3) = std::byte{0};
     close_gap(block, removed, head);
-    // With null messages beside it it becomes one, so that what is removed and added again and again finds its room.
+    // Null messages side by side become one, so that what is removed and added again and again finds its room. Those
+    // that would have to be written in more than one unit stay as they are.
     const auto length = [&](std::size_t at) { return head + load_le<std::uint16_t>(block.at(at + 1)); };
     const std::size_t end = block.size() - kHeaderChecksumSize;
     std::size_t from = removed;
@@ -244,7 +346,7 @@ void remove_message(MessageIterator& message, Phase phase) noexcept {
     for (std::size_t at = first_message(block); at + head <= end; at += length(at)) {
         if (*block.at(at) != std::byte{0}) {
             last = 0;
-        } else if (last == 0 || length(last) + length(at) - head > 0xffff) {
+        } else if (last == 0 || length(last) + length(at) - head > 0xffff || !file.one_write(block, last)) {
             last = at;
         } else {
             store_le(block.at(last + 1), static_cast<std::uint16_t>(length(last) + length(at) - head));
@@ -253,6 +355,7 @@ void remove_message(MessageIterator& message, Phase phase) noexcept {
         }
     }
     MetadataCache::mark_dirty(block, from, phase);
+    return Status::ok;
 }
 
 void close_gap(CacheEntry& block, std::size_t null, std::size_t header_size) noexcept {
@@ -324,9 +427,13 @@ Status change_reference_count(FileState& file, Address header, int change, std::
     if (message.body().size() < 5) {
         return file.context.fail(Module::object, H5MOTE_HERE, Status::corrupt_file, 0, header);
     }
-    count = load_le<std::uint32_t>(message.body().data() + 1) + static_cast<std::uint32_t>(change);
-    message.store(1, count, 4, change > 0 ? Phase::index : Phase::object);
-    return Status::ok;
+    count = load_le<std::uint32_t>(message.body().data() + 1);
+    if (count == (change > 0 ? 0xffffffffU : 0U)) {
+        return file.context.fail(Module::object, H5MOTE_HERE, change > 0 ? Status::overflow : Status::corrupt_file, 0,
+                                 header);
+    }
+    count += static_cast<std::uint32_t>(change);
+    return message.store(1, count, 4, change > 0 ? Phase::index : Phase::object);
 }
 
 }  // namespace h5mote

@@ -43,8 +43,8 @@ private:
 /// Walks the messages of one header, block after block, null messages included. The block that holds the current
 /// message is pinned; nothing else is. Adding or removing messages ends the validity of every other iterator.
 ///
-/// In a file that is only read, a block that the metadata cache has no room for is walked through a window; block() is
-/// then empty, and a message is better looked into by way of open_body() than of body(), which needs memory for it.
+/// A block that the metadata cache has no room for is walked through a window; block() is then empty, and a message is
+/// better looked into by way of open_body() than of body(), which needs memory for it.
 class MessageIterator {
 public:
 #if !H5MOTE_ALL_FORMATS
@@ -102,6 +102,8 @@ public:
     std::uint32_t end() const noexcept { return end_; }
 #else
     ConstBytes body() const noexcept { return block_->image().subspan(body_, size_); }
+    Address block_address() const noexcept { return block_->address(); }
+    Address block_size() const noexcept { return narrow(block_->size()); }
 #endif
     /// Offset of the body in its block.
     std::size_t offset() const noexcept { return body_; }
@@ -119,8 +121,17 @@ public:
     FileState& file() const noexcept { return file_; }
     Address address() const noexcept { return address_; }
 
-    /// Overwrites part of the current body and marks it to be written in `phase`.
-    void store(std::size_t offset, std::uint64_t value, unsigned width, Phase phase = Phase::object) noexcept;
+    /// Pins the current block to be changed, also one that was walked through a window. over_budget: the cache cannot
+    /// hold it. unsupported: a version 1 header.
+    Status hold() noexcept;
+    /// The iterator's part of secure_change(): comes before a change of the current block from its offset `from` on.
+    /// The current message stays the current one, at an offset() that may have become another.
+    H5MOTE_STEP Status secure(std::size_t from, Phase phase = Phase::object) noexcept;
+    /// Comes before a change of the current body from `offset` on, which is written in `phase`. `at`: the byte at that
+    /// offset, in memory as long as the iterator stays where it is.
+    Status change(std::size_t offset, std::byte*& at, Phase phase = Phase::object) noexcept;
+    /// Overwrites part of the current body, to be written in `phase`.
+    Status store(std::size_t offset, std::uint64_t value, unsigned width, Phase phase = Phase::object) noexcept;
 
 private:
     H5MOTE_STEP Status open_first() noexcept;
@@ -175,19 +186,18 @@ protected:
 /// Allocates and fills a new header that nothing points to yet.
 H5MOTE_STEP Status create_header(FileState& file, const HeaderContent& content, Address& address) noexcept;
 
-/// Comes before a change of `block`, which belongs to the header, from `from` on. When such a change would not reach
-/// the storage wholly or not at all, because it does not lie in one sector up to the checksum, a continuation block
-/// gets a new place, to which one write of the block before switches. Not the first block, to which links point, and
-/// not where the block before has the same fault: those that others than this library made may lie so.
-#if H5MOTE_ALL_FORMATS
-H5MOTE_STEP Status secure_change(FileState& file, Address header, CacheEntry& block, std::size_t from) noexcept;
-#else
-// What this library itself makes lies in one sector, but for attributes larger than that.
-inline Status secure_change(FileState& /*file*/, Address /*header*/, CacheEntry& /*block*/,
-                            std::size_t /*from*/) noexcept {
-    return Status::ok;
-}
-#endif
+/// Comes before every change of a live header, which is to reach the storage wholly or not at all. `block` belongs to
+/// the header at `header`, and the bytes from its offset `from` on are to change. When these bytes and the checksum at
+/// the block's end do not lie in one atomic unit of the storage, the block gets a new place, and one write switches to
+/// it. For a continuation block that is a write of the continuation message that leads to it. The first block has to
+/// stay where links point to: all its messages move into a continuation block, and it is cut to the few bytes that name
+/// that one. `block` and `from` then say where the bytes to change are now; nobody else holds the block. What switches
+/// is written in `phase`.
+///
+/// unsupported (Feature::ordered_writing): the header was made by others and begins so near the end of a unit that
+/// nothing switches it. no_space, out_of_memory, over_budget, busy, io_error: the header is as it was.
+H5MOTE_STEP Status secure_change(FileState& file, Address header, Pinned& block, std::size_t& from,
+                                 Phase phase) noexcept;
 
 /// Gives back a block that was created but never pointed to, if it is still in memory.
 void discard_fresh_block(FileState& file, Address address) noexcept;
@@ -220,13 +230,15 @@ H5MOTE_STEP Status replace_message(MessageIterator& message, const MessageConten
 /// what stands between: libhdf5 refuses a block that has both.
 void close_gap(CacheEntry& block, std::size_t null, std::size_t header_size) noexcept;
 
-/// Turns the iterator's current message into a null message, together with those beside it. Ends the walk.
-void remove_message(MessageIterator& message, Phase phase = Phase::object) noexcept;
+/// Turns the iterator's current message into a null message, together with those beside it. Ends the walk. As
+/// secure_change().
+Status remove_message(MessageIterator& message, Phase phase = Phase::object) noexcept;
 
 /// The number of hard links that the header counts. corrupt_file; unsupported: a version 1 header.
 H5MOTE_STEP Status reference_count(FileState& file, Address header, std::uint32_t& count) noexcept;
-/// Adds `change` to the number of hard links to an object. The count is never smaller than the links: one more is on
-/// the storage before the link is made, one less after it is gone (FileState::order()).
+/// Adds `change`, 1 or -1, to the number of hard links to an object. The count is never smaller than the links: one
+/// more is on the storage before the link is made, one less after it is gone (FileState::order()). overflow: there are
+/// as many links as can be counted. corrupt_file: it counts none.
 H5MOTE_STEP Status change_reference_count(FileState& file, Address header, int change, std::uint32_t& count) noexcept;
 
 }  // namespace h5mote

@@ -62,10 +62,21 @@ Status MessageIterator::open_block(Address address, Address size) noexcept {
 
 Status MessageIterator::hold_block() noexcept {
     const bool checksummed = prefix_.version != 1;
-    if (file_.writable() || file_.cache.fits(block_size_) || file_.cache.find(block_address_)) {
+    if (file_.cache.fits(block_size_) || file_.cache.find(block_address_)) {
         return file_.cache.protect(Usage::object_header, block_address_, block_size_, block_, checksummed);
     }
     return window_.open(file_.cache, Usage::object_header, block_address_, block_size_, checksummed);
+}
+
+Status MessageIterator::hold() noexcept {
+    if (prefix_.version == 1) {
+        return file_.context.unsupported(Module::object, H5MOTE_HERE, Feature::object_header_version, 1);
+    }
+    if (block_) {
+        return Status::ok;
+    }
+    window_.close();
+    return file_.cache.protect(Usage::object_header, block_address_, block_size_, block_);
 }
 
 Status MessageIterator::read_prefix() noexcept {

@@ -87,10 +87,10 @@ private:
         Address size = 0;
         Status status;
         while ((status = message.next()) == Status::ok) {
-            if (message.block()->address() != block) {
+            if (message.block_address() != block) {
                 H5MOTE_TRY(disposal_.give(block, size));
-                block = message.block()->address();
-                size = narrow(message.block()->size());
+                block = message.block_address();
+                size = message.block_size();
             }
         }
         return status == Status::not_found ? disposal_.give(block, size) : status;
@@ -159,9 +159,7 @@ H5MOTE_STEP Status remove(FileState& file, Address group, std::string_view name)
     MessageIterator message(file, group);
     LinkMessage link;
     H5MOTE_TRY(find(message, name, link));
-    H5MOTE_TRY(secure_change(file, group, *message.block(), message.offset() - message.header_size()));
-    remove_message(message);
-    return Status::ok;
+    return remove_message(message);
 }
 
 }  // namespace

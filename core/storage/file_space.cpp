@@ -3,26 +3,28 @@
 #include "checked.hpp"
 
 namespace h5mote {
-namespace {
-
-// Bytes at the end of a large metadata block that must not straddle two sectors: one dimension, its maximum, the
-// checksum and the continuation message kept in reserve before them.
-constexpr Address kTail = 64;
-
-// First address at or after `address` where a block may stand.
-Address place(Usage usage, Address address, Address size) noexcept {
-    constexpr Address mask = FileSpace::kSector - 1;
+// Computed in 64 bits: near the largest address the next unit begins beyond what an Address of 32 bits can say.
+std::uint64_t FileSpace::place(Usage usage, Address address, Address size) const noexcept {
     if (usage == Usage::raw_data) {
         return address;
     }
-    if (size <= FileSpace::kSector) {
-        return (address & mask) + size <= FileSpace::kSector ? address : (address | mask) + 1;
+    // Bytes of the block that lie in one unit each: its first ones, and its last ones. An object header's first block
+    // can be cut to its first bytes (secure_change()). Its last bytes hold what changes most: the dimensions.
+    const bool header = usage == Usage::object_header;
+    const Address head = size <= unit_ ? size : header ? kLeastUnit / 2 : 0;
+    const Address tail = size <= unit_ ? 0 : header ? unit_ / 2 : kLeastUnit / 2;
+    const std::uint64_t mask = unit_ - 1;
+    for (std::uint64_t start = address;;) {
+        if ((start & mask) + head > unit_) {
+            start = (start | mask) + 1;
+        }
+        const std::uint64_t last = (start + size) & mask;
+        if (last == 0 || last >= tail) {
+            return start;
+        }
+        start += tail - last;
     }
-    const Address tail = (address + size) & mask;
-    return tail != 0 && tail < kTail ? address + (kTail - tail) : address;
 }
-
-}  // namespace
 
 void FileSpace::open(Address end, Address limit, Address stored) noexcept {
     end_ = end;
@@ -31,17 +33,20 @@ void FileSpace::open(Address end, Address limit, Address stored) noexcept {
     const Capabilities capabilities = driver_.capabilities();
     extends_with_zeros_ = capabilities.extends_with_zeros;
     commits_ = capabilities.sync_is_commit;
+    // Where all between two commits is atomic the placement matters to those only who get a copy of the file.
+    unit_ = commits_ ? kMostUnit : unit_of(capabilities.atomic_unit);
     count_ = 0;
 }
 
 bool FileSpace::reuse(Usage usage, Address size, Address& address) noexcept {
     for (std::size_t i = 0; i < count_; ++i) {
         const Extent extent = extents_[i];
-        const Address start = place(usage, extent.address, size);
-        const Address before = start - extent.address;
-        if (extent.pending != 0 || !within(before, size, extent.size)) {
+        const std::uint64_t placed = place(usage, extent.address, size);
+        if (extent.pending != 0 || !within(placed - extent.address, size, extent.size)) {
             continue;
         }
+        const Address start = narrow(placed);
+        const Address before = start - extent.address;
         erase(i);
         add(extent.address, before, 0);
         add(start + size, extent.size - before - size, 0);
@@ -75,22 +80,41 @@ void FileSpace::unkeep_metadata() noexcept {
     metadata_bytes_ = 0;
 }
 
+// Since the block was made, all metadata may have been written.
+void FileSpace::unkeep_metadata(Address size) noexcept {
+    if (metadata_ranges_ != 0 && metadata_bytes_ >= size) {
+        --metadata_ranges_;
+        metadata_bytes_ -= size;
+        unkeep(size);
+    }
+}
+
 #endif
 
 Status FileSpace::allocate(Usage usage, Address size, Address& address, bool* zeros) noexcept {
     if (zeros != nullptr) {
         *zeros = false;
     }
-    if (usage != Usage::raw_data) {
-        H5MOTE_TRY(keep_metadata(size));
+    if (usage == Usage::raw_data) {
+        return find_space(usage, size, address, zeros);
     }
+    H5MOTE_TRY(keep_metadata(size));
+    const Status status = find_space(usage, size, address, zeros);
+    if (status != Status::ok) {
+        unkeep_metadata(size);
+    }
+    return status;
+}
+
+Status FileSpace::find_space(Usage usage, Address size, Address& address, bool* zeros) noexcept {
     if (reuse(usage, size, address)) {
         return Status::ok;
     }
-    const Address start = place(usage, end_, size);
-    if (!within(start, size, limit_)) {
+    const std::uint64_t placed = place(usage, end_, size);
+    if (!within(placed, size, limit_)) {
         return context_.fail(Module::storage, H5MOTE_HERE, Status::no_space, 0, size);
     }
+    const Address start = narrow(placed);
     if (start + size > extended_) {
         if (zeros != nullptr) {
             *zeros = extends_with_zeros_ && start >= extended_;

@@ -1,9 +1,10 @@
 // H5MF - file space: from the end of the file, or from what was released in this session.
 //
-// Metadata blocks of at most a sector are placed inside one sector, and the tail of larger ones too, so that a change
-// up to the checksum is one atomic write. Space that the committed file still uses is `pending` when released: it is
-// given out again only after the commit that made it unreachable. The driver hears of it, too: of a whole run of free
-// space whenever that grows, so that it can give up all the pages or blocks in it.
+// A metadata block that fits in an atomic unit of the storage is placed inside one unit. Of a larger one the first
+// bytes lie in one unit and the last bytes in one unit, so that most changes up to the checksum are one atomic write.
+// Space that the committed file still uses is `pending` when released: it is given out again only after the commit that
+// made it unreachable. The driver hears of it, too: of a whole run of free space whenever that grows, so that it can
+// give up all the pages or blocks in it.
 #pragma once
 
 #include <h5mote/address.hpp>
@@ -14,10 +15,22 @@ namespace h5mote {
 
 class FileSpace {
 public:
-    static constexpr Address kSector = 512;
+    /// Blocks are placed for units of at most this many bytes, whatever larger unit a driver promises: the file may be
+    /// copied to a disk or card with sectors.
+    static constexpr std::uint16_t kMostUnit = 512;
+    /// The smallest unit with which a file is written in order. Half of it holds the superblock, or an object header's
+    /// first block that has nothing but a continuation message.
+    static constexpr std::uint32_t kLeastUnit = 128;
 
-    /// Whether the bytes from `from` up to `to` are in one sector.
-    static bool in_one_sector(Address from, Address to) noexcept { return (from ^ (to - 1)) < kSector; }
+    /// The power of two that blocks are placed by on a storage whose aligned units of `atomic_unit` bytes are atomic: a
+    /// driver may promise any number, and what divides it is atomic as well.
+    static constexpr std::uint16_t unit_of(std::uint32_t atomic_unit) noexcept {
+        const std::uint32_t unit = atomic_unit & (~atomic_unit + 1);
+        return unit < kMostUnit ? static_cast<std::uint16_t>(unit) : kMostUnit;
+    }
+
+    /// Whether the bytes [from, to) lie in one atomic unit.
+    bool in_one_unit(std::uint64_t from, std::uint64_t to) const noexcept { return (from ^ (to - 1)) < unit_; }
 
     FileSpace(Context& context, Driver& driver) noexcept : context_(context), driver_(driver) {}
 
@@ -47,11 +60,14 @@ public:
     /// The same for new metadata, until all of it is about to be written.
     Status keep_metadata(Address size) noexcept;
     void unkeep_metadata() noexcept;
+    /// The same for one block that was given up before it was written.
+    void unkeep_metadata(Address size) noexcept;
 #else
     Status keep(Address /*size*/) noexcept { return Status::ok; }
     void unkeep(Address /*size*/) noexcept {}
     Status keep_metadata(Address /*size*/) noexcept { return Status::ok; }
     void unkeep_metadata() noexcept {}
+    void unkeep_metadata(Address /*size*/) noexcept {}
 #endif
 
     /// End of the allocated part of the file (H5FD "end of address").
@@ -67,6 +83,9 @@ private:
         std::uint8_t pending;  // settle() calls until it can be used
     };
 
+    // First address at or after `address` where a block may stand; may lie beyond what an Address can say.
+    std::uint64_t place(Usage usage, Address address, Address size) const noexcept;
+    Status find_space(Usage usage, Address size, Address& address, bool* zeros) noexcept;
     // Notes that [address, address + size) is free; returns the run that it is part of then. What can be used and lies
     // at the end is cut off: whatever its size, it is room for anything.
     Extent add(Address address, Address size, unsigned pending) noexcept;
@@ -81,6 +100,7 @@ private:
     Driver& driver_;
     bool extends_with_zeros_ = false;
     bool held_ = false;
+    std::uint16_t unit_ = kMostUnit;
     bool commits_ = false;  // the driver takes releases back unless a sync follows
     Address end_ = 0;
     Address limit_ = 0;

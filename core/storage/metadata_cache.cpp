@@ -142,6 +142,21 @@ void MetadataCache::move(CacheEntry& block, Address to) noexcept {
     block.dirty_from_ = 0;
 }
 
+Status MetadataCache::resize(Pinned& block, std::size_t size) noexcept {
+    CacheEntry& old = *block;
+    if (old.pins_ != 1) {
+        return context_.fail(Module::storage, H5MOTE_HERE, Status::busy, 0, old.address_);
+    }
+    CacheEntry* entry = nullptr;
+    H5MOTE_TRY(add(old.usage_, old.address_, size, entry));
+    std::memcpy(entry->image().data(), old.image().data(), size);
+    entry->phase_ = old.phase_;
+    entry->fresh_ = old.fresh_;
+    block.reset(entry);
+    remove(old);
+    return Status::ok;
+}
+
 void MetadataCache::mark_dirty(CacheEntry& block, std::size_t from, Phase phase) noexcept {
     // Changes of two phases in one block are written in the later one.
     if (!block.dirty() || block.phase_ < phase) {

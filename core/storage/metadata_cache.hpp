@@ -116,6 +116,8 @@ public:
     Status create(Usage usage, Address address, std::size_t size, Pinned& block) noexcept;
     /// Gives a block another address, at which nothing is yet and to which nothing points: it is fresh again.
     void move(CacheEntry& block, Address to) noexcept;
+    /// Makes a block shorter, which stays at its address with the bytes at its beginning. busy: somebody else holds it.
+    Status resize(Pinned& block, std::size_t size) noexcept;
     /// Says that nothing points to the block, which was written and read again since it was created.
     static void set_fresh(CacheEntry& block) noexcept { block.fresh_ = true; }
     /// Says that bytes from `from` on were changed (and the checksum with them).

@@ -101,7 +101,7 @@ TEST(ObjectHeader, MessagesComeAndGo) {
         } else {
             MessageIterator message(file.state, header);
             ASSERT_EQ(find(message, value, sizes[value]), Status::ok);
-            remove_message(message);
+            ASSERT_EQ(remove_message(message), Status::ok);
             sizes[value] = 0;
             --there;
         }

@@ -8,6 +8,15 @@ Capabilities RegionDriver::capabilities() const noexcept {
     Capabilities capabilities = storage_.capabilities();
     // What lies there from earlier is not wiped.
     capabilities.extends_with_zeros = capabilities.extends_with_zeros && size_ == kToTheEnd;
+    // Parts of the storage's units that a region beginning at start_ has as units, too: of their greatest common
+    // divisor.
+    std::uint64_t unit = capabilities.atomic_unit;
+    for (std::uint64_t rest = start_; rest != 0;) {
+        const std::uint64_t next = unit % rest;
+        unit = rest;
+        rest = next;
+    }
+    capabilities.atomic_unit = static_cast<std::uint32_t>(unit);
     return capabilities;
 }
 

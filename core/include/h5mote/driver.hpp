@@ -13,14 +13,14 @@ namespace h5mote {
 /// What a call's bytes are for (H5FD_mem_t). A driver may keep classes apart, as the split driver does.
 enum class Usage : std::uint8_t { superblock, btree, raw_data, global_heap, local_heap, object_header };
 
-/// What a storage promises. The core chooses how it orders writes by these; see README.md, "Crash safety".
+/// What a storage promises. The core chooses how it writes by these; see README.md, "Crash safety". A file is opened
+/// for writing only where a power cut cannot damage it: where sync_is_commit, or else where writes can be put in order
+/// (with `ordered` or sync_is_barrier), may overwrite others, and have an atomic unit of 128 bytes or more. On any
+/// other storage that is `unsupported` (Feature::ordered_writing), and JournalDriver makes one that commits of it.
 struct Capabilities {
     /// Bytes that are written wholly or not at all when they lie in one aligned unit of that size; 1 if nothing is
-    /// promised. 512 for sectors.
+    /// promised. 512 for sectors. The largest power of two that divides it, but at most 512, is what the core uses.
     std::uint32_t atomic_unit = 1;
-    /// Bytes of the smallest program and erase operation; 1 where there is no such thing.
-    std::uint32_t program_unit = 1;
-    std::uint32_t erase_unit = 1;
     /// Value of erased or never written bytes.
     std::uint8_t erased_value = 0;
     bool writable = true;
@@ -32,7 +32,8 @@ struct Capabilities {
     bool ordered = false;
     /// After sync() returned ok, earlier writes are on the storage before any later one.
     bool sync_is_barrier = true;
-    /// All writes between two sync() calls appear wholly or not at all.
+    /// All writes between two sync() calls appear wholly or not at all. Of the others only erased_value,
+    /// extends_with_zeros and writable then matter.
     bool sync_is_commit = false;
 };
 

@@ -64,6 +64,7 @@ enum class Feature : std::uint8_t {
     type_conversion,
     creation_order,
     driver,
+    ordered_writing,  ///< the storage promises too little to be written without a journal: see Capabilities
 };
 
 /// Name of a feature, for messages on a host ("dense_links"). Static storage.

@@ -21,7 +21,8 @@ public:
     explicit RegionDriver(Driver& storage, std::uint64_t start, std::uint64_t size = kToTheEnd) noexcept
         : storage_(storage), start_(start), size_(size), length_(size) {}
 
-    /// Those of the storage; extends_with_zeros only if the region has no size.
+    /// Those of the storage that are true of the region, too: extends_with_zeros only if it has no size, and of the
+    /// atomic unit the largest part that `start` is a multiple of as well.
     Capabilities capabilities() const noexcept override;
     Status read(Usage usage, std::uint64_t address, Bytes to) noexcept override;
     /// no_space behind the region's end.

@@ -1,0 +1,400 @@
+// Headers larger than an atomic unit of the storage, and headers that other libraries made, are changed in every way,
+// and the power fails within each write: the file is as it was, or as it became. On storages with units of every size;
+// and on those that promise too little, where nothing may be written.
+#include <h5mote/h5mote.hpp>
+#include <h5mote/port/malloc.hpp>
+#include <h5mote/vfd/memory.hpp>
+#include <h5mote/vfd/region.hpp>
+
+#include "recording_driver.hpp"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#ifdef H5MOTE_TEST_HDF5
+#include <hdf5.h>
+#endif
+
+namespace {
+
+using namespace h5mote;
+using namespace h5mote_test;
+using Image = RecordingDriver::Image;
+using Operation = DriverOperation;
+constexpr auto kByte = make_integer(1, false);
+constexpr std::uint32_t kUnits[] = {128, 256, 512, 4096};
+
+// A storage that promises what the test says.
+class PromisingDriver final : public ForwardingDriver {
+public:
+    PromisingDriver(Driver& inner, const Capabilities& promised) noexcept
+        : ForwardingDriver(inner), promised_(promised) {}
+    Capabilities capabilities() const noexcept override { return promised_; }
+
+private:
+    Capabilities promised_;
+};
+
+Capabilities with_unit(std::uint32_t unit) {
+    Capabilities result;
+    result.atomic_unit = unit;
+    return result;
+}
+
+FileAccess large_cache() {
+    FileAccess access;
+    access.metadata_cache = 16384;
+    return access;
+}
+
+// An opaque type of many bytes: with a fill value of that type a header is larger than a sector.
+struct LargeType {
+    explicit LargeType(std::size_t size) : fill(size, std::byte{1}) {
+        const unsigned char bytes[] = {0x15,
+                                       8,
+                                       0,
+                                       0,
+                                       static_cast<unsigned char>(size & 0xff),
+                                       static_cast<unsigned char>(size >> 8),
+                                       0,
+                                       0,
+                                       'x',
+                                       0,
+                                       0,
+                                       0,
+                                       0,
+                                       0,
+                                       0,
+                                       0};
+        for (const unsigned char byte : bytes) {
+            type.push_back(std::byte{byte});
+        }
+    }
+    DatatypeView view() const { return DatatypeView({type.data(), type.size()}); }
+
+    std::vector<std::byte> fill;
+    std::vector<std::byte> type;
+};
+
+Status set(Object& object, const char* name, std::size_t size, int value) {
+    const std::vector<std::byte> bytes(size, static_cast<std::byte>(value));
+    const std::uint64_t dims[] = {size};
+    return object.write_attribute(name, kByte.view(), Dataspace::simple(dims), {bytes.data(), bytes.size()});
+}
+
+// The value of an attribute all of whose bytes are equal.
+std::string get(const Object& object, const char* name, std::size_t size) {
+    std::vector<std::byte> bytes(size);
+    const Status status = object.read_attribute(name, kByte.view(), {bytes.data(), bytes.size()});
+    for (const std::byte each : bytes) {
+        if (each != bytes[0]) {
+            return "torn ";
+        }
+    }
+    return status == Status::ok ? std::to_string(static_cast<int>(bytes[0])) + " "
+                                : std::string(to_string(status)) + " ";
+}
+
+// What a file holds, as text.
+using Describe = std::function<std::string(File&)>;
+
+std::string describe(const Image& image, const Describe& what) {
+    MallocAllocator memory;
+    NullPort port;
+    Library library{memory, port};
+    GrowingMemoryDriver copy(memory);
+    EXPECT_EQ(copy.assign({image.data(), image.size()}), Status::ok);
+    FileAccess access = large_cache();
+    access.read_only = true;
+    auto file = File::open(library, copy, access);
+    return file.status() == Status::ok ? what(*file) : std::string(to_string(file.status()));
+}
+
+// What was done to a recorded file, and after how many operations it was durable.
+class Story {
+public:
+    Story(RecordingDriver& recorder, Describe what) : recorder_(recorder), what_(std::move(what)) {}
+
+    // One change, made durable.
+    void change(File& file, Status status) {
+        ASSERT_EQ(status, Status::ok);
+        ASSERT_EQ(file.flush(), Status::ok);
+        const std::size_t done = recorder_.operations().size();
+        chapters_.push_back({done, describe(recorder_.image(done), what_)});
+    }
+    // Every operation arrives as the last one, torn at each unit, alone or with those since the last sync.
+    std::size_t cut(std::uint32_t unit) const {
+        const auto& operations = recorder_.operations();
+        Image synced = recorder_.initial();
+        Image image = synced;
+        std::size_t cuts = 0;
+        std::size_t now = 0;
+        for (std::size_t i = 0; i < operations.size() && !testing::Test::HasFailure(); ++i) {
+            while (now + 1 < chapters_.size() && chapters_[now + 1].operations <= i) {
+                ++now;
+            }
+            const bool begun = chapters_[now].operations <= i;
+            const auto check = [&](const Image& cut) {
+                if (begun) {
+                    ++cuts;
+                    const std::string found = describe(cut, what_);
+                    const Chapter& next = chapters_[now + 1 < chapters_.size() ? now + 1 : now];
+                    EXPECT_TRUE(found == chapters_[now].text || found == next.text)
+                        << "unit " << unit << ", operation " << i << ", chapter " << now << ":\n"
+                        << found << "\nis neither\n"
+                        << chapters_[now].text << "\nnor\n"
+                        << next.text;
+                }
+            };
+            if (operations[i].kind == Operation::Kind::sync) {
+                synced = image;
+                continue;
+            }
+            for (const std::size_t length : recorder_.tears(i, unit)) {
+                for (const Image* base : {&image, &synced}) {
+                    Image torn = *base;
+                    RecordingDriver::apply(torn, operations[i], length);
+                    check(torn);
+                }
+            }
+            Image alone = synced;
+            RecordingDriver::apply(alone, operations[i]);
+            check(alone);
+            RecordingDriver::apply(image, operations[i]);
+            check(image);
+        }
+        return cuts;
+    }
+
+private:
+    struct Chapter {
+        std::size_t operations;
+        std::string text;
+    };
+    RecordingDriver& recorder_;
+    Describe what_;
+    std::vector<Chapter> chapters_;
+};
+
+// A storage in memory with units of that size, recorded.
+struct Recorded {
+    explicit Recorded(std::uint32_t unit) : promising(storage, with_unit(unit)), recorder(promising) {}
+
+    MallocAllocator memory;
+    NullPort port;
+    Library library{memory, port};
+    GrowingMemoryDriver storage{memory};
+    PromisingDriver promising;
+    RecordingDriver recorder;
+};
+
+// The header of a log whose elements are large gets attributes, and its rows are counted.
+void cut_log(std::uint32_t unit, std::size_t pad, std::size_t& cuts) {
+    Recorded disk(unit);
+    const LargeType type(568);
+    Story story(disk.recorder, [](File& file) {
+        auto log = file.root().open_dataset("log");
+        if (log.status() != Status::ok) {
+            return std::string(to_string(log.status()));
+        }
+        return get(*log, "small", 5) + get(*log, "large", 900) + std::to_string(log->size());
+    });
+    auto file = File::create(disk.library, disk.recorder, large_cache());
+    ASSERT_EQ(file.status(), Status::ok);
+    Group root = file->root();
+    ASSERT_EQ(set(root, "pad", 1 + pad, 0), Status::ok);  // so that the header lies elsewhere each time
+    DatasetCreate create;
+    create.chunk = {1};
+    create.fill = {type.fill.data(), type.fill.size()};
+    auto log = root.create_dataset("log", type.view(), Dataspace::simple({0}, {kUnlimited}), create);
+    ASSERT_EQ(log.status(), Status::ok);
+    story.change(*file, Status::ok);
+    story.change(*file, set(*log, "large", 900, 1));
+    story.change(*file, log->append_records(type.fill.data(), 1));
+    story.change(*file, set(*log, "large", 900, 2));
+    story.change(*file, set(*log, "small", 5, 3));
+    story.change(*file, log->append_records(type.fill.data(), 1));
+    story.change(*file, log->remove_attribute("large"));
+    story.change(*file, set(*log, "small", 5, 4));
+    ASSERT_EQ(log->close(), Status::ok);
+    root.close();
+    ASSERT_EQ(file->close(), Status::ok);
+    cuts += story.cut(unit);
+}
+
+TEST(AtomicUnit, HeaderOfALog) {
+    std::size_t cuts = 0;
+    for (const std::uint32_t unit : kUnits) {
+        for (std::size_t pad = 0; pad < 512 && !HasFailure(); pad += 48) {
+            cut_log(unit, pad, cuts);
+        }
+    }
+    std::printf("%zu cuts\n", cuts);
+    EXPECT_GT(cuts, 3000U);
+}
+
+#if H5MOTE_PARTIAL_IO
+
+// The first element, all of whose bytes are equal, and the number of rows.
+std::string first_of(File& file, const char* path, DatatypeView type, unsigned rank = 4) {
+    auto dataset = file.root().open_dataset(path);
+    if (dataset.status() != Status::ok) {
+        return std::string(to_string(dataset.status())) + " ";
+    }
+    const std::vector<std::uint64_t> one(rank, 1);
+    const std::vector<std::uint64_t> start(one.size(), 0);
+    std::vector<std::byte> element(type.size());
+    const Status status =
+        dataset->read(Selection::hyperslab(Span<const std::uint64_t>(start.data(), rank), {one.data(), rank}), type,
+                      {element.data(), element.size()});
+    return std::string(to_string(status)) + " " + std::to_string(static_cast<int>(element[0])) + " of " +
+           std::to_string(dataset->size()) + ", ";
+}
+
+Status write_first(Dataset& dataset, DatatypeView type, int value, unsigned rank = 4) {
+    const std::vector<std::uint64_t> one(rank, 1);
+    const std::vector<std::uint64_t> start(one.size(), 0);
+    const std::vector<std::byte> element(type.size(), static_cast<std::byte>(value));
+    return dataset.write(Selection::hyperslab(Span<const std::uint64_t>(start.data(), rank), {one.data(), rank}), type,
+                         {element.data(), element.size()});
+}
+
+// Everything else that changes in the header of a dataset: the extent in many dimensions, where the data and the index
+// stand, compact data, the count of links.
+void cut_datasets(std::uint32_t unit, std::size_t pad, std::size_t& cuts) {
+    Recorded disk(unit);
+    const LargeType type(568);
+    Story story(disk.recorder, [&](File& file) {
+        std::string text = first_of(file, "grid", type.view()) + first_of(file, "whole", type.view()) +
+                           first_of(file, "compact", kByte.view(), 1) + first_of(file, "one", type.view());
+        text += first_of(file, "grid2", type.view());
+        auto grid = file.root().open_dataset("grid");
+        return text + (grid.status() == Status::ok ? get(*grid, "a", 900) : std::string());
+    });
+    auto file = File::create(disk.library, disk.recorder, large_cache());
+    ASSERT_EQ(file.status(), Status::ok);
+    Group root = file->root();
+    ASSERT_EQ(set(root, "pad", 1 + pad, 0), Status::ok);
+    DatasetCreate create;
+    create.fill = {type.fill.data(), type.fill.size()};
+    create.chunk = {1, 1, 1, 1};
+    auto grid =
+        root.create_dataset("grid", type.view(), Dataspace::simple({1, 1, 1, 1}, {2, kUnlimited, 4, 4}), create);
+    ASSERT_EQ(grid.status(), Status::ok);
+    DatasetCreate late;
+    late.fill = create.fill;
+    late.layout = Layout::contiguous;
+    late.allocation = AllocationTime::late;
+    auto whole = root.create_dataset("whole", type.view(), Dataspace::simple({2, 1, 1, 1}), late);
+    ASSERT_EQ(whole.status(), Status::ok);
+    DatasetCreate inside;
+    inside.layout = Layout::compact;
+    auto compact = root.create_dataset("compact", kByte.view(), Dataspace::simple({700}), inside);
+    ASSERT_EQ(compact.status(), Status::ok);
+    create.chunk = {2, 1, 1, 1};
+    auto one = root.create_dataset("one", type.view(), Dataspace::simple({2, 1, 1, 1}), create);
+    ASSERT_EQ(one.status(), Status::ok);
+    story.change(*file, Status::ok);
+    story.change(*file, grid->set_extent({1, 2, 1, 1}));
+    story.change(*file, write_first(*whole, type.view(), 2));
+    story.change(*file, write_first(*compact, kByte.view(), 3, 1));
+    story.change(*file, write_first(*one, type.view(), 4));
+    story.change(*file, root.create_hard_link("grid2", *grid));
+    story.change(*file, grid->set_extent({2, 3, 4, 4}));
+    story.change(*file, set(*grid, "a", 900, 5));
+    story.change(*file, write_first(*compact, kByte.view(), 6, 1));
+    story.change(*file, root.unlink("grid2"));
+    story.change(*file, set(*grid, "a", 900, 7));
+    story.change(*file, grid->remove_attribute("a"));
+    for (Dataset* each : {&*grid, &*whole, &*compact, &*one}) {
+        ASSERT_EQ(each->close(), Status::ok);
+    }
+    root.close();
+    ASSERT_EQ(file->close(), Status::ok);
+    cuts += story.cut(unit);
+}
+
+TEST(AtomicUnit, HeadersOfDatasets) {
+    std::size_t cuts = 0;
+    for (const std::uint32_t unit : kUnits) {
+        for (std::size_t pad = 0; pad < 512 && !HasFailure(); pad += 64) {
+            cut_datasets(unit, pad, cuts);
+        }
+    }
+    std::printf("%zu cuts\n", cuts);
+    EXPECT_GT(cuts, 3000U);
+}
+
+#endif
+
+// ---- storages that promise too little ---------------------------------------------------------------------------
+
+bool refused(Library& library, Status status) {
+    return status == Status::unsupported &&
+           library.trail().newest().value == static_cast<std::uint64_t>(Feature::ordered_writing);
+}
+
+TEST(AtomicUnit, WhatIsNotPromisedIsNotReliedOn) {
+    std::vector<Capabilities> too_little{with_unit(1), with_unit(64),  with_unit(66),
+                                         with_unit(0), with_unit(512), with_unit(512)};
+    too_little[4].overwrite = false;
+    too_little[5].sync_is_barrier = false;
+    MallocAllocator memory;
+    NullPort port;
+    Library library{memory, port};
+    for (const Capabilities& promised : too_little) {
+        GrowingMemoryDriver storage(memory);
+        PromisingDriver driver(storage, promised);
+        EXPECT_TRUE(refused(library, File::create(library, driver).status()));
+        EXPECT_EQ(storage.contents().size(), 0U);
+        auto file = File::create(library, storage);
+        ASSERT_EQ(file.status(), Status::ok);
+        ASSERT_EQ(file->close(), Status::ok);
+        EXPECT_TRUE(refused(library, File::open(library, driver).status()));
+        FileAccess access;
+        access.read_only = true;
+        EXPECT_EQ(File::open(library, driver, access).status(), Status::ok);
+        // What commits needs nothing of that.
+        Capabilities commits = promised;
+        commits.sync_is_commit = true;
+        PromisingDriver committing(storage, commits);
+        EXPECT_EQ(File::open(library, committing).status(), Status::ok);
+    }
+    // In the order in which they were made no sync needs to keep writes apart.
+    Capabilities ordered = with_unit(512);
+    ordered.sync_is_barrier = false;
+    ordered.ordered = true;
+    GrowingMemoryDriver storage(memory);
+    PromisingDriver driver(storage, ordered);
+    EXPECT_EQ(File::create(library, driver).status(), Status::ok);
+}
+
+TEST(AtomicUnit, OfARegion) {
+    MallocAllocator memory;
+    GrowingMemoryDriver storage(memory);
+    const auto unit_at = [&](std::uint32_t unit, std::uint64_t start) {
+        PromisingDriver driver(storage, with_unit(unit));
+        return RegionDriver(driver, start).capabilities().atomic_unit;
+    };
+    EXPECT_EQ(unit_at(512, 0), 512U);
+    EXPECT_EQ(unit_at(512, 4096), 512U);
+    EXPECT_EQ(unit_at(512, 256), 256U);
+    EXPECT_EQ(unit_at(512, 1000), 8U);
+    EXPECT_EQ(unit_at(512, 77), 1U);
+    EXPECT_EQ(unit_at(4096, 512), 512U);
+    EXPECT_EQ(unit_at(528, 66), 66U);
+    EXPECT_EQ(unit_at(1, 12), 1U);
+    EXPECT_EQ(unit_at(512, 0x1234567800000100U), 256U);
+    NullPort port;
+    Library library{memory, port};
+    PromisingDriver driver(storage, with_unit(512));
+    RegionDriver odd(driver, 1000);
+    EXPECT_TRUE(refused(library, File::create(library, odd).status()));
+    RegionDriver even(driver, 1024);
+    EXPECT_EQ(File::create(library, even).status(), Status::ok);
+}
+
+}  // namespace
