@@ -69,34 +69,44 @@ public:
     // new block, to which the block of the old one leads: by its continuation message, or by one in the old one's
     // place. Either way the block of the old one is all that changes among what the header has.
     Status replace(MessageIterator& old) noexcept {
+        H5MOTE_TRY(old.hold());
         header_ = old.address();
         header_flags_ = old.header_flags();
         link_.set(old);
         H5MOTE_TRY(survey_block());
         const std::size_t after = room_.block ? room_.size : link_.size;
+        const bool linked = static_cast<bool>(moved_.block);
+        // What is secured has one holder.
+        room_.block.reset();
+        moved_.block.reset();
         if (fits(size_, after, header_size())) {
             link_.size = after;
-            room_.block.reset();
+            old.block().reset();
             H5MOTE_TRY(secure(link_));
             put(link_);
             return Status::ok;
         }
-        const bool linked = static_cast<bool>(moved_.block);
-        const std::size_t begin = link_.header;
         if (!linked) {
+            old.block().reset();
             return add_block();
         }
         link_.block.reset();
-        H5MOTE_TRY(secure_change(file_, header_, *moved_.block, begin < moved_.header ? begin : moved_.header));
-        H5MOTE_TRY(add_block());
-        remove_message(old);
-        return Status::ok;
+        H5MOTE_TRY(add_block(&old));
+        return remove_message(old);
     }
 
 private:
     std::size_t header_size() const noexcept { return message_header_size(header_flags_); }
     Status secure(Place& place) noexcept {
         return secure_change(file_, header_, place.block, place.header, Phase::object);
+    }
+    // The continuation message (`moved_`) together with another message of its block.
+    Status secure_both(MessageIterator& other) noexcept {
+        const std::size_t begin = other.offset();
+        H5MOTE_TRY(other.secure(moved_.header < begin - header_size() ? moved_.header : begin - header_size()));
+        moved_.header -= begin - other.offset();
+        moved_.block.reset(&*other.block());
+        return Status::ok;
     }
     std::size_t continuation_size() const noexcept { return continuation_body(file_.shape()); }
 
@@ -154,11 +164,11 @@ private:
     // what both are together), and for the message that continues the header elsewhere (`moved_`).
     H5MOTE_STEP Status survey_block() noexcept {
         MessageIterator message(file_, header_);
-        const CacheEntry* const block = &*link_.block;
+        const Address block = link_.block->address();
         Status status;
         while ((status = message.next()) == Status::ok) {
             blocks_ = message.blocks();
-            if (&*message.block() != block) {
+            if (message.block_address() != block) {
                 continue;
             }
             if (message.type() == MessageType::continuation) {
@@ -193,7 +203,8 @@ private:
     }
 
     // A new block: the moved message if one must make room, the new message, and null space for the next ones.
-    H5MOTE_STEP Status add_block() noexcept {
+    // `beside`: a message in the block of the moved one that the caller changes, too.
+    H5MOTE_STEP Status add_block(MessageIterator* beside = nullptr) noexcept {
         const bool move = !link_.block;
         const std::size_t moved = move ? header_size() + moved_.size : 0;
         const std::size_t need = kContinuationPrefix + moved + header_size() + size_ + header_size() +
@@ -203,7 +214,7 @@ private:
         Place& link = move ? moved_ : link_;
         Pinned block;
         H5MOTE_TRY(file_.create_block(Usage::object_header, size, size, block));
-        const Status status = secure(link);
+        const Status status = beside == nullptr ? secure(link) : secure_both(*beside);
         if (status != Status::ok) {
             const Address fresh = block->address();
             block.reset();
@@ -256,11 +267,6 @@ Status add_message(FileState& file, Address header, MessageType type, std::uint8
 }
 
 Status replace_message(MessageIterator& message, const MessageContent& content) noexcept {
-#if H5MOTE_ALL_FORMATS
-    if (message.version() == 1) {
-        return message.file().context.unsupported(Module::object, H5MOTE_HERE, Feature::object_header_version, 1);
-    }
-#endif
     return Adder(message.file(), message.type(), message.flags(), message.order(), content).replace(message);
 }
 
