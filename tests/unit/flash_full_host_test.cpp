@@ -175,12 +175,14 @@ private:
         open();
         for (unsigned i = 0; i < what_.logs; ++i) {
             ASSERT_EQ(logs_[i].size(), rows_[i]);
+#if H5MOTE_PARTIAL_IO
             std::vector<Row> found(rows_[i]);
             ASSERT_EQ(logs_[i].read(Selection::all(), Span<Row>(found.data(), found.size())), Status::ok);
             for (std::uint32_t n = 0; n < rows_[i]; ++n) {
                 const Row row = row_at(i, n);
                 ASSERT_EQ(std::memcmp(&row, &found[n], sizeof row), 0);
             }
+#endif
         }
     }
 
