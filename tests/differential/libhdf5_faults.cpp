@@ -39,12 +39,13 @@ bool forgets_fill_value() {
     return values[38] != fill;
 }
 
-// A chunk that does not become smaller is stored raw, with a mask that says so. When another chunk takes its place
-// whose compressed form has just the size of the raw one, the mask stays.
+// A chunk that no filter has passed stands there with a mask that says so, as h5mote stores what deflate cannot make
+// smaller. When libhdf5 puts a chunk in its place whose compressed form has just the size of the raw one, the mask
+// stays, and the compressed bytes are read as values.
 bool keeps_filter_mask() {
     constexpr std::size_t kSize = 16;
     Random random(1);
-    for (int attempt = 0; attempt < 100000; ++attempt) {
+    for (int attempt = 0; attempt < 1000; ++attempt) {
         unsigned char raw[kSize];
         unsigned char packed[kSize];
         const std::uint64_t different = random.between(2, 8);
@@ -55,17 +56,21 @@ bool keeps_filter_mask() {
         Id file = create_image({});
         const Id list = chunked(kSize);
         DIFFERENTIAL_OK(H5Pset_deflate(list, 6));
-        const Id dataset =
+        Id dataset =
             DIFFERENTIAL_ID(H5Dcreate2(file, "a", H5T_NATIVE_UCHAR, line(kSize), H5P_DEFAULT, list, H5P_DEFAULT));
-        for (const unsigned char* values : {raw, packed}) {
-            DIFFERENTIAL_OK(H5Dwrite(dataset, H5T_NATIVE_UCHAR, H5S_ALL, H5S_ALL, H5P_DEFAULT, values));
-            DIFFERENTIAL_OK(H5Dflush(dataset));
-        }
-        const Blob image = close_image(file);
-        const Id again = read_image(image);
-        const Id reopened = DIFFERENTIAL_ID(H5Dopen2(again, "a", H5P_DEFAULT));
+        const hsize_t offset = 0;
+        DIFFERENTIAL_OK(H5Dwrite_chunk(dataset, H5P_DEFAULT, 1, &offset, kSize, raw));
+        const auto reopen = [&] {
+            dataset = Id();
+            dataset = DIFFERENTIAL_ID(H5Dopen2(file, "a", H5P_DEFAULT));
+        };
+        reopen();
+        DIFFERENTIAL_OK(H5Dwrite(dataset, H5T_NATIVE_UCHAR, H5S_ALL, H5S_ALL, H5P_DEFAULT, packed));
+        reopen();
         unsigned char seen[kSize] = {};
-        const herr_t status = H5Dread(reopened, H5T_NATIVE_UCHAR, H5S_ALL, H5S_ALL, H5P_DEFAULT, seen);
+        const herr_t status = H5Dread(dataset, H5T_NATIVE_UCHAR, H5S_ALL, H5S_ALL, H5P_DEFAULT, seen);
+        dataset = Id();
+        (void)close_image(file);
         if (status < 0 || std::memcmp(seen, packed, kSize) != 0) {
             return true;
         }
