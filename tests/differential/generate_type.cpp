@@ -2,6 +2,7 @@
 #include "libhdf5.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 
 namespace differential {
@@ -92,6 +93,7 @@ Id random_array(Random& random, const TypeChoice& choice) {
     TypeChoice inner = choice;
     inner.depth = choice.depth - 1;
     inner.size = std::max<std::size_t>(choice.size / 4, 8);
+    inner.variable = false;  // libhdf5 1.10 loses heap objects of sequences within arrays
     const Id base = random_type(random, inner);
     hsize_t dims[2];
     const unsigned rank = random.one_in(3) ? 2 : 1;
@@ -99,6 +101,19 @@ Id random_array(Random& random, const TypeChoice& choice) {
         dims[d] = random.between(1, 3);
     }
     return DIFFERENTIAL_ID(H5Tarray_create2(base, rank, dims));
+}
+
+Id random_variable(Random& random, const TypeChoice& choice) {
+    if (random.one_in(2)) {
+        Id type = copy_of(H5T_C_S1);
+        DIFFERENTIAL_OK(H5Tset_size(type, H5T_VARIABLE));
+        DIFFERENTIAL_OK(H5Tset_cset(type, random.pick({H5T_CSET_ASCII, H5T_CSET_UTF8})));
+        return type;
+    }
+    TypeChoice inner = choice;
+    inner.depth = 1;
+    inner.variable = false;  // libhdf5 1.10 loses heap objects of sequences within sequences
+    return DIFFERENTIAL_ID(H5Tvlen_create(random_type(random, inner)));
 }
 
 // Members in another order, perhaps fewer, each perhaps of another type.
@@ -167,16 +182,40 @@ void fill_string(Random& random, hid_t type, std::byte* at) {
     }
 }
 
+void fill_variable_string(Random& random, std::byte* at) {
+    const std::size_t length = random.one_in(5) ? 0 : random.below(1 + random.below(40));
+    auto* const text = static_cast<char*>(std::malloc(length + 1));
+    for (std::size_t i = 0; i < length; ++i) {
+        text[i] = static_cast<char>('!' + random.below(90));
+    }
+    text[length] = 0;
+    std::memcpy(at, &text, sizeof text);
+}
+
+void fill_sequence(Random& random, hid_t type, std::byte* at) {
+    const Id base = DIFFERENTIAL_ID(H5Tget_super(type));
+    const std::size_t step = H5Tget_size(base);
+    hvl_t sequence{random.one_in(5) ? 0 : random.below(1 + random.below(20)), nullptr};
+    if (sequence.len != 0) {
+        sequence.p = std::calloc(sequence.len, step);
+        for (std::size_t i = 0; i < sequence.len; ++i) {
+            fill_value(random, base, static_cast<std::byte*>(sequence.p) + i * step);
+        }
+    }
+    std::memcpy(at, &sequence, sizeof sequence);
+}
+
 void fill_value(Random& random, hid_t type, std::byte* at) {
     const std::size_t size = H5Tget_size(type);
     switch (H5Tget_class(type)) {
+        case H5T_VLEN:
+            return fill_sequence(random, type, at);
         case H5T_INTEGER:
         case H5T_FLOAT:
             fill_number(random, type, at);
             return;
         case H5T_STRING:
-            fill_string(random, type, at);
-            return;
+            return H5Tis_variable_str(type) > 0 ? fill_variable_string(random, at) : fill_string(random, type, at);
         case H5T_ENUM:
             DIFFERENTIAL_OK(H5Tget_member_value(
                 type, static_cast<unsigned>(random.below(static_cast<std::uint64_t>(H5Tget_nmembers(type)))), at));
@@ -223,6 +262,9 @@ void mark(hid_t type, std::byte* at) {
 }  // namespace
 
 Id random_type(Random& random, const TypeChoice& choice) {
+    if (choice.variable && random.one_in(5)) {
+        return random_variable(random, choice);
+    }
     if (choice.depth == 0 || !random.one_in(3)) {
         return random_single(random, choice.odd);
     }
@@ -244,7 +286,14 @@ Id random_memory_type(Random& random, hid_t file, bool subset) {
                                     : random_integer(random, false);
         case H5T_FLOAT:
             return copy_of(random.pick({H5T_NATIVE_FLOAT, H5T_NATIVE_DOUBLE, H5T_IEEE_F64BE, H5T_NATIVE_INT64}));
+        case H5T_VLEN: {
+            const Id base = DIFFERENTIAL_ID(H5Tget_super(file));
+            return DIFFERENTIAL_ID(H5Tvlen_create(random_memory_type(random, base, subset)));
+        }
         case H5T_STRING: {
+            if (H5Tis_variable_str(file) > 0) {
+                return copy_of(file);
+            }
             Id type = random_string(random);
             DIFFERENTIAL_OK(H5Tset_cset(type, H5Tget_cset(file)));
             return type;
@@ -261,6 +310,64 @@ Blob random_values(Random& random, hid_t type, std::size_t count) {
         fill_value(random, type, values.data() + i * size);
     }
     return values;
+}
+
+void release_values(hid_t type, std::size_t count, Blob& values) {
+    if (count != 0 && is_variable(type)) {
+        const hsize_t dims = count;
+        const Id space = DIFFERENTIAL_ID(H5Screate_simple(1, &dims, nullptr));
+        DIFFERENTIAL_OK(H5Dvlen_reclaim(type, space, H5P_DEFAULT, values.data()));
+    }
+}
+
+bool is_variable(hid_t type) {
+    return H5Tdetect_class(type, H5T_VLEN) > 0 ||
+           h5mote::contains_class(Type(type).view(), h5mote::TypeClass::variable_length);
+}
+
+void flatten(hid_t type, const std::byte* value, Blob& to) {
+    const auto add = [&](const void* from, std::size_t size) {
+        const auto* const bytes = static_cast<const std::byte*>(from);
+        to.insert(to.end(), bytes, bytes + size);
+    };
+    switch (H5Tget_class(type)) {
+        case H5T_COMPOUND:
+            for (unsigned i = 0; i < static_cast<unsigned>(H5Tget_nmembers(type)); ++i) {
+                const Id member = DIFFERENTIAL_ID(H5Tget_member_type(type, i));
+                flatten(member, value + H5Tget_member_offset(type, i), to);
+            }
+            return;
+        case H5T_ARRAY: {
+            const Id base = DIFFERENTIAL_ID(H5Tget_super(type));
+            const std::size_t step = H5Tget_size(base);
+            for (std::size_t i = 0; i < H5Tget_size(type); i += step) {
+                flatten(base, value + i, to);
+            }
+            return;
+        }
+        case H5T_VLEN: {
+            const Id base = DIFFERENTIAL_ID(H5Tget_super(type));
+            hvl_t sequence;
+            std::memcpy(&sequence, value, sizeof sequence);
+            add(&sequence.len, sizeof sequence.len);
+            for (std::size_t i = 0; i < sequence.len; ++i) {
+                flatten(base, static_cast<const std::byte*>(sequence.p) + i * H5Tget_size(base), to);
+            }
+            return;
+        }
+        case H5T_STRING:
+            if (H5Tis_variable_str(type) > 0) {
+                const char* text = nullptr;
+                std::memcpy(&text, value, sizeof text);
+                // An absent string and an empty one are told apart.
+                text == nullptr ? add("\xff\xff", 2) : add(text, std::strlen(text) + 1);
+                return;
+            }
+            break;
+        default:
+            break;
+    }
+    add(value, H5Tget_size(type));
 }
 
 Blob significant_bytes(hid_t type) {

@@ -32,8 +32,8 @@ void prepare_libhdf5() {
     }
 }
 
-Id create_image(Bounds bounds) {
-    return DIFFERENTIAL_ID(H5Fcreate(new_path().c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access_list(bounds)));
+Id create_image(Bounds bounds, hid_t properties) {
+    return DIFFERENTIAL_ID(H5Fcreate(new_path().c_str(), H5F_ACC_TRUNC, properties, access_list(bounds)));
 }
 
 Id open_image(const Blob& image, Bounds bounds) {

@@ -58,7 +58,7 @@ struct Bounds {
 
 /// A new, empty file, or with `image` one that holds it, in the working directory. It has no name there any more when
 /// close_image() returned.
-Id create_image(Bounds bounds);
+Id create_image(Bounds bounds, hid_t properties = H5P_DEFAULT);
 Id open_image(const Blob& image, Bounds bounds);
 /// Closes the file and every object in it; its bytes. (H5Fget_file_image leaves a wrong checksum in superblocks of
 /// version 3.)
@@ -93,13 +93,18 @@ struct TypeChoice {
     unsigned depth = 3;     ///< compounds and arrays nested in each other
     std::size_t size = 64;  ///< bytes of one value, about
     bool odd = true;        ///< integers that do not use all of their bits
+    bool variable = false;  ///< sequences and strings of any length (none within another)
 };
 Id random_type(Random& random, const TypeChoice& choice);
 /// A type in memory for values of `file`: the same, the machine's own, numbers of other sizes, members in another
 /// order and, with `subset`, fewer of them.
 Id random_memory_type(Random& random, hid_t file, bool subset);
-/// `count` values. What belongs to no member is zero.
+/// `count` values. What belongs to no member is zero. Variable-length data comes from malloc(): release_values().
 Blob random_values(Random& random, hid_t type, std::size_t count);
+void release_values(hid_t type, std::size_t count, Blob& values);
+/// A value without gaps and pointers: what of it can be compared.
+void flatten(hid_t type, const std::byte* value, Blob& to);
+bool is_variable(hid_t type);
 /// 0xff for each byte of a value that means something.
 Blob significant_bytes(hid_t type);
 std::string type_text(h5mote::DatatypeView type);

@@ -1,15 +1,16 @@
 // Random comparison with libhdf5, seeded and repeatable.
 //
-//   h5mote_differential [--seed N] [--seconds N | --count N] [--storage NAME] [--least N]
+//   h5mote_differential --case writing|reading [--seed N] [--seconds N | --count N] [--storage NAME] [--least N]
 //
 // Each run is a process of its own, so that a crash or an endless loop is a failure like any other. A run that fails is
 // shrunk by taking steps out of it, told with its seed and with what is left of it, and ends the program with 1.
 // `--storage` keeps to one driver. `--least N`: fewer operations than that are a failure, too.
 #include "libhdf5.hpp"
-#include "writing.hpp"
+#include "reading.hpp"
 
 #include <h5mote/status.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -32,6 +33,7 @@ struct Options {
     std::uint64_t count = ~std::uint64_t{0};
     std::uint64_t least = 0;
     std::string storage;
+    std::string name = "writing";
 };
 
 struct Outcome {
@@ -54,8 +56,15 @@ void remove_files(const std::string& prefix) {
     }
 }
 
+struct Case {
+    const char* name;
+    std::vector<Step> (*steps)(std::uint64_t seed);
+    WritingCounts (*run)(std::uint64_t seed, const std::vector<Step>& steps, const WritingOptions& options);
+};
+constexpr Case kCases[] = {{"writing", random_steps, run_writing}, {"reading", random_reading_steps, run_reading}};
+
 // In a process of its own.
-Outcome run(std::uint64_t seed, const std::vector<Step>& steps, const WritingOptions& options) {
+Outcome run(const Case& what, std::uint64_t seed, const std::vector<Step>& steps, const WritingOptions& options) {
     int ends[2];
     if (::pipe(ends) != 0) {
         std::abort();
@@ -67,7 +76,7 @@ Outcome run(std::uint64_t seed, const std::vector<Step>& steps, const WritingOpt
         ::alarm(60);
         std::string text(sizeof(WritingCounts), '\0');
         try {
-            const WritingCounts counts = run_writing(seed, steps, options);
+            const WritingCounts counts = what.run(seed, steps, options);
             std::memcpy(text.data(), &counts, sizeof counts);
         } catch (const Difference& difference) {
             text += difference.text;
@@ -99,7 +108,7 @@ Outcome run(std::uint64_t seed, const std::vector<Step>& steps, const WritingOpt
 }
 
 // Takes steps out as long as the same kind of failure is left: halves first, single steps last.
-std::vector<Step> shrink(std::uint64_t seed, std::vector<Step> steps, const std::string& kind,
+std::vector<Step> shrink(const Case& what, std::uint64_t seed, std::vector<Step> steps, const std::string& kind,
                          const WritingOptions& options) {
     for (std::size_t size = steps.size() / 2; size != 0; size = size == 1 ? 0 : (size + 1) / 2) {
         for (bool again = true; again;) {
@@ -109,7 +118,8 @@ std::vector<Step> shrink(std::uint64_t seed, std::vector<Step> steps, const std:
                 std::vector<Step> fewer = steps;
                 fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(at),
                             fewer.begin() + static_cast<std::ptrdiff_t>(std::min(at + size, fewer.size())));
-                if (const Outcome outcome = run(seed, fewer, options); outcome.failed() && outcome.kind() == kind) {
+                if (const Outcome outcome = run(what, seed, fewer, options);
+                    outcome.failed() && outcome.kind() == kind) {
                     steps = fewer;
                     again = size == 1;
                 }
@@ -119,7 +129,8 @@ std::vector<Step> shrink(std::uint64_t seed, std::vector<Step> steps, const std:
     return steps;
 }
 
-int tell_failure(std::uint64_t seed, const std::vector<Step>& steps, const Outcome& outcome, WritingOptions options) {
+int tell_failure(const Case& what, std::uint64_t seed, const std::vector<Step>& steps, const Outcome& outcome,
+                 WritingOptions options) {
     std::cout << "seed " << seed << ", " << steps.size() << " steps: " << outcome.failure << std::endl;
     // What a sanitizer says of every try is of no interest.
     std::fflush(stderr);
@@ -128,23 +139,23 @@ int tell_failure(std::uint64_t seed, const std::vector<Step>& steps, const Outco
         ::dup2(::fileno(nowhere), 2);
         std::fclose(nowhere);
     }
-    const std::vector<Step> fewer = shrink(seed, steps, outcome.kind(), options);
+    const std::vector<Step> fewer = shrink(what, seed, steps, outcome.kind(), options);
     ::dup2(errors, 2);
     ::close(errors);
     std::cout << "shrunk to " << fewer.size() << " steps:" << std::endl;
     options.log = stdout;
-    std::cout << run(seed, fewer, options).failure << std::endl;
-    std::cout << "repeat with: --seed " << seed << " --count 1"
+    std::cout << run(what, seed, fewer, options).failure << std::endl;
+    std::cout << "repeat with: --case " << what.name << " --seed " << seed << " --count 1"
               << (options.storage.empty() ? "" : " --storage " + options.storage) << std::endl;
     return 1;
 }
 
-void report(std::uint64_t operations, std::uint64_t least) {
+void report(const std::string& name, std::uint64_t operations, std::uint64_t least) {
     if (const char* const folder_name = std::getenv("H5MOTE_REPORT_DIR")) {
         const std::filesystem::path folder = std::filesystem::path(folder_name) / "figures.d";
         std::filesystem::create_directories(folder);
-        std::ofstream(folder / "differential.tsv")
-            << "differential.operations\t" << operations << "\toperations\t>=" << least << "\n";
+        std::ofstream(folder / ("differential_" + name + ".tsv"))
+            << "differential.operations." << name << "\t" << operations << "\toperations\t>=" << least << "\n";
     }
 }
 
@@ -160,6 +171,8 @@ bool parse(int count, char** arguments, Options& options) {
             options.count = std::strtoull(value, nullptr, 0);
         } else if (name == "--least") {
             options.least = std::strtoull(value, nullptr, 0);
+        } else if (name == "--case") {
+            options.name = value;
         } else if (name == "--storage") {
             options.storage = value;
         } else {
@@ -175,7 +188,13 @@ int main(int count, char** arguments) {
     Options options;
     if (!parse(count, arguments, options)) {
         std::cerr << "usage: " << arguments[0]
-                  << " [--seed N] [--seconds N | --count N] [--storage NAME] [--least N]\n";
+                  << " --case writing|reading [--seed N] [--seconds N | --count N] [--storage NAME] [--least N]\n";
+        return 2;
+    }
+    const Case* const what =
+        std::find_if(std::begin(kCases), std::end(kCases), [&](const Case& each) { return each.name == options.name; });
+    if (what == std::end(kCases)) {
+        std::cerr << "cases: writing, reading\n";
         return 2;
     }
     prepare_libhdf5();
@@ -189,15 +208,15 @@ int main(int count, char** arguments) {
     std::uint64_t runs = 0;
     for (std::uint64_t seed = options.seed;
          runs < options.count && (elapsed() < options.seconds || options.count != ~std::uint64_t{0}); ++seed, ++runs) {
-        const std::vector<Step> steps = random_steps(seed);
-        const Outcome outcome = run(seed, steps, writing);
+        const std::vector<Step> steps = what->steps(seed);
+        const Outcome outcome = run(*what, seed, steps, writing);
         if (outcome.failed()) {
-            return tell_failure(seed, steps, outcome, writing);
+            return tell_failure(*what, seed, steps, outcome, writing);
         }
         total.operations += outcome.counts.operations;
         total.refused += outcome.counts.refused;
     }
     std::cout << runs << " runs, " << total.operations << " operations, " << total.refused << " refused\n";
-    report(total.operations, options.least);
+    report(options.name, total.operations, options.least);
     return total.operations < options.least ? 1 : 0;
 }

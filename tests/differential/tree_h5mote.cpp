@@ -1,6 +1,7 @@
 #include "tree.hpp"
 
 #include <h5mote/attribute.hpp>
+#include <h5mote/variable_length.hpp>
 
 namespace differential {
 namespace {
@@ -36,6 +37,9 @@ private:
     void attributes(const Object& from, ObjectValue& to);
     void links(Group& from, ObjectValue& to);
     void dataset(Dataset& from, ObjectValue& to);
+    // As in tree_libhdf5.cpp.
+    template <typename Read>
+    Blob values(const Type& type, std::uint64_t count, Read read);
     static Extent extent(const Dataspace& space) {
         return {space.space_class(),
                 {space.dims().begin(), space.dims().end()},
@@ -49,6 +53,27 @@ private:
     std::vector<Address> addresses_;
 };
 
+template <typename Read>
+Blob Reader::values(const Type& type, std::uint64_t count, Read read) {
+    const bool variable = contains_class(type.view(), TypeClass::variable_length);
+    const Type memory = variable ? Type(DIFFERENTIAL_ID(H5Tget_native_type(type.id(), H5T_DIR_ASCEND))) : type;
+    Blob bytes(count * memory.size());
+    if (count == 0) {
+        return bytes;
+    }
+    need(read(memory.view(), {bytes.data(), bytes.size()}), "values");
+    if (!variable) {
+        return bytes;
+    }
+    Blob flat;
+    const Id id = memory.id();
+    for (std::size_t i = 0; i < bytes.size(); i += memory.size()) {
+        flatten(id, bytes.data() + i, flat);
+    }
+    need(reclaim(library_, memory.view(), count, memory.size(), bytes.data()), "reclaim");
+    return flat;
+}
+
 void Reader::attributes(const Object& from, ObjectValue& to) {
     AttributeIterator all(from, IndexOrder::name);
     for (;;) {
@@ -61,8 +86,8 @@ void Reader::attributes(const Object& from, ObjectValue& to) {
         AttributeValue& value = to.attributes[std::string(attribute.name())];
         value.type = Type(attribute.type());
         value.extent = extent(attribute.dataspace());
-        value.values.resize(attribute.data_size());
-        need(attribute.read(attribute.type(), {value.values.data(), value.values.size()}), "attribute");
+        value.values = values(value.type, value.extent.count(),
+                              [&](DatatypeView memory, Bytes bytes) { return attribute.read(memory, bytes); });
     }
 }
 
@@ -104,10 +129,8 @@ void Reader::dataset(Dataset& from, ObjectValue& to) {
     Dataspace space;
     need(from.dataspace(space), "dataspace");
     to.extent = extent(space);
-    to.values.resize(to.extent.count() * type.size());
-    if (!to.values.empty()) {
-        need(from.read(Selection::all(), type, {to.values.data(), to.values.size()}), "dataset");
-    }
+    to.values = values(to.type, to.extent.count(),
+                       [&](DatatypeView memory, Bytes bytes) { return from.read(Selection::all(), memory, bytes); });
 }
 
 void Reader::object(std::size_t index) {

@@ -21,6 +21,9 @@ private:
     void attributes(hid_t from, ObjectValue& to);
     void links(hid_t from, ObjectValue& to);
     static Extent extent(hid_t space);
+    // All values as they stand in the file; flattened values in memory if they are of variable length.
+    template <typename Read>
+    static Blob values(hid_t type, std::uint64_t count, Read read);
 
     hid_t file_;
     Tree tree_;
@@ -61,6 +64,28 @@ Extent Reader::extent(hid_t space) {
     return extent;
 }
 
+template <typename Read>
+Blob Reader::values(hid_t type, std::uint64_t count, Read read) {
+    const bool variable = is_variable(type);
+    const Id memory =
+        variable ? DIFFERENTIAL_ID(H5Tget_native_type(type, H5T_DIR_ASCEND)) : DIFFERENTIAL_ID(H5Tcopy(type));
+    const std::size_t size = H5Tget_size(memory);
+    Blob bytes(count * size);
+    if (count == 0) {
+        return bytes;
+    }
+    read(memory, bytes.data());
+    if (!variable) {
+        return bytes;
+    }
+    Blob flat;
+    for (std::size_t i = 0; i < bytes.size(); i += size) {
+        flatten(memory, bytes.data() + i, flat);
+    }
+    release_values(memory, count, bytes);
+    return flat;
+}
+
 void Reader::attributes(hid_t from, ObjectValue& to) {
     H5O_info_t info;
     DIFFERENTIAL_OK(H5Oget_info2(from, &info, H5O_INFO_NUM_ATTRS));
@@ -74,10 +99,8 @@ void Reader::attributes(hid_t from, ObjectValue& to) {
         AttributeValue& value = to.attributes[name];
         value.type = Type(type);
         value.extent = extent(space);
-        value.values.resize(value.extent.count() * H5Tget_size(type));
-        if (!value.values.empty()) {
-            DIFFERENTIAL_OK(H5Aread(attribute, type, value.values.data()));
-        }
+        value.values = values(type, value.extent.count(),
+                              [&](hid_t memory, void* bytes) { DIFFERENTIAL_OK(H5Aread(attribute, memory, bytes)); });
     }
 }
 
@@ -122,10 +145,9 @@ void Reader::object(std::size_t index) {
         const Id space = DIFFERENTIAL_ID(H5Dget_space(from));
         value.type = Type(type);
         value.extent = extent(space);
-        value.values.resize(value.extent.count() * H5Tget_size(type));
-        if (!value.values.empty()) {
-            DIFFERENTIAL_OK(H5Dread(from, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, value.values.data()));
-        }
+        value.values = values(type, value.extent.count(), [&](hid_t memory, void* bytes) {
+            DIFFERENTIAL_OK(H5Dread(from, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes));
+        });
     }
     tree_.objects[index] = std::move(value);
 }

@@ -1,0 +1,40 @@
+// A file that libhdf5 makes: random properties of the file, its groups, datasets and attributes.
+#pragma once
+
+#include "libhdf5.hpp"
+#include "writing.hpp"
+
+namespace differential {
+
+class FileMaker {
+public:
+    /// `log`: where each step is told, or nullptr.
+    FileMaker(Random& random, std::FILE* log);
+    /// What libhdf5 refuses is left out.
+    void run(const Step& step);
+    /// Closes the file; its bytes.
+    Blob finish();
+
+private:
+    [[gnu::format(printf, 2, 3)]] void tell(const char* format, ...) const;
+    std::string new_path(Random& random) const;
+    const std::string& any(Random& random, const std::vector<std::string>& paths) const {
+        return paths[random.below(paths.size())];
+    }
+    void create_group(Random& random);
+    void create_dataset(Random& random);
+    void write(Random& random, const std::string& path);
+    void set_extent(Random& random);
+    void attribute(Random& random);
+    void remove_attribute(Random& random);
+    void link(Random& random, bool soft);
+    void unlink(Random& random);
+
+    std::FILE* log_;
+    Bounds bounds_;
+    Id file_;
+    std::vector<std::string> groups_{"/"};
+    std::vector<std::string> datasets_;
+};
+
+}  // namespace differential

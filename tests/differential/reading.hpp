@@ -1,0 +1,12 @@
+// Files made by libhdf5 in every way that it has, read by h5mote with random budgets, selections and memory types.
+#pragma once
+
+#include "writing.hpp"
+
+namespace differential {
+
+std::vector<Step> random_reading_steps(std::uint64_t seed);
+/// Throws Difference. `options.storage` is not used: the file is read from memory.
+WritingCounts run_reading(std::uint64_t seed, const std::vector<Step>& steps, const WritingOptions& options);
+
+}  // namespace differential
