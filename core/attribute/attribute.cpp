@@ -16,24 +16,13 @@ public:
     AttributeMessage message;
     Extent space;
     FileShape shape;
-    const Conversion* conversion = nullptr;
-    std::uint32_t memory_size = 0;  // of one element
-    std::uint32_t file_size = 0;
-    std::size_t count = 0;
 
     void write(Writer& writer) const noexcept override {
         Writer counter;
         write_space(counter);
         message.encode(writer, counter.written());
         write_space(writer);
-        const std::size_t at = writer.written();
-        writer.fill(std::byte{0}, count * file_size);
-        if (std::byte* to = writer.at(at)) {
-            store(to);
-        }
-    }
-    void store(std::byte* to) const noexcept {
-        (void)conversion->run(count, message.data.data(), memory_size, to, file_size);
+        writer.bytes(message.data);
     }
 
 private:
@@ -133,7 +122,9 @@ H5MOTE_STEP Status replace_value(FileState& file, Address header, const Attribut
     const auto data = static_cast<std::size_t>(existing.parts.data.data() - existing.message.body().data());
     std::byte* to = nullptr;
     H5MOTE_TRY(existing.message.change(data, to));
-    content.store(to);
+    if (!content.message.data.empty()) {
+        std::memcpy(to, content.message.data.data(), content.message.data.size());
+    }
     return Status::ok;
 }
 
@@ -208,25 +199,37 @@ Status Object::write_attribute_as(std::string_view name, DatatypeView memory_typ
     if (!sound || !content.space.data_size(memory_type.size(), bytes) || bytes != data.size()) {
         return file_->context.fail(Module::attribute, H5MOTE_HERE, Status::invalid_argument, 0, data.size());
     }
-    if (contains_class(file_type, TypeClass::variable_length)) {
-        return file_->context.unsupported(Module::attribute, H5MOTE_HERE, Feature::datatype_class,
-                                          static_cast<std::uint32_t>(TypeClass::variable_length));
-    }
-    Conversion conversion;
-    H5MOTE_TRY(prepare_conversion(file_->context, conversion, memory_type, file_type));
     content.message.name = bytes_of(name);
     content.message.type = file_type.bytes();
     content.message.data = data;
     content.shape = file_->shape();
-    content.conversion = &conversion;
-    content.memory_size = memory_type.size();
-    content.file_size = file_type.size();
-    content.count = data.size() / memory_type.size();
-    return write_value(*file_, address_, content);
+    Conversion conversion;
+    H5MOTE_TRY(prepare_conversion(file_->context, conversion, memory_type, file_type));
+    if (H5MOTE_CONVERSION == 0 || conversion.is_copy()) {
+        return write_value(*file_, address_, content);
+    }
+    // Converted before anything is changed: that may fail.
+    const std::size_t count = data.size() / memory_type.size();
+    const std::size_t size = count * file_type.size();
+    auto* const converted = static_cast<std::byte*>(file_->context.allocate(MemoryKind::value, size));
+    if (converted == nullptr) {
+        return Status::out_of_memory;
+    }
+    std::memset(converted, 0, size);
+    content.message.data = {converted, size};
+    Status status = conversion.run(count, data.data(), memory_type.size(), converted, file_type.size());
+    if (status == Status::ok) {
+        status = write_value(*file_, address_, content);
+    }
+    file_->context.release(MemoryKind::value, converted, size);
+    return status;
 }
 
 Status Object::write_attribute(std::string_view name, DatatypeView type, const Dataspace& space,
                                ConstBytes data) noexcept {
+    const LibraryLock lock(context_of(file_));
+    H5MOTE_TRY(check());
+    H5MOTE_TRY(check_storable(file_->context, type));
     return write_attribute_as(name, type, type, &space, data);
 }
 

@@ -23,15 +23,22 @@ Status load_entries(Context& context, ConstBytes message, FilterEntry* entries) 
 
 Status run(FileState& file, const FilterPipeline& filters, std::uint32_t mask, Address address, std::size_t stored,
            Bytes to, FilterId& failed) noexcept {
+    // Not the file's scratch: who looks for a message that stands in a heap may be using that.
     const std::size_t need = filters.decode_need(to.size(), stored, mask);
-    const Bytes work{file.filter_scratch(need), need};
+    const Bytes work{static_cast<std::byte*>(file.context.allocate(MemoryKind::filter, need)), need};
     if (work.data() == nullptr && need != 0) {
         return Status::out_of_memory;
     }
     Bytes place;
-    H5MOTE_TRY(filters.stored_place(stored, mask, to, work, place));
-    H5MOTE_TRY(file.driver.read(Usage::local_heap, address, place));
-    return filters.decode(place, mask, to, work, failed);
+    Status status = filters.stored_place(stored, mask, to, work, place);
+    if (status == Status::ok) {
+        status = file.driver.read(Usage::local_heap, address, place);
+    }
+    if (status == Status::ok) {
+        status = filters.decode(place, mask, to, work, failed);
+    }
+    file.context.release(MemoryKind::filter, work.data(), need);
+    return status;
 }
 
 }  // namespace

@@ -45,10 +45,12 @@ Status ChunkTable::block_of(Address index, ElementBlock& block) noexcept {
     return kind_ == ChunkIndex::fixed_array ? fixed_.block_of(index, block) : extensible_.block_of(index, block);
 }
 
-// Goes to the block that holds an element, unless it is the one at hand.
+// Goes to the block that holds an element, unless it is the one at hand. The block is not pinned between two calls:
+// meanwhile chunks may be written for room, which moves blocks of this index, or the file may be closed.
 Status ChunkTable::find_element(ChunkLookup& lookup, Address index, ChunkLocation& location) noexcept {
     ElementBlock& block = lookup.block_;
-    if (!block.holds(index)) {
+    if (!block.holds(index) || lookup.changes_ != changes_) {
+        lookup.changes_ = changes_;
         lookup.window_.close();
         const Status status = block_of(index, block);
         if (status != Status::ok) {
@@ -62,7 +64,9 @@ Status ChunkTable::find_element(ChunkLookup& lookup, Address index, ChunkLocatio
     if (!lookup.window_.valid()) {
         H5MOTE_TRY(file_->window(Usage::btree, block.address, block.size, true, lookup.window_));
     }
-    return block.load(lookup.window_, element(), index, location);
+    const Status status = block.load(lookup.window_, element(), index, location);
+    lookup.window_.unpin();
+    return status;
 }
 
 // A record begins as an element of an array does.

@@ -88,6 +88,7 @@ Status ChunkTable::find(Address index, ChunkLocation& location) noexcept {
 
 Status ChunkTable::set(Address index, const ChunkLocation& location, Address stride, std::uint32_t count,
                        Phase phase) noexcept {
+    note_change();
     if (missing_) {
         H5MOTE_TRY(create_missing());
     }

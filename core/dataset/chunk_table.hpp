@@ -23,14 +23,16 @@ struct ChunkTableShape {
 #if !H5MOTE_ALL_FORMATS
 struct ChunkLookup {};
 #else
-/// What a sequence of searches in one chunk index keeps in between: the block of an array that was last looked at. Too
-/// large for the stack of a small machine.
+/// What a sequence of searches in one chunk index keeps in between: where the block of an array stands that was last
+/// looked at, and of a block that is too large for the metadata cache the part that was. It keeps nothing in the cache,
+/// and forgets what it knows when the index has changed since. Too large for the stack of a small machine.
 class ChunkLookup {
 private:
     friend class ChunkTable;
 
     MetadataWindow window_;
     ElementBlock block_;
+    std::uint32_t changes_ = 0;  // ChunkTable::changes_ when block_ was found
     std::byte record_[BTree2::kMaxRecordSize];
 };
 
@@ -58,6 +60,7 @@ public:
     /// Makes what set() needs in a dataset that can_reserve(): space for chunks taken afterwards stands at the end of
     /// the file, which is cut off when it is not used.
     Status make_place(Address index, Phase phase) noexcept {
+        note_change();
         return missing_ ? create_missing() : extensible_.make_place(index, phase);
     }
     /// Enters `count` chunks, at most reach(index), whose addresses are `stride` bytes apart.
@@ -115,6 +118,10 @@ private:
     const ChunkElementFormat& element() const noexcept {
         return kind_ == ChunkIndex::fixed_array ? fixed_.element() : extensible_.element();
     }
+    // Before blocks of the index change, move or come to be: what lookups know of them is out of date.
+    void note_change() noexcept { ++changes_; }
+#else
+    void note_change() noexcept {}
 #endif
     Status create_missing() noexcept;
     Status set_single(const ChunkLocation& location) noexcept;
@@ -137,6 +144,7 @@ private:
 #endif
     ChunkTableShape shape_;
 #if H5MOTE_ALL_FORMATS
+    std::uint32_t changes_ = 0;      // how often note_change() was called
     std::uint8_t record_width_ = 0;  // B-tree 2: bytes of the size of a filtered chunk
 #endif
     bool missing_ = false;  // nothing was stored yet, there is no index

@@ -56,7 +56,14 @@ Status Dataset::close() noexcept {
 Status Dataset::append_records(const void* records, std::size_t count) noexcept {
     const LibraryLock lock(context_of(file_));
     H5MOTE_TRY(check());
-    H5MOTE_TRY(state_of(cursor_).check_writable());
+    H5MOTE_TRY(state_of(cursor_).check_plain());
+    return append_packed(records, count);
+}
+
+Status Dataset::append_packed(const void* records, std::size_t count) noexcept {
+    const LibraryLock lock(context_of(file_));
+    H5MOTE_TRY(check());
+    H5MOTE_TRY(state_of(cursor_).begin_change());
     return state_of(cursor_).append(static_cast<const std::byte*>(records), record_size_, count, conversion_);
 }
 
@@ -104,7 +111,7 @@ Status Dataset::datatype(Bytes buffer, DatatypeView& type) const noexcept {
 Status Dataset::set_extent(Span<const std::uint64_t> dims) noexcept {
     const LibraryLock lock(context_of(file_));
     H5MOTE_TRY(check());
-    H5MOTE_TRY(state_of(cursor_).check_writable());
+    H5MOTE_TRY(state_of(cursor_).begin_change());
     return state_of(cursor_).set_extent(dims);
 }
 

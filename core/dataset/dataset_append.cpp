@@ -3,6 +3,7 @@
 #include "checked.hpp"
 #include "conversion.hpp"
 #include "dataset_state.hpp"
+#include "supported.hpp"
 
 #include <cstring>
 
@@ -82,6 +83,32 @@ Status DatasetState::open_tail() noexcept {
     return Status::ok;
 }
 
+Status DatasetState::check_plain() noexcept {
+    if (plain_) {
+        return Status::ok;
+    }
+    HeaderMessage message(*file_, address_);
+    ConstBytes body;
+    DatatypeView stored;
+    H5MOTE_TRY(message.find(MessageType::datatype));
+    H5MOTE_TRY(message.body(body));
+    H5MOTE_TRY(parse_datatype(file_->context, body, stored));
+    plain_ = is_plain(stored);
+    return plain_ ? Status::ok
+                  : file_->context.unsupported(Module::dataset, H5MOTE_HERE, Feature::datatype_class,
+                                               static_cast<std::uint32_t>(stored.type_class()));
+}
+
+// What stands at `to` may be what an earlier session left: members that the records lack get the fill value.
+Status DatasetState::convert(const Conversion& conversion, const std::byte* records, std::size_t record_size,
+                             std::size_t count, std::byte* to) noexcept {
+    if (conversion.is_partial()) {
+        H5MOTE_TRY(fill(to, count));
+    }
+    const Status status = conversion.run(count, records, record_size, to, element_size_);
+    return status == Status::ok ? Status::ok : file_->context.fail(Module::dataset, H5MOTE_HERE, status);
+}
+
 Status DatasetState::append(const std::byte* records, std::size_t record_size, std::size_t count,
                             const Conversion* conversion) noexcept {
     if (rank_ != 1 || layout_class_ != LayoutMessage::Class::chunked) {
@@ -102,10 +129,10 @@ Status DatasetState::append(const std::byte* records, std::size_t record_size, s
         }
         const std::size_t room = static_cast<std::size_t>(end - at) / element_size_;
         const std::size_t now = count < room ? count : room;
-        if (conversion == nullptr) {
+        if (H5MOTE_CONVERSION == 0 || conversion == nullptr) {
             std::memcpy(at, records, now * element_size_);
         } else {
-            (void)conversion->run(now, records, record_size, at, element_size_);
+            H5MOTE_TRY(convert(*conversion, records, record_size, now, at));
         }
         at += now * element_size_;
         records += now * record_size;
@@ -136,7 +163,7 @@ Status DatasetState::append_in_place(const std::byte* records, std::size_t recor
                 return Status::out_of_memory;
             }
             std::memset(converted, 0, element_size_);
-            (void)conversion->run(1, records, record_size, converted, element_size_);
+            H5MOTE_TRY(convert(*conversion, records, record_size, 1, converted));
             bytes = {converted, element_size_};
         }
         file_->unsynced = true;

@@ -5,6 +5,7 @@
 #include "dataset_state.hpp"
 #include "extent.hpp"
 #include "links.hpp"
+#include "supported.hpp"
 #include "text.hpp"
 
 #include <h5mote/group.hpp>
@@ -276,6 +277,23 @@ Result<Dataset> Group::make_dataset(std::string_view path, DatatypeView type, co
     DatasetState* state = nullptr;
     H5MOTE_TRY(create(*file_, address_, path, content, state));
     return Dataset(*file_, state->address(), *state);
+}
+
+// Types of C++ values can always be stored: programs that use no others link no check of them.
+Result<Dataset> Group::create_dataset(std::string_view path, DatatypeView type, const Dataspace& space,
+                                      const DatasetCreate& properties) noexcept {
+    const LibraryLock lock(context_of(file_));
+    H5MOTE_TRY(check());
+    H5MOTE_TRY(check_storable(file_->context, type));
+    return make_dataset(path, type, &space, properties);
+}
+
+Result<Dataset> Group::open_or_create_dataset(std::string_view path, DatatypeView type, const Dataspace& space,
+                                              const DatasetCreate& properties) noexcept {
+    const LibraryLock lock(context_of(file_));
+    Result<Dataset> opened = open_dataset(path);
+    return opened.status() == Status::not_found ? create_dataset(path, type, space, properties)
+                                                : static_cast<Result<Dataset>&&>(opened);
 }
 
 Result<Dataset> Group::open_dataset(std::string_view path) noexcept {

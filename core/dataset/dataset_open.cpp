@@ -299,7 +299,7 @@ Status DatasetState::set_virtual_view(VirtualView view, std::uint64_t gap) noexc
 }
 
 // What other writers made is read; only what this library makes itself is changed.
-Status DatasetState::check_writable() noexcept {
+Status DatasetState::begin_change() noexcept {
     H5MOTE_TRY(file_->check_writable());
     if (external_) {
         return file_->context.unsupported(Module::dataset, H5MOTE_HERE, Feature::external_storage);
@@ -315,9 +315,9 @@ Status DatasetState::check_writable() noexcept {
         return file_->context.unsupported(Module::dataset, H5MOTE_HERE, Feature::chunk_index,
                                           static_cast<std::uint32_t>(table_.kind()));
     }
-    return chunk_bytes_ > 0xffffffffU || (filtered() && !fits_cache())
-               ? file_->context.fail(Module::dataset, H5MOTE_HERE, Status::over_budget, 0, chunk_bytes_)
-               : Status::ok;
+    changed_ = chunk_bytes_ <= 0xffffffffU && (!filtered() || fits_cache());
+    return changed_ ? Status::ok
+                    : file_->context.fail(Module::dataset, H5MOTE_HERE, Status::over_budget, 0, chunk_bytes_);
 }
 #endif
 

@@ -222,23 +222,33 @@ struct ChunkWalk {
     std::uint64_t offset[H5MOTE_MAX_RANK];
 };
 
-ChunkIterator::~ChunkIterator() {
+ChunkIterator::ChunkIterator(const Dataset& dataset) noexcept : context_(context_of(dataset.file_)) {
     const LibraryLock lock(context_);
-    if (walk_ != nullptr) {
+    if (dataset.check() == Status::ok) {
+        cursor_ = dataset.cursor_;
+        state_of(cursor_).retain();
+    }
+}
+
+ChunkIterator::~ChunkIterator() {
+    if (cursor_ != nullptr) {
+        const LibraryLock lock(context_);
         context_->destroy(MemoryKind::other, walk_);
+        (void)DatasetState::release(&state_of(cursor_));
     }
 }
 
 Status ChunkIterator::next(ChunkInfo& chunk) noexcept {
-    const LibraryLock lock(context_of(dataset_.file_));
-    H5MOTE_TRY(dataset_.check());
-    DatasetState& state = state_of(dataset_.cursor_);
-    Context& context = state.file().context;
+    const LibraryLock lock(context_);
+    if (cursor_ == nullptr || !state_of(cursor_).file().is_open()) {
+        return Status::invalid_handle;
+    }
+    DatasetState& state = state_of(cursor_);
+    Context& context = *context_;
     if (state.layout_class() != LayoutMessage::Class::chunked) {
         return context.fail(Module::dataset, H5MOTE_HERE, Status::invalid_argument);
     }
     if (walk_ == nullptr) {
-        context_ = &context;
         walk_ = context.create<ChunkWalk>(MemoryKind::other);
         if (walk_ == nullptr) {
             return Status::out_of_memory;

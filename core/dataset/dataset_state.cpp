@@ -296,6 +296,7 @@ Address DatasetState::chunk_index(const std::uint64_t* scaled) noexcept {
 }
 
 Status DatasetState::allocate_all() noexcept {
+    H5MOTE_TRY(begin_change());
     if (layout_class_ != LayoutMessage::Class::chunked) {
         return layout_class_ == LayoutMessage::Class::contiguous ? allocate_contiguous() : Status::ok;
     }
@@ -375,9 +376,14 @@ Status DatasetState::prepare(Phase phase) noexcept {
     const Address begun = narrow(divide_up(dims()[0], chunk_rows()));
     const Address most = reserve_ / static_cast<std::uint32_t>(chunk_bytes_);
     const Address last = begun - begun_;
-    const Address ahead = (last < most ? last : most) + 1;
+    Address wanted = begun + (last < most ? last : most) + 1;
+    if constexpr (H5MOTE_FIXED_CHUNKS != 0) {
+        // A fixed array ends with the last chunk that the dataset can ever have.
+        const Address limit = narrow(divide_up(max_dims()[0], chunk_rows()));
+        wanted = wanted < limit ? wanted : limit;
+    }
     begun_ = begun;
-    return prepared_ >= begun + ahead ? Status::ok : prepare_chunks(begun, begun + ahead, phase);
+    return prepared_ >= wanted ? Status::ok : prepare_chunks(begun, wanted, phase);
 }
 
 // Without space there is nothing to prepare: the append that needs it will tell.
@@ -407,7 +413,8 @@ Status DatasetState::give_back(bool again) noexcept {
     if (H5MOTE_WRITE == 0) {
         return Status::ok;
     }
-    if (layout_class_ != LayoutMessage::Class::chunked || rank_ != 1 || !table_.can_reserve()) {
+    // A dataset that is only read stays as it is, whatever a power cut left in it.
+    if (!changed_ || layout_class_ != LayoutMessage::Class::chunked || rank_ != 1 || !table_.can_reserve()) {
         return Status::ok;
     }
     Address index = narrow(divide_up(dims()[0], chunk_rows()));

@@ -60,6 +60,8 @@ public:
     /// `conversion`.
     Status append(const std::byte* records, std::size_t record_size, std::size_t count,
                   const Conversion* conversion) noexcept;
+    /// unsupported: values are more than their own bytes (is_plain()) and cannot be stored as they stand in memory.
+    Status check_plain() noexcept;
     /// Makes the dataset larger.
     Status set_extent(Span<const std::uint64_t> dims) noexcept;
 
@@ -80,8 +82,8 @@ public:
     /// Number of the chunk at those chunk coordinates in the index.
     Address chunk_index(const std::uint64_t* scaled) noexcept;
 #if H5MOTE_ALL_FORMATS
-    /// Whether this library can change the dataset.
-    Status check_writable() noexcept;
+    /// Before the dataset is changed: whether this library can do that.
+    Status begin_change() noexcept;
     bool external() const noexcept { return external_; }
     VirtualView virtual_view() const noexcept { return virtual_view_; }
     std::uint64_t virtual_gap() const noexcept { return virtual_gap_; }
@@ -91,7 +93,10 @@ public:
     FilterEntry* filters() noexcept { return filter_entries(); }
     unsigned filter_count() const noexcept { return filter_count_; }
 #else
-    Status check_writable() noexcept { return file_->check_writable(); }
+    Status begin_change() noexcept {
+        changed_ = true;
+        return file_->check_writable();
+    }
 #endif
     /// Where the chunk at those coordinates stands, and whether it passed filters. `location` is undefined when it does
     /// not exist, and otherwise lies in the file.
@@ -137,6 +142,8 @@ private:
     FilterPipeline pipeline() noexcept { return FilterPipeline(Span<FilterEntry>(filter_entries(), filter_count_)); }
 
     Status open_tail() noexcept;
+    Status convert(const Conversion& conversion, const std::byte* records, std::size_t record_size, std::size_t count,
+                   std::byte* to) noexcept;
     Status append_in_place(const std::byte* records, std::size_t record_size, std::size_t count,
                            const Conversion* conversion) noexcept;
     Status allocate_chunks(Address index, ChunkLocation& location, bool& zeros, Phase phase = Phase::index) noexcept;
@@ -165,7 +172,9 @@ private:
     Address unfilled_end_ = 0;
     Address begun_ = 0;      // chunks with rows at the last flush, or before the first append
     bool appended_ = false;  // in this session
+    bool changed_ = false;   // in this session: begin_change() was called
     bool given_back_ = false;
+    bool plain_ = false;  // check_plain() found it so
 #if H5MOTE_FILTERS
     std::uint32_t filter_values_ = 0;  // bytes of client data behind the filters
 #endif

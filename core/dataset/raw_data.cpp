@@ -32,16 +32,16 @@ void RawData::open(Address address, Address size) noexcept {
     size_ = size;
     held_ = 0;
     grown_ = kLeastAhead;
-    if (slot_ == nullptr) {
+    if (!lent_) {
         capacity_ = 0;  // others use the filters' memory in between
     }
 }
 
 void RawData::release() noexcept {
-    if (slot_ != nullptr) {
-        file_.chunks.drop(*slot_);
+    if (lent_) {
+        file_.chunks.take_back(ahead_, capacity_);
     }
-    slot_ = nullptr;
+    lent_ = false;
     ahead_ = nullptr;
     capacity_ = held_ = 0;
 }
@@ -73,13 +73,11 @@ Status RawData::reserve(std::size_t least) noexcept {
     release();
     std::size_t size = file_.chunks.budget() < kMostAhead ? file_.chunks.budget() : kMostAhead;
     size = size_ < size ? static_cast<std::size_t>(size_) : size;
-    if (size >= least && size > kLeastAhead &&
-        file_.chunks.add(dataset_, kUndefinedAddress, static_cast<std::uint32_t>(size), slot_) == Status::ok) {
-        ahead_ = slot_->data();
+    if (size >= least && size > kLeastAhead && file_.chunks.lend(size, ahead_) == Status::ok) {
+        lent_ = true;
         capacity_ = size;
         return Status::ok;
     }
-    slot_ = nullptr;
     capacity_ = least < kLeastAhead ? kLeastAhead : least;
     ahead_ = file_.filter_scratch(capacity_);
     if (ahead_ == nullptr) {

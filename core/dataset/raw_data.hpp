@@ -33,6 +33,8 @@ public:
     /// At least `least` bytes from `offset` on in memory, read in one go with what is expected next; `wanted` are known
     /// to be. Valid until the next call. Errors of read(), out_of_memory.
     Status view(std::uint64_t offset, std::size_t least, std::uint64_t wanted, ConstBytes& bytes) noexcept;
+    /// Gives back the memory for what is read ahead: before a chunk is taken into the cache, whose budget it is from.
+    void release() noexcept;
 
 private:
     // Bytes read ahead at most, of what the chunk cache may have.
@@ -40,7 +42,6 @@ private:
     static constexpr std::size_t kLeastAhead = 512;
 
     Status reserve(std::size_t least) noexcept;
-    void release() noexcept;
 
     DatasetState& dataset_;
     FileState& file_;
@@ -49,8 +50,8 @@ private:
     std::uint32_t header_offset_ = 0;
     bool header_data_ = false;
     bool external_data_ = false;
-    ChunkSlot* slot_ = nullptr;   // memory for what is read ahead, lent by the chunk cache ...
-    std::byte* ahead_ = nullptr;  // ... or by the filters
+    std::byte* ahead_ = nullptr;  // memory for what is read ahead
+    bool lent_ = false;           // by the chunk cache; else by the filters
     std::size_t capacity_ = 0;
     std::uint64_t from_ = 0;  // what it holds
     std::size_t held_ = 0;

@@ -116,7 +116,7 @@ DatasetState& state_of(AppendCursor* cursor) noexcept { return static_cast<Datas
 H5MOTE_STEP Status Dataset::write(const Selection& selection, DatatypeView type, ConstBytes data) noexcept {
     const LibraryLock lock(context_of(file_));
     H5MOTE_TRY(check());
-    H5MOTE_TRY(state_of(cursor_).check_writable());
+    H5MOTE_TRY(state_of(cursor_).begin_change());
     const Bytes from{const_cast<std::byte*>(data.data()), data.size()};
     return transfer(state_of(cursor_), {selection, type, nullptr, nullptr, from, true});
 }
@@ -131,7 +131,7 @@ H5MOTE_STEP Status Dataset::write(const Selection& selection, DatatypeView type,
                                   const Selection& memory_selection, ConstBytes data) noexcept {
     const LibraryLock lock(context_of(file_));
     H5MOTE_TRY(check());
-    H5MOTE_TRY(state_of(cursor_).check_writable());
+    H5MOTE_TRY(state_of(cursor_).begin_change());
     const Bytes from{const_cast<std::byte*>(data.data()), data.size()};
     return transfer(state_of(cursor_), {selection, type, &memory, &memory_selection, from, true});
 }

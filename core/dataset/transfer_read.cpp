@@ -13,7 +13,8 @@ namespace {
 // Bytes of a piece that is worth an access of its own to the storage.
 constexpr std::uint64_t kLong = 4096;
 
-// Bytes from one element to the next in file or chunk. More than memory can hold stand between no two elements in it.
+// Bytes from one element to the next in file or chunk. The cast is safe where the elements stand in memory: two
+// selected elements of one chunk are less than a chunk in memory apart.
 std::size_t step_of(const PairedRun& piece, std::uint32_t element_size) noexcept {
     return static_cast<std::size_t>(piece.step * element_size);
 }
@@ -195,6 +196,7 @@ Status Transfer::read_stored_chunk(ChunkedRuns& runs, Address index, ChunkSlot*&
         raw_.open(location.address, dataset_.chunk_bytes());
         return read_raw(runs);
     }
+    raw_.release();
     return dataset_.cache_chunk(index, location, filtered, slot);
 }
 

@@ -78,11 +78,12 @@ Status Transfer::write_compact(SelectionRuns& runs) noexcept {
 
 Status Transfer::write_chunks(ChunkedRuns& runs) noexcept {
     const bool in_memory = dataset_.fits_cache();
+    const bool whole_elements = !conversion_.is_partial();
     while (runs.next_chunk()) {
         const Address index = dataset_.chunk_index(runs.scaled().data());
         ChunkSlot* slot = nullptr;
         Address address = kUndefinedAddress;
-        H5MOTE_TRY(in_memory ? dataset_.chunk(index, runs.covers_chunk(), slot)
+        H5MOTE_TRY(in_memory ? dataset_.chunk(index, whole_elements && runs.covers_chunk(), slot)
                              : dataset_.chunk_in_place(index, true, address));
         SelectionRun run;
         PairedRun piece;

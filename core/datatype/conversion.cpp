@@ -25,6 +25,7 @@ void Conversion::reset() noexcept {
     plan_ = nullptr;
     run_ = nullptr;
     size_ = 0;
+    partial_ = false;
 }
 
 Status Conversion::prepare_identical(DatatypeView from, DatatypeView to) noexcept {

@@ -53,6 +53,9 @@ public:
 
     /// Whether values are copied as they are (also when not prepared: then of size 0).
     bool is_copy() const noexcept { return run_ == nullptr; }
+    /// Whether run() may leave parts of a target value as they were, which has to be there before: members that the
+    /// source lacks; all of it when a UserConversion fails.
+    bool is_partial() const noexcept { return partial_; }
 
     /// Converts `count` values. They begin `from_stride` and `to_stride` bytes apart (at least the sizes of the
     /// types) at any alignment; source and target do not overlap.
@@ -81,6 +84,7 @@ private:
     ConversionPlan* plan_ = nullptr;
     std::uint32_t plan_bytes_ = 0;
     std::uint32_t size_ = 0;  // of a value, for copies
+    bool partial_ = false;
 };
 
 }  // namespace h5mote

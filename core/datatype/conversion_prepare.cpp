@@ -73,6 +73,8 @@ public:
 
     std::uint32_t steps() const { return count_; }
     std::uint64_t table_bytes() const { return table_bytes_; }
+    /// Conversion::is_partial().
+    bool partial() const { return partial_; }
     /// Whether all that was done is to copy the first `size` bytes.
     bool copies_all(std::uint32_t size) const {
         return has_pending_ && count_ == 0 && pending_.kind == ConversionKind::copy && pending_.from_offset == 0 &&
@@ -122,6 +124,7 @@ private:
     std::uint32_t count_ = 0;
     ConversionStep pending_;
     bool has_pending_ = false;
+    bool partial_ = false;
 };
 
 void PlanBuilder::flush() {
@@ -180,6 +183,7 @@ bool PlanBuilder::by_user(UserConversion::Kind kind, DatatypeView from, Datatype
     if (conversion == nullptr) {
         return false;
     }
+    partial_ = true;
     emit(ConversionKind::user, from, to, place);
     const UserTable table{conversion, static_cast<std::uint32_t>(from.encoded_length()),
                           static_cast<std::uint32_t>(to.encoded_length())};
@@ -315,6 +319,8 @@ Status PlanBuilder::compound(DatatypeView from, DatatypeView to, Place place) {
         if ((walk_from.next(source) && source.name == target.name) || from.find_member(target.name, source)) {
             H5MOTE_TRY(shapes(MemberShape(source), MemberShape(target),
                               {place.from + source.offset, place.to + target.offset, 1}));
+        } else {
+            partial_ = true;
         }
     }
     if (many) {
@@ -415,6 +421,7 @@ Status Conversion::prepare(Context& context, DatatypeView from, DatatypeView to,
     context_ = &context;
     plan_ = plan;
     plan_bytes_ = static_cast<std::uint32_t>(bytes);
+    partial_ = builder.partial();
     return Status::ok;
 }
 

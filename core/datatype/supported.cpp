@@ -40,6 +40,19 @@ bool is_plain(DatatypeView type) noexcept {
     }
 }
 
+Status check_storable(Context& context, DatatypeView type) noexcept {
+    std::size_t length = 0;
+    Feature feature = Feature::datatype_class;
+    const Status status = validate_datatype(type.bytes(), length, feature);
+    const auto type_class = static_cast<std::uint32_t>(type.type_class());
+    if (status == Status::unsupported || (status == Status::ok && !is_plain(type))) {
+        return context.unsupported(Module::datatype, H5MOTE_HERE, feature, type_class);
+    }
+    return status == Status::ok && length == type.encoded_length()
+               ? Status::ok
+               : context.fail(Module::datatype, H5MOTE_HERE, Status::invalid_argument, type_class);
+}
+
 Status parse_datatype(Context& context, ConstBytes message, DatatypeView& view) noexcept {
     std::size_t length = 0;
     Feature feature = Feature::none;

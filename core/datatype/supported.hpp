@@ -19,6 +19,11 @@ struct MemberShape {
 /// means nothing in memory.
 bool is_plain(DatatypeView type) noexcept;
 
+/// Whether new datasets and attributes can have the type, which a caller of the library gave. invalid_argument: it is
+/// not one sound message. unsupported (Feature::datatype_class): values are not plain; and what validate_datatype()
+/// says.
+Status check_storable(Context& context, DatatypeView type) noexcept;
+
 /// The datatype message at the start of `message` as a view of exactly its bytes, which it borrows. The errors of
 /// validate_datatype(), with a record in the trail; `view` is then unchanged.
 Status parse_datatype(Context& context, ConstBytes message, DatatypeView& view) noexcept;

@@ -33,20 +33,27 @@ Status ChunkCache::evict(ChunkSlot& slot) noexcept {
     return Status::ok;
 }
 
-Status ChunkCache::add(ChunkOwner& owner, Address index, std::uint32_t size, ChunkSlot*& slot) noexcept {
-    if (size > budget_) {
-        return context_.fail(Module::storage, H5MOTE_HERE, Status::over_budget, 2, size);
-    }
-    while (!lru_.empty() && used_ + cost(size) > budget_) {
+Status ChunkCache::allocate(std::size_t size, std::size_t extra, void*& memory) noexcept {
+    while (!lru_.empty() && size <= budget_ && used_ + cost(size) > budget_) {
         H5MOTE_TRY(evict(*victim()));
     }
-    void* memory = nullptr;
-    while ((memory = context_.allocate(MemoryKind::chunk, sizeof(ChunkSlot) + size)) == nullptr) {
+    // With no chunk left, what is used is lent.
+    if (size > budget_ || (used_ != 0 && used_ + cost(size) > budget_)) {
+        return context_.fail(Module::storage, H5MOTE_HERE, Status::over_budget, 2, size);
+    }
+    while ((memory = context_.allocate(MemoryKind::chunk, size + extra)) == nullptr) {
         if (lru_.empty()) {
             return Status::out_of_memory;
         }
         H5MOTE_TRY(evict(*victim()));
     }
+    used_ += cost(size);
+    return Status::ok;
+}
+
+Status ChunkCache::add(ChunkOwner& owner, Address index, std::uint32_t size, ChunkSlot*& slot) noexcept {
+    void* memory = nullptr;
+    H5MOTE_TRY(allocate(size, sizeof(ChunkSlot), memory));
     slot = ::new (memory) ChunkSlot;
     slot->owner = &owner;
     slot->index = index;
@@ -54,8 +61,19 @@ Status ChunkCache::add(ChunkOwner& owner, Address index, std::uint32_t size, Chu
     slot->hash_next = bucket(owner, index);
     bucket(owner, index) = slot;
     lru_.push_front(*slot);
-    used_ += cost(size);
     return Status::ok;
+}
+
+Status ChunkCache::lend(std::size_t size, std::byte*& memory) noexcept {
+    void* lent = nullptr;
+    H5MOTE_TRY(allocate(size, 0, lent));
+    memory = static_cast<std::byte*>(lent);
+    return Status::ok;
+}
+
+void ChunkCache::take_back(std::byte* memory, std::size_t size) noexcept {
+    used_ -= cost(size);
+    context_.release(MemoryKind::chunk, memory, size);
 }
 
 Status ChunkCache::keep(ChunkSlot& slot) noexcept {

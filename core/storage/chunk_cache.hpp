@@ -58,6 +58,11 @@ public:
     /// ones first, then the least recently used. over_budget when it alone is too large; out_of_memory; errors of
     /// write_back.
     Status add(ChunkOwner& owner, Address index, std::uint32_t size, ChunkSlot*& slot) noexcept;
+    /// `size` bytes of the budget that hold no chunk, for reading ahead: chunks are evicted for them as add() does, and
+    /// none is put in their place until take_back(). Errors of add().
+    Status lend(std::size_t size, std::byte*& memory) noexcept;
+    /// Takes back what lend() gave, with the same size.
+    void take_back(std::byte* memory, std::size_t size) noexcept;
     /// Before a slot is changed: it can be written once. no_space: then it must not be changed.
     Status keep(ChunkSlot& slot) noexcept;
     /// Before it is written or dropped.
@@ -74,7 +79,9 @@ public:
 private:
     // Of chunks that are smaller than what is kept about them, that counts too; on every machine the same, so that all
     // evict the same chunks at the same time.
-    static std::size_t cost(std::uint32_t size) noexcept { return size < 64 ? size + 64 : size; }
+    static std::size_t cost(std::size_t size) noexcept { return size < 64 ? size + 64 : size; }
+    // Memory for `size` bytes of the budget, with `extra` bytes that do not count.
+    Status allocate(std::size_t size, std::size_t extra, void*& memory) noexcept;
     Status evict(ChunkSlot& slot) noexcept;
     ChunkSlot* victim() noexcept;
 

@@ -40,6 +40,13 @@ public:
     Status restrict(Address offset, Address size) noexcept;
     /// Releases everything; size() is 0 then.
     void close() noexcept;
+    /// close(), if the block is held in the metadata cache: whoever keeps a window while other things happen must not
+    /// keep a block from being moved or dropped. A copy of its own the window keeps.
+    void unpin() noexcept {
+        if (block_) {
+            close();
+        }
+    }
 
     Address size() const noexcept { return size_; }
     /// For a whole block that has its checksum elsewhere than at its end: whether set_verified() was called while it

@@ -263,6 +263,28 @@ TEST(DatasetAppend, EndsAtTheLargestExtent) {
 }
 #endif
 
+#if H5MOTE_FIXED_CHUNKS
+// The last chunk that there can be is begun: nothing is prepared behind it.
+TEST(DatasetAppend, GrowsToTheLastChunkOfAFixedArray) {
+    for (const std::uint64_t size : {std::uint64_t{17}, std::uint64_t{20}}) {
+        Bench bench;
+        ASSERT_EQ(bench.create(), Status::ok);
+        auto log = bench.file.root().create_dataset<Row>("log", rows(10), Dataspace::simple({16}, {20}));
+        ASSERT_TRUE(bool(log));
+        ASSERT_EQ(bench.file.flush(), Status::ok);
+        ASSERT_EQ(log->set_extent({size}), Status::ok);
+        EXPECT_EQ(bench.file.flush(), Status::ok);
+        for (std::uint64_t i = size; i < 20; ++i) {
+            ASSERT_EQ(log->append(Row::at(i)), Status::ok);
+            EXPECT_EQ(bench.file.flush(), Status::ok);
+        }
+        EXPECT_EQ(log->close(), Status::ok);
+        ASSERT_EQ(bench.reopen(), Status::ok);
+        EXPECT_EQ(bench.file.root().open_dataset<Row>("log")->size(), 20U);
+    }
+}
+#endif
+
 #if H5MOTE_PARTIAL_IO
 TEST(DatasetAppend, RefusesOtherShapes) {
     Bench bench;

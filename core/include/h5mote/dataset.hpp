@@ -92,7 +92,8 @@ public:
 
     /// Adds `count` elements at the end of a one-dimensional extensible dataset. `records` are packed values of the
     /// memory datatype that the handle was opened with (the file's own if none). On error those that fitted were
-    /// appended; size() tells how many. invalid_argument: another rank or a fixed extent.
+    /// appended; size() tells how many. invalid_argument: another rank or a fixed extent. unsupported
+    /// (datatype_class): the dataset, which another program made, holds variable-length data or references.
     Status append_records(const void* records, std::size_t count) noexcept;
 
     /// Number of dimensions, current sizes and maxima.
@@ -172,6 +173,8 @@ protected:
     friend class Group;
     friend class ChunkIterator;
     Dataset(FileState& file, Address address, AppendCursor& state) noexcept;
+    /// append_records() of a C++ type, which needs no look at the dataset's.
+    Status append_packed(const void* records, std::size_t count) noexcept;
 
     AppendCursor* cursor_ = nullptr;    // the shared state of the dataset
     AppendCursor* fast_ = nullptr;      // the same when records need no conversion
@@ -183,20 +186,21 @@ protected:
 
 /// Walks the chunks of a dataset that have space in the file, in the order of their index:
 /// `ChunkIterator chunks(dataset); while ((status = chunks.next(chunk)) == Status::ok) ...`
-/// The dataset stays open, and is not written to, meanwhile.
+/// The iterator keeps the dataset open, as a handle does; nothing is written to it meanwhile.
 class ChunkIterator {
 public:
-    explicit ChunkIterator(const Dataset& dataset) noexcept : dataset_(dataset) {}
+    explicit ChunkIterator(const Dataset& dataset) noexcept;
     ChunkIterator(const ChunkIterator&) = delete;
     ChunkIterator& operator=(const ChunkIterator&) = delete;
     ~ChunkIterator();
 
-    /// not_found: after the last. invalid_argument: not chunked. corrupt_file, io_error, out_of_memory.
+    /// not_found: after the last. invalid_argument: not chunked. invalid_handle: the handle was, or the file is closed.
+    /// corrupt_file, io_error, out_of_memory.
     Status next(ChunkInfo& chunk) noexcept;
 
 private:
-    const Dataset& dataset_;
-    Context* context_ = nullptr;
+    Context* context_;
+    AppendCursor* cursor_ = nullptr;  // the shared state of the dataset, of which this holds a reference
     ChunkWalk* walk_ = nullptr;
 };
 
@@ -218,9 +222,9 @@ public:
             to->at += sizeof(T);
             return Status::ok;
         }
-        return append_records(&record, 1);
+        return append_packed(&record, 1);
     }
-    Status append(Span<const T> records) noexcept { return append_records(records.data(), records.size()); }
+    Status append(Span<const T> records) noexcept { return append_packed(records.data(), records.size()); }
 
     using Dataset::read;
     using Dataset::write;

@@ -81,18 +81,15 @@ public:
     Result<Group> open_or_create_group(std::string_view path, const GroupCreate& create = {}) noexcept;
 
     /// A dataset of elements of `type`. invalid_argument: sizes that do not fit each other, a chunk larger than a fixed
-    /// dimension, an extensible extent without chunks, filters without chunks. unsupported (chunk_index): more than one
-    /// unlimited dimension; (filter): a mandatory one that the program lacks. over_budget: a filtered chunk larger than
-    /// the chunk cache.
+    /// dimension, an extensible extent without chunks, filters without chunks, a type that is not one sound message.
+    /// unsupported (datatype_class): variable-length data and references, also as parts of the type; (chunk_index):
+    /// more than one unlimited dimension; (filter): a mandatory one that the program lacks. over_budget: a filtered
+    /// chunk larger than the chunk cache.
     Result<Dataset> create_dataset(std::string_view path, DatatypeView type, const Dataspace& space,
-                                   const DatasetCreate& create = {}) noexcept {
-        return make_dataset(path, type, &space, create);
-    }
+                                   const DatasetCreate& create = {}) noexcept;
     Result<Dataset> open_dataset(std::string_view path) noexcept;
     Result<Dataset> open_or_create_dataset(std::string_view path, DatatypeView type, const Dataspace& space,
-                                           const DatasetCreate& create = {}) noexcept {
-        return open_or_make_dataset(path, type, &space, create);
-    }
+                                           const DatasetCreate& create = {}) noexcept;
 
     /// A dataset of C++ records, without a dataspace one of one unlimited dimension: a log.
     template <typename T>

@@ -103,9 +103,10 @@ public:
     /// datatype `type`, which is stored as it is. An existing attribute may have other dimensions of the same rank, and
     /// a fixed-length string another length and character set; the datatype must be equal otherwise, in whatever
     /// encoding it is stored. A power cut before the next flush() leaves the old value or the new one.
-    /// invalid_argument: empty name, invalid space, data of another length. type_mismatch: it exists with another type
-    /// or rank (first number of the trail record: 1 type, 2 rank). unsupported: values of variable length; an existing
-    /// one that needs another size in a version 1 header. over_budget: more than 64 KiB.
+    /// invalid_argument: empty name, invalid space, data of another length, a type that is not one sound message.
+    /// type_mismatch: it exists with another type or rank (first number of the trail record: 1 type, 2 rank).
+    /// unsupported: variable-length data and references, also as parts of the type (datatype_class); an existing
+    /// attribute that needs another size in a version 1 header. over_budget: more than 64 KiB.
     Status write_attribute(std::string_view name, DatatypeView type, const Dataspace& space, ConstBytes data) noexcept;
     /// The same for one value of a C++ type.
     template <typename T>
