@@ -76,6 +76,15 @@ public:
     bool can_reserve() const noexcept { return kind_ == ChunkIndex::extensible_array; }
     /// Whether that can be done without changing the dataset's header.
     bool exists() const noexcept { return !missing_; }
+    /// Whether there is an index, or the chunk or chunks that have none.
+    bool has_storage() const noexcept {
+#if H5MOTE_FIXED_CHUNKS
+        if (kind_ == ChunkIndex::single || kind_ == ChunkIndex::implicit) {
+            return single_.address != kUndefinedAddress;
+        }
+#endif
+        return !missing_;
+    }
 
 #if H5MOTE_ALL_FORMATS
     ChunkIndex kind() const noexcept { return kind_; }

@@ -61,6 +61,9 @@ Status NewDataset::plan() noexcept {
     if (!create_.fill.empty() && create_.fill.size() != type_.size()) {
         return invalid(H5MOTE_HERE, create_.fill.size());
     }
+    if (create_.fill_undefined && (!create_.fill.empty() || create_.fill_time == FillTime::on_allocation)) {
+        return invalid(H5MOTE_HERE);
+    }
     const bool chunked =
         create_.layout == Layout::chunked || (create_.layout == Layout::automatic && create_.chunk.rank() > 0);
 #if H5MOTE_PARTIAL_IO
@@ -171,6 +174,7 @@ void NewDataset::write(HeaderWriter& header) const noexcept {
     FillValueMessage fill;
     fill.allocation_time = static_cast<std::uint8_t>(allocation);
     fill.write_time = static_cast<std::uint8_t>(create_.fill_time);
+    fill.undefined = create_.fill_undefined;
     fill.value = create_.fill;
     header.begin(MessageType::fill_value, kMessageConstant);
     fill.encode(header.out);

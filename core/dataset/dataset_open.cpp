@@ -147,6 +147,7 @@ Status DatasetState::load_messages() noexcept {
     element_size_ = type.size();
     FillValueMessage fill_value;
     H5MOTE_TRY(find_fill(message, fill_value));
+    default_fill_ = fill_value.value.empty();
     // Where none is ever written, libhdf5 leaves what was in the caller's memory.
     const bool never = H5MOTE_ALL_FORMATS != 0 && fill_value.write_time == static_cast<unsigned>(FillTime::never);
     for (const std::byte each : fill_value.value) {

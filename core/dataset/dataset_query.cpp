@@ -189,6 +189,10 @@ Status Dataset::fill_value(DatatypeView type, Bytes to) const noexcept {
     if (type.empty() || to.size() != type.size()) {
         return file_->context.fail(Module::dataset, H5MOTE_HERE, Status::invalid_argument, 0, type.size());
     }
+    if (state.default_fill()) {
+        std::memset(to.data(), 0, to.size());
+        return Status::ok;
+    }
     HeapSource heap(*file_);
     const FileValues values{FileValues::Side::from, file_->shape().sizeof_addr, &heap};
     Conversion conversion;

@@ -72,6 +72,13 @@ public:
     bool fits_cache() const noexcept { return chunk_bytes_ <= file_->chunks.budget(); }
     /// Fills `count` elements of the file's datatype with the fill value.
     Status fill(std::byte* to, std::size_t count) noexcept;
+    /// Whether there is no fill value.
+    bool default_fill() const noexcept { return default_fill_; }
+    /// Whether nothing was ever stored and there is no fill value. libhdf5 then leaves zero bytes in memory, whatever
+    /// the type there: what has no value is not converted. Of a dataset that has any storage it converts zeros.
+    bool reads_as_zeros() const noexcept {
+        return default_fill_ && (layout_class_ != LayoutMessage::Class::chunked || !table_.has_storage());
+    }
     /// The fill value message of either kind; without one `fill_value` stays as it is. Its value lives as long as
     /// `message` is not used.
     Status find_fill(HeaderMessage& message, FillValueMessage& fill_value) noexcept;
@@ -192,7 +199,8 @@ private:
     VirtualView virtual_view_ = VirtualView::last_available;
     std::uint32_t virtual_gap_ = 0;
 #endif
-    bool zero_fill_ = true;  // unwritten elements are zeros
+    bool zero_fill_ = true;     // unwritten elements are zeros
+    bool default_fill_ = true;  // there is no fill value
     ChunkTable table_;
 };
 

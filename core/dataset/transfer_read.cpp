@@ -5,6 +5,8 @@
 #include "checked.hpp"
 #include "virtual_layout.hpp"
 
+#include <cstring>
+
 #if H5MOTE_PARTIAL_IO
 
 namespace h5mote {
@@ -61,6 +63,10 @@ Status Transfer::from_raw(const PairedRun& piece) noexcept {
 H5MOTE_STEP Status Transfer::from_nothing(const PairedRun& piece) noexcept {
     if (conversion_.is_copy()) {
         return dataset_.fill(user(piece.memory), static_cast<std::size_t>(piece.length));
+    }
+    if (dataset_.reads_as_zeros()) {
+        std::memset(user(piece.memory), 0, static_cast<std::size_t>(piece.length) * memory_size_);
+        return Status::ok;
     }
     const std::uint64_t fit = element_size_ < 512 ? 512 / element_size_ : 1;
     const std::uint64_t room = fit < piece.length ? fit : piece.length;

@@ -122,6 +122,43 @@ TEST(DatasetMembers, AppendedRecordsGetTheFillValueOfTheMembersThatTheyLack) {
     }
 }
 
+// What was never written has no value to convert, unless there is a fill value or an index that could name it.
+TEST(DatasetMembers, UnwrittenEnumerationsAreZeroBytes) {
+    static constexpr auto kFile = make_enum<std::int8_t>(ByteOrder::little, enumerator("on", 1));
+    static constexpr auto kMemory = make_enum<std::int16_t>(kNativeOrder, enumerator("on", 5));
+    static constexpr auto kText = make_string(2);
+    static constexpr auto kSpaces = make_string(3, StringPadding::space_padded);
+    Bench bench;
+    ASSERT_EQ(bench.create(), Status::ok);
+    Group root = bench.file.root();
+    const std::byte fill[2] = {};
+    for (const bool filled : {false, true}) {
+        DatasetCreate create;
+        create.fill = filled ? ConstBytes(fill, 1) : ConstBytes();
+        auto data = root.create_dataset(filled ? "e1" : "e0", kFile, Dataspace::simple({3}), create);
+        ASSERT_EQ(data.status(), Status::ok);
+        std::byte got[6];
+        std::memset(got, 0x55, sizeof got);
+        EXPECT_EQ(data->read(Selection::all(), kMemory, got), Status::ok);
+        EXPECT_EQ(got[0], filled ? std::byte{0xff} : std::byte{0});
+        EXPECT_EQ(got[5], filled ? std::byte{0xff} : std::byte{0});
+        create.fill = filled ? ConstBytes(fill, 2) : ConstBytes();
+        auto text = root.create_dataset(filled ? "t1" : "t0", kText, Dataspace::simple({2}), create);
+        ASSERT_EQ(text.status(), Status::ok);
+        std::memset(got, 0x55, sizeof got);
+        EXPECT_EQ(text->read(Selection::all(), kSpaces, got), Status::ok);
+        EXPECT_EQ(got[0], filled ? std::byte{' '} : std::byte{0});
+        EXPECT_EQ(got[5], filled ? std::byte{' '} : std::byte{0});
+    }
+    DatasetCreate chunked;
+    chunked.chunk = {2};
+    auto log = root.create_dataset("c", kFile, Dataspace::unlimited(3), chunked);
+    ASSERT_EQ(log.status(), Status::ok);
+    std::byte got[6];
+    EXPECT_EQ(log->read(Selection::all(), kMemory, got), Status::ok);
+    EXPECT_EQ(got[0], std::byte{0xff});
+}
+
 namespace {
 
 // Fails when it meets the number 13.

@@ -15,17 +15,24 @@ class Conversion;
 class Context;
 struct ChunkWalk;
 
-/// Sizes of a chunk in elements, one a dimension, slowest first.
+/// Sizes of a chunk in elements, one a dimension, slowest first. Written in place, `{64, 3}`, or known only while
+/// running: from a Span, or one after the other.
 class ChunkDims {
 public:
     constexpr ChunkDims() noexcept = default;
-    constexpr ChunkDims(std::initializer_list<std::uint32_t> dims) noexcept {
+    constexpr ChunkDims(std::initializer_list<std::uint32_t> dims) noexcept
+        : ChunkDims(Span<const std::uint32_t>(dims.begin(), dims.size())) {}
+    /// Copies the sizes.
+    explicit constexpr ChunkDims(Span<const std::uint32_t> dims) noexcept {
         for (const std::uint32_t dim : dims) {
-            if (rank_ < kCapacity) {
-                dims_[rank_] = dim;
-            }
-            ++rank_;
+            push_back(dim);
         }
+    }
+    constexpr void push_back(std::uint32_t dim) noexcept {
+        if (rank_ < kCapacity) {
+            dims_[rank_] = dim;
+        }
+        rank_ = static_cast<std::uint8_t>(rank_ + (rank_ <= kCapacity ? 1 : 0));
     }
     /// More than H5MOTE_MAX_RANK: refused when used.
     constexpr std::size_t rank() const noexcept { return rank_; }
@@ -37,18 +44,26 @@ private:
     std::uint8_t rank_ = 0;
 };
 
-/// Filters of a new dataset, in the order in which a chunk passes them when written.
+/// Filters of a new dataset, in the order in which a chunk passes them when written. Written in place, or known only
+/// while running: from a Span, or one after the other.
 class FilterList {
 public:
     constexpr FilterList() noexcept = default;
-    constexpr FilterList(std::initializer_list<FilterSpec> specs) noexcept {
+    constexpr FilterList(std::initializer_list<FilterSpec> specs) noexcept
+        : FilterList(Span<const FilterSpec>(specs.begin(), specs.size())) {}
+    /// Copies the specifications.
+    explicit constexpr FilterList(Span<const FilterSpec> specs) noexcept {
         for (const FilterSpec& spec : specs) {
-            if (count_ < kCapacity) {
-                specs_[count_] = spec;
-            }
-            ++count_;
+            push_back(spec);
         }
     }
+    constexpr void push_back(const FilterSpec& spec) noexcept {
+        if (count_ < kCapacity) {
+            specs_[count_] = spec;
+        }
+        count_ = static_cast<std::uint8_t>(count_ + (count_ <= kCapacity ? 1 : 0));
+    }
+    /// More than H5MOTE_MAX_FILTERS: refused when used.
     constexpr std::size_t size() const noexcept { return count_; }
     constexpr const FilterSpec* data() const noexcept { return specs_; }
 
@@ -65,6 +80,10 @@ struct DatasetCreate {
     ChunkDims chunk;     ///< as many sizes as the dataspace has dimensions
     FilterList filters;  ///< chunked layout only
     ConstBytes fill;     ///< one element in the file's datatype; empty: zeros
+    /// There is no fill value (H5D_FILL_VALUE_UNDEFINED): what elements hold that were never written is not said, and
+    /// readers may refuse to read them (h5mote reads zeros). invalid_argument with a fill value, or with
+    /// FillTime::on_allocation.
+    bool fill_undefined = false;
     AllocationTime allocation = AllocationTime::automatic;
     FillTime fill_time = FillTime::if_set;
     /// File space that an extensible dataset without filters holds in advance, in bytes (never more than it already

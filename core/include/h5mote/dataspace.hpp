@@ -133,18 +133,18 @@ struct Hyperslab {
 enum class SelectionType : std::uint8_t { none = 0, points = 1, hyperslabs = 2, all = 3 };
 
 struct SpanNode;  // core/dataspace/span_tree.hpp
+template <std::size_t Numbers>
+class OwnHyperslab;
 
 /// Which elements of an extent a transfer touches: in row-major order, points in the order of their list. A view: all
 /// numbers are borrowed. It belongs to no dataspace until it is used with one; validate() says whether it fits.
-/// Irregular hyperslabs come from a SelectionSet (selection_set.hpp), which holds their memory.
+/// Irregular hyperslabs come from a SelectionSet (selection_set.hpp), which holds their memory; those whose numbers are
+/// written in place hold them (OwnHyperslab).
 class Selection {
 public:
     /// The whole extent.
     constexpr Selection() noexcept = default;
-    constexpr Selection(const Hyperslab& hyperslab) noexcept
-        : hyperslab_(hyperslab),
-          rank_(static_cast<std::uint32_t>(hyperslab.start.size())),
-          type_(SelectionType::hyperslabs) {}
+    constexpr Selection(const Hyperslab& hyperslab) noexcept { set_hyperslab(hyperslab); }
 
     static constexpr Selection all() noexcept { return {}; }
     static constexpr Selection none() noexcept {
@@ -158,14 +158,18 @@ public:
                                          Span<const std::uint64_t> block = {}) noexcept {
         return Selection(Hyperslab{start, stride, count, block});
     }
-    /// The same from numbers written in place. They live until the end of the full expression: pass the selection
-    /// straight to the call that uses it, do not keep it.
-    static constexpr Selection hyperslab(const std::initializer_list<std::uint64_t>& start,
-                                         const std::initializer_list<std::uint64_t>& count,
-                                         const std::initializer_list<std::uint64_t>& stride = {},
-                                         const std::initializer_list<std::uint64_t>& block = {}) noexcept {
-        return hyperslab(view(start), view(count), view(stride), view(block));
-    }
+    /// The same from numbers written in place: `hyperslab({0, 4}, {10, 1})`, and after these two lists stride and
+    /// block. What comes back holds copies of them. Pass it straight to a call, or keep it under `auto`.
+    template <std::size_t... N>
+    static constexpr OwnHyperslab<(N + ... + 0)> hyperslab(const std::uint64_t (&&... lists)[N]) noexcept;
+
+    /// A Selection borrows its numbers, and those of a temporary are gone with it. Keep the temporary itself: under
+    /// `auto`, not under `Selection`.
+    template <std::size_t Numbers>
+    Selection(const OwnHyperslab<Numbers>&& temporary) = delete;
+    template <std::size_t Numbers>
+    Selection& operator=(const OwnHyperslab<Numbers>&& temporary) = delete;
+
     /// Single elements: `rank` coordinates each, one element after the other. They are visited in this order, and as
     /// often as they stand there (H5Sselect_elements).
     static constexpr Selection points(unsigned rank, Span<const std::uint64_t> coordinates) noexcept {
@@ -223,10 +227,14 @@ public:
     /// (H5Sget_select_bounds). Errors of validate(); not_found: nothing is selected.
     Status bounds(const Dataspace& space, std::uint64_t* low, std::uint64_t* high) const noexcept;
 
-private:
-    static constexpr Span<const std::uint64_t> view(const std::initializer_list<std::uint64_t>& numbers) noexcept {
-        return {numbers.begin(), numbers.size()};
+protected:
+    constexpr void set_hyperslab(const Hyperslab& hyperslab) noexcept {
+        hyperslab_ = hyperslab;
+        rank_ = static_cast<std::uint32_t>(hyperslab.start.size());
+        type_ = SelectionType::hyperslabs;
     }
+
+private:
     Status validate_slab(const Dataspace& space) const noexcept;
     // Adds the offset of dimension `d`; false when that leaves the range of coordinates.
     bool move(std::uint64_t& coordinate, std::size_t d) const noexcept;
@@ -238,5 +246,45 @@ private:
     std::uint32_t rank_ = 0;
     SelectionType type_ = SelectionType::all;
 };
+
+/// A hyperslab that holds its numbers, `Numbers` of them in two to four lists: what Selection::hyperslab() makes of
+/// numbers written in place. It takes 8 bytes a number beside those of a Selection, and is neither copied nor moved: a
+/// Selection copied from it borrows from it.
+template <std::size_t Numbers>
+class OwnHyperslab final : public Selection {
+public:
+    template <std::size_t... N>
+    constexpr explicit OwnHyperslab(const std::uint64_t (&... lists)[N]) noexcept : Selection(Hyperslab{}) {
+        static_assert(sizeof...(N) >= 2 && sizeof...(N) <= 4, "h5mote: a hyperslab is start, count, stride, block");
+        std::size_t at = 0;
+        Span<const std::uint64_t> parts[4];
+        std::size_t part = 0;
+        ((parts[part++] = take(lists, N, at)), ...);
+        set_hyperslab({parts[0], parts[2], parts[1], parts[3]});
+    }
+    OwnHyperslab(const OwnHyperslab&) = delete;
+    OwnHyperslab& operator=(const OwnHyperslab&) = delete;
+
+    constexpr Selection moved_by(Span<const std::int64_t> offset) const& noexcept {
+        return Selection::moved_by(offset);
+    }
+    Selection moved_by(Span<const std::int64_t> offset) const&& = delete;
+
+private:
+    constexpr Span<const std::uint64_t> take(const std::uint64_t* list, std::size_t count, std::size_t& at) noexcept {
+        const std::size_t from = at;
+        for (std::size_t i = 0; i < count; ++i) {
+            numbers_[at++] = list[i];
+        }
+        return {numbers_ + from, count};
+    }
+
+    std::uint64_t numbers_[Numbers] = {};
+};
+
+template <std::size_t... N>
+constexpr OwnHyperslab<(N + ... + 0)> Selection::hyperslab(const std::uint64_t (&&... lists)[N]) noexcept {
+    return OwnHyperslab<(N + ... + 0)>(lists...);
+}
 
 }  // namespace h5mote
