@@ -82,6 +82,10 @@ bool Packing::open_chunk(ConstBytes in) noexcept {
     bits = header.u32();
     const unsigned width = header.u8();
     minimum = header.uint(width < 8 ? width : 8);
+    // When the first of the 32-bit floating-point numbers of a chunk is a NaN, libhdf5 takes 64 bits for necessary and
+    // then stores none at all. It reads such a chunk as fill values, or as that NaN if there is no fill value: what no
+    // bits at all stand for.
+    bits = floating && element == 4 && bits == 64 ? 0 : bits;
     if (!header.ok() || bits > element * 8) {
         return false;
     }

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <iterator>
 
+#include <sys/mman.h>
 #include <unistd.h>
 
 namespace differential {
@@ -23,9 +24,21 @@ Id access_list(Bounds bounds) {
     return list;
 }
 
+// Shared with the processes that are forked.
+bool* alone = nullptr;
+
 }  // namespace
 
+Alone::Alone() { *alone = true; }
+Alone::~Alone() { *alone = false; }
+bool Alone::was() noexcept { return std::exchange(*alone, false); }
+
 void prepare_libhdf5() {
+    void* const shared = ::mmap(nullptr, sizeof(bool), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (shared == MAP_FAILED) {
+        std::abort();
+    }
+    alone = new (shared) bool(false);
     H5open();
     if (std::getenv("DIFFERENTIAL_TRACE") == nullptr) {
         H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);

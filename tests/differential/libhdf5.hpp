@@ -50,6 +50,15 @@ inline void check(herr_t result, const char* what) {
 /// Begins with libhdf5. Its messages are not printed unless the environment has DIFFERENTIAL_TRACE.
 void prepare_libhdf5();
 
+/// While one lives, libhdf5 works alone: if the process ends now, that is no fault of h5mote.
+class Alone {
+public:
+    Alone();
+    ~Alone();
+    /// Whether one lives, or lived when a child of this process ended. Begins anew with every call.
+    static bool was() noexcept;
+};
+
 /// Oldest and newest version of the format that libhdf5 may write.
 struct Bounds {
     H5F_libver_t low = H5F_LIBVER_EARLIEST;

@@ -95,7 +95,9 @@ Outcome run(const Case& what, std::uint64_t seed, const std::vector<Step>& steps
     ::waitpid(child, &status, 0);
     remove_files("differential." + std::to_string(child) + ".");
     Outcome outcome;
-    if (WIFSIGNALED(status)) {
+    if (Alone::was()) {
+        outcome.counts.refused = 1;
+    } else if (WIFSIGNALED(status)) {
         outcome.failure = WTERMSIG(status) == SIGALRM ? "endless: it took a minute"
                                                       : "crash: signal " + std::to_string(WTERMSIG(status));
     } else if (WEXITSTATUS(status) != 0 || text.size() < sizeof(WritingCounts)) {

@@ -216,6 +216,7 @@ void Reading::dataset(Random& random, Session& session, const FileAccess& access
     }
     Blob whole(value.extent.count() * size);
     if (!whole.empty()) {
+        const Alone alone;
         DIFFERENTIAL_OK(H5Dread(theirs, memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, whole.data()));
     }
     for (std::size_t i = 0; i < elements.size(); ++i) {
@@ -346,6 +347,7 @@ WritingCounts run_reading(std::uint64_t seed, const std::vector<Step>& steps, co
     std::size_t at = 0;
     const auto made = [&]() -> std::optional<Blob> {
         // What libhdf5 cannot finish, or cannot read again itself, is no file to compare.
+        const Alone alone;
         try {
             Random random(seed);
             FileMaker maker(random, options.log);

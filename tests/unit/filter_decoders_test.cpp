@@ -104,6 +104,37 @@ TEST(FilterDecoders, ChunksOfTheLibrary) {
     }
 }
 
+#if H5MOTE_FILTER_SCALEOFFSET
+// libhdf5 finds no minimum among numbers the first of which is a NaN, and stores zeros in place of all of them.
+TEST(FilterDecoders, ScaleOffsetOfNotANumber) {
+    constexpr std::uint32_t kNan = 0x7fc00000;
+    constexpr std::uint32_t kFill = 0x40f00000;
+    for (const bool filled : {true, false}) {
+        std::byte values[20 * 4] = {};
+        const std::uint32_t numbers[] = {0, 2, 4, 1, 4, 0, 0, filled ? 1U : 0U, filled ? kFill : 0};
+        for (std::size_t i = 0; i < 9; ++i) {
+            for (unsigned byte = 0; byte < 4; ++byte) {
+                values[4 * i + byte] = static_cast<std::byte>(numbers[i] >> (8 * byte));
+            }
+        }
+        FilterSpec spec{FilterId::scaleoffset, false, 20, {}};
+        spec.encoded = values;
+        std::memset(stored, 0, 54);
+        stored[0] = std::byte{64};  // bits
+        stored[4] = std::byte{8};   // bytes of the minimum
+        stored[7] = std::byte{0xc0};
+        stored[8] = std::byte{0x7f};
+        std::size_t size = 0;
+        ASSERT_TRUE(decode(spec, 54, 16, size) == Status::ok);
+        ASSERT_EQ(size, 16U);
+        for (std::size_t i = 0; i < 16; ++i) {
+            const auto expected = static_cast<std::byte>((filled ? kFill : kNan) >> (8 * (i % 4)));
+            EXPECT_TRUE(room[kGuard + i] == expected);
+        }
+    }
+}
+#endif
+
 TEST(FilterDecoders, DamagedBytesEndInAStatus) {
     for (const FilterVector& vector : kFilterVectors) {
         if (filter_of(vector.id) == nullptr) {
