@@ -43,7 +43,7 @@ Status DatasetState::open_tail() noexcept {
         // Space is found now, so that a full device is told by the append that does not fit.
         ChunkLocation location;
         bool zeros = false;
-        const Status status = allocate_chunks(index, location, zeros);
+        const Status status = allocate_chunks(index, location, zeros, index_phase(slot->within));
         if (status != Status::ok) {
             if (!slot->dirty()) {
                 file_->chunks.drop(*slot);
@@ -54,13 +54,11 @@ Status DatasetState::open_tail() noexcept {
         if (!zeros) {
             slot->touch(0, slot->size);
         }
-    } else if (offset == 0 && !filtered()) {
-        H5MOTE_TRY(table_.cover(index));
     }
-#if H5MOTE_FILTERS && H5MOTE_KEEP_ROOM
-    if (slot->address == kUndefinedAddress && file_->is_atomic() && table_.can_reserve()) {
-        // Where the chunk will be cannot be told, but what the index needs besides.
-        const Status status = table_.make_place(index, Phase::index);
+#if H5MOTE_FILTERS
+    if (slot->address == kUndefinedAddress && table_.can_reserve()) {
+        // Where the chunk will be cannot be told, but what the index needs besides: also room in the cache.
+        const Status status = table_.make_place(index, index_phase(slot->within));
         if (status != Status::ok) {
             if (!slot->dirty()) {
                 file_->chunks.drop(*slot);
@@ -150,9 +148,6 @@ Status DatasetState::append_in_place(const std::byte* records, std::size_t recor
         const Address index = narrow(divide(dims()[0], chunk_rows(), row));
         Address address = 0;
         H5MOTE_TRY(chunk_in_place(index, true, address));
-        if (row == 0) {
-            H5MOTE_TRY(table_.cover(index));
-        }
         const std::size_t room = chunk_rows() - row;
         std::size_t now = count < room ? count : room;
         ConstBytes bytes{records, now * element_size_};
@@ -192,7 +187,7 @@ Status DatasetState::set_extent(Span<const std::uint64_t> wanted) noexcept {
     std::uint32_t row = 0;
     Address index = 0;
     if (rank_ == 1 && wanted[0] != dims()[0]) {
-        H5MOTE_TRY(give_back(false));
+        H5MOTE_TRY(release_ahead(false));
         index = narrow(divide(dims()[0], chunk_rows(), row));
     }
     if (row != 0 && !fits_cache()) {

@@ -127,7 +127,7 @@ Status DatasetState::chunk(Address index, bool overwrite, ChunkSlot*& slot) noex
     ChunkCache& chunks = file_->chunks;
     slot = chunks.find(*this, index);
     if (slot != nullptr) {
-        return chunks.keep(*slot);
+        return before_change(*slot);
     }
     H5MOTE_TRY(chunks.add(*this, index, static_cast<std::uint32_t>(chunk_bytes_), slot));
     ChunkLocation location;
@@ -139,15 +139,28 @@ Status DatasetState::chunk(Address index, bool overwrite, ChunkSlot*& slot) noex
     } else if (status == Status::ok) {
         status = fill(slot->data(), slot->size / element_size_);
     }
-    // That it will not fit is told now: by the append, not by the flush.
     if (status == Status::ok) {
-        status = chunks.keep(*slot);
+        status = before_change(*slot);
     }
     if (status != Status::ok) {
         chunks.drop(*slot);
         slot = nullptr;
     }
     return status;
+}
+
+Status DatasetState::before_change(ChunkSlot& slot) noexcept {
+    // That it will not fit is told now: by the append, not by the flush.
+    H5MOTE_TRY(file_->chunks.keep(slot));
+    if (!slot.known) {
+        slot.in_place = !filtered();
+        slot.within = within(slot.index);
+        if (slot.in_place && slot.address != kUndefinedAddress) {
+            H5MOTE_TRY(table_.cover(slot.index));
+        }
+        slot.known = true;
+    }
+    return Status::ok;
 }
 
 Status DatasetState::write_back(ChunkSlot& slot) noexcept {
@@ -165,15 +178,14 @@ Status DatasetState::write_back(ChunkSlot& slot) noexcept {
     if (slot.address == kUndefinedAddress) {
         ChunkLocation location;
         bool zeros = false;
-        H5MOTE_TRY(allocate_chunks(slot.index, location, zeros));
+        H5MOTE_TRY(allocate_chunks(slot.index, location, zeros, index_phase(slot.within)));
         slot.address = location.address;
         if (!zeros) {
             slot.touch(0, slot.size);
         }
     }
     file_->unsynced = true;
-    const ConstBytes changed{slot.data() + slot.dirty_from, slot.dirty_to - slot.dirty_from};
-    H5MOTE_TRY(file_->driver.write(Usage::raw_data, slot.address + slot.dirty_from, changed));
+    H5MOTE_TRY(file_->driver.write(Usage::raw_data, slot.address + slot.dirty_from, slot.changed()));
     slot.clean();
     return Status::ok;
 }
@@ -203,7 +215,7 @@ Status DatasetState::write_filtered(ChunkSlot& slot) noexcept {
     file.unsynced = true;
     Status status = file.driver.write(Usage::raw_data, location.address, result);
     if (status == Status::ok) {
-        status = table_.set(slot.index, location, 0, 1);
+        status = table_.set(slot.index, location, 0, 1, index_phase(slot.within));
     }
     if (status != Status::ok) {
         file.space.release(location.address, location.size, true);
@@ -250,16 +262,19 @@ Status DatasetState::chunk_in_place(Address index, bool create, Address& address
     H5MOTE_TRY(table_.find(index, location));
     if (location.address == kUndefinedAddress && create) {
         bool zeros = false;
-        H5MOTE_TRY(allocate_chunks(index, location, zeros));
+        H5MOTE_TRY(allocate_chunks(index, location, zeros, index_phase(within(index))));
         if (!zeros) {
             H5MOTE_TRY(fill_file(location.address, chunk_bytes_));
         }
     }
     address = location.address;
-    if (address != kUndefinedAddress && !file_->contains(address, chunk_bytes_)) {
+    if (address == kUndefinedAddress) {
+        return Status::ok;
+    }
+    if (!file_->contains(address, chunk_bytes_)) {
         return file_->context.fail(Module::dataset, H5MOTE_HERE, Status::corrupt_file, 0, address);
     }
-    return Status::ok;
+    return create ? table_.cover(index) : Status::ok;
 }
 
 Status DatasetState::allocate_contiguous() noexcept {
@@ -386,7 +401,7 @@ Status DatasetState::prepare(Phase phase) noexcept {
     return prepared_ >= wanted ? Status::ok : prepare_chunks(begun, wanted, phase);
 }
 
-// Without space there is nothing to prepare: the append that needs it will tell.
+// Without space, or room in the cache, there is nothing to prepare: the append that needs it will tell.
 Status DatasetState::prepare_chunks(Address from, Address to, Phase phase) noexcept {
     for (Address index = from < prepared_ ? prepared_ : from; index < to;) {
         ChunkLocation location;
@@ -396,7 +411,7 @@ Status DatasetState::prepare_chunks(Address from, Address to, Phase phase) noexc
             status = allocate_chunks(index, location, zeros, phase);
         }
         if (status != Status::ok) {
-            return status == Status::no_space ? Status::ok : status;
+            return status == Status::no_space || status == Status::over_budget ? Status::ok : status;
         }
         if (!zeros) {
             unfilled_ = unfilled_end_ <= from ? index : unfilled_;
@@ -408,8 +423,13 @@ Status DatasetState::prepare_chunks(Address from, Address to, Phase phase) noexc
     return Status::ok;
 }
 
-// Chunks beyond the last element lose their space again: given in advance, or filled before a power cut took the rows.
+// What a session that did not append finds stays as it is, also space that a power cut left without rows.
 Status DatasetState::give_back(bool again) noexcept {
+    return appended_ || prepared_ != 0 || given_back_ ? release_ahead(again) : Status::ok;
+}
+
+// Chunks beyond the last element lose their space again: given in advance, or filled before a power cut took the rows.
+Status DatasetState::release_ahead(bool again) noexcept {
     if (H5MOTE_WRITE == 0) {
         return Status::ok;
     }

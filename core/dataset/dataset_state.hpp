@@ -119,7 +119,7 @@ public:
 
     Status flush_raw() noexcept override;
     Status prepare(Phase phase) noexcept override;
-    H5MOTE_STEP Status give_back(bool again) noexcept override;
+    Status give_back(bool again) noexcept override;
     void detach() noexcept override;
     Address address() const noexcept override { return address_; }
     Status write_back(ChunkSlot& slot) noexcept override;
@@ -148,15 +148,22 @@ private:
     FilterEntry* filter_entries() noexcept { return reinterpret_cast<FilterEntry*>(dims() + 3 * rank_); }
     FilterPipeline pipeline() noexcept { return FilterPipeline(Span<FilterEntry>(filter_entries(), filter_count_)); }
 
+    H5MOTE_STEP Status release_ahead(bool again) noexcept;
     Status open_tail() noexcept;
+    // Comes before a chunk in memory is changed. no_space: it could not be written. A power cut may have kept the
+    // element of a chunk in the index and lost the number that counts it: now it is counted.
+    Status before_change(ChunkSlot& slot) noexcept;
     Status convert(const Conversion& conversion, const std::byte* records, std::size_t record_size, std::size_t count,
                    std::byte* to) noexcept;
     Status append_in_place(const std::byte* records, std::size_t record_size, std::size_t count,
                            const Conversion* conversion) noexcept;
-    Status allocate_chunks(Address index, ChunkLocation& location, bool& zeros, Phase phase = Phase::index) noexcept;
+    Status allocate_chunks(Address index, ChunkLocation& location, bool& zeros, Phase phase) noexcept;
     H5MOTE_STEP Status prepare_chunks(Address from, Address to, Phase phase) noexcept;
     /// Rows of a chunk of a one-dimensional dataset.
     std::uint32_t chunk_rows() noexcept { return static_cast<std::uint32_t>(chunk_dims()[0]); }
+    /// Whether the chunk can hold elements of the dataset as it is.
+    bool within(Address index) noexcept { return rank_ != 1 || dims()[0] > index * chunk_dims()[0]; }
+    static Phase index_phase(bool within) noexcept { return within ? Phase::element : Phase::index; }
     Status allocate_chunk(Address index) noexcept;
     Status read_filtered(const ChunkLocation& location, Bytes chunk) noexcept;
     Status read_chunk(ChunkSlot& slot, const ChunkLocation& location) noexcept;

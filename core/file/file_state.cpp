@@ -20,6 +20,9 @@ enum class Rule {
     sync_before_object,  // rows and their index are there before the dimension that counts them
     sync_last,           // all is there before flush() says so
     order_changes,       // of two changes the second is not there without the first
+    order_blocks,        // nor of two changes of one header, in two of its blocks
+    fill_first,          // a chunk holds its fill values before an index names it
+    count_first,         // an index counts a chunk of rows that are there before it names it
     prepared_later,      // what is prepared is complete before anything points to it
     hold_space,          // and the space of what it replaces is not used again before
     reuse_last,          // space is not used again before the file has ceased to use it
@@ -164,25 +167,53 @@ Status FileState::write_superblock() noexcept {
     return status;
 }
 
-Status FileState::flush_phase(Phase phase) noexcept {
-    const bool index = phase == Phase::index;
-    if (!cache.has_dirty(phase) && !(index && cache.has_dirty(Phase::prepared))) {
-        return Status::ok;
-    }
-    if (keep(index ? Rule::sync_before_index : Rule::sync_before_object)) {
-        H5MOTE_TRY(barrier());
-    }
-    if (index) {
+Status FileState::flush_indexes() noexcept {
+    if (cache.has_dirty(Phase::prepared) || cache.has_dirty(Phase::index)) {
+        if (keep(Rule::sync_before_index)) {
+            H5MOTE_TRY(barrier());
+        }
         H5MOTE_TRY(cache.flush(Phase::prepared));
+        H5MOTE_TRY(cache.flush(Phase::index));
     }
-    return cache.flush(phase);
+    if (cache.has_dirty(Phase::element)) {
+        if (keep(Rule::count_first)) {
+            H5MOTE_TRY(barrier());
+        }
+        H5MOTE_TRY(cache.flush(Phase::element));
+    }
+    return Status::ok;
+}
+
+// `with_end`: what is in the first phase needs nothing that was written since the last sync.
+Status FileState::flush_objects(bool with_end) noexcept {
+    for (Phase phase; (phase = cache.next_phase(Phase::object)) != Phase::none; with_end = false) {
+        if (!(with_end && phase == Phase::object) && keep(Rule::sync_before_object)) {
+            H5MOTE_TRY(barrier());
+        }
+        H5MOTE_TRY(cache.flush(phase));
+    }
+    return Status::ok;
 }
 
 Status FileState::commit_metadata() noexcept { return writable() ? write_metadata(false) : Status::ok; }
 
+Status FileState::write_changes() noexcept {
+    if (!commits_) {
+        return commit_metadata();
+    }
+    space.unkeep_metadata();
+    for (Phase phase; (phase = cache.next_phase(Phase::fresh)) != Phase::none;) {
+        H5MOTE_TRY(cache.flush(phase));
+    }
+    return Status::ok;
+}
+
 // `prepared`: no object needs a part of an index that has to be written, or of the file that is not recorded.
 Status FileState::write_metadata(bool prepared) noexcept {
     space.unkeep_metadata();
+    if (!commits_ && keep(Rule::fill_first)) {
+        H5MOTE_TRY(chunks.write_in_place(driver, unsynced));
+    }
     if (keep(Rule::fresh_first)) {
         H5MOTE_TRY(cache.flush(Phase::fresh));
     }
@@ -199,9 +230,9 @@ Status FileState::write_metadata(bool prepared) noexcept {
         H5MOTE_TRY(write_superblock());
     }
     if (!prepared) {
-        H5MOTE_TRY(flush_phase(Phase::index));
+        H5MOTE_TRY(flush_indexes());
     }
-    H5MOTE_TRY(prepared && growing ? cache.flush(Phase::object) : flush_phase(Phase::object));
+    H5MOTE_TRY(flush_objects(prepared && growing));
     if (growing && !keep(Rule::end_first)) {
         H5MOTE_TRY(write_superblock());
     }
@@ -216,9 +247,12 @@ Status FileState::write_metadata(bool prepared) noexcept {
 }
 
 Status FileState::order() noexcept {
-    const bool changed =
-        cache.has_dirty(Phase::fresh) || cache.has_dirty(Phase::index) || cache.has_dirty(Phase::object);
+    const bool changed = cache.has_dirty(Phase::fresh) || cache.next_phase(Phase::index) != Phase::none;
     return changed && !commits_ && keep(Rule::order_changes) ? commit_metadata() : Status::ok;
+}
+
+Status FileState::write_after(CacheEntry& later, CacheEntry& earlier) noexcept {
+    return commits_ || !keep(Rule::order_blocks) || cache.write_after(later, earlier) ? Status::ok : order();
 }
 
 Status FileState::flush_raw() noexcept {
@@ -241,8 +275,8 @@ Status FileState::commit() noexcept {
     H5MOTE_TRY(flush_raw());
     // Nothing that was not prepared is needed: the switches to what was may be written together with the rows. A new
     // index is not: what is prepared in it from now on may lie behind the recorded end.
-    const bool prepared = H5MOTE_PREPARE_APPENDS != 0 && unordered_ && !grown() && !cache.has_dirty(Phase::index) &&
-                          !cache.has_dirty(Phase::fresh);
+    const bool prepared = H5MOTE_PREPARE_APPENDS != 0 && unordered_ && !grown() && !cache.has_dirty(Phase::fresh) &&
+                          cache.next_phase(Phase::index) >= Phase::object;
     if (prepared) {
         H5MOTE_TRY(cache.flush(Phase::prepared));
     }

@@ -124,11 +124,19 @@ public:
     /// the end of file that covers them with the dimension; the switch in the index to those blocks with the rows of
     /// the next commit.
     Status commit() noexcept;
-    /// The same without asking the clients for raw data. Called by the metadata cache for room.
-    Status commit_metadata() noexcept override;
+    /// The same without asking the clients for raw data.
+    Status commit_metadata() noexcept;
+    /// Called by the metadata cache for room: writes all changed metadata. That is a commit where only the order of
+    /// writes keeps the file sound. Where a sync commits, it only writes: nothing of that appears before the next
+    /// flush.
+    Status write_changes() noexcept override;
     /// Between two changes of which the second may only be found on the storage if the first is: writes what was
     /// changed so far, unless the driver makes all changes between two commits appear at once.
     H5MOTE_STEP Status order() noexcept;
+    /// The same for one block: comes before a change of `later`, a live block, that may only be found on the storage
+    /// with what was changed in `earlier` so far. Costs a sync when the file is flushed; where it would close a circle,
+    /// order().
+    Status write_after(CacheEntry& later, CacheEntry& earlier) noexcept;
     /// Commits, gives reserved space back, cuts the file to its end and releases everything but this object. All of it
     /// is released also when an error is returned.
     Status close() noexcept;
@@ -207,7 +215,8 @@ private:
     Status start(const FileAccess& access) noexcept;
     void stop() noexcept;
     Status write_superblock() noexcept;
-    Status flush_phase(Phase phase) noexcept;
+    Status flush_indexes() noexcept;
+    Status flush_objects(bool with_end) noexcept;
     Status flush_raw() noexcept;
     Status give_back() noexcept;
     Status prepare(Phase phase) noexcept;

@@ -132,7 +132,7 @@ void ExtensibleArray::add_stat(CacheEntry& header, std::size_t field, std::uint6
     const unsigned width = element_.shape.sizeof_size;
     const std::size_t at = kStatsOffset + field * width;
     store_uint(header.at(at), width, load_uint(header.at(at), width) + amount);
-    MetadataCache::mark_dirty(header, at, phase_);
+    MetadataCache::mark_dirty(header, at, phase_ == Phase::element ? Phase::index : phase_);
 }
 
 Status ExtensibleArray::make(const Block& wanted, Pinned& block) noexcept {
@@ -187,14 +187,6 @@ Status ExtensibleArray::move(CacheEntry& holder, std::size_t pointer, CacheEntry
     file_->cache.move(block, to);
     set_pointer(holder, pointer, to);
     file_->space.release(from, block.size(), false);
-    return Status::ok;
-}
-
-Status ExtensibleArray::copy(Address from, Address to, std::size_t size, Pinned& block) noexcept {
-    Pinned old;
-    H5MOTE_TRY(file_->cache.protect(Usage::btree, from, size, old));
-    H5MOTE_TRY(file_->cache.create(Usage::btree, to, size, block));
-    std::memcpy(block->at(0), old->at(0), size);
     return Status::ok;
 }
 

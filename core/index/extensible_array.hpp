@@ -40,7 +40,8 @@ public:
     H5MOTE_STEP Status make_place(Address index, Phase phase) noexcept;
     /// Sets `count` elements from `index` on, at most reach(index), the addresses `stride` bytes apart. Blocks are made
     /// as needed. no_space when the array can hold no such index.
-    /// `phase`: when what exists already may be written, Phase::index or Phase::prepared.
+    /// `phase`: when what exists already may be written: Phase::index, Phase::prepared, or for a chunk within the
+    /// dataset's extent Phase::element. libhdf5 takes elements that the header does not count for missing.
     H5MOTE_STEP Status set(Address index, const ChunkLocation& location, Address stride, std::uint32_t count,
                            Phase phase = Phase::index) noexcept;
     /// Gives up all blocks of the array and every chunk in it: `chunk_bytes` each, or as many as the element says where
@@ -107,7 +108,9 @@ private:
     H5MOTE_STEP Status make(const Block& wanted, Pinned& block) noexcept;
     void set_pointer(CacheEntry& holder, std::size_t pointer, Address to) noexcept;
     Status move(CacheEntry& holder, std::size_t pointer, CacheEntry& block) noexcept;
-    Status copy(Address from, Address to, std::size_t size, Pinned& block) noexcept;
+    Status copy(Address from, Address to, std::size_t size, Pinned& block) noexcept {
+        return file_->cache.copy(Usage::btree, from, to, size, block);
+    }
     H5MOTE_STEP Status move_pages(const Position& at, CacheEntry& holder, std::size_t pointer, std::uint32_t page,
                                   Pinned& block) noexcept;
 #if H5MOTE_ALL_FORMATS

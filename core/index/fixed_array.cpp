@@ -113,11 +113,7 @@ Status FixedArray::locate(std::uint64_t index, bool create, Pinned& block, std::
         return Status::ok;
     }
     if (create && must_move(*data, index)) {
-        const Status status = move(*header, data);
-        // Two pages side by side need room in the cache. Without it the array is changed where it is.
-        if (status != Status::ok && status != Status::over_budget) {
-            return status;
-        }
+        H5MOTE_TRY(move(*header, data));
     }
     if (pages() != 0) {
         return locate_page(*data, index, create, block, offset);
@@ -173,6 +169,7 @@ Status FixedArray::move(CacheEntry& header, Pinned& data) noexcept {
 
 Status FixedArray::copy_pages(std::uint64_t from, std::uint64_t to, Pinned& data) noexcept {
     const std::size_t size = data->size();
+    data.reset();
     Pinned moved;
     H5MOTE_TRY(copy(from, to, size, moved));
     for (std::uint64_t i = 0; i < pages(); ++i) {
@@ -183,15 +180,6 @@ Status FixedArray::copy_pages(std::uint64_t from, std::uint64_t to, Pinned& data
         }
     }
     data = static_cast<Pinned&&>(moved);
-    return Status::ok;
-}
-
-Status FixedArray::copy(std::uint64_t from, std::uint64_t to, std::size_t size, Pinned& block) noexcept {
-    Pinned old;
-    H5MOTE_TRY(file_->cache.protect(Usage::btree, from, size, old));
-    H5MOTE_TRY(file_->cache.create(Usage::btree, to, size, block));
-    std::memcpy(block->at(0), old->at(0), size);
-    MetadataCache::mark_dirty(*block, 0, Phase::index);
     return Status::ok;
 }
 

@@ -51,7 +51,9 @@ private:
     bool must_move(CacheEntry& data, std::uint64_t index) noexcept;
     H5MOTE_STEP Status move(CacheEntry& header, Pinned& data) noexcept;
     H5MOTE_STEP Status copy_pages(std::uint64_t from, std::uint64_t to, Pinned& data) noexcept;
-    Status copy(std::uint64_t from, std::uint64_t to, std::size_t size, Pinned& block) noexcept;
+    Status copy(std::uint64_t from, std::uint64_t to, std::size_t size, Pinned& block) noexcept {
+        return file_->cache.copy(Usage::btree, narrow(from), narrow(to), size, block);
+    }
     Status make_data_block(CacheEntry& header, Pinned& data) noexcept;
 
     // A larger one is changed where it is: moving it would take too long.

@@ -59,6 +59,7 @@ public:
             link_.block.reset();
             moved_.block.reset();
             H5MOTE_TRY(secure(room_));
+            H5MOTE_TRY(order_addition(*room_.block));
             put(room_);
             return Status::ok;
         }
@@ -182,6 +183,35 @@ private:
         return status == Status::not_found ? Status::ok : status;
     }
 
+    // What is added may stand for what was removed from another block of the header, or need what was added there: it
+    // is not on the storage without those changes. `changed` is the block that is about to be changed.
+    H5MOTE_STEP Status order_addition(CacheEntry& changed) noexcept {
+        if (file_.is_atomic()) {
+            return Status::ok;
+        }
+        MessageIterator message(file_, header_);
+        Status status;
+        unsigned others = 0;  // live blocks
+        const CacheEntry* last = &changed;
+        while ((status = message.next()) == Status::ok) {
+            // A block that is looked at through a window was not changed.
+            CacheEntry* const block = message.block() ? &*message.block() : nullptr;
+            if (block == nullptr || block == &changed || block == last || !block->dirty() || block->fresh()) {
+                continue;
+            }
+            last = block;
+            ++others;
+            if (!changed.fresh()) {
+                H5MOTE_TRY(file_.write_after(changed, *block));
+            }
+        }
+        if (status != Status::not_found) {
+            return status;
+        }
+        // A fresh block appears with the live one that leads to it. Which of several that is, is not known here.
+        return changed.fresh() && others > 1 ? file_.order() : Status::ok;
+    }
+
     // Replaces what stands at a place by a message of `size` bytes; what is left over becomes a null message. The
     // caller has written the body or does so next.
     void carve(Place& place, MessageType type, std::size_t size, std::uint8_t flags, std::uint16_t order) noexcept {
@@ -214,14 +244,17 @@ private:
         Place& link = move ? moved_ : link_;
         Pinned block;
         H5MOTE_TRY(file_.create_block(Usage::object_header, size, size, block));
-        const Status status = beside == nullptr ? secure(link) : secure_both(*beside);
+        Status status = beside == nullptr ? secure(link) : secure_both(*beside);
+        if (status == Status::ok && beside == nullptr) {
+            status = order_addition(*link.block);
+        }
         if (status != Status::ok) {
             const Address fresh = block->address();
             block.reset();
             discard_fresh_block(file_, fresh);
             return status;
         }
-        // To secure the link may have written the new block, but nothing leads there yet.
+        // That may have written the new block, but nothing leads there yet.
         MetadataCache::set_fresh(*block);
         fill(*block, move);
         MetadataCache::mark_dirty(*block, 0, Phase::object);

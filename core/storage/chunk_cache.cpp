@@ -114,6 +114,17 @@ void ChunkCache::drop_all(const ChunkOwner& owner) noexcept {
     }
 }
 
+Status ChunkCache::write_in_place(Driver& driver, bool& written) noexcept {
+    for (ChunkSlot* slot = lru_.back(); slot != nullptr; slot = lru_.previous(*slot)) {
+        if (slot->dirty() && slot->in_place && slot->address != kUndefinedAddress) {
+            written = true;
+            H5MOTE_TRY(driver.write(Usage::raw_data, slot->address + slot->dirty_from, slot->changed()));
+            slot->clean();
+        }
+    }
+    return Status::ok;
+}
+
 Status ChunkCache::write_back(ChunkOwner& owner) noexcept {
     for (ChunkSlot* slot = lru_.back(); slot != nullptr; slot = lru_.previous(*slot)) {
         if (slot->owner == &owner && slot->dirty()) {

@@ -30,11 +30,15 @@ public:
     std::uint32_t size = 0;               ///< bytes of the unfiltered chunk
     std::uint32_t dirty_from = 0;         ///< changed bytes are [dirty_from, dirty_to)
     std::uint32_t dirty_to = 0;
+    bool known = false;     ///< the next two are set, and an index that names the chunk counts it
+    bool in_place = false;  ///< not filtered: what was changed is written to `address`
+    bool within = false;    ///< holds elements of the dataset since it is in memory, not only such as are appended
     bool kept = false;      ///< room for all of it is kept in the storage
     bool complete = false;  ///< every element was written: a good candidate for eviction
 
     std::byte* data() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
     bool dirty() const noexcept { return dirty_from < dirty_to; }
+    ConstBytes changed() noexcept { return {data() + dirty_from, dirty_to - dirty_from}; }
     void touch(std::uint32_t from, std::uint32_t to) noexcept {
         if (!dirty()) {
             dirty_from = from;
@@ -71,6 +75,9 @@ public:
     void drop(ChunkSlot& slot) noexcept;
     /// Frees every slot of an owner without writing.
     void drop_all(const ChunkOwner& owner) noexcept;
+    /// Writes what was changed in chunks that stand in the file already: before an index that names them is written. It
+    /// changes no metadata. `written` is set when there was something to write.
+    Status write_in_place(Driver& driver, bool& written) noexcept;
     /// Writes every changed slot of an owner, those not used for longest first: a log's in the order of its chunks.
     Status write_back(ChunkOwner& owner) noexcept;
 

@@ -9,6 +9,7 @@ namespace h5mote {
 namespace {
 
 constexpr std::size_t kChecksumSize = 4;
+constexpr Phase kLastPhase = static_cast<Phase>(static_cast<unsigned>(Phase::none) - 1);
 
 std::uint32_t checksum_of(CacheEntry& entry) noexcept {
     return lookup3(entry.image().first(entry.size() - kChecksumSize));
@@ -157,6 +158,50 @@ Status MetadataCache::resize(Pinned& block, std::size_t size) noexcept {
     return Status::ok;
 }
 
+Status MetadataCache::copy(Usage usage, Address from, Address to, std::size_t size, Pinned& block) noexcept {
+    Pinned old;
+    H5MOTE_TRY(protect(usage, from, size, old));
+    if (old->dirty()) {
+        const Status status = create(usage, to, size, block);
+        if (status == Status::ok) {
+            std::memcpy(block->at(0), old->at(0), size);
+            return status;
+        }
+        // In want of room for both, create() has written it.
+        if (status != Status::over_budget || old->dirty()) {
+            return status;
+        }
+    }
+    // The storage still has it at `from`, should the copy not be used in the end.
+    move(*old, to);
+    block = static_cast<Pinned&&>(old);
+    return Status::ok;
+}
+
+bool MetadataCache::write_after(CacheEntry& later, CacheEntry& earlier) noexcept {
+    const Phase phase = earlier.phase();
+    if (!earlier.dirty() || (later.dirty() && later.phase() > phase)) {
+        return true;
+    }
+    const auto next = [](Phase each) { return static_cast<Phase>(static_cast<unsigned>(each) + 1); };
+    if (phase < Phase::object || (later.dirty() && later.phase() < phase) || next_phase(kLastPhase) != Phase::none) {
+        return false;
+    }
+    if (!later.dirty()) {
+        // Nothing waits for a block without changes.
+        later.dirty_from_ = later.size_ - 1;
+    } else {
+        // Neither waits for the other. What waits for `later` goes on waiting: all later phases become one later.
+        for (CacheEntry* entry = lru_.front(); entry != nullptr; entry = lru_.next(*entry)) {
+            if (entry->dirty() && entry->phase_ > phase) {
+                entry->phase_ = next(entry->phase_);
+            }
+        }
+    }
+    later.phase_ = next(phase);
+    return true;
+}
+
 void MetadataCache::mark_dirty(CacheEntry& block, std::size_t from, Phase phase) noexcept {
     // Changes of two phases in one block are written in the later one.
     if (!block.dirty() || block.phase_ < phase) {
@@ -194,6 +239,15 @@ CacheEntry* MetadataCache::next_dirty(Phase phase, Address from) noexcept {
     return best;
 }
 
+Phase MetadataCache::next_phase(Phase from) noexcept {
+    Phase first = Phase::none;
+    for (CacheEntry* entry = lru_.front(); entry != nullptr; entry = lru_.next(*entry)) {
+        const Phase phase = entry->phase();
+        first = entry->dirty() && phase >= from && phase < first ? phase : first;
+    }
+    return first;
+}
+
 Status MetadataCache::flush(Phase phase) noexcept {
     Address from = 0;
     while (CacheEntry* entry = next_dirty(phase, from)) {
@@ -215,8 +269,8 @@ Status MetadataCache::add(Usage usage, Address address, std::size_t size, CacheE
     if (memory == nullptr) {
         // Within the budget, but between holes: changed blocks leave memory as well.
         H5MOTE_TRY(evict_fresh(budget_));
-        if (has_dirty(Phase::index) || has_dirty(Phase::object)) {
-            H5MOTE_TRY(hook_.commit_metadata());
+        if (next_phase(Phase::index) != Phase::none) {
+            H5MOTE_TRY(hook_.write_changes());
         }
         memory = context_.allocate(MemoryKind::metadata, footprint(size));
     }
@@ -237,7 +291,8 @@ Status MetadataCache::add(Usage usage, Address address, std::size_t size, CacheE
 
 Status MetadataCache::make_room(std::size_t size) noexcept {
     const std::size_t need = cost(size);
-    if (need > budget_ || size > 0xffffffffU) {
+    // A size near the largest number makes a small sum.
+    if (size > budget_ || need > budget_ || size > 0xffffffffU) {
         return context_.fail(Module::storage, H5MOTE_HERE, Status::over_budget, 0, need);
     }
     if (evict_clean(need)) {
@@ -245,7 +300,7 @@ Status MetadataCache::make_room(std::size_t size) noexcept {
     }
     H5MOTE_TRY(evict_fresh(need));
     if (used_ + need > budget_) {
-        H5MOTE_TRY(hook_.commit_metadata());
+        H5MOTE_TRY(hook_.write_changes());
         if (!evict_clean(need)) {
             return context_.fail(Module::storage, H5MOTE_HERE, Status::over_budget, 1, used_ + need);
         }

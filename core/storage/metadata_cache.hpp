@@ -5,11 +5,15 @@
 // somebody holds a Pinned; others are evicted, least recently used first: clean ones, then fresh ones after writing
 // them.
 //
-// Crash safety lies in the order of writing. A block is `fresh` from its creation until the commit that first makes it
-// reachable: nothing on the storage points to it, so it may be written at any time. Blocks that are reachable ("live")
-// are written only by flush(), phase by phase, and never by eviction: see FileState::commit(). Modified blocks of at
-// most one sector, which FileSpace places inside one, are written in one piece from the first changed byte to the
-// checksum.
+// Crash safety lies in the order of writing, which is a property of the blocks: each changed block has a phase, and all
+// blocks of a phase are on the storage before any block of a later one is written. The first phases are those of the
+// structures that point to each other. write_after() puts one block behind another, as flush dependencies do in the
+// HDF5 library; a phase for each step takes one byte a block instead of a list of edges. Whoever writes, be it a flush
+// or the cache in want of room, goes through the phases in turn: FileState::write_changes().
+//
+// A block is `fresh` from its creation until the commit that first makes it reachable: nothing on the storage points to
+// it, so it may be written at any time. Modified blocks of at most one sector, which FileSpace places inside one, are
+// written in one piece from the first changed byte to the checksum.
 #pragma once
 
 #include <h5mote/address.hpp>
@@ -20,10 +24,12 @@ namespace h5mote {
 
 /// When a dirty block may be written: what points comes after what it points to.
 enum class Phase : std::uint8_t {
-    fresh,     ///< not reachable yet
-    prepared,  ///< live chunk indexes that name chunks which nothing needs yet
-    index,     ///< live chunk indexes, reference counts
-    object,    ///< live object headers: dimensions, links, attributes
+    fresh,        ///< not reachable yet
+    prepared,     ///< live chunk indexes that name chunks which nothing needs yet
+    index,        ///< live chunk indexes, reference counts
+    element,      ///< live blocks of chunk indexes with elements that have to be counted in the index's header first
+    object,       ///< live object headers: dimensions, links, attributes; after it come those of write_after()
+    none = 0xff,  ///< after all others
 };
 
 class CacheEntry : public ListNode<> {
@@ -33,20 +39,20 @@ public:
     Address address() const noexcept { return address_; }
     std::size_t size() const noexcept { return size_; }
     bool fresh() const noexcept { return fresh_; }
+    bool dirty() const noexcept { return dirty_from_ < size_; }
 
 private:
     friend class MetadataCache;
     friend class MetadataWindow;
     friend class Pinned;
 
-    bool dirty() const noexcept { return dirty_from_ < size_; }
     Phase phase() const noexcept { return fresh_ ? Phase::fresh : phase_; }
 
     Address address_ = 0;
     CacheEntry* hash_next_ = nullptr;
     std::uint32_t size_ = 0;
     std::uint32_t dirty_from_ = 0;  // first changed byte; size_ when clean
-    std::uint8_t pins_ = 0;
+    std::uint16_t pins_ = 0;
     Usage usage_ = Usage::object_header;
     Phase phase_ = Phase::index;
     bool fresh_ = false;
@@ -87,8 +93,8 @@ private:
 /// The file, as the cache sees it.
 class CommitHook {
 public:
-    /// Writes everything that is live, in order; called when only that makes room.
-    virtual Status commit_metadata() noexcept = 0;
+    /// Writes every changed block, in the order of their phases; called when only that makes room.
+    virtual Status write_changes() noexcept = 0;
 
     /// Something was written since the last sync.
     bool unsynced = false;
@@ -118,10 +124,16 @@ public:
     void move(CacheEntry& block, Address to) noexcept;
     /// Makes a block shorter, which stays at its address with the bytes at its beginning. busy: somebody else holds it.
     Status resize(Pinned& block, std::size_t size) noexcept;
+    /// A block of `size` bytes at `to`, where nothing is yet, that holds what the one at `from` holds. Of that only
+    /// what the storage has may remain.
+    Status copy(Usage usage, Address from, Address to, std::size_t size, Pinned& block) noexcept;
     /// Says that nothing points to the block, which was written and read again since it was created.
     static void set_fresh(CacheEntry& block) noexcept { block.fresh_ = true; }
     /// Says that bytes from `from` on were changed (and the checksum with them).
     static void mark_dirty(CacheEntry& block, std::size_t from, Phase phase) noexcept;
+    /// Comes before a change of `later`, a live block: the change is written only when what was changed in `earlier` so
+    /// far is on the storage. False: `earlier` waits for `later` already, so that it has to be written first.
+    bool write_after(CacheEntry& later, CacheEntry& earlier) noexcept;
     /// Forgets the block at `address`, if it is there: its space was released.
     void discard(Address address) noexcept;
 
@@ -132,6 +144,8 @@ public:
     Status flush(Phase phase) noexcept;
     /// Whether there is a dirty block of that phase.
     bool has_dirty(Phase phase) noexcept { return next_dirty(phase, 0) != nullptr; }
+    /// The first phase from that one on of which there is a dirty block; Phase::none when there is none.
+    Phase next_phase(Phase from) noexcept;
     /// From now on every block counts as live, also what an operation under way holds: something may point to it.
     void settle() noexcept;
 

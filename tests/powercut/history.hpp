@@ -76,6 +76,11 @@ public:
         const auto found = items_.find(key);
         return found == items_.end() ? 0 : found->second.given;
     }
+    /// How often it was made.
+    unsigned made(const std::string& key) const noexcept {
+        const auto found = items_.find(key);
+        return found == items_.end() ? 0 : found->second.made;
+    }
     /// A row more, under all names of the log.
     void append(const std::string& key);
     void remove(const std::string& key) { items_[key].states.push_back({}); }

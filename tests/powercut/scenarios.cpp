@@ -156,6 +156,42 @@ Scenario links(unsigned rows, unsigned flush_rows, bool filtered) {
     };
 }
 
+Scenario remaking(unsigned rounds, unsigned flush_rounds) {
+    return [=](Scene& scene) {
+        Session session = scene.session();
+        session.open();
+        session.group("/flight");
+        const auto link = [](unsigned i) { return "/link" + std::to_string(i % 10); };
+        const auto attribute = [](unsigned i) { return "attribute" + std::to_string(i % 10); };
+        for (unsigned i = 0; i < 10; ++i) {
+            session.soft_link(link(i), "/somewhere/far/away");
+            session.set("/flight", attribute(i));
+        }
+        session.flush();
+        for (unsigned i = 0; i < rounds; ++i) {
+            const std::string log = "/log" + std::to_string(i);
+            session.health(log, {4, false, 64, true});
+            session.unlink(link(i));
+            session.remove_attribute("/flight", attribute(i));
+            session.flush();
+            session.append(log);
+            session.unlink(link(7 * i + 3));
+            session.remove_attribute("/flight", attribute(7 * i + 3));
+            for (const unsigned again : {7 * i + 3, i}) {
+                session.set("/flight", attribute(again));
+                if (!session.exists(link(again))) {
+                    session.soft_link(link(again), "/somewhere/far/away");
+                }
+            }
+            if (i % flush_rounds == 0) {
+                session.flush();
+            }
+        }
+        session.close();
+        scene.end(session);
+    };
+}
+
 Scenario sessions(unsigned count, unsigned rows, bool filtered, std::uint8_t sizeof_addr) {
     return [=](Scene& scene) {
         FileCreate create;

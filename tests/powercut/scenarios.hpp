@@ -39,6 +39,9 @@ Scenario objects(unsigned rows, unsigned flush_rows, bool filtered);
 Scenario attributes(unsigned rows, unsigned flush_rows);
 /// Links of all kinds are made and removed, with and without their objects, which are made anew.
 Scenario links(unsigned rows, unsigned flush_rows, bool filtered);
+/// Names are removed and made again between two flushes, of links and of attributes, where others have left room; logs
+/// begin with a row of fill values, the chunk of which gets its place after that row was acknowledged.
+Scenario remaking(unsigned rounds, unsigned flush_rounds);
 /// Closed and opened again in between.
 Scenario sessions(unsigned count, unsigned rows, bool filtered, std::uint8_t sizeof_addr);
 /// Until there is no space left. Then a log is deleted, and there is room again. `late`: that there is none is told by

@@ -88,6 +88,10 @@ void Session::open_log(const std::string& path, const LogOptions& options, Kind 
         create.filters = {filters::shuffle, filters::deflate, filters::fletcher32};
     }
     State* const known = history_.now(path);
+    const T first = row_at<T>(history_.made(path) + 1, 0);
+    if (options.filled) {
+        create.fill = as_bytes(Span<const T>(&first, 1));
+    }
     auto result = known != nullptr ? groups_["/"].open_dataset<T>(path) : groups_["/"].create_dataset<T>(path, create);
     if (!done(result.status(), "log", path)) {
         return;
@@ -97,6 +101,9 @@ void Session::open_log(const std::string& path, const LogOptions& options, Kind 
     log.*member = static_cast<TypedDataset<T>&&>(*result);
     if (known == nullptr) {
         history_.make(path, kind);
+        if (options.filled && done((log.*member).set_extent({1}), "first row of", path)) {
+            history_.append(path);
+        }
     } else if (known->least <= (log.*member).size() && (log.*member).size() <= known->most) {
         // Fewer than were appended when the last flush of another session failed.
         known->most = (log.*member).size();

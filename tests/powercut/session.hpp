@@ -11,6 +11,7 @@ struct LogOptions {
     std::uint32_t chunk = 8;
     bool filtered = false;
     std::uint32_t reserve = 65536;
+    bool filled = false;  ///< its first row is never written: the fill value is what it holds
 };
 
 class Session {

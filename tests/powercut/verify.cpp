@@ -6,6 +6,7 @@
 #include <h5mote/port/malloc.hpp>
 
 #include <optional>
+#include <set>
 
 namespace h5mote_test {
 
@@ -74,6 +75,10 @@ public:
             why = say(library_, status);
             return false;
         }
+        if (names_repeat(type == ObjectType::group, key)) {
+            why = "a name is there twice";
+            return false;
+        }
         if (item.kind == Kind::group) {
             why = "no group";
             state = {item.states.back().generation, 0, 0};
@@ -86,6 +91,26 @@ public:
     }
 
 private:
+    bool names_repeat(bool group, const std::string& key) {
+        std::set<std::string> names;
+        std::uint32_t count = 0;
+        char text[64];
+        std::size_t length = 0;
+        bool repeat = false;
+        for (std::uint32_t i = 0; object_.attribute_count(count) == Status::ok && i < count; ++i) {
+            repeat = repeat || (object_.attribute_name(i, text, length) == Status::ok &&
+                                !names.insert(std::string(text, length)).second);
+        }
+        names.clear();
+        auto opened = group ? root_.open_group(key) : Result<Group>(Status::not_found);
+        LinkInfo info;
+        for (std::uint32_t i = 0; opened && opened->link_count(count) == Status::ok && i < count; ++i) {
+            repeat = repeat || (opened->link(i, info, text) == Status::ok &&
+                                !names.insert(std::string(text, info.name_length)).second);
+        }
+        return repeat;
+    }
+
     template <typename T>
     bool rows(const std::string& key, const Item& item, State& state, std::string& why) {
         auto log = root_.open_dataset<T>(key);

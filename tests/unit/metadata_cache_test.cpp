@@ -13,7 +13,7 @@ namespace {
 
 class Hook final : public CommitHook {
 public:
-    Status commit_metadata() noexcept override {
+    Status write_changes() noexcept override {
         ++commits;
         Status status = cache->flush(Phase::fresh);
         cache->settle();
@@ -106,6 +106,28 @@ TEST(MetadataCache, ReadsVerifies) {
     EXPECT_EQ(bench.cache.used(), 0U);
 }
 
+TEST(MetadataCache, ABlockIsHeldHoweverManyHoldIt) {
+    CacheBench bench(1024);
+    Pinned block;
+    ASSERT_EQ(bench.cache.create(kUsage, 0, 40, block), Status::ok);
+    constexpr unsigned kMany = 256;
+    Pinned many[kMany];
+    for (Pinned& each : many) {
+        each = bench.cache.find(0);
+    }
+    ASSERT_EQ(bench.cache.flush(Phase::fresh), Status::ok);
+    block.reset();
+    bench.cache.reclaim();
+    EXPECT_TRUE(bool(bench.cache.find(0)));
+}
+
+TEST(MetadataCache, ASizeNearTheLargestIsOverBudget) {
+    CacheBench bench(1024);
+    Pinned block;
+    EXPECT_EQ(bench.cache.protect(kUsage, 0, 0xfffffff0U, block), Status::over_budget);
+    EXPECT_EQ(bench.cache.used(), 0U);
+}
+
 TEST(MetadataCache, ChangedBlocksLeaveForOneBetweenHoles) {
     CacheBench bench(1024);
     Pinned block;
@@ -117,7 +139,7 @@ TEST(MetadataCache, ChangedBlocksLeaveForOneBetweenHoles) {
         ASSERT_TRUE(between[i] != nullptr);
     }
     block.reset();
-    ASSERT_EQ(bench.hook.commit_metadata(), Status::ok);
+    ASSERT_EQ(bench.hook.write_changes(), Status::ok);
     for (unsigned i = 0; i < 4; ++i) {
         ASSERT_EQ(bench.cache.protect(kUsage, i * 100, 100, block), Status::ok);
         std::memset(block->at(0), 7, 96);
@@ -164,7 +186,7 @@ TEST(MetadataCache, KeepsItsBudget) {
     }
     block.reset();
     EXPECT_GT(bench.hook.commits, 3U);
-    ASSERT_EQ(bench.hook.commit_metadata(), Status::ok);
+    ASSERT_EQ(bench.hook.write_changes(), Status::ok);
     for (unsigned i = 0; i < 60; ++i) {
         EXPECT_EQ(bench_storage[i * 100 + 50], std::byte{200});
     }

@@ -13,7 +13,7 @@ namespace {
 
 class Hook final : public CommitHook {
 public:
-    Status commit_metadata() noexcept override { return Status::ok; }
+    Status write_changes() noexcept override { return Status::ok; }
 };
 
 class WindowBench : public Bench {

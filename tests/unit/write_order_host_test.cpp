@@ -1,0 +1,405 @@
+// What must be on the storage before what. The power fails within calls that change two blocks which belong together,
+// or a block of metadata and the raw data that it names, and also where the metadata cache writes for want of room.
+#include <h5mote/check.hpp>
+#include <h5mote/filters/fletcher32.hpp>
+#include <h5mote/h5mote.hpp>
+#include <h5mote/port/malloc.hpp>
+#include <h5mote/vfd/memory.hpp>
+
+#include "counting_driver.hpp"
+#include "recording_driver.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace h5mote;
+using namespace h5mote_test;
+using Image = RecordingDriver::Image;
+using Kind = DriverOperation::Kind;
+
+class Problems final : public CheckReporter {
+public:
+    void problem(const Problem& problem) noexcept override { count += problem.note ? 0 : 1; }
+    unsigned count = 0;
+};
+
+// A file in memory, of which every operation is recorded.
+struct Recorded {
+    explicit Recorded(const Image& image = {}) { EXPECT_EQ(storage.assign({image.data(), image.size()}), Status::ok); }
+    File open(std::size_t metadata_cache = 2048, bool read_only = false) {
+        FileAccess access;
+        access.metadata_cache = metadata_cache;
+        access.read_only = read_only;
+        auto opened =
+            read_only ? File::open(library, recorder, access) : File::open_or_create(library, recorder, access);
+        EXPECT_EQ(opened.status(), Status::ok);
+        return static_cast<File&&>(*opened);
+    }
+    std::size_t operations() const { return recorder.operations().size(); }
+
+    MallocAllocator memory;
+    NullPort port;
+    const Filter* filters[1] = {&fletcher32_filter};
+    Library library{memory, port, filters};
+    GrowingMemoryDriver storage{memory};
+    RecordingDriver recorder{storage};
+};
+
+// Every state of the storage that a cut at or behind operation `from` can leave behind: the operations up to it, any
+// one of those since the last sync alone, and all of these but one.
+void for_each_cut(const Recorded& recorded, std::size_t from, const std::function<void(const Image&)>& check) {
+    const auto& operations = recorded.recorder.operations();
+    std::size_t synced = from;
+    for (std::size_t i = from; i <= operations.size() && !testing::Test::HasFailure(); ++i) {
+        check(recorded.recorder.image(i));
+        if (i < operations.size() && operations[i].kind != Kind::sync) {
+            continue;
+        }
+        for (std::size_t one = synced; one < i; ++one) {
+            Image alone = recorded.recorder.image(synced);
+            RecordingDriver::apply(alone, operations[one]);
+            check(alone);
+            Image others = recorded.recorder.image(synced);
+            for (std::size_t n = synced; n < i; ++n) {
+                if (n != one) {
+                    RecordingDriver::apply(others, operations[n]);
+                }
+            }
+            check(others);
+        }
+        synced = i + 1;
+    }
+}
+
+constexpr std::int32_t kFill = 7;
+
+TypedDataset<std::int32_t> filled_rows(Group root, std::uint64_t rows) {
+    DatasetCreate create;
+    create.chunk = {4};
+    create.fill = as_bytes(Span<const std::int32_t>(&kFill, 1));
+    auto dataset = root.create_dataset<std::int32_t>("d", create);
+    EXPECT_EQ(dataset.status(), Status::ok);
+    EXPECT_EQ(dataset->set_extent({rows}), Status::ok);
+    return static_cast<TypedDataset<std::int32_t>&&>(*dataset);
+}
+
+void expect_fill(const Image& image, std::size_t rows) {
+    Recorded copy(image);
+    File file = copy.open(2048, true);
+    auto dataset = file.root().open_dataset<std::int32_t>("d");
+    ASSERT_EQ(dataset.status(), Status::ok);
+    ASSERT_GE(dataset->size(), rows);
+    std::vector<std::int32_t> values(rows);
+    ASSERT_EQ(dataset->read(Selection::hyperslab({0}, {rows}), Span<std::int32_t>(values.data(), rows)), Status::ok);
+    EXPECT_EQ(values, std::vector<std::int32_t>(rows, kFill));
+}
+
+// Rows that were never written hold the fill value. The first row that is appended gives their chunk its space.
+TEST(WriteOrder, AChunkIsFilledBeforeItsIndexNamesIt) {
+    Recorded recorded;
+    File file = recorded.open();
+    auto rows = filled_rows(file.root(), 2);
+    ASSERT_EQ(file.root().create_soft_link("old", "/d"), Status::ok);
+    ASSERT_EQ(file.flush(), Status::ok);
+    const std::size_t acknowledged = recorded.operations();
+    ASSERT_EQ(rows.append(5), Status::ok);
+    ASSERT_EQ(file.root().unlink("old"), Status::ok);  // writes the index, too, among all metadata
+    for_each_cut(recorded, acknowledged, [](const Image& image) { expect_fill(image, 2); });
+}
+
+TEST(WriteOrder, AChunkIsFilledBeforeTheCacheWritesItsIndexForRoom) {
+    Recorded recorded;
+    File file = recorded.open(1536);
+    auto rows = filled_rows(file.root(), 2);
+    Group groups[12];
+    for (Group& group : groups) {
+        const char name[] = {static_cast<char>('A' + (&group - groups)), 0};
+        auto made = file.root().create_group(name);
+        ASSERT_EQ(made.status(), Status::ok);
+        group = static_cast<Group&&>(*made);
+        ASSERT_EQ(group.write_attribute("v", std::int64_t{1}), Status::ok);
+    }
+    ASSERT_EQ(file.flush(), Status::ok);
+    const std::size_t acknowledged = recorded.operations();
+    ASSERT_EQ(rows.append(5), Status::ok);
+    for (Group& group : groups) {
+        ASSERT_EQ(group.write_attribute("v", std::int64_t{2}), Status::ok);
+    }
+    EXPECT_GT(recorded.operations(), acknowledged);
+    for_each_cut(recorded, acknowledged, [](const Image& image) { expect_fill(image, 2); });
+}
+
+struct Names {
+    bool attributes;
+
+    Status make(Group& root, const std::string& name, bool large) const {
+        return attributes ? large ? root.write_attribute(name, std::int64_t{2}) : root.write_attribute(name, 1)
+                          : root.create_soft_link(name, "/somewhere/far/away");
+    }
+    Status drop(Group& root, const std::string& name) const {
+        return attributes ? root.remove_attribute(name) : root.unlink(name);
+    }
+    std::vector<std::string> all(Group& root) const {
+        std::vector<std::string> names;
+        std::uint32_t count = 0;
+        EXPECT_EQ(attributes ? root.attribute_count(count) : root.link_count(count), Status::ok);
+        for (std::uint32_t i = 0; i < count; ++i) {
+            char text[64];
+            std::size_t length = 0;
+            LinkInfo info;
+            EXPECT_EQ(attributes ? root.attribute_name(i, text, length) : root.link(i, info, text), Status::ok);
+            names.emplace_back(text, attributes ? length : info.name_length);
+        }
+        return names;
+    }
+};
+
+// A name that is removed from one block of a header and made again in another, between two flushes.
+void remake_names(const Names& kind) {
+    Recorded recorded;
+    File file = recorded.open();
+    Group root = file.root();
+    std::vector<std::string> names;
+    for (unsigned i = 0; i < 10; ++i) {
+        names.push_back("n" + std::to_string(i));
+        ASSERT_EQ(kind.make(root, names.back(), false), Status::ok);
+    }
+    ASSERT_EQ(file.flush(), Status::ok);
+    std::size_t blocks = 0;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        for (std::size_t j = 0; j < names.size(); ++j) {
+            if (i == j) {
+                continue;
+            }
+            ASSERT_EQ(kind.drop(root, names[i]), Status::ok);
+            ASSERT_EQ(file.flush(), Status::ok);
+            const std::size_t acknowledged = recorded.operations();
+            ASSERT_EQ(kind.drop(root, names[j]), Status::ok);
+            ASSERT_EQ(kind.make(root, names[j], true), Status::ok);
+            ASSERT_EQ(kind.make(root, names[i], false), Status::ok);
+            ASSERT_EQ(file.flush(), Status::ok);
+            blocks += recorded.operations() - acknowledged > 2 ? 1 : 0;
+            for_each_cut(recorded, acknowledged, [&](const Image& image) {
+                Recorded copy(image);
+                Group found = copy.open(2048, true).root();
+                std::vector<std::string> present = kind.all(found);
+                std::sort(present.begin(), present.end());
+                EXPECT_EQ(std::adjacent_find(present.begin(), present.end()), present.end())
+                    << names[j] << " made again where " << names[i] << " had been";
+                EXPECT_GE(present.size(), names.size() - 2);
+            });
+            if (testing::Test::HasFailure()) {
+                return;
+            }
+        }
+    }
+    EXPECT_GT(blocks, 4U);  // so often more than one block was changed
+}
+
+TEST(WriteOrder, ALinkMadeAgainIsNotThereTwice) { remake_names({false}); }
+TEST(WriteOrder, AnAttributeMadeAgainIsNotThereTwice) { remake_names({true}); }
+
+// libhdf5 counts no attributes in a header without an attribute information message.
+TEST(WriteOrder, AnAttributeComesAfterTheMessageThatCountsIt) {
+    std::size_t apart = 0;
+    for (std::size_t links = 1; links < 8; ++links) {
+        for (std::size_t removed = 0; removed < links; ++removed) {
+            Recorded recorded;
+            File file = recorded.open();
+            Group root = file.root();
+            for (std::size_t i = 0; i < links; ++i) {
+                ASSERT_EQ(root.create_soft_link("link" + std::to_string(i), "/nowhere at all"), Status::ok);
+                ASSERT_EQ(file.flush(), Status::ok);
+            }
+            ASSERT_EQ(root.unlink("link" + std::to_string(removed)), Status::ok);
+            ASSERT_EQ(file.flush(), Status::ok);
+            const std::size_t acknowledged = recorded.operations();
+            ASSERT_EQ(root.write_attribute("text", "a text of thirty characters..."), Status::ok);
+            ASSERT_EQ(file.flush(), Status::ok);
+            apart += recorded.operations() - acknowledged > 2 ? 1 : 0;
+            for_each_cut(recorded, acknowledged, [&](const Image& image) {
+                Recorded copy(image);
+                Group found = copy.open(2048, true).root();
+                std::uint32_t count = 0;
+                ASSERT_EQ(found.attribute_count(count), Status::ok);
+                ObjectInfo info;
+                ASSERT_EQ(found.info(info), Status::ok);
+                constexpr unsigned kAttributeInfo = 21;
+                EXPECT_TRUE(count == 0 || (info.header.present >> kAttributeInfo & 1) != 0)
+                    << links << " links, the one removed was number " << removed;
+            });
+        }
+    }
+    EXPECT_GT(apart, 4U);
+}
+
+// The element of a chunk can be on the storage, and the header that counts it not. What is then written into the chunk
+// must be counted: libhdf5 passes over elements beyond the header's count.
+TEST(WriteOrder, AChunkThatIsWrittenIsCounted) {
+    Recorded recorded;
+    File file = recorded.open();
+    DatasetCreate create;
+    create.chunk = {4, 2};
+    std::vector<std::int32_t> values(88, 1);
+    const Span<const std::int32_t> all(values.data(), values.size());
+    auto grid = file.root().create_dataset<std::int32_t>("d", create, Dataspace::simple({11, 8}, {11, kUnlimited}));
+    ASSERT_EQ(grid.status(), Status::ok);
+    ASSERT_EQ(file.flush(), Status::ok);
+    const std::size_t acknowledged = recorded.operations();
+    ASSERT_EQ(grid->write(Selection::all(), all), Status::ok);
+    ASSERT_EQ(file.flush(), Status::ok);
+    for_each_cut(recorded, acknowledged, [&](const Image& image) {
+        Recorded copy(image);
+        {
+            File again = copy.open();
+            auto opened = again.root().open_dataset<std::int32_t>("d");
+            ASSERT_EQ(opened.status(), Status::ok);
+            // Read first, so that some of its chunks stand in memory.
+            std::vector<std::int32_t> read(values.size());
+            ASSERT_EQ(opened->read(Selection::all(), Span<std::int32_t>(read.data(), read.size())), Status::ok);
+            ASSERT_EQ(opened->write(Selection::all(), all), Status::ok);
+            ASSERT_EQ(opened->close(), Status::ok);
+            ASSERT_EQ(again.close(), Status::ok);
+        }
+        File checked = copy.open(16384, true);
+        Problems problems;
+        EXPECT_EQ(check_file(checked, {}, problems), Status::ok);
+        EXPECT_EQ(problems.count, 0U);
+    });
+}
+
+// A storage of which a sync commits all that was written since the last one.
+class CommittingDriver final : public ForwardingDriver {
+public:
+    using ForwardingDriver::ForwardingDriver;
+    Capabilities capabilities() const noexcept override {
+        Capabilities result = inner().capabilities();
+        result.sync_is_commit = true;
+        return result;
+    }
+    Status sync() noexcept override {
+        ++syncs;
+        return inner().sync();
+    }
+    unsigned syncs = 0;
+
+private:
+    Driver& inner() const noexcept { return const_cast<CommittingDriver*>(this)->ForwardingDriver::inner(); }
+};
+
+TEST(WriteOrder, NothingIsCommittedBetweenTwoFlushes) {
+    MallocAllocator memory;
+    NullPort port;
+    GrowingMemoryDriver storage(memory);
+    CommittingDriver driver(storage);
+    Library library{memory, port};
+    for (const std::size_t cache : {1024U, 2048U}) {
+        FileAccess access;
+        access.metadata_cache = cache;
+        auto file = File::create(library, driver, access);
+        ASSERT_EQ(file.status(), Status::ok);
+        ASSERT_EQ(file->flush(), Status::ok);
+        const unsigned committed = driver.syncs;
+        DatasetCreate create;
+        create.chunk = {1};
+        for (unsigned i = 0; i < 12; ++i) {
+            auto log = file->root().create_dataset<std::int32_t>("d" + std::to_string(i), create);
+            ASSERT_EQ(log.status(), Status::ok);
+            for (std::int32_t row = 0; row < 40; ++row) {
+                ASSERT_EQ(log->append(row), Status::ok);
+            }
+            ASSERT_EQ(log->write_attribute("v", std::int64_t{1}), Status::ok);
+        }
+        ASSERT_EQ(file->root().create_soft_link("old", "/d3"), Status::ok);
+        ASSERT_EQ(file->root().unlink("old"), Status::ok);
+        EXPECT_EQ(driver.syncs, committed);
+        ASSERT_EQ(file->flush(), Status::ok);
+        EXPECT_EQ(driver.syncs, committed + 1);
+        ASSERT_EQ(file->close(), Status::ok);
+    }
+}
+
+// What an append took, a flush can write, however small the cache: where index blocks have to be moved, too. An append
+// for which there is no room says so, and what was taken before is kept.
+void append_in_small_cache(bool filtered, std::size_t cache, std::int64_t least) {
+    constexpr std::int64_t kRows = 3000;
+    Recorded recorded;
+    std::int64_t taken = 0;
+    {
+        File file = recorded.open(cache);
+        DatasetCreate create;
+        create.chunk = {1};
+        if (filtered) {
+            create.filters = {filters::fletcher32};
+        }
+        auto log = file.root().create_dataset<std::int64_t>("d", create);
+        ASSERT_EQ(log.status(), Status::ok);
+        ASSERT_EQ(file.flush(), Status::ok);
+        Status status = Status::ok;
+        while (taken < kRows && (status = log->append(taken)) == Status::ok) {
+            ++taken;
+            if (taken % 7 == 0) {
+                ASSERT_EQ(file.flush(), Status::ok) << taken;
+            }
+        }
+        EXPECT_EQ(status, taken < kRows ? Status::over_budget : Status::ok);
+        ASSERT_EQ(file.flush(), Status::ok) << taken;
+        ASSERT_EQ(log->close(), Status::ok);
+        ASSERT_EQ(file.close(), Status::ok);
+    }
+    EXPECT_GE(taken, least);
+    File file = recorded.open(cache, true);
+    auto log = file.root().open_dataset<std::int64_t>("d");
+    ASSERT_EQ(log.status(), Status::ok);
+    ASSERT_EQ(log->size(), static_cast<std::uint64_t>(taken));
+    std::vector<std::int64_t> rows(static_cast<std::size_t>(taken));
+    ASSERT_EQ(log->read(Selection::all(), Span<std::int64_t>(rows.data(), rows.size())), Status::ok);
+    for (std::int64_t row = 0; row < taken; ++row) {
+        ASSERT_EQ(rows[static_cast<std::size_t>(row)], row);
+    }
+}
+
+TEST(WriteOrder, RowsInASmallCache) { append_in_small_cache(false, 1024, 3000); }
+TEST(WriteOrder, FilteredRowsInASmallCache) {
+    append_in_small_cache(true, 1024, 32);
+    append_in_small_cache(true, 1280, 3000);
+}
+
+// Whoever opens a file for writing and only reads it finds it as it was, also what a cut left behind.
+TEST(WriteOrder, ReadingThroughAWritableHandleWritesNothing) {
+    Recorded recorded;
+    File file = recorded.open();
+    DatasetCreate create;
+    create.chunk = {2};
+    auto log = file.root().create_dataset<std::int32_t>("d", create);
+    ASSERT_EQ(log.status(), Status::ok);
+    for (std::int32_t row = 0; row < 20; ++row) {
+        ASSERT_EQ(log->append(row), Status::ok);
+        ASSERT_EQ(file.flush(), Status::ok);
+    }
+    const Image cut = recorded.recorder.image(recorded.operations());
+    Recorded copy(cut);
+    {
+        File again = copy.open();
+        auto rows = again.root().open_dataset<std::int32_t>("d");
+        ASSERT_EQ(rows.status(), Status::ok);
+        std::int32_t values[20];
+        ASSERT_EQ(rows->read(Selection::all(), Span<std::int32_t>(values)), Status::ok);
+        EXPECT_EQ(values[19], 19);
+        Problems problems;
+        EXPECT_EQ(check_file(again, {}, problems), Status::ok);
+        EXPECT_EQ(problems.count, 0U);
+        ASSERT_EQ(rows->close(), Status::ok);
+        ASSERT_EQ(again.close(), Status::ok);
+    }
+    EXPECT_TRUE(std::none_of(copy.recorder.operations().begin(), copy.recorder.operations().end(),
+                             [](const DriverOperation& each) { return each.kind == Kind::write; }));
+}
+
+}  // namespace
