@@ -187,7 +187,7 @@ Status DatasetState::set_extent(Span<const std::uint64_t> wanted) noexcept {
     std::uint32_t row = 0;
     Address index = 0;
     if (rank_ == 1 && wanted[0] != dims()[0]) {
-        H5MOTE_TRY(release_ahead(false));
+        H5MOTE_TRY(give_back(false));
         index = narrow(divide(dims()[0], chunk_rows(), row));
     }
     if (row != 0 && !fits_cache()) {

@@ -423,13 +423,8 @@ Status DatasetState::prepare_chunks(Address from, Address to, Phase phase) noexc
     return Status::ok;
 }
 
-// What a session that did not append finds stays as it is, also space that a power cut left without rows.
-Status DatasetState::give_back(bool again) noexcept {
-    return appended_ || prepared_ != 0 || given_back_ ? release_ahead(again) : Status::ok;
-}
-
 // Chunks beyond the last element lose their space again: given in advance, or filled before a power cut took the rows.
-Status DatasetState::release_ahead(bool again) noexcept {
+Status DatasetState::give_back(bool again) noexcept {
     if (H5MOTE_WRITE == 0) {
         return Status::ok;
     }

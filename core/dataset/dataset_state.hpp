@@ -119,7 +119,7 @@ public:
 
     Status flush_raw() noexcept override;
     Status prepare(Phase phase) noexcept override;
-    Status give_back(bool again) noexcept override;
+    H5MOTE_STEP Status give_back(bool again) noexcept override;
     void detach() noexcept override;
     Address address() const noexcept override { return address_; }
     Status write_back(ChunkSlot& slot) noexcept override;
@@ -148,7 +148,6 @@ private:
     FilterEntry* filter_entries() noexcept { return reinterpret_cast<FilterEntry*>(dims() + 3 * rank_); }
     FilterPipeline pipeline() noexcept { return FilterPipeline(Span<FilterEntry>(filter_entries(), filter_count_)); }
 
-    H5MOTE_STEP Status release_ahead(bool again) noexcept;
     Status open_tail() noexcept;
     // Comes before a chunk in memory is changed. no_space: it could not be written. A power cut may have kept the
     // element of a chunk in the index and lost the number that counts it: now it is counted.
