@@ -63,14 +63,35 @@ Status Transfer::run() noexcept {
     dataset_.settle_cursor();
     H5MOTE_TRY(prepare());
     dataset_.copy_dataspace(space_);
-    std::uint64_t count = 0;
-    if (request_.selection.element_count(space_, count) != Status::ok) {
+    if (request_.selection.element_count(space_, count_) != Status::ok) {
         return invalid(H5MOTE_HERE);
     }
-    H5MOTE_TRY(check_sizes(count));
-    if (count == 0) {
+    H5MOTE_TRY(check_sizes(count_));
+    if (count_ == 0) {
         return Status::ok;
     }
+    // A source of a virtual dataset is read over the fill values that are there already.
+    empty_sequences(request_.depth != 0);
+    const Status status = transfer_all();
+    if (status != Status::ok) {
+        // Nobody knows what of the sequences was delivered: nothing is.
+        empty_sequences(true);
+    }
+    return status;
+}
+
+void Transfer::empty_sequences(bool release) noexcept {
+    if (writing() || !conversion_.allocates()) {
+        return;
+    }
+    PairedRun piece;
+    pairs_.take({0, 0, count_});
+    while (pairs_.next(piece)) {
+        conversion_.empty(static_cast<std::size_t>(piece.length), user(piece.memory), memory_size_, release);
+    }
+}
+
+Status Transfer::transfer_all() noexcept {
     if (dataset_.layout_class() == LayoutMessage::Class::chunked) {
         return chunked();
     }
@@ -90,6 +111,7 @@ Status Transfer::chunked() noexcept {
     Status status = writing() ? write_chunks(runs) : read_chunks(runs);
     file_.context.release(MemoryKind::other, keys, size);
     if (status == Status::out_of_memory && keys != nullptr) {
+        empty_sequences(true);
         H5MOTE_TRY(runs.reset(request_.selection, space_, chunk_dims));
         status = writing() ? write_chunks(runs) : read_chunks(runs);
     }

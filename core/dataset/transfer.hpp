@@ -38,7 +38,10 @@ public:
 private:
     Status check_sizes(std::uint64_t count) noexcept;
     H5MOTE_STEP Status prepare() noexcept;
+    Status transfer_all() noexcept;
     H5MOTE_STEP Status chunked() noexcept;
+    // Reading: makes the sequences of all selected elements in memory empty.
+    void empty_sequences(bool release) noexcept;
 
     // Reading. Pieces of a chunk or of everything that stand in memory at `at`; in the file in raw_; nowhere.
     H5MOTE_STEP Status read_whole() noexcept;
@@ -83,6 +86,7 @@ private:
 #endif
     std::uint32_t memory_size_ = 0;
     std::uint32_t element_size_ = 0;
+    std::uint64_t count_ = 0;  // of elements
     ChunkLookup lookup_;
     union Walk {
         Walk() noexcept {}

@@ -24,6 +24,7 @@ void Conversion::reset() noexcept {
     }
     plan_ = nullptr;
     run_ = nullptr;
+    empty_ = nullptr;
     size_ = 0;
     partial_ = false;
 }

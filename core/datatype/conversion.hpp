@@ -56,6 +56,14 @@ public:
     /// Whether run() may leave parts of a target value as they were, which has to be there before: members that the
     /// source lacks; all of it when a UserConversion fails.
     bool is_partial() const noexcept { return partial_; }
+    /// Whether run() leaves sequences and strings of any length in memory of their own.
+    bool allocates() const noexcept { return empty_ != nullptr; }
+    /// Makes those of `count` values empty that run() would set; `release`: what they have gives back its memory first.
+    void empty(std::size_t count, std::byte* values, std::size_t stride, bool release) const noexcept {
+        for (; allocates() && count > 0; --count, values += stride) {
+            empty_(*plan_, values, release);
+        }
+    }
 
     /// Converts `count` values. They begin `from_stride` and `to_stride` bytes apart (at least the sizes of the
     /// types) at any alignment; source and target do not overlap.
@@ -72,6 +80,7 @@ public:
     }
 
 private:
+    using Empty = void (*)(const ConversionPlan& plan, std::byte* value, bool release);
     using Run = Status (*)(const ConversionPlan& plan, std::size_t count, const std::byte* from,
                            std::size_t from_stride, std::byte* to, std::size_t to_stride);
 
@@ -80,6 +89,7 @@ private:
 
     // Only prepare() names the converters; everything else reaches them through this pointer.
     Run run_ = nullptr;
+    Empty empty_ = nullptr;
     Context* context_ = nullptr;
     ConversionPlan* plan_ = nullptr;
     std::uint32_t plan_bytes_ = 0;

@@ -94,6 +94,10 @@ Status read_sequence(const ConversionPlan& plan, const ConversionStep& step, con
 /// Makes the sequences of a value empty; `release`: those that are not yet give back their memory first.
 void empty_sequences(const ConversionPlan& plan, const ConversionStep* steps, std::uint32_t count, std::byte* to,
                      bool release) noexcept;
+/// Conversion::Empty: the same for all steps.
+inline void empty_value(const ConversionPlan& plan, std::byte* value, bool release) noexcept {
+    empty_sequences(plan, plan.first(), plan.steps, value, release);
+}
 
 /// Between 32 and 64 bits of floating point there is a faster way; small machines have no room for it.
 inline constexpr bool kFastFloats = sizeof(void*) >= 8;

@@ -418,6 +418,7 @@ Status Conversion::prepare(Context& context, DatatypeView from, DatatypeView to,
     }
     reset();
     run_ = run_plan;
+    empty_ = plan->file.source != nullptr ? empty_value : nullptr;
     context_ = &context;
     plan_ = plan;
     plan_bytes_ = static_cast<std::uint32_t>(bytes);

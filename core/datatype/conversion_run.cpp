@@ -211,13 +211,13 @@ Status run_plan(const ConversionPlan& plan, std::size_t count, const std::byte* 
     for (std::size_t i = 0; i < count; ++i, from += from_stride) {
         std::byte* const target = to + i * to_stride;
         if (variable) {
-            empty_sequences(plan, plan.first(), plan.steps, target, false);
+            empty_value(plan, target, false);
         }
         const Status status = run_steps(plan, plan.first(), plan.steps, from, target);
         if (status != Status::ok) {
             // Nothing was delivered.
             for (std::size_t done = 0; variable && done <= i; ++done) {
-                empty_sequences(plan, plan.first(), plan.steps, to + done * to_stride, true);
+                empty_value(plan, to + done * to_stride, true);
             }
             return status;
         }

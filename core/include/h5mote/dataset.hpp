@@ -170,7 +170,8 @@ public:
     }
 
     /// Transfers the selected elements, packed in row-major order of the selection, as values of `type`. `data` has
-    /// exactly their size, else invalid_argument.
+    /// exactly their size, else invalid_argument. Sequences and strings of any length (variable_length.hpp) that were
+    /// read are the caller's, for reclaim(); after an error those of all selected elements are empty.
     Status write(const Selection& selection, DatatypeView type, ConstBytes data) noexcept;
     Status read(const Selection& selection, DatatypeView type, Bytes data) noexcept;
     /// The same with a selection of a dataspace in memory.
