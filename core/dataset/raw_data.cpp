@@ -99,7 +99,15 @@ Status RawData::view(std::uint64_t offset, std::size_t least, std::uint64_t want
         size = size > size_ - offset ? size_ - offset : size;
         size = size < least ? least : size;
         held_ = 0;
-        H5MOTE_TRY(read(offset, {ahead_, static_cast<std::size_t>(size)}));
+        Status status = read(offset, {ahead_, static_cast<std::size_t>(size)});
+#if H5MOTE_ALL_FORMATS
+        if (status == Status::not_found && external_data_) {
+            // What was read ahead reaches into a file of the list that is missing, and that nobody asked for.
+            size = least;
+            status = read(offset, {ahead_, least});
+        }
+#endif
+        H5MOTE_TRY(status);
         from_ = offset;
         held_ = static_cast<std::size_t>(size);
     }

@@ -359,7 +359,10 @@ Status VirtualExtent::run() noexcept {
         }
         std::uint64_t size = 0;
         status = mappings_.source().unlimited_dimension() >= 0 ? unlimited_size(size) : blocks_size(size);
-        if (status != Status::ok && !is_missing(status)) {
+        if (status == Status::unsupported && !mappings_.same_file() && dataset_.file().access().opener == nullptr) {
+            // Nobody opens the file of this source: it is taken to be as long as when this file was written.
+            size = dataset_.dims()[unlimited];
+        } else if (status != Status::ok && !is_missing(status)) {
             return status;
         }
         std::uint64_t& here = size_[unlimited];
@@ -391,8 +394,7 @@ Status update_virtual_extent(DatasetState& dataset, unsigned depth) noexcept {
     }
     const Status status = work->run();
     context.destroy(MemoryKind::other, work);
-    // Without an opener the extent stays what it was when the file was written.
-    return status == Status::unsupported && dataset.file().access().opener == nullptr ? Status::ok : status;
+    return status;
 }
 
 }  // namespace h5mote
