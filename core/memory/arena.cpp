@@ -48,7 +48,7 @@ H5MOTE_READS_POISONED void Arena::take(std::uint32_t* link, std::uint32_t offset
         ::new (static_cast<void*>(base_ + end)) FreeBlock{rest, next};
         next = end;
     }
-    if (kMachineWantsMore && offset != *link) {
+    if (offset != *link) {
         at(*link) = {offset - *link, next};
     } else {
         *link = next;
@@ -73,20 +73,34 @@ H5MOTE_READS_POISONED void* Arena::do_allocate(std::size_t size, std::size_t ali
     }
     const poison::Walk walk;
     const auto need = static_cast<std::uint32_t>(arena_block_size(size));
+    std::uint32_t* found = nullptr;
+    std::uint32_t place = 0;
     for (std::uint32_t* link = &first_; *link != kEnd; link = &at(*link).next) {
-        std::uint32_t offset = *link;
-        std::uint32_t room = at(offset).size;
+        const std::uint32_t room = at(*link).size;
+        if (room < need) {
+            continue;
+        }
+        std::uint32_t offset = need < kArenaLarge ? *link : *link + room - need;
         if (kMachineWantsMore && alignment > kArenaGranule) {
-            const auto skip =
-                static_cast<std::uint32_t>((0U - reinterpret_cast<std::uintptr_t>(base_ + offset)) & (alignment - 1));
-            offset += skip;
-            room = room > skip ? room - skip : 0;
+            const auto beyond = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(base_ + offset)) &
+                                static_cast<std::uint32_t>(alignment - 1);
+            if (beyond != 0) {
+                offset = need < kArenaLarge ? offset + static_cast<std::uint32_t>(alignment) - beyond : offset - beyond;
+            }
+            if (offset < *link || offset + need > *link + room) {
+                continue;
+            }
         }
-        if (room >= need) {
-            take(link, offset, need);
-            poison::allow(base_ + offset, size);
-            return base_ + offset;
+        found = link;
+        place = offset;
+        if (need < kArenaLarge) {
+            break;
         }
+    }
+    if (found != nullptr) {
+        take(found, place, need);
+        poison::allow(base_ + place, size);
+        return base_ + place;
     }
     return nullptr;
 }

@@ -17,6 +17,9 @@ inline constexpr std::size_t kArenaGranule = 8;
 /// multiple of it long, loses what sticks out, at most 7 bytes at either end.
 inline constexpr std::size_t kArenaOverhead = 0;
 
+/// Blocks of that many bytes and more are large.
+inline constexpr std::size_t kArenaLarge = 1024;
+
 /// Bytes that one allocation of `size` bytes takes in an Arena, on every machine.
 constexpr std::size_t arena_block_size(std::size_t size) noexcept {
     return size == 0 ? kArenaGranule : (size + (kArenaGranule - 1)) & ~(kArenaGranule - 1);
@@ -25,10 +28,11 @@ constexpr std::size_t arena_block_size(std::size_t size) noexcept {
 /// Allocator over a fixed buffer, with free blocks that merge with their neighbours.
 ///
 /// A block in use has no header: release() and resize() are told the size. Free blocks hold their own size and the
-/// offset of the next one, in the order of their addresses. allocate() takes the first that is large enough. Among
-/// simple policies address-ordered first fit has the best bound on fragmentation: with at most M bytes in use, sizes
-/// between s and S bytes, a buffer of about M * log2(2 * S / s) bytes never fails for want of a contiguous piece
-/// (J. M. Robson, 1974 and 1977); best fit can need M * S / s.
+/// offset of the next one, in the order of their addresses. Small blocks are taken from the first free block that is
+/// large enough, large ones (kArenaLarge) from the end of the last: what is small and stays, as the state of open
+/// objects, does not end up between the chunks and work buffers that come and go. Within each end this is
+/// address-ordered first fit, which among simple policies has the best bound on fragmentation (J. M. Robson, 1974 and
+/// 1977).
 ///
 /// Every operation takes time in proportion to the number of free blocks, which is at most one more than the blocks in
 /// use. Contents are not touched except when resize() moves. Buffers of up to 4 GiB; more is not used.

@@ -1,0 +1,219 @@
+// An arena of exactly required_memory(limits) bytes carries a program for ever: files are opened, written, closed and
+// opened again, ten thousand times, with everything that the limits allow open at once.
+#include "storage_bench.hpp"
+
+#include <h5mote/limits.hpp>
+
+#include <cstdio>
+
+using namespace h5mote;
+using namespace h5mote_test;
+
+namespace {
+
+constexpr unsigned kCycles = 10000;
+// A file of a logger, and a rich one, is begun anew after so many.
+constexpr unsigned kCyclesOfALog = 50;
+constexpr unsigned kCyclesOfAGrid = 4;
+// Another program after so many.
+constexpr unsigned kCyclesOfAShape = 20;
+
+struct Row {
+    std::uint32_t t;
+    std::int16_t accel[3];
+    std::uint16_t flags;
+    static Row at(std::uint32_t i) noexcept { return {i, {1, 2, 3}, static_cast<std::uint16_t>(i * 7)}; }
+};
+H5MOTE_COMPOUND(Row, t, accel, flags)
+
+constexpr Limits log_limits() noexcept {
+    Limits limits;
+    limits.access.metadata_cache = 2048;
+    limits.access.chunk_cache = 16 * sizeof(Row) + 32 * 8;
+    limits.open_datasets = 2;
+    limits.chunk_buffers = 2;
+    return limits;
+}
+
+// What the arena has is what the formula says, to the byte.
+template <std::size_t kSize>
+class Exact {
+public:
+    Exact() noexcept : arena({memory_, kSize}), library(arena, port, bench_filters()) {}
+    Arena arena;
+    NullPort port;
+    Library library;
+
+private:
+    alignas(8) std::byte memory_[kSize];
+};
+
+template <typename Memory>
+void go_round(Memory& memory, const FileAccess& access, unsigned cycles_of_one_file,
+              Status (&work)(Library&, Driver&, const FileAccess&, unsigned)) {
+    MemoryDriver driver(Bytes{bench_storage, sizeof bench_storage});
+    for (unsigned cycle = 0; cycle < kCycles; ++cycle) {
+        if (cycle % cycles_of_one_file == 0) {
+            ASSERT_EQ(driver.truncate(0), Status::ok);
+        }
+        ASSERT_EQ(work(memory.library, driver, access, cycle), Status::ok);
+        ASSERT_EQ(memory.arena.usage().now, 0U);
+        ASSERT_TRUE(memory.arena.check());
+    }
+}
+
+// One session: the log grows, a second one beside it, now and then an attribute is written anew.
+Status session(Library& library, Driver& driver, const FileAccess& access, unsigned cycle) noexcept {
+    auto file = File::open_or_create(library, driver, access);
+    H5MOTE_TRY(file.status());
+    Group root = file->root();
+    DatasetCreate layout;
+    layout.chunk = {16};
+    layout.reserve = 1024;
+    auto log = root.open_or_create_dataset<Row>("log", layout);
+    H5MOTE_TRY(log.status());
+    layout.chunk = {32};
+    auto events = root.open_or_create_dataset<std::uint64_t>("events", layout);
+    H5MOTE_TRY(events.status());
+    for (unsigned i = 0; i < 5 + cycle % 9; ++i) {
+        H5MOTE_TRY(log->append(Row::at(static_cast<std::uint32_t>(log->size()))));
+        if (i % 4 == 0) {
+            H5MOTE_TRY(events->append(std::uint64_t{cycle}));
+        }
+    }
+    H5MOTE_TRY(root.write_attribute("cycle", cycle));
+    H5MOTE_TRY(file->flush());
+    return file->close();
+}
+
+}  // namespace
+
+#if H5MOTE_WRITE
+
+TEST(MemoryCycles, ALogger) {
+    constexpr Limits kLimits = log_limits();
+    static Exact<required_memory(kLimits)> exact;
+    go_round(exact, kLimits.access, kCyclesOfALog, session);
+}
+
+#endif
+
+#if H5MOTE_WRITE && H5MOTE_ALL_FORMATS
+
+namespace {
+
+// A program of its own: how large its chunks and caches are.
+struct Shape {
+    Limits limits;
+    std::uint32_t log_chunk;  // rows
+    std::uint32_t grid_chunk[2];
+    std::uint32_t width;  // of the grid
+    bool deflate;
+};
+
+Shape shape_of(Numbers& numbers) noexcept {
+    Shape shape{};
+    shape.log_chunk = 1 + numbers.below(64);
+    shape.grid_chunk[0] = 1 + numbers.below(8);
+    shape.grid_chunk[1] = 4 + numbers.below(29);
+    shape.width = 32;
+    shape.deflate = numbers.below(2) != 0;
+    const std::size_t log_bytes = shape.log_chunk * sizeof(Row);
+    const std::size_t grid_bytes = std::size_t{shape.grid_chunk[0]} * shape.grid_chunk[1] * sizeof(float);
+    const std::size_t larger = log_bytes > grid_bytes ? log_bytes : grid_bytes;
+    const std::size_t smaller = log_bytes < grid_bytes ? log_bytes : grid_bytes;
+    Limits& limits = shape.limits;
+    limits.access.metadata_cache = 2048 + 512 * numbers.below(9);
+    limits.access.chunk_cache = larger + numbers.below(static_cast<std::uint32_t>(3 * larger));
+    limits.open_datasets = 3;
+    limits.max_rank = 2;
+    limits.filters = 2;
+    limits.filter_work = (shape.deflate ? 3168 : 512) + 2 * grid_bytes;
+    limits.chunk_buffers = static_cast<std::uint32_t>(limits.access.chunk_cache / (smaller < 64 ? 64 : smaller)) + 1;
+    limits.partial_io = true;
+    return shape;
+}
+
+// Groups, attributes of several sizes, a log without filters and a grid with them, read back in parts.
+Status rich_session(Library& library, Driver& driver, const Shape& shape, unsigned cycle) noexcept {
+    auto file = File::open_or_create(library, driver, shape.limits.access);
+    H5MOTE_TRY(file.status());
+    Group root = file->root();
+    auto group = root.open_or_create_group("group");
+    H5MOTE_TRY(group.status());
+    H5MOTE_TRY(group->write_attribute("note", "a text of some length, so that its message is not small"));
+    H5MOTE_TRY(root.write_attribute("cycle", cycle));
+    DatasetCreate layout;
+    layout.chunk = {shape.log_chunk};
+    layout.reserve = 1024;
+    auto log = group->open_or_create_dataset<Row>("log", layout);
+    H5MOTE_TRY(log.status());
+    DatasetCreate grid_layout;
+    grid_layout.chunk = {shape.grid_chunk[0], shape.grid_chunk[1]};
+    grid_layout.filters = {filters::shuffle, filters::deflate};
+    if (!shape.deflate) {
+        grid_layout.filters = {filters::shuffle, filters::fletcher32};
+    }
+    auto grid = group->open_or_create_dataset<float>("grid", grid_layout,
+                                                     Dataspace::simple({0, shape.width}, {kUnlimited, shape.width}));
+    H5MOTE_TRY(grid.status());
+    float line[32];
+    for (unsigned i = 0; i < 32; ++i) {
+        line[i] = static_cast<float>((cycle + i) % 50);
+    }
+    for (unsigned i = 0; i < 3; ++i) {
+        H5MOTE_TRY(log->append(Row::at(static_cast<std::uint32_t>(log->size()))));
+        const std::uint64_t rows = grid->size();
+        H5MOTE_TRY(grid->set_extent({rows + 1, shape.width}));
+        H5MOTE_TRY(grid->write(Selection::hyperslab({rows, 0}, {1, shape.width}), Span<const float>(line)));
+    }
+    H5MOTE_TRY(file->flush());
+    float back[16];
+    const std::uint64_t row = cycle * 5U % grid->size();
+    H5MOTE_TRY(grid->read(Selection::hyperslab({row, 8}, {1, 16}), Span<float>(back)));
+    Row found{};
+    const std::uint64_t at = cycle * 3U % log->size();
+    H5MOTE_TRY(log->read(Selection::hyperslab({at}, {1}), Span<Row>(&found, 1)));
+    if (found.t != at) {
+        return Status::corrupt_file;
+    }
+    return file->close();
+}
+
+}  // namespace
+
+TEST(MemoryCycles, GroupsAttributesAndPartialReads) {
+    Numbers numbers(5);
+    MemoryDriver driver(Bytes{bench_storage, sizeof bench_storage});
+    Shape shape{};
+    for (unsigned cycle = 0; cycle < kCycles; ++cycle) {
+        if (cycle % kCyclesOfAShape == 0) {
+            do {
+                shape = shape_of(numbers);
+            } while (required_memory(shape.limits) > sizeof bench_memory);
+        }
+        if (cycle % kCyclesOfAGrid == 0) {
+            ASSERT_EQ(driver.truncate(0), Status::ok);
+        }
+        const std::size_t size = required_memory(shape.limits);
+        Arena arena({bench_memory, size});
+        NullPort port;
+        Library library(arena, port, bench_filters());
+        const Status status = rich_session(library, driver, shape, cycle);
+        if (status != Status::ok) {
+            const ErrorRecord record = library.trail().newest();
+            std::printf(
+                "cycle %u: %s, %u bytes wanted, %u are there, at most %u used; log %u, grid %u x %u, deflate %d, caches %u "
+                "and %u\n",
+                cycle, to_string(status), static_cast<unsigned>(record.value), static_cast<unsigned>(size),
+                static_cast<unsigned>(arena.usage().peak), static_cast<unsigned>(shape.log_chunk),
+                static_cast<unsigned>(shape.grid_chunk[0]), static_cast<unsigned>(shape.grid_chunk[1]),
+                shape.deflate ? 1 : 0, static_cast<unsigned>(shape.limits.access.metadata_cache),
+                static_cast<unsigned>(shape.limits.access.chunk_cache));
+        }
+        ASSERT_EQ(status, Status::ok);
+        ASSERT_EQ(arena.usage().now, 0U);
+    }
+}
+
+#endif
