@@ -316,9 +316,12 @@ Status DatasetState::begin_change() noexcept {
         return file_->context.unsupported(Module::dataset, H5MOTE_HERE, Feature::chunk_index,
                                           static_cast<std::uint32_t>(table_.kind()));
     }
-    changed_ = chunk_bytes_ <= 0xffffffffU && (!filtered() || fits_cache());
-    return changed_ ? Status::ok
-                    : file_->context.fail(Module::dataset, H5MOTE_HERE, Status::over_budget, 0, chunk_bytes_);
+    if (chunk_bytes_ > 0xffffffffU || (filtered() && !fits_cache())) {
+        return file_->context.fail(Module::dataset, H5MOTE_HERE, Status::over_budget, 0, chunk_bytes_);
+    }
+    H5MOTE_TRY(reserve_scratch());
+    changed_ = true;
+    return Status::ok;
 }
 #endif
 

@@ -190,6 +190,15 @@ Status DatasetState::write_back(ChunkSlot& slot) noexcept {
     return Status::ok;
 }
 
+Status DatasetState::reserve_scratch() noexcept {
+    if constexpr (H5MOTE_FILTERS != 0) {
+        if (!changed_ && filtered()) {
+            return file_->reserve_scratch(pipeline().scratch_need(static_cast<std::size_t>(chunk_bytes_), true));
+        }
+    }
+    return Status::ok;
+}
+
 #if H5MOTE_FILTERS
 // The new form of a chunk stands beside the old one until the index entry is switched.
 Status DatasetState::write_filtered(ChunkSlot& slot) noexcept {

@@ -101,8 +101,10 @@ public:
     unsigned filter_count() const noexcept { return filter_count_; }
 #else
     Status begin_change() noexcept {
+        H5MOTE_TRY(file_->check_writable());
+        H5MOTE_TRY(reserve_scratch());
         changed_ = true;
-        return file_->check_writable();
+        return Status::ok;
     }
 #endif
     /// Where the chunk at those coordinates stands, and whether it passed filters. `location` is undefined when it does
@@ -147,6 +149,9 @@ private:
 
     FilterEntry* filter_entries() noexcept { return reinterpret_cast<FilterEntry*>(dims() + 3 * rank_); }
     FilterPipeline pipeline() noexcept { return FilterPipeline(Span<FilterEntry>(filter_entries(), filter_count_)); }
+    // Comes before the first change: the work memory that the filters need to write a chunk is there from then on, so
+    // that no flush fails for want of it. out_of_memory.
+    Status reserve_scratch() noexcept;
 
     Status open_tail() noexcept;
     // Comes before a chunk in memory is changed. no_space: it could not be written. A power cut may have kept the

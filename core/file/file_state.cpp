@@ -394,12 +394,29 @@ FlushClient* FileState::find_client(Address address) noexcept {
 }
 
 std::byte* FileState::filter_scratch(std::size_t size) noexcept {
-    if (size > scratch_size_) {
-        context.release(MemoryKind::filter, scratch_, scratch_size_);
-        scratch_ = static_cast<std::byte*>(context.allocate(MemoryKind::filter, size));
-        scratch_size_ = scratch_ == nullptr ? 0 : size;
+    if (size <= scratch_size_) {
+        return scratch_;
     }
-    return scratch_;
+    const std::size_t old_size = scratch_size_;
+    for (const std::size_t wanted : {size, old_size}) {
+        context.release(MemoryKind::filter, scratch_, scratch_size_);
+        scratch_size_ = 0;
+        scratch_ = wanted == 0 ? nullptr : static_cast<std::byte*>(context.allocate(MemoryKind::filter, wanted));
+        if (scratch_ != nullptr) {
+            scratch_size_ = wanted;
+            break;
+        }
+    }
+    // What was there before is there again: other datasets count on it.
+    return scratch_size_ >= size ? scratch_ : nullptr;
+}
+
+Status FileState::reserve_scratch(std::size_t size) noexcept {
+    if (size == 0 || filter_scratch(size) != nullptr) {
+        return Status::ok;
+    }
+    H5MOTE_TRY(chunks.evict_all());
+    return filter_scratch(size) != nullptr ? Status::ok : Status::out_of_memory;
 }
 
 }  // namespace h5mote

@@ -191,6 +191,9 @@ public:
     /// Scratch for filters, `size` bytes aligned to 8, shared by all datasets of the file; nullptr when there is no
     /// memory.
     std::byte* filter_scratch(std::size_t size) noexcept;
+    /// That scratch from now on, for which the chunks in memory are written and dropped if need be: nobody may hold
+    /// one. out_of_memory: it is as large as before. Errors of writing chunks.
+    Status reserve_scratch(std::size_t size) noexcept;
 
     Context& context;
 #if H5MOTE_ALL_FORMATS

@@ -33,6 +33,13 @@ Status ChunkCache::evict(ChunkSlot& slot) noexcept {
     return Status::ok;
 }
 
+Status ChunkCache::evict_all() noexcept {
+    while (!lru_.empty()) {
+        H5MOTE_TRY(evict(*lru_.back()));
+    }
+    return Status::ok;
+}
+
 Status ChunkCache::allocate(std::size_t size, std::size_t extra, void*& memory) noexcept {
     while (!lru_.empty() && size <= budget_ && used_ + cost(size) > budget_) {
         H5MOTE_TRY(evict(*victim()));

@@ -73,6 +73,8 @@ public:
     void unkeep(ChunkSlot& slot) noexcept;
     /// Frees a slot without writing it.
     void drop(ChunkSlot& slot) noexcept;
+    /// Writes and frees every slot, to make room for something else. Errors of write_back.
+    Status evict_all() noexcept;
     /// Frees every slot of an owner without writing.
     void drop_all(const ChunkOwner& owner) noexcept;
     /// Writes what was changed in chunks that stand in the file already: before an index that names them is written. It
