@@ -1,10 +1,14 @@
 // Random comparison with libhdf5, seeded and repeatable.
 //
-//   h5mote_differential --case writing|reading [--seed N] [--seconds N | --count N] [--storage NAME] [--least N]
+//   h5mote_differential [--case NAME] [--seed N] [--seconds N | --count N] [--storage NAME] [--least N]
 //
-// Each run is a process of its own, so that a crash or an endless loop is a failure like any other. A run that fails is
-// shrunk by taking steps out of it, told with its seed and with what is left of it, and ends the program with 1.
-// `--storage` keeps to one driver. `--least N`: fewer operations than that are a failure, too.
+// Runs both cases, writing and reading, with one seed after the other, or only the one that is named. Each run is a
+// process of its own, so that a crash or an endless loop is a failure like any other. A run that fails is shrunk by
+// taking steps out of it, told with its seed and with what is left of it, and ends the program with 1.
+//
+// The length is --seconds, else what H5MOTE_RANDOM_SECONDS says, else a minute. `--storage` keeps to one driver.
+// `--least N`: fewer operations a minute than that are a failure, too. With DIFFERENTIAL_TRACE in the environment
+// libhdf5 prints what it has to say.
 #include "libhdf5.hpp"
 #include "reading.hpp"
 
@@ -29,11 +33,11 @@ using namespace differential;
 
 struct Options {
     std::uint64_t seed = 1;
-    double seconds = 10;
+    double seconds = 60;
     std::uint64_t count = ~std::uint64_t{0};
     std::uint64_t least = 0;
     std::string storage;
-    std::string name = "writing";
+    std::string name;  // empty: every case
 };
 
 struct Outcome {
@@ -152,12 +156,11 @@ int tell_failure(const Case& what, std::uint64_t seed, const std::vector<Step>& 
     return 1;
 }
 
-void report(const std::string& name, std::uint64_t operations, std::uint64_t least) {
+void report(std::uint64_t operations) {
     if (const char* const folder_name = std::getenv("H5MOTE_REPORT_DIR")) {
         const std::filesystem::path folder = std::filesystem::path(folder_name) / "figures.d";
         std::filesystem::create_directories(folder);
-        std::ofstream(folder / ("differential_" + name + ".tsv"))
-            << "differential.operations." << name << "\t" << operations << "\toperations\t>=" << least << "\n";
+        std::ofstream(folder / "differential.tsv") << "differential.operations\t" << operations << "\toperations\t\n";
     }
 }
 
@@ -188,15 +191,16 @@ bool parse(int count, char** arguments, Options& options) {
 
 int main(int count, char** arguments) {
     Options options;
-    if (!parse(count, arguments, options)) {
-        std::cerr << "usage: " << arguments[0]
-                  << " --case writing|reading [--seed N] [--seconds N | --count N] [--storage NAME] [--least N]\n";
-        return 2;
+    if (const char* const seconds = std::getenv("H5MOTE_RANDOM_SECONDS")) {
+        options.seconds = std::strtod(seconds, nullptr);
     }
-    const Case* const what =
-        std::find_if(std::begin(kCases), std::end(kCases), [&](const Case& each) { return each.name == options.name; });
-    if (what == std::end(kCases)) {
-        std::cerr << "cases: writing, reading\n";
+    std::vector<Case> cases;
+    const bool parsed = parse(count, arguments, options);
+    std::copy_if(std::begin(kCases), std::end(kCases), std::back_inserter(cases),
+                 [&](const Case& each) { return options.name.empty() || options.name == each.name; });
+    if (!parsed || cases.empty()) {
+        std::cerr << "usage: " << arguments[0]
+                  << " [--case NAME] [--seed N] [--seconds N | --count N] [--storage NAME] [--least N]\n";
         return 2;
     }
     prepare_libhdf5();
@@ -208,17 +212,21 @@ int main(int count, char** arguments) {
     writing.storage = options.storage;
     WritingCounts total;
     std::uint64_t runs = 0;
-    for (std::uint64_t seed = options.seed;
-         runs < options.count && (elapsed() < options.seconds || options.count != ~std::uint64_t{0}); ++seed, ++runs) {
-        const std::vector<Step> steps = what->steps(seed);
-        const Outcome outcome = run(*what, seed, steps, writing);
-        if (outcome.failed()) {
-            return tell_failure(*what, seed, steps, outcome, writing);
+    const bool counted = options.count != ~std::uint64_t{0};
+    for (std::uint64_t seed = options.seed; counted ? seed - options.seed < options.count : elapsed() < options.seconds;
+         ++seed) {
+        for (const Case& each : cases) {
+            const std::vector<Step> steps = each.steps(seed);
+            const Outcome outcome = run(each, seed, steps, writing);
+            if (outcome.failed()) {
+                return tell_failure(each, seed, steps, outcome, writing);
+            }
+            ++runs;
+            total.operations += outcome.counts.operations;
+            total.refused += outcome.counts.refused;
         }
-        total.operations += outcome.counts.operations;
-        total.refused += outcome.counts.refused;
     }
     std::cout << runs << " runs, " << total.operations << " operations, " << total.refused << " refused\n";
-    report(options.name, total.operations, options.least);
-    return total.operations < options.least ? 1 : 0;
+    report(total.operations);
+    return static_cast<double>(total.operations) < static_cast<double>(options.least) * options.seconds / 60 ? 1 : 0;
 }
