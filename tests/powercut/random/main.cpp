@@ -23,7 +23,8 @@ struct Arguments {
     double seconds = 0;
     std::size_t cuts = 300;
     std::size_t floor = 0;
-    std::size_t failures = 3;
+    std::size_t failures = 3;     // printed
+    std::size_t reduce_for = 20;  // seconds
     std::string name;
 };
 
@@ -49,6 +50,8 @@ bool parse(int count, char** values, Arguments& arguments) {
             arguments.floor = std::strtoull(value, nullptr, 10);
         } else if (option == "--failures") {
             arguments.failures = std::strtoull(value, nullptr, 10);
+        } else if (option == "--reduce") {
+            arguments.reduce_for = std::strtoull(value, nullptr, 10);
         } else if (option == "--name") {
             arguments.name = value;
         } else {
@@ -84,9 +87,9 @@ std::string kind_of(const std::string& failure) {
 }
 
 // Leaves steps out as long as the same kind of thing is wrong. More cuts are drawn, since each run draws other ones.
-Trial reduce(const Trial& failed) {
+Trial reduce(const Trial& failed, std::size_t seconds) {
     Trial best = failed;
-    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(seconds);
     const auto try_instead = [&](Trial& trial) {
         trial.tells = true;
         run(trial);
@@ -122,10 +125,13 @@ Trial reduce(const Trial& failed) {
     return best;
 }
 
-void report(const Trial& failed) {
+void report(const Trial& failed, std::size_t seconds) {
     std::printf("%s, seed %llu: %s\n", name_of(failed.medium), static_cast<unsigned long long>(failed.seed),
                 failed.failure.c_str());
-    const Trial best = reduce(failed);
+    if (seconds == 0) {
+        return;
+    }
+    const Trial best = reduce(failed, seconds);
     std::printf("  reduced to %zu of %zu steps: %s\n", best.plan.steps.size(), failed.plan.steps.size(),
                 best.failure.c_str());
     for (const std::string& line : best.told) {
@@ -174,7 +180,7 @@ int main(int count, char** values) {
         cuts += trial.done;
         in_recovery += trial.in_recovery;
         if (!trial.failure.empty() && ++failures <= arguments.failures) {
-            report(trial);
+            report(trial, arguments.reduce_for);
         }
     }
     std::printf(
