@@ -146,6 +146,7 @@ std::string read_by_h5mote(Driver& driver, Tree& tree) {
     FileAccess access;
     access.read_only = true;
     access.metadata_cache = 65536;
+    access.chunk_cache = std::size_t{1} << 20;
     auto file = File::open(library, driver, access);
     if (!file) {
         return "open: " + say(library, file.status()) + "; ";
