@@ -1,0 +1,22 @@
+#!/usr/bin/env python3
+"""total.py FOLDER FLOOR: adds up the random power cuts that FOLDER/random_cuts_*.tsv tell of.
+
+Writes FOLDER/random_cuts.tsv. Fails with fewer than FLOOR cuts.
+"""
+
+import pathlib
+import sys
+
+
+def main():
+    folder, floor = pathlib.Path(sys.argv[1]), int(sys.argv[2])
+    cuts = 0
+    for path in folder.glob("random_cuts_*.tsv"):
+        cuts += sum(int(line.split("\t")[1]) for line in path.read_text().splitlines())
+    print(f"random: {cuts} cuts")
+    (folder / "random_cuts.tsv").write_text(f"powercut.random.cuts\t{cuts}\tcuts\t\n")
+    return cuts < floor
+
+
+if __name__ == "__main__":
+    sys.exit(main())
