@@ -59,7 +59,7 @@ public:
             link_.block.reset();
             moved_.block.reset();
             H5MOTE_TRY(secure(room_));
-            H5MOTE_TRY(order_addition(*room_.block));
+            H5MOTE_TRY(order_addition(room_));
             put(room_);
             return Status::ok;
         }
@@ -184,11 +184,12 @@ private:
     }
 
     // What is added may stand for what was removed from another block of the header, or need what was added there: it
-    // is not on the storage without those changes. `changed` is the block that is about to be changed.
-    H5MOTE_STEP Status order_addition(CacheEntry& changed) noexcept {
+    // is not on the storage without those changes. `place` is in the block that is about to be changed.
+    H5MOTE_STEP Status order_addition(Place& place) noexcept {
         if (file_.is_atomic()) {
             return Status::ok;
         }
+        CacheEntry& changed = *place.block;
         MessageIterator message(file_, header_);
         Status status;
         unsigned others = 0;  // live blocks
@@ -208,8 +209,13 @@ private:
         if (status != Status::not_found) {
             return status;
         }
-        // A fresh block appears with the live one that leads to it. Which of several that is, is not known here.
-        return changed.fresh() && others > 1 ? file_.order() : Status::ok;
+        if (!changed.fresh() || others < 2) {
+            return Status::ok;
+        }
+        // A fresh block appears with the live one that leads to it. Which of several that is, is not known here: all of
+        // them are written. The fresh block is live then, and changing it has to be made safe once more.
+        H5MOTE_TRY(file_.order());
+        return secure(place);
     }
 
     // Replaces what stands at a place by a message of `size` bytes; what is left over becomes a null message. The
@@ -246,7 +252,7 @@ private:
         H5MOTE_TRY(file_.create_block(Usage::object_header, size, size, block));
         Status status = beside == nullptr ? secure(link) : secure_both(*beside);
         if (status == Status::ok && beside == nullptr) {
-            status = order_addition(*link.block);
+            status = order_addition(link);
         }
         if (status != Status::ok) {
             const Address fresh = block->address();

@@ -174,6 +174,65 @@ TEST(HeaderPowerCut, BlocksLargerThanASector) {
     EXPECT_GT(cuts, 150U);
 }
 
+// A large block is written anew because something was removed from it, and, before that is durable, gets another
+// attribute, while other blocks of the header wait to be written, too.
+TEST(HeaderPowerCut, AddedToABlockThatWasWrittenAnew) {
+    MallocAllocator memory;
+    NullPort port;
+    GrowingMemoryDriver storage(memory);
+    RecordingDriver recorder(storage);
+    constexpr unsigned kOthers = 9;
+    const auto other = [](unsigned i) { return "other" + std::to_string(i); };
+    std::size_t made = 0;  // operations
+    {
+        Library library{memory, port};
+        FileAccess access;
+        access.metadata_cache = 16384;
+        auto file = File::create(library, recorder, access);
+        ASSERT_EQ(file.status(), Status::ok);
+        Group root = file->root();
+        made = recorder.operations().size();
+        for (unsigned i = 0; i < kOthers; ++i) {
+            ASSERT_EQ(set(root, other(i).c_str(), 40, 1), Status::ok);
+        }
+        for (unsigned first = 0; first < kOthers; ++first) {
+            for (unsigned second = 0; second < first; ++second) {
+                ASSERT_EQ(set(root, "large", 1000, 2), Status::ok);
+                ASSERT_EQ(file->flush(), Status::ok);
+                ASSERT_EQ(root.remove_attribute(other(first)), Status::ok);
+                ASSERT_EQ(root.remove_attribute(other(second)), Status::ok);
+                ASSERT_EQ(root.remove_attribute("large"), Status::ok);
+                ASSERT_EQ(set(root, "new", 200, 3), Status::ok);
+                ASSERT_EQ(file->flush(), Status::ok);
+                ASSERT_EQ(root.remove_attribute("new"), Status::ok);
+                ASSERT_EQ(set(root, other(first).c_str(), 40, 1), Status::ok);
+                ASSERT_EQ(set(root, other(second).c_str(), 40, 1), Status::ok);
+            }
+        }
+        root.close();
+        ASSERT_EQ(file->close(), Status::ok);
+    }
+    std::size_t cuts = 0;
+    for_each_cut(recorder, [&](const Image& image, std::size_t operations) {
+        if (operations < made) {
+            return;
+        }
+        ++cuts;
+        GrowingMemoryDriver copy(memory);
+        ASSERT_EQ(copy.assign({image.data(), image.size()}), Status::ok);
+        Library library{memory, port};
+        auto file = File::open(library, copy);
+        ASSERT_EQ(file.status(), Status::ok) << operations;
+        EXPECT_TRUE(findings_in(*file).none()) << operations;
+        Group root = file->root();
+        const int large = value_of(root, "large", 1000);
+        EXPECT_TRUE(large == 0 || large == 2) << large << " after " << operations;
+        const int added = value_of(root, "new", 200);
+        EXPECT_TRUE(added == 0 || added == 3) << added << " after " << operations;
+    });
+    EXPECT_GT(cuts, 500U);
+}
+
 // A text is replaced by longer and shorter ones, in headers of one block and of several: after every cut it is one of
 // two, and there is one attribute of its name.
 TEST(HeaderPowerCut, AttributesReplacedByAnotherSize) {
