@@ -179,6 +179,9 @@ public:
         selection.hyperslab_.start = coordinates;
         return selection;
     }
+    /// Coordinates that are written in place would be gone with the expression: give them a name.
+    template <std::size_t N>
+    static Selection points(unsigned rank, const std::uint64_t (&&coordinates)[N]) = delete;
     /// An irregular hyperslab: a tree of spans as SelectionSet makes it.
     static constexpr Selection irregular(unsigned rank, const SpanNode* spans, std::uint32_t root) noexcept {
         Selection selection;
@@ -195,6 +198,9 @@ public:
         selection.offset_ = offset;
         return selection;
     }
+    /// The same holds for an offset.
+    template <std::size_t N>
+    Selection moved_by(const std::int64_t (&&offset)[N]) const = delete;
 
     constexpr SelectionType type() const noexcept { return type_; }
     /// Number of dimensions; 0 when the selection fits any extent.
@@ -269,6 +275,8 @@ public:
         return Selection::moved_by(offset);
     }
     Selection moved_by(Span<const std::int64_t> offset) const&& = delete;
+    template <std::size_t N>
+    Selection moved_by(const std::int64_t (&&offset)[N]) const = delete;
 
 private:
     constexpr Span<const std::uint64_t> take(const std::uint64_t* list, std::size_t count, std::size_t& at) noexcept {

@@ -1,0 +1,118 @@
+// Iterators over links and attributes of every storage outlive their file: they hold nothing of its cache between two
+// calls, and say invalid_handle.
+#ifdef H5MOTE_TEST_HDF5
+
+#include <h5mote/h5mote.hpp>
+#include <h5mote/port/malloc.hpp>
+#include <h5mote/vfd/memory.hpp>
+
+#include "test.hpp"
+
+#include <hdf5.h>
+
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#if H5MOTE_ALL_FORMATS
+
+using namespace h5mote;
+
+namespace {
+
+// The bytes of a file whose root group has `count` groups and as many attributes. It is closed first: an open file of
+// the newest format says so.
+std::vector<std::byte> image_of(bool newest, unsigned count) {
+    const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+    if (newest) {
+        H5Pset_libver_bounds(access, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST);
+    }
+    constexpr const char* kName = "iterator_lifetime_test.h5";
+    const hid_t file = H5Fcreate(kName, H5F_ACC_TRUNC, H5P_DEFAULT, access);
+    const hid_t space = H5Screate(H5S_SCALAR);
+    for (unsigned i = 0; i < count; ++i) {
+        const std::string name = "name" + std::to_string(i);
+        H5Gclose(H5Gcreate2(file, name.c_str(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+        H5Aclose(H5Acreate2(file, name.c_str(), H5T_STD_I32LE, space, H5P_DEFAULT, H5P_DEFAULT));
+    }
+    H5Sclose(space);
+    H5Fclose(file);
+    H5Pclose(access);
+    std::ifstream stored(kName, std::ios::binary);
+    const std::string text{std::istreambuf_iterator<char>(stored), std::istreambuf_iterator<char>()};
+    std::remove(kName);
+    std::vector<std::byte> image(text.size());
+    std::memcpy(image.data(), text.data(), text.size());
+    return image;
+}
+
+}  // namespace
+
+TEST(IteratorLifetime, OutliveTheFile) {
+    for (const bool newest : {false, true}) {
+        for (const unsigned count : {5U, 30U}) {
+            for (const IndexOrder order : {IndexOrder::native, IndexOrder::name}) {
+                const std::vector<std::byte> image = image_of(newest, count);
+                MallocAllocator memory;
+                NullPort port;
+                Library library(memory, port);
+                MemoryDriver driver = MemoryDriver::reading({image.data(), image.size()});
+                FileAccess access;
+                access.read_only = true;
+                access.metadata_cache = 32768;
+                auto file = File::open(library, driver, access);
+                ASSERT_EQ(file.status(), Status::ok);
+                {
+                    LinkIterator links(file->root(), order);
+                    AttributeIterator attributes(file->root(), order);
+                    Link link;
+                    Attribute attribute;
+                    ASSERT_EQ(links.next(link), Status::ok);
+                    ASSERT_EQ(attributes.next(attribute), Status::ok);
+                    attribute.close();
+                    link = Link();
+                    EXPECT_EQ(file->close(), Status::ok);
+                    EXPECT_EQ(links.next(link), Status::invalid_handle);
+                    EXPECT_EQ(attributes.next(attribute), Status::invalid_handle);
+                }
+                EXPECT_EQ(memory.blocks(), 0U);
+            }
+        }
+    }
+}
+
+// An attribute and a link that were read are there when the file is not.
+TEST(IteratorLifetime, WhatWasFoundOutlivesTheFile) {
+    for (const bool newest : {false, true}) {
+        for (const unsigned count : {5U, 30U}) {
+            const std::vector<std::byte> image = image_of(newest, count);
+            MallocAllocator memory;
+            NullPort port;
+            Library library(memory, port);
+            MemoryDriver driver = MemoryDriver::reading({image.data(), image.size()});
+            FileAccess access;
+            access.read_only = true;
+            access.metadata_cache = 32768;
+            auto file = File::open(library, driver, access);
+            ASSERT_EQ(file.status(), Status::ok);
+            {
+                auto attribute = file->root().open_attribute("name3");
+                ASSERT_EQ(attribute.status(), Status::ok);
+                Link link;
+                ASSERT_EQ(file->root().find_link("name3", link), Status::ok);
+                EXPECT_EQ(file->close(), Status::ok);
+                EXPECT_TRUE(link.name() == "name3");
+                std::int32_t value = 0;
+                EXPECT_EQ(attribute->read(datatype_of<std::int32_t>(), {reinterpret_cast<std::byte*>(&value), 4}),
+                          Status::invalid_handle);
+            }
+            EXPECT_EQ(memory.blocks(), 0U);
+        }
+    }
+}
+
+#endif
+#endif
