@@ -16,7 +16,9 @@ constexpr auto kRegion = make_reference(ReferenceType::region1);
 constexpr auto kArray = make_array(kReference, 2U);
 constexpr auto kMember =
     make_compound<32>(member("a", 0, make_integer(4, true)), member("b", 8, make_array(kText, 2U)));
+#if H5MOTE_MAX_TYPE_DEPTH >= 5
 constexpr auto kDeep = make_compound<40>(member("m", 4, make_array(kMember, 1U)));
+#endif
 
 DatatypeView refused(unsigned i) noexcept {
     switch (i) {
@@ -34,8 +36,10 @@ DatatypeView refused(unsigned i) noexcept {
             return kArray;
         case 6:
             return kMember;
+#if H5MOTE_MAX_TYPE_DEPTH >= 5
         case 7:
             return kDeep;
+#endif
         default:
             return {};
     }
