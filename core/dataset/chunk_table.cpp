@@ -86,6 +86,25 @@ Status ChunkTable::find(Address index, ChunkLocation& location) noexcept {
     return extensible_.find(index, location);
 }
 
+Status ChunkTable::next(Address& index, ChunkLocation& location) noexcept {
+    if (missing_) {
+        return Status::not_found;
+    }
+#if H5MOTE_FIXED_CHUNKS
+    if (kind_ != ChunkIndex::extensible_array) {
+        const std::uint64_t chunks = kind_ == ChunkIndex::fixed_array ? fixed_.size() : shape_.chunks;
+        for (; index < chunks; ++index) {
+            H5MOTE_TRY(find(index, location));
+            if (location.address != kUndefinedAddress) {
+                return Status::ok;
+            }
+        }
+        return Status::not_found;
+    }
+#endif
+    return extensible_.next(index, location);
+}
+
 Status ChunkTable::set(Address index, const ChunkLocation& location, Address stride, std::uint32_t count,
                        Phase phase) noexcept {
     note_change();

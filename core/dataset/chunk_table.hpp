@@ -57,6 +57,8 @@ public:
 
     /// Where chunk `index` stands; undefined when it does not exist.
     Status find(Address index, ChunkLocation& location) noexcept;
+    /// The first chunk from `index` on that exists, of an index by numbers. not_found: there is none.
+    Status next(Address& index, ChunkLocation& location) noexcept;
     /// Makes what set() needs in a dataset that can_reserve(): space for chunks taken afterwards stands at the end of
     /// the file, which is cut off when it is not used.
     Status make_place(Address index, Phase phase) noexcept {
@@ -74,6 +76,8 @@ public:
     std::uint32_t reach(Address index) const noexcept;
     /// Whether chunks can be given space before they are used.
     bool can_reserve() const noexcept { return kind_ == ChunkIndex::extensible_array; }
+    /// Whether a chunk can be given up.
+    bool can_remove() const noexcept { return kind_ != ChunkIndex::implicit; }
     /// Whether that can be done without changing the dataset's header.
     bool exists() const noexcept { return !missing_; }
     /// Whether there is an index, or the chunk or chunks that have none.

@@ -182,13 +182,20 @@ Status DatasetState::set_extent(Span<const std::uint64_t> wanted) noexcept {
     if (!sound) {
         return file_->context.fail(Module::dataset, H5MOTE_HERE, Status::invalid_argument, rank_);
     }
-    // An append that a power cut ended may have left rows beyond the last one: in chunks of their own, which go, and in
-    // the last one.
+    // A session that a power cut ended may have left elements beyond the extent: in chunks of their own, which go, and
+    // in those at its edge.
     std::uint32_t row = 0;
     Address index = 0;
-    if (rank_ == 1 && wanted[0] != dims()[0]) {
-        H5MOTE_TRY(give_back(false));
-        index = narrow(divide(dims()[0], chunk_rows(), row));
+    if (rank_ == 1 && table_.can_reserve()) {
+        if (wanted[0] != dims()[0]) {
+            H5MOTE_TRY(give_back(false));
+            index = narrow(divide(dims()[0], chunk_rows(), row));
+        }
+    } else if constexpr (H5MOTE_PARTIAL_IO != 0) {
+        if (!cleared_) {
+            H5MOTE_TRY(clear_beyond());
+            cleared_ = true;
+        }
     }
     if (row != 0 && !fits_cache()) {
 #if H5MOTE_PARTIAL_IO

@@ -63,7 +63,6 @@ Status DatasetState::cache_chunk(Address index, const ChunkLocation& location, b
     return status;
 }
 
-#if H5MOTE_ALL_FORMATS
 // The reverse of chunk_number().
 void DatasetState::scaled_of(Address index, std::uint64_t* scaled) noexcept {
     std::uint64_t rest = index;
@@ -81,7 +80,6 @@ void DatasetState::scaled_of(Address index, std::uint64_t* scaled) noexcept {
         scaled[slowest] = rest;
     }
 }
-#endif
 
 }  // namespace h5mote
 

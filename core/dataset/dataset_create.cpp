@@ -257,8 +257,9 @@ Status create(FileState& file, Address group, std::string_view path, NewDataset&
         link.name = bytes_of(name);
         status = insert_link(file, parent, link);
     }
-    if (status != Status::ok) {
-        (void)DatasetState::release(state);
+    if (status != Status::ok && state != nullptr) {
+        DatasetState::unmake(*state);
+    } else if (status != Status::ok) {
         content.unmake(link.address);
     }
     return status;

@@ -362,6 +362,17 @@ Status DatasetState::dispose(FileState& file, Address address, Disposal& disposa
     return status;
 }
 
+void DatasetState::unmake(DatasetState& state) noexcept {
+    FileState& file = *state.file_;
+    const Address address = state.address_;
+    Disposal disposal(file, false);
+    // What is not written needs no place any more. Space that an error keeps from being given up is lost, no more.
+    state.detach();
+    (void)state.dispose(disposal);
+    state.leave();
+    (void)dispose_header(file, address, disposal);
+}
+
 Status DatasetState::dispose(Disposal& disposal) noexcept {
 #if H5MOTE_ALL_FORMATS
     if (external_) {

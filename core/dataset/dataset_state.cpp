@@ -447,12 +447,13 @@ Status DatasetState::give_back(bool again) noexcept {
     }
     prepared_ = unfilled_end_ = 0;
     given_back_ = false;
+    // Not all of them stand side by side: rows of the fill value have no chunks.
     for (;; ++index) {
         ChunkLocation location;
-        const Status status = table_.find(index, location);
-        if (status != Status::ok || location.address == kUndefinedAddress) {
-            // no_space: the array ends here; over_budget: nothing was appended to it.
-            return status == Status::no_space || status == Status::over_budget ? Status::ok : status;
+        const Status status = table_.next(index, location);
+        if (status != Status::ok) {
+            // over_budget: nothing was appended to it.
+            return status == Status::not_found || status == Status::over_budget ? Status::ok : status;
         }
         // Space is given out again only once nothing names it.
         H5MOTE_TRY(table_.set(index, ChunkLocation{}, 0, 1));

@@ -25,6 +25,9 @@ public:
     /// Drops one reference; the last one writes what is buffered into the file (not durable yet) and goes.
     static Status release(DatasetState* state) noexcept;
 
+    /// Ends a dataset that nothing leads to yet, of which the caller has the only handle: gives up its data, its index
+    /// and its header.
+    H5MOTE_STEP static void unmake(DatasetState& state) noexcept;
     /// Gives up the data of the dataset whose header is at `address` and which is not open.
     H5MOTE_STEP static Status dispose(FileState& file, Address address, Disposal& disposal) noexcept;
 
@@ -88,6 +91,8 @@ public:
     Status allocate_all() noexcept;
     /// Number of the chunk at those chunk coordinates in the index.
     Address chunk_index(const std::uint64_t* scaled) noexcept;
+    /// Chunk coordinates of the chunk with that number.
+    void scaled_of(Address index, std::uint64_t* scaled) noexcept;
 #if H5MOTE_ALL_FORMATS
     /// Before the dataset is changed: whether this library can do that.
     Status begin_change() noexcept;
@@ -95,8 +100,6 @@ public:
     VirtualView virtual_view() const noexcept { return virtual_view_; }
     std::uint64_t virtual_gap() const noexcept { return virtual_gap_; }
     Status set_virtual_view(VirtualView view, std::uint64_t gap) noexcept;
-    /// Chunk coordinates of the chunk with that number.
-    void scaled_of(Address index, std::uint64_t* scaled) noexcept;
     FilterEntry* filters() noexcept { return filter_entries(); }
     unsigned filter_count() const noexcept { return filter_count_; }
 #else
@@ -174,6 +177,10 @@ private:
     Status write_filtered(ChunkSlot& slot) noexcept;
     Status fill_file(Address address, Address bytes) noexcept;
     H5MOTE_STEP Status store_dims() noexcept;
+    // Gives up chunks beyond the extent, and fills what others hold beyond it.
+    H5MOTE_STEP Status clear_beyond() noexcept;
+    Address first_beyond() noexcept;
+    Status clear_chunk(Address index, const ChunkLocation& location, std::uint64_t* first) noexcept;
 
     FileState* file_;
     Address address_;
@@ -193,6 +200,7 @@ private:
     bool changed_ = false;   // in this session: begin_change() was called
     bool given_back_ = false;
     bool plain_ = false;  // check_plain() found it so
+    bool cleared_ = false;  // nothing is left beyond the extent from earlier sessions, and this one leaves nothing
 #if H5MOTE_FILTERS
     std::uint32_t filter_values_ = 0;  // bytes of client data behind the filters
 #endif

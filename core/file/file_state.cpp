@@ -152,6 +152,12 @@ Status FileState::barrier() noexcept {
     return Status::ok;
 }
 
+Status FileState::check_storage() noexcept {
+    std::uint64_t size = 0;
+    H5MOTE_TRY(driver.end_of_file(size));
+    return size >= space.end() ? Status::ok : context.fail(Module::file, H5MOTE_HERE, Status::io_error, 0, size);
+}
+
 Status FileState::write_superblock() noexcept {
     const Address stored_end = superblock_.end_of_file;
     superblock_.end_of_file = space.end();
@@ -272,6 +278,7 @@ Status FileState::commit() noexcept {
     if (!writable()) {
         return Status::ok;
     }
+    H5MOTE_TRY(check_storage());
     H5MOTE_TRY(flush_raw());
     // Nothing that was not prepared is needed: the switches to what was may be written together with the rows. A new
     // index is not: what is prepared in it from now on may lie behind the recorded end.
@@ -311,7 +318,10 @@ Status FileState::close() noexcept {
     if (!open_) {
         return Status::invalid_handle;
     }
-    Status status = writable() ? flush_raw() : Status::ok;
+    Status status = check_storage();
+    if (status == Status::ok && writable()) {
+        status = flush_raw();
+    }
     if (status == Status::ok) {
         status = commit_metadata();
     }

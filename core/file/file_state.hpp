@@ -218,6 +218,8 @@ private:
     Status start(const FileAccess& access) noexcept;
     void stop() noexcept;
     Status write_superblock() noexcept;
+    // io_error: the storage is shorter than the file, which somebody has cut or which never took what was written.
+    Status check_storage() noexcept;
     Status flush_indexes() noexcept;
     Status flush_objects(bool with_end) noexcept;
     Status flush_raw() noexcept;

@@ -386,6 +386,39 @@ Status ExtensibleArray::find(Address index, ChunkLocation& location) noexcept {
 
 #endif
 
+// From an element that is not set, the number of elements that are not set for want of a block; at least one.
+Status ExtensibleArray::missing_from(Address index, std::uint64_t& count) noexcept {
+    count = 1;
+    if (index < parameters_.index_block_elements) {
+        return Status::ok;
+    }
+    const Position at = position(index - parameters_.index_block_elements);
+    Address data = kUndefinedAddress;
+    Address super = kUndefinedAddress;
+    H5MOTE_TRY(data_block_address(at, data, super));
+    if (data == kUndefinedAddress) {
+        const std::uint32_t blocks =
+            super == kUndefinedAddress && at.super_block >= direct_super_blocks() ? data_blocks(at.super_block) : 1;
+        const std::uint64_t whole = std::uint64_t{at.elements} * blocks;
+        count = whole - (blocks == 1 ? 0 : std::uint64_t{at.elements} * at.data_block) - at.element;
+    }
+    return Status::ok;
+}
+
+Status ExtensibleArray::next(Address& index, ChunkLocation& location) noexcept {
+    for (std::uint64_t i = index; index_block_ != kUndefinedAddress && (i >> parameters_.max_bits) == 0;) {
+        index = narrow(i);
+        H5MOTE_TRY(find(index, location));
+        if (location.address != kUndefinedAddress) {
+            return Status::ok;
+        }
+        std::uint64_t count = 0;
+        H5MOTE_TRY(missing_from(index, count));
+        i += count;
+    }
+    return Status::not_found;
+}
+
 Status ExtensibleArray::make_place(Address index, Phase phase) noexcept {
     phase_ = phase;
     Pinned header;

@@ -36,6 +36,8 @@ public:
 
     /// Where chunk `index` stands; an undefined address when it was never set.
     Status find(Address index, ChunkLocation& location) noexcept;
+    /// The first element from `index` on that is set. not_found: there is none.
+    Status next(Address& index, ChunkLocation& location) noexcept;
     /// Makes the block that element `index` goes into, for set(), which then takes no more space.
     H5MOTE_STEP Status make_place(Address index, Phase phase) noexcept;
     /// Sets `count` elements from `index` on, at most reach(index), the addresses `stride` bytes apart. Blocks are made
@@ -121,6 +123,7 @@ private:
     Block super_block(const Position& at) const noexcept;
     Block data_block(const Position& at) const noexcept;
     bool sound() const noexcept;
+    H5MOTE_STEP Status missing_from(Address index, std::uint64_t& count) noexcept;
     Status protect_header(Pinned& header) noexcept;
     Status damaged(SourcePlace place, Address address) noexcept {
         return file_->context.fail(Module::index, place, Status::corrupt_file, 0, address);

@@ -320,6 +320,22 @@ Status secure_change(FileState& file, Address header, Pinned& block, std::size_t
     return Status::ok;
 }
 
+// A block is given up once the walk has left it.
+Status dispose_header(FileState& file, Address header, Disposal& disposal) noexcept {
+    MessageIterator message(file, header);
+    Address block = kUndefinedAddress;
+    Address size = 0;
+    Status status;
+    while ((status = message.next()) == Status::ok) {
+        if (message.block_address() != block) {
+            H5MOTE_TRY(disposal.give(block, size));
+            block = message.block_address();
+            size = message.block_size();
+        }
+    }
+    return status == Status::not_found ? disposal.give(block, size) : status;
+}
+
 // Where the messages of a version 2 block begin.
 static std::size_t first_message(CacheEntry& block) noexcept {
     const auto flags = static_cast<unsigned>(*block.at(5));

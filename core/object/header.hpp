@@ -2,6 +2,7 @@
 #pragma once
 
 #include "checked.hpp"
+#include "disposal.hpp"
 #include "file_state.hpp"
 #include "object_header.hpp"
 
@@ -185,6 +186,9 @@ protected:
 
 /// Allocates and fills a new header that nothing points to yet.
 H5MOTE_STEP Status create_header(FileState& file, const HeaderContent& content, Address& address) noexcept;
+
+/// Gives up all blocks of a header. Nobody holds one.
+H5MOTE_STEP Status dispose_header(FileState& file, Address header, Disposal& disposal) noexcept;
 
 /// Comes before every change of a live header, which is to reach the storage wholly or not at all. `block` belongs to
 /// the header at `header`, and the bytes from its offset `from` on are to change. When these bytes and the checksum at

@@ -22,7 +22,7 @@ public:
         if (dataset) {
             H5MOTE_TRY(DatasetState::dispose(file_, header_, disposal_));
         }
-        return give_header();
+        return dispose_header(file_, header_, disposal_);
     }
 
 private:
@@ -78,22 +78,6 @@ private:
             default:
                 return Status::ok;
         }
-    }
-
-    // A block is given up once the walk has left it.
-    H5MOTE_STEP Status give_header() noexcept {
-        MessageIterator message(file_, header_);
-        Address block = kUndefinedAddress;
-        Address size = 0;
-        Status status;
-        while ((status = message.next()) == Status::ok) {
-            if (message.block_address() != block) {
-                H5MOTE_TRY(disposal_.give(block, size));
-                block = message.block_address();
-                size = message.block_size();
-            }
-        }
-        return status == Status::not_found ? disposal_.give(block, size) : status;
     }
 
     FileState& file_;

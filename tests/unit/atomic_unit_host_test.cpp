@@ -1,6 +1,7 @@
 // Headers larger than an atomic unit of the storage, and headers that other libraries made, are changed in every way,
 // and the power fails within each write: the file is as it was, or as it became. On storages with units of every size;
 // and on those that promise too little, where nothing may be written.
+#include <h5mote/filters/fletcher32.hpp>
 #include <h5mote/h5mote.hpp>
 #include <h5mote/port/malloc.hpp>
 #include <h5mote/vfd/memory.hpp>
@@ -326,6 +327,139 @@ TEST(AtomicUnit, HeadersOfDatasets) {
     }
     std::printf("%zu cuts\n", cuts);
     EXPECT_GT(cuts, 3000U);
+}
+
+// ---- what an interrupted session left beyond the extent ----------------------------------------------------------
+
+struct Growth {
+    const char* name;
+    std::vector<std::uint64_t> begin;
+    std::vector<std::uint64_t> end;
+    std::vector<std::uint64_t> most;
+    ChunkDims chunk;
+    bool filtered = false;
+    bool large = false;  // chunks larger than the cache
+};
+
+std::uint64_t product(const std::vector<std::uint64_t>& dims) {
+    std::uint64_t result = 1;
+    for (const std::uint64_t dim : dims) {
+        result *= dim;
+    }
+    return result;
+}
+
+FileAccess cache_for(const Growth& growth) {
+    FileAccess access = large_cache();
+    access.chunk_cache = growth.large ? 2 : 4096;
+    return access;
+}
+
+// Grows the dataset of a cut file: of what is new all is the fill value.
+void grow_after_cut(const Growth& growth, const Image& image, std::size_t operation) {
+    MallocAllocator memory;
+    NullPort port;
+    const Filter* const filters[] = {&fletcher32_filter};
+    Library library{memory, port, filters};
+    GrowingMemoryDriver copy(memory);
+    ASSERT_EQ(copy.assign({image.data(), image.size()}), Status::ok);
+    std::vector<std::uint64_t> before;
+    {
+        auto file = File::open(library, copy, cache_for(growth));
+        ASSERT_EQ(file.status(), Status::ok);
+        auto grid = file->root().open_dataset("grid");
+        ASSERT_EQ(grid.status(), Status::ok);
+        Dataspace space;
+        ASSERT_EQ(grid->dataspace(space), Status::ok);
+        before.assign(space.dims().begin(), space.dims().end());
+        ASSERT_EQ(grid->set_extent({growth.end.data(), growth.end.size()}), Status::ok);
+        ASSERT_EQ(file->flush(), Status::ok);
+        ASSERT_EQ(grid->close(), Status::ok);
+        ASSERT_EQ(file->close(), Status::ok);
+    }
+    auto file = File::open(library, copy, cache_for(growth));
+    ASSERT_EQ(file.status(), Status::ok);
+    auto grid = file->root().open_dataset("grid");
+    ASSERT_EQ(grid.status(), Status::ok);
+    std::vector<std::byte> all(static_cast<std::size_t>(product(growth.end)));
+    ASSERT_EQ(grid->read(Selection::all(), kByte.view(), {all.data(), all.size()}), Status::ok);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        bool inside = true;
+        std::size_t rest = i;
+        for (std::size_t d = growth.end.size(); d-- > 0; rest /= static_cast<std::size_t>(growth.end[d])) {
+            inside = inside && rest % growth.end[d] < before[d];
+        }
+        ASSERT_TRUE(inside || all[i] == std::byte{7})
+            << growth.name << ": element " << i << " is " << static_cast<int>(all[i]) << " after " << operation;
+    }
+}
+
+// The dataset grows and is written, and the power fails.
+std::size_t cut_growth(const Growth& growth) {
+    Recorded disk(512);
+    const Filter* const filters[] = {&fletcher32_filter};
+    Library library{disk.memory, disk.port, filters};
+    auto file = File::create(library, disk.recorder, cache_for(growth));
+    EXPECT_EQ(file.status(), Status::ok);
+    const std::byte seven{7};
+    DatasetCreate create;
+    create.chunk = growth.chunk;
+    create.fill = {&seven, 1};
+    if (growth.filtered) {
+        create.filters = {filters::fletcher32};
+    }
+    auto grid = file->root().create_dataset(
+        "grid", kByte.view(),
+        Dataspace::simple({growth.begin.data(), growth.begin.size()}, {growth.most.data(), growth.most.size()}),
+        create);
+    EXPECT_EQ(grid.status(), Status::ok);
+    EXPECT_EQ(file->flush(), Status::ok);
+    const std::size_t begin = disk.recorder.operations().size();
+    EXPECT_EQ(grid->set_extent({growth.end.data(), growth.end.size()}), Status::ok);
+    const std::vector<std::byte> nines(static_cast<std::size_t>(product(growth.end)), std::byte{9});
+    // The first half has no chunks.
+    const std::uint64_t half = growth.end[0] / 2;
+    std::vector<std::uint64_t> start(growth.end.size(), 0);
+    std::vector<std::uint64_t> count = growth.end;
+    start[0] = half;
+    count[0] -= half;
+    EXPECT_EQ(grid->write(Selection::hyperslab({start.data(), start.size()}, {count.data(), count.size()}),
+                          kByte.view(), {nines.data(), static_cast<std::size_t>(product(count))}),
+              Status::ok);
+    EXPECT_EQ(file->flush(), Status::ok);
+    const std::size_t end = disk.recorder.operations().size();
+    EXPECT_EQ(grid->close(), Status::ok);
+    EXPECT_EQ(file->close(), Status::ok);
+    std::size_t cuts = 0;
+    for (std::size_t i = begin; i <= end && !testing::Test::HasFailure(); ++i) {
+        grow_after_cut(growth, disk.recorder.image(i), i);
+        ++cuts;
+    }
+    return cuts;
+}
+
+TEST(Extent, NothingReappears) {
+    const Growth growths[] = {
+        {"rank 1", {0}, {9}, {kUnlimited}, {1}},
+        {"rank 1, filtered", {0}, {9}, {kUnlimited}, {1}, true},
+        {"rank 1, edge", {3}, {17}, {kUnlimited}, {4}},
+        {"rank 1, limited", {3}, {17}, {40}, {4}},
+        {"rank 1, limited, in place", {3}, {17}, {40}, {4}, false, true},
+        {"one chunk", {3}, {9}, {10}, {10}},
+        {"rank 2", {2, 3}, {7, 8}, {kUnlimited, 10}, {3, 4}},
+        {"rank 2, filtered", {2, 3}, {7, 8}, {kUnlimited, 10}, {3, 4}, true},
+        {"rank 2, second unlimited", {2, 3}, {7, 8}, {10, kUnlimited}, {3, 4}},
+        {"rank 2, slowest only", {2, 8}, {9, 8}, {kUnlimited, 8}, {3, 4}},
+        {"rank 2, limited", {2, 3}, {7, 8}, {9, 10}, {3, 4}},
+        {"rank 2, in place", {2, 3}, {7, 8}, {kUnlimited, 10}, {3, 4}, false, true},
+        {"rank 3, nothing at first", {0, 3, 0}, {5, 4, 5}, {5, 4, kUnlimited}, {2, 3, 2}, true},
+    };
+    std::size_t cuts = 0;
+    for (const Growth& growth : growths) {
+        cuts += cut_growth(growth);
+    }
+    std::printf("%zu cuts\n", cuts);
+    EXPECT_GT(cuts, 100U);
 }
 
 #endif

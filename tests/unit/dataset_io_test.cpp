@@ -581,4 +581,30 @@ TEST(DatasetIo, SelectionsInMemory) {
               Status::invalid_argument);
 }
 
+// What does not fit leaves nothing behind.
+TEST(DatasetIo, ADatasetThatFindsNoSpaceTakesNone) {
+    for (const bool chunked : {false, true}) {
+        Bench bench;
+        ASSERT_EQ(bench.create(), Status::ok);
+        ASSERT_EQ(bench.file.flush(), Status::ok);
+        DatasetCreate create;
+        create.allocation = AllocationTime::early;
+        if (chunked) {
+            create.chunk = {50};
+        }
+        for (unsigned i = 0; i < 30; ++i) {
+            auto none = bench.file.root().create_dataset<std::int32_t>("d", create, Dataspace::simple({10000}));
+            ASSERT_EQ(none.status(), Status::no_space);
+            ASSERT_EQ(bench.file.flush(), Status::ok);
+        }
+        // Nearly all that there is.
+        auto some = bench.file.root().create_dataset<std::int32_t>("d", create, Dataspace::simple({5000}));
+        EXPECT_EQ(some.status(), Status::ok) << chunked;
+        EXPECT_EQ(bench.file.flush(), Status::ok);
+        EXPECT_EQ(some->close(), Status::ok);
+        EXPECT_EQ(bench.file.close(), Status::ok);
+        EXPECT_TRUE(bench.empty());
+    }
+}
+
 #endif

@@ -6,7 +6,9 @@
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <string>
@@ -33,7 +35,24 @@ protected:
     Status open(PosixDriver& driver, Mode mode) const { return driver.open(path().c_str(), mode); }
 };
 
+// Of the system, as long as it does not fail.
+bool system_fails_to_sync = false;
+
 const std::byte kFour[4] = {std::byte{1}, std::byte{2}, std::byte{3}, std::byte{4}};
+
+// After a sync that failed the system has forgotten what it could not write, and says ok the next time.
+TEST_F(PosixDriverHost, AFailedSyncIsNotForgotten) {
+    PosixDriver driver;
+    ASSERT_EQ(open(driver, Mode::create), Status::ok);
+    ASSERT_EQ(driver.write(kRaw, 0, kFour), Status::ok);
+    system_fails_to_sync = true;
+    EXPECT_EQ(driver.sync(), Status::io_error);
+    system_fails_to_sync = false;
+    EXPECT_EQ(driver.sync(), Status::io_error);
+    EXPECT_EQ(driver.close(), Status::ok);
+    ASSERT_EQ(open(driver, Mode::read_write), Status::ok);
+    EXPECT_EQ(driver.sync(), Status::ok);
+}
 
 TEST_F(PosixDriverHost, BeyondTwoAndFourGigabytes) {
     PosixDriver driver;
@@ -164,3 +183,12 @@ TEST_F(PosixDriverHost, EndOfFileIsAskedAnew) {
 }
 
 }  // namespace
+
+// Takes the place of the system's in this program.
+extern "C" int fdatasync(int fd) {
+    if (system_fails_to_sync) {
+        errno = EIO;
+        return -1;
+    }
+    return static_cast<int>(::syscall(SYS_fdatasync, fd));
+}

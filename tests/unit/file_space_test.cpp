@@ -1,4 +1,5 @@
 // Space of a file: what is given up is used again, and the driver hears of it.
+#include "file_space.hpp"
 #include "forwarding_driver.hpp"
 #include "storage_bench.hpp"
 
@@ -129,6 +130,103 @@ TEST(FileSpace, WhatIsReleasedIsNotReadAgain) {
             EXPECT_EQ(log->close(), Status::ok);
             EXPECT_EQ(file->close(), Status::ok);
             EXPECT_TRUE(bench.empty());
+        }
+    }
+}
+
+namespace {
+
+// A storage that commits, has no space, and remembers what room it is to keep.
+class FullDriver final : public ForwardingDriver {
+public:
+    using ForwardingDriver::ForwardingDriver;
+    Capabilities capabilities() const noexcept override {
+        Capabilities result = ForwardingDriver::capabilities();
+        result.sync_is_commit = true;
+        return result;
+    }
+    Status truncate(std::uint64_t) noexcept override { return Status::no_space; }
+    Status keep_room(std::uint32_t ranges, std::uint64_t bytes) noexcept override {
+        kept_ranges = ranges;
+        kept_bytes = bytes;
+        return Status::ok;
+    }
+
+    std::uint32_t kept_ranges = 0;
+    std::uint64_t kept_bytes = 0;
+};
+
+class UnitDriver final : public ForwardingDriver {
+public:
+    UnitDriver(Driver& inner, std::uint32_t unit) noexcept : ForwardingDriver(inner), unit_(unit) {}
+    Capabilities capabilities() const noexcept override {
+        Capabilities result = ForwardingDriver::capabilities();
+        result.atomic_unit = unit_;
+        return result;
+    }
+
+private:
+    std::uint32_t unit_;
+};
+
+}  // namespace
+
+TEST(FileSpace, NoRoomIsKeptForWhatFoundNoPlace) {
+    Bench bench;
+    FullDriver driver(bench.driver);
+    FileSpace space(bench.library, driver);
+    space.open(1000, 100000, 1000);
+    Address address = 0;
+    EXPECT_EQ(space.allocate(Usage::btree, 300, address), Status::no_space);
+    EXPECT_EQ(driver.kept_ranges, 0U);
+    EXPECT_EQ(driver.kept_bytes, 0U);
+}
+
+// At the end of what an address can say the next unit would begin at address 0.
+TEST(FileSpace, NothingIsPlacedBeyondTheLargestAddress) {
+    Bench bench;
+    ForgetfulDriver& driver = *make_forgetful(bench, false);
+    FileSpace space(bench.library, driver);
+    constexpr Address kMost = 0xfffffffeU;
+    for (const Usage usage : {Usage::btree, Usage::object_header}) {
+        for (const Address size : {Address{100}, Address{500}, Address{513}, Address{600}, Address{1000}}) {
+            for (Address left = 2; left < 1100; left += 7) {
+                space.open(kMost - left, kMost, kMost);
+                Address address = 0;
+                const Status status = space.allocate(usage, size, address);
+                if (status == Status::ok) {
+                    ASSERT_GE(address, kMost - left);
+                    ASSERT_LE(size, kMost - address);
+                } else {
+                    ASSERT_EQ(status, Status::no_space);
+                }
+            }
+        }
+    }
+}
+
+// Blocks lie in units as the storage has them, and of larger ones beginning and end do.
+TEST(FileSpace, BlocksArePlacedByTheAtomicUnit) {
+    for (const std::uint32_t promised : {128U, 256U, 384U, 512U, 4096U}) {
+        Bench bench;
+        UnitDriver driver(bench.driver, promised);
+        FileSpace space(bench.library, driver);
+        space.open(0, 1U << 24, 1U << 24);
+        const Address unit = promised == 384 ? 128 : promised < 512 ? promised : 512;
+        Numbers numbers(promised);
+        for (unsigned i = 0; i < 2000; ++i) {
+            const Address size = 20 + numbers.below(1000);
+            Address address = 0;
+            ASSERT_EQ(space.allocate(Usage::object_header, size, address), Status::ok);
+            const auto lies_in_one = [&](Address from, Address to) { return from / unit == (to - 1) / unit; };
+            if (size <= unit) {
+                ASSERT_TRUE(lies_in_one(address, address + size)) << size << " at " << address;
+            } else {
+                ASSERT_TRUE(lies_in_one(address, address + 64)) << size << " at " << address;
+                ASSERT_TRUE(lies_in_one(address + size - 64, address + size)) << size << " at " << address;
+            }
+            Address raw = 0;
+            ASSERT_EQ(space.allocate(Usage::raw_data, 1 + numbers.below(300), raw), Status::ok);
         }
     }
 }

@@ -176,6 +176,39 @@ TEST(File, ATruncatedFileIsCorrupt) {
     }
 }
 
+// Somebody cuts the storage while the file is open: no call says that all is well, and nothing hides what is gone.
+TEST(File, CutBeneathItsHandle) {
+    for (const bool written : {false, true}) {
+        Bench bench;
+        ASSERT_EQ(bench.create(), Status::ok);
+        DatasetCreate create;
+        create.chunk = {4};
+        auto log = bench.file.root().create_dataset<std::int32_t>("log", create);
+        ASSERT_TRUE(bool(log));
+        for (std::int32_t i = 0; i < 100; ++i) {
+            ASSERT_EQ(log->append(i), Status::ok);
+        }
+        ASSERT_EQ(bench.file.flush(), Status::ok);
+        ASSERT_EQ(bench.driver.truncate(200), Status::ok);
+        if (written) {
+            (void)log->append(1);
+            EXPECT_EQ(bench.file.flush(), Status::io_error);
+            EXPECT_EQ(bench.file.flush(), Status::io_error);
+        }
+        EXPECT_EQ(bench.file.close(), Status::io_error);
+        EXPECT_EQ(bench.driver.contents().size(), 200U);
+        (void)log->close();
+        EXPECT_TRUE(bench.empty());
+    }
+    Bench bench;
+    ASSERT_EQ(bench.create(), Status::ok);
+    ASSERT_EQ(bench.file.close(), Status::ok);
+    bench.access.read_only = true;
+    ASSERT_EQ(bench.open(), Status::ok);
+    ASSERT_EQ(bench.driver.truncate(bench.driver.contents().size() - 1), Status::ok);
+    EXPECT_EQ(bench.file.close(), Status::io_error);
+}
+
 TEST(File, NamesWhatItDoesNotKnowYet) {
     struct Case {
         std::size_t offset;

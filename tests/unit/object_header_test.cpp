@@ -220,3 +220,33 @@ TEST(ObjectHeader, UnknownMessagesAreKeptOrRefused) {
     EXPECT_EQ(old.next(), Status::unsupported);
 #endif
 }
+
+// The number of links to an object neither passes its last value nor falls below 0.
+TEST(ObjectHeader, LinksAreCountedAsFarAsTheFileCan) {
+    for (const unsigned value : {0xffU, 0U}) {
+        OpenFile file;
+        Address header = 0;
+        ASSERT_EQ(create_header(file.state, Empty(), header), Status::ok);
+        // A zero, which is the message's version, and four bytes of a number.
+        class Count final : public MessageContent {
+        public:
+            explicit Count(unsigned each) noexcept : each_(each) {}
+            void write(Writer& writer) const noexcept override {
+                writer.u8(0);
+                writer.fill(static_cast<std::byte>(each_), 4);
+            }
+
+        private:
+            unsigned each_;
+        };
+        ASSERT_EQ(add_message(file.state, header, MessageType::reference_count, 0, 0, Count(value)), Status::ok);
+        const bool most = value != 0;
+        std::uint32_t count = 0;
+        EXPECT_EQ(change_reference_count(file.state, header, most ? 1 : -1, count),
+                  most ? Status::overflow : Status::corrupt_file);
+        EXPECT_EQ(reference_count(file.state, header, count), Status::ok);
+        EXPECT_EQ(count, most ? 0xffffffffU : 0U);
+        EXPECT_EQ(change_reference_count(file.state, header, most ? -1 : 1, count), Status::ok);
+        EXPECT_EQ(count, most ? 0xfffffffeU : 1U);
+    }
+}

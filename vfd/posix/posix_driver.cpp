@@ -59,6 +59,7 @@ Status PosixDriver::open(const char* path, Mode mode) noexcept {
     }
     fd_ = fd;
     writable_ = writing;
+    unsynced_for_good_ = false;
     Status status = posix::accept(fd, path, create);
     if (status == Status::ok) {
         status = end_of_file(size_);
@@ -162,12 +163,13 @@ Status PosixDriver::sync() noexcept {
     if (fd_ < 0) {
         return Status::invalid_handle;
     }
-    while (posix::sync(fd_) != 0) {
-        if (errno != EINTR) {
+    while (!unsynced_for_good_ && posix::sync(fd_) != 0) {
+        unsynced_for_good_ = errno != EINTR;
+        if (unsynced_for_good_) {
             return from_errno(errno, true);
         }
     }
-    return Status::ok;
+    return unsynced_for_good_ ? Status::io_error : Status::ok;
 }
 
 Status PosixDriver::end_of_file(std::uint64_t& size) noexcept {

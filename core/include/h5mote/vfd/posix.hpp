@@ -45,6 +45,8 @@ public:
     Capabilities capabilities() const noexcept override;
     Status read(Usage usage, std::uint64_t address, Bytes to) noexcept override;
     Status write(Usage usage, std::uint64_t address, ConstBytes from) noexcept override;
+    /// After it failed once it fails until the file is opened again: a system that could not write forgets the bytes,
+    /// and the next fsync() says that all is well.
     Status sync() noexcept override;
     Status end_of_file(std::uint64_t& size) noexcept override;
     Status truncate(std::uint64_t size) noexcept override;
@@ -62,6 +64,7 @@ private:
 
     int fd_ = -1;
     bool writable_ = false;
+    bool unsynced_for_good_ = false;
     std::uint64_t size_ = 0;  // end of file as last seen, for taking back what a failed write added
 };
 

@@ -1,0 +1,99 @@
+// What lies beyond the extent of a dataset: a session that a power cut ended may have written there.
+
+#include "checked.hpp"
+#include "chunk_grid.hpp"
+#include "dataset_state.hpp"
+
+#include <cstring>
+
+#if H5MOTE_PARTIAL_IO
+
+namespace h5mote {
+
+// In the index of a dataset that can only grow along its slowest dimension the chunks from that one on reach beyond the
+// extent; else any may.
+Address DatasetState::first_beyond() noexcept {
+    unsigned slowest = 0;
+    for (unsigned i = 0; i < rank_; ++i) {
+        slowest = max_dims()[i] == kUnlimited ? i : slowest;
+    }
+    std::uint64_t below = 1;
+    for (unsigned i = 0; i < rank_; ++i) {
+        if (i != slowest) {
+            below = dims()[i] == max_dims()[i] ? below * chunks_along(max_dims()[i], chunk_dims()[i]) : 0;
+        }
+    }
+    return narrow(dims()[slowest] / chunk_dims()[slowest] * below);
+}
+
+Status DatasetState::clear_beyond() noexcept {
+    const std::size_t size = rank_ * sizeof(std::uint64_t);
+    auto* first = static_cast<std::uint64_t*>(file_->context.allocate(MemoryKind::other, size));
+    if (first == nullptr) {
+        return Status::out_of_memory;
+    }
+    Status status = Status::ok;
+    for (Address index = first_beyond(); status == Status::ok; ++index) {
+        ChunkLocation location;
+        status = table_.next(index, location);
+        if (status == Status::ok) {
+            scaled_of(index, first);
+            status = clear_chunk(index, location, first);
+        }
+    }
+    file_->context.release(MemoryKind::other, first, size);
+    return status == Status::not_found ? Status::ok : status;
+}
+
+// `first`: the chunk's coordinates, which become those of its first element.
+Status DatasetState::clear_chunk(Address index, const ChunkLocation& location, std::uint64_t* first) noexcept {
+    bool whole = false;
+    bool part = false;
+    for (unsigned i = 0; i < rank_; ++i) {
+        first[i] *= chunk_dims()[i];
+        whole = whole || first[i] >= dims()[i];
+        part = part || dims()[i] - first[i] < chunk_dims()[i];
+    }
+    if (!whole && !part) {
+        return Status::ok;
+    }
+    if (whole && table_.can_remove()) {
+        H5MOTE_TRY(table_.set(index, ChunkLocation{}, 0, 1));
+        file_->space.release(location.address, filtered() ? location.size : chunk_bytes_, false);
+        return Status::ok;
+    }
+    ChunkSlot* slot = nullptr;
+    if (fits_cache()) {
+        H5MOTE_TRY(chunk(index, false, slot));
+    }
+    // Row by row, from the first element beyond the extent on.
+    const std::uint64_t row = chunk_dims()[rank_ - 1];
+    const Address row_bytes = narrow(row * element_size_);
+    const Address rows = chunk_bytes_ / row_bytes;
+    for (Address r = 0; r < rows; ++r) {
+        const std::uint64_t last = dims()[rank_ - 1];
+        std::uint64_t from = last < first[rank_ - 1] ? 0 : last - first[rank_ - 1];
+        std::uint64_t rest = r;
+        for (unsigned i = rank_ - 1; i-- > 0;) {
+            from = first[i] + rest % chunk_dims()[i] >= dims()[i] ? 0 : from;
+            rest /= chunk_dims()[i];
+        }
+        if (from >= row) {
+            continue;
+        }
+        const Address offset = r * row_bytes + narrow(from * element_size_);
+        const Address bytes = row_bytes - narrow(from * element_size_);
+        if (slot == nullptr) {
+            H5MOTE_TRY(fill_file(location.address + offset, bytes));
+            continue;
+        }
+        const auto begin = static_cast<std::uint32_t>(offset);
+        H5MOTE_TRY(fill(slot->data() + begin, static_cast<std::size_t>(row - from)));
+        slot->touch(begin, begin + static_cast<std::uint32_t>(bytes));
+    }
+    return Status::ok;
+}
+
+}  // namespace h5mote
+
+#endif
