@@ -234,14 +234,18 @@ Status find_continuation(MessageIterator& message, Address block) noexcept {
                : status;
 }
 
-Status move_block(MessageIterator& continuation, CacheEntry& block) noexcept {
+// Gives a block another place, to which `continuation` leads. What had to wait before the block is written has to
+// before that is.
+Status move_block(MessageIterator& continuation, CacheEntry& block, Phase phase) noexcept {
     FileState& file = continuation.file();
     const Address old = block.address();
+    const Phase last = block.dirty() && block.phase() > phase ? block.phase() : phase;
     Address to = 0;
     H5MOTE_TRY(file.space.allocate(Usage::object_header, narrow(block.size()), to));
     file.cache.move(block, to);
     file.space.release(old, narrow(block.size()), false);
     file.shape().store_addr(continuation.block()->at(continuation.offset()), to);
+    MetadataCache::mark_dirty(*continuation.block(), continuation.offset(), last);
     return Status::ok;
 }
 
@@ -305,8 +309,7 @@ Status secure_change(FileState& file, Address header, Pinned& block, std::size_t
                 at = continuation.offset();
                 moved = file.one_write(*continuation.block(), at);
                 if (moved) {
-                    H5MOTE_TRY(move_block(continuation, *last));
-                    MetadataCache::mark_dirty(*continuation.block(), at, phase);
+                    H5MOTE_TRY(move_block(continuation, *last, phase));
                 }
                 before = static_cast<Pinned&&>(continuation.block());
             }

@@ -151,6 +151,7 @@ Status MetadataCache::resize(Pinned& block, std::size_t size) noexcept {
     CacheEntry* entry = nullptr;
     H5MOTE_TRY(add(old.usage_, old.address_, size, entry));
     std::memcpy(entry->image().data(), old.image().data(), size);
+    entry->dirty_from_ = old.dirty() ? 0 : entry->size_;
     entry->phase_ = old.phase_;
     entry->fresh_ = old.fresh_;
     block.reset(entry);

@@ -40,13 +40,13 @@ public:
     std::size_t size() const noexcept { return size_; }
     bool fresh() const noexcept { return fresh_; }
     bool dirty() const noexcept { return dirty_from_ < size_; }
+    /// When it may be written, if it is dirty.
+    Phase phase() const noexcept { return fresh_ ? Phase::fresh : phase_; }
 
 private:
     friend class MetadataCache;
     friend class MetadataWindow;
     friend class Pinned;
-
-    Phase phase() const noexcept { return fresh_ ? Phase::fresh : phase_; }
 
     Address address_ = 0;
     CacheEntry* hash_next_ = nullptr;

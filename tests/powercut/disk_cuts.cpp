@@ -20,7 +20,8 @@ public:
         for (unsigned i = 0; i < options.count; ++i) {
             memory_.push_back(std::make_unique<GrowingMemoryDriver>(allocator_, options.limit));
             EXPECT_EQ(memory_[i]->assign({begin[i].data(), begin[i].size()}), Status::ok);
-            recorders_.push_back(std::make_unique<DiskRecorder>(*memory_[i], i, operations));
+            sectored_.push_back(std::make_unique<Sectored>(*memory_[i], options.sector));
+            recorders_.push_back(std::make_unique<DiskRecorder>(*sectored_[i], i, operations));
         }
     }
     /// As after switching on.
@@ -42,6 +43,7 @@ private:
     const DiskOptions& options_;
     MallocAllocator allocator_;
     std::vector<std::unique_ptr<GrowingMemoryDriver>> memory_;
+    std::vector<std::unique_ptr<Sectored>> sectored_;
     std::vector<std::unique_ptr<DiskRecorder>> recorders_;
     Mounted mounted_;
 };
@@ -74,6 +76,7 @@ public:
                           [&](const Disks& disks, std::size_t operations, const char* what, std::size_t number) {
                               check(disks, history_, operations, what, number, true);
                           });
+        states.sector = options_.sector;
         states.random_subsets = options_.random_subsets * (long_run() ? 5 : 1);
         states.enough = [&] { return tally.enough(); };
         states.run();
@@ -152,6 +155,7 @@ private:
                               check(twice, next, done, how, which, false);
                           });
         states.all_subsets = 4;
+        states.sector = options_.sector;
         states.random_subsets = whole ? 4 : 0;
         states.enough = [&] { return tally.enough(); };
         states.run();

@@ -1,5 +1,5 @@
-// The power fails on disks: files and cards with sectors of 512 bytes, which arrive wholly or not at all, in any order
-// between two syncs.
+// The power fails on disks: files and cards with sectors, of 512 bytes unless a test says otherwise, which arrive
+// wholly or not at all, in any order between two syncs.
 #pragma once
 
 #include "cuts.hpp"
@@ -29,6 +29,7 @@ struct DiskOptions {
     std::size_t recoveries = 24;          ///< about that many of them until the end, and are gone on from
     std::size_t samples = 0;              ///< images that are kept as files for check_samples.py
     std::size_t random_subsets = 200;
+    std::uint32_t sector = 512;  ///< bytes of a disk that arrive wholly or not at all
 };
 
 /// Runs a scenario, cuts it everywhere and reports.

@@ -33,6 +33,20 @@ private:
     std::vector<DiskOperation>& operations_;
 };
 
+/// A disk that tells how many of its bytes arrive wholly or not at all.
+class Sectored final : public ForwardingDriver {
+public:
+    Sectored(h5mote::Driver& inner, std::size_t sector) : ForwardingDriver(inner), sector_(sector) {}
+    h5mote::Capabilities capabilities() const noexcept override {
+        h5mote::Capabilities capabilities = ForwardingDriver::capabilities();
+        capabilities.atomic_unit = static_cast<std::uint32_t>(sector_);
+        return capabilities;
+    }
+
+private:
+    std::size_t sector_;
+};
+
 /// Every state that a cut within these operations may leave behind.
 class DiskStates {
 public:

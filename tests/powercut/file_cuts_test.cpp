@@ -20,6 +20,13 @@ DiskOptions options(std::size_t recoveries = 80) {
     return result;
 }
 
+// A disk whose sectors are not of 512 bytes.
+DiskOptions with_sectors(std::uint32_t size) {
+    DiskOptions result = options(24);
+    result.sector = size;
+    return result;
+}
+
 // A chunk a row: through all levels of the index, to data blocks with pages.
 Appending one_row_chunks(bool filtered) {
     Appending result{1, filtered};
@@ -53,6 +60,18 @@ TEST(PowerCut, Sessions) { cut_disks("sessions", sessions(5, 30, false, 4), 4070
 TEST(PowerCut, CompressedSessions) { cut_disks("compressed-sessions", sessions(5, 30, true, 8), 42800, options()); }
 TEST(PowerCut, Remaking) { cut_disks("remaking", remaking(16, 1), 30000, options(24)); }
 TEST(PowerCut, Remaking3) { cut_disks("remaking-3", remaking(16, 3), 32000, options(24)); }
+TEST(PowerCut, SectorsOf128) {
+    cut_disks("sectors-128", objects(60, 2, false), 1000, with_sectors(128));
+    cut_disks("sectors-128-attributes", attributes(30, 2), 1000, with_sectors(128));
+}
+TEST(PowerCut, SectorsOf256) {
+    cut_disks("sectors-256", objects(60, 2, true), 1000, with_sectors(256));
+    cut_disks("sectors-256-links", links(12, 2, false), 1000, with_sectors(256));
+}
+TEST(PowerCut, SectorsOf4096) {
+    cut_disks("sectors-4096", objects(60, 2, false), 1000, with_sectors(4096));
+    cut_disks("sectors-4096-links", links(12, 2, false), 1000, with_sectors(4096));
+}
 TEST(PowerCut, Full) {
     DiskOptions full = options(24);
     full.limit = 12000;

@@ -4,6 +4,7 @@
 #include <h5mote/filters/fletcher32.hpp>
 #include <h5mote/h5mote.hpp>
 #include <h5mote/port/malloc.hpp>
+#include <h5mote/vfd/journal.hpp>
 #include <h5mote/vfd/memory.hpp>
 #include <h5mote/vfd/region.hpp>
 
@@ -496,6 +497,22 @@ TEST(AtomicUnit, WhatIsNotPromisedIsNotReliedOn) {
         commits.sync_is_commit = true;
         PromisingDriver committing(storage, commits);
         EXPECT_EQ(File::open(library, committing).status(), Status::ok);
+    }
+    // A journal makes up for units that are too small, not for syncs that keep nothing apart.
+    for (std::size_t i : {0U, 4U, 5U}) {
+        GrowingMemoryDriver home(memory);
+        GrowingMemoryDriver log(memory);
+        PromisingDriver file(home, too_little[i]);
+        alignas(8) std::byte work[JournalDriver::required_memory()];
+        for (const bool of_log : {false, true}) {
+            JournalDriver journal(of_log ? static_cast<Driver&>(log) : file, of_log ? static_cast<Driver&>(file) : log,
+                                  work);
+            EXPECT_EQ(journal.capabilities().sync_is_commit, i == 0);
+        }
+        JournalDriver journal(file, log, work);
+        ASSERT_EQ(journal.open(), Status::ok);
+        const Status status = File::create(library, journal).status();
+        EXPECT_TRUE(i == 0 ? status == Status::ok : refused(library, status)) << i;
     }
     // In the order in which they were made no sync needs to keep writes apart.
     Capabilities ordered = with_unit(512);

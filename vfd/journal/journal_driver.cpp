@@ -15,10 +15,14 @@ constexpr std::uint32_t kForCommits = 2 * kRecordSize;
 
 Capabilities JournalDriver::capabilities() const noexcept {
     Capabilities capabilities = home_.capabilities();
-    capabilities.writable = capabilities.writable && !options_.read_only && log_.capabilities().writable;
-    capabilities.overwrite = true;
-    capabilities.sync_is_barrier = true;
-    capabilities.sync_is_commit = true;
+    const Capabilities log = log_.capabilities();
+    // The log is complete before the file is touched, and both are written again and again: where that cannot be, no
+    // journal helps.
+    const auto suits = [](const Capabilities& storage) noexcept {
+        return storage.overwrite && (storage.ordered || storage.sync_is_barrier);
+    };
+    capabilities.writable = capabilities.writable && !options_.read_only && log.writable;
+    capabilities.sync_is_commit = suits(capabilities) && suits(log);
     return capabilities;
 }
 

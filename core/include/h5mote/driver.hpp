@@ -16,7 +16,8 @@ enum class Usage : std::uint8_t { superblock, btree, raw_data, global_heap, loca
 /// What a storage promises. The core chooses how it writes by these; see README.md, "Crash safety". A file is opened
 /// for writing only where a power cut cannot damage it: where sync_is_commit, or else where writes can be put in order
 /// (with `ordered` or sync_is_barrier), may overwrite others, and have an atomic unit of 128 bytes or more. On any
-/// other storage that is `unsupported` (Feature::ordered_writing), and JournalDriver makes one that commits of it.
+/// other storage that is `unsupported` (Feature::ordered_writing). Where only the unit is too small, JournalDriver makes
+/// a storage that commits of it.
 struct Capabilities {
     /// Bytes that are written wholly or not at all when they lie in one aligned unit of that size; 1 if nothing is
     /// promised. 512 for sectors. The largest power of two that divides it, but at most 512, is what the core uses.

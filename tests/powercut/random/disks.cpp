@@ -37,20 +37,6 @@ DiskOptions draw_options(Medium medium, std::uint64_t seed) {
     return options;
 }
 
-// Tells how much of it arrives wholly or not at all.
-class Sectored final : public ForwardingDriver {
-public:
-    Sectored(Driver& inner, std::size_t sector) : ForwardingDriver(inner), sector_(sector) {}
-    Capabilities capabilities() const noexcept override {
-        Capabilities capabilities = ForwardingDriver::capabilities();
-        capabilities.atomic_unit = static_cast<std::uint32_t>(sector_);
-        return capabilities;
-    }
-
-private:
-    std::size_t sector_;
-};
-
 class DiskBench final : public Storage {
 public:
     DiskBench(const DiskOptions& options, const Disks& begin) : options_(options) {
