@@ -65,7 +65,14 @@ struct Case {
     std::vector<Step> (*steps)(std::uint64_t seed);
     WritingCounts (*run)(std::uint64_t seed, const std::vector<Step>& steps, const WritingOptions& options);
 };
-constexpr Case kCases[] = {{"writing", random_steps, run_writing}, {"reading", random_reading_steps, run_reading}};
+constexpr Case kCases[] = {
+#if H5MOTE_WRITE
+    {"writing", random_steps, run_writing},
+#endif
+#if H5MOTE_ALL_FORMATS
+    {"reading", random_reading_steps, run_reading},
+#endif
+};
 
 // In a process of its own.
 Outcome run(const Case& what, std::uint64_t seed, const std::vector<Step>& steps, const WritingOptions& options) {

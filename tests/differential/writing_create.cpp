@@ -1,0 +1,189 @@
+#include "writing_run.hpp"
+
+#include <algorithm>
+
+namespace differential {
+namespace {
+
+ChunkDims chunk_dims(const std::vector<std::uint32_t>& dims) {
+    switch (dims.size()) {
+        case 0:
+            return {};
+        case 1:
+            return {dims[0]};
+        case 2:
+            return {dims[0], dims[1]};
+        case 3:
+            return {dims[0], dims[1], dims[2]};
+        default:
+            return {dims[0], dims[1], dims[2], dims[3]};
+    }
+}
+
+struct NewDataset {
+    Type type;
+    Extent extent;
+    std::vector<std::uint32_t> chunk;
+    unsigned filters = 0;  // bits: shuffle, deflate, fletcher32
+    bool compact = false;
+    Blob fill;
+    AllocationTime allocation = AllocationTime::automatic;
+    FillTime fill_time = FillTime::if_set;
+    std::uint32_t reserve = 65536;
+
+    explicit NewDataset(Random& random);
+    std::string text() const;
+    DatasetCreate create() const;
+    Id list() const;
+};
+
+NewDataset::NewDataset(Random& random) {
+    TypeChoice choice;
+    choice.depth = random.one_in(2) ? 0 : 3;
+    type = Type(random_type(random, choice));
+    const bool log = random.one_in(2);
+    const std::uint64_t rank = log ? 1 : random.pick<std::uint64_t>({0, 1, 1, 2, 2, 3, 4});
+    extent.space_class = rank == 0 ? DataspaceClass::scalar : DataspaceClass::simple;
+    const bool chunked = log || (rank != 0 && !random.one_in(3));
+    const bool fixed = !log && random.one_in(2);
+    const std::uint64_t unlimited = random.below(rank + 1);
+    for (std::uint64_t d = 0; d < rank; ++d) {
+        const std::uint64_t dim = rank == 1 ? random.small(400) : random.between(d == 0 ? 0 : 1, rank == 2 ? 12 : 5);
+        extent.dims.push_back(dim);
+        const bool grows = d == unlimited || (log && d == 0);
+        extent.max_dims.push_back(!chunked || fixed ? dim : grows ? h5mote::kUnlimited : dim + random.below(20));
+        if (chunked && fixed && random.one_in(3)) {
+            extent.max_dims.back() += random.below(400);
+        }
+        if (chunked) {
+            const std::uint64_t most = extent.max_dims.back() == h5mote::kUnlimited
+                                           ? 200
+                                           : std::min<std::uint64_t>(extent.max_dims.back(), 200);
+            chunk.push_back(static_cast<std::uint32_t>(1 + random.small(std::max<std::uint64_t>(most, 1) - 1)));
+        }
+    }
+    compact = !chunked && random.one_in(3);
+    if (chunked && random.one_in(3)) {
+        filters = static_cast<unsigned>(random.between(1, 7));
+    }
+    if (random.one_in(3)) {
+        fill = random_values(random, type.id(), 1);
+    }
+    if (random.one_in(2)) {
+        allocation = chunked ? random.pick({AllocationTime::early, AllocationTime::late, AllocationTime::incremental})
+                             : random.pick({AllocationTime::early, AllocationTime::late});
+    }
+    if (compact) {
+        allocation = AllocationTime::automatic;
+    }
+    if (random.one_in(3)) {
+        fill_time = random.pick({FillTime::on_allocation, FillTime::never, FillTime::if_set});
+    }
+    reserve = random.pick({0U, 0U, 300U, 65536U});
+}
+
+std::string NewDataset::text() const {
+    std::string text = type_text(type.view()) + " " + text_of(extent.dims) + text_of(extent.max_dims) + " chunk " +
+                       text_of(Sizes(chunk.begin(), chunk.end()));
+    return text + " filters " + std::to_string(filters) + (compact ? " compact" : "") + " fill " +
+           std::to_string(fill.size()) + " allocation " + std::to_string(static_cast<int>(allocation)) + " fill time " +
+           std::to_string(static_cast<int>(fill_time)) + " reserve " + std::to_string(reserve);
+}
+
+DatasetCreate NewDataset::create() const {
+    DatasetCreate create;
+    create.layout = compact ? Layout::compact : Layout::automatic;
+    create.chunk = chunk_dims(chunk);
+    const FilterSpec specs[] = {filters::shuffle, filters::deflate, filters::fletcher32};
+    const FilterSpec* chosen[3] = {};
+    unsigned count = 0;
+    for (unsigned i = 0; i < 3; ++i) {
+        if ((filters >> i & 1U) != 0) {
+            chosen[count++] = &specs[i];
+        }
+    }
+    create.filters = count == 0   ? FilterList{}
+                     : count == 1 ? FilterList{*chosen[0]}
+                     : count == 2 ? FilterList{*chosen[0], *chosen[1]}
+                                  : FilterList{*chosen[0], *chosen[1], *chosen[2]};
+    create.fill = {fill.data(), fill.size()};
+    create.allocation = allocation;
+    create.fill_time = fill_time;
+    create.reserve = reserve;
+    return create;
+}
+
+Id NewDataset::list() const {
+    Id list = DIFFERENTIAL_ID(H5Pcreate(H5P_DATASET_CREATE));
+    if (!chunk.empty()) {
+        const std::vector<hsize_t> dims(chunk.begin(), chunk.end());
+        DIFFERENTIAL_OK(H5Pset_chunk(list, static_cast<int>(dims.size()), dims.data()));
+    }
+    if (compact) {
+        DIFFERENTIAL_OK(H5Pset_layout(list, H5D_COMPACT));
+    }
+    if ((filters & 1U) != 0) {
+        DIFFERENTIAL_OK(H5Pset_shuffle(list));
+    }
+    if ((filters & 2U) != 0) {
+        DIFFERENTIAL_OK(H5Pset_deflate(list, 6));
+    }
+    if ((filters & 4U) != 0) {
+        DIFFERENTIAL_OK(H5Pset_fletcher32(list));
+    }
+    if (!fill.empty()) {
+        DIFFERENTIAL_OK(H5Pset_fill_value(list, type.id(), fill.data()));
+    }
+    const H5D_alloc_time_t times[] = {H5D_ALLOC_TIME_DEFAULT, H5D_ALLOC_TIME_EARLY, H5D_ALLOC_TIME_LATE,
+                                      H5D_ALLOC_TIME_INCR};
+    DIFFERENTIAL_OK(H5Pset_alloc_time(list, times[static_cast<int>(allocation)]));
+    const H5D_fill_time_t fills[] = {H5D_FILL_TIME_ALLOC, H5D_FILL_TIME_NEVER, H5D_FILL_TIME_IFSET};
+    // libhdf5 leaves in a contiguous dataset without a fill value of its own what the file held there.
+    const bool leaves = chunk.empty() && fill_time == FillTime::if_set && fill.empty();
+    DIFFERENTIAL_OK(H5Pset_fill_time(list, leaves ? H5D_FILL_TIME_ALLOC : fills[static_cast<int>(fill_time)]));
+    return list;
+}
+
+}  // namespace
+
+void Writing::create_dataset(Random& random) {
+    bool found = false;
+    const std::size_t parent = any_object(random, is_group, found);
+    const std::string name = new_name(random);
+    const std::string path = model_.path_of(parent) + "/" + name;
+    const NewDataset what(random);
+    tell("create_dataset %s %s\n", path.c_str(), what.text().c_str());
+    const bool exists = model_.objects[parent].links.count(name) != 0;
+    auto made = session_->file.root().create_dataset(path, what.type.view(), what.extent.dataspace(), what.create());
+    if (exists) {
+        if (made.status() != Status::already_exists && made.status() != Status::unsupported) {
+            differ("create_dataset: an existing name gives " + say(library(), made.status()));
+        }
+        return;
+    }
+    // An early dataset of no size, and chunks larger than what may ever be there, are refused by both.
+    if (!done(made.status(), "create_dataset")) {
+        return;
+    }
+    const Id created = DIFFERENTIAL_ID(
+        H5Dcreate2(file_, path.c_str(), what.type.id(), what.extent.id(), H5P_DEFAULT, what.list(), H5P_DEFAULT));
+    const std::size_t object = model_.objects.size();
+    link(parent, name, {false, "", object});
+    model_.objects.emplace_back();
+    ObjectValue& value = model_.objects.back();
+    value.kind = ObjectValue::Kind::dataset;
+    value.type = what.type;
+    value.extent = what.extent;
+    const std::byte known = what.fill_time == FillTime::never ? std::byte{0} : std::byte{0xff};
+    fills_[object] = {what.fill.empty() ? Blob(what.type.size()) : what.fill, known};
+    const std::uint64_t count = value.extent.count();
+    for (std::uint64_t i = 0; i < count; ++i) {
+        value.values.insert(value.values.end(), fills_[object].first.begin(), fills_[object].first.end());
+    }
+    value.known.assign(value.values.size(), known);
+    if (random.one_in(2)) {
+        session_->datasets.emplace(object, static_cast<Dataset&&>(*made));
+    }
+}
+
+}  // namespace differential

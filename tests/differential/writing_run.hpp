@@ -1,0 +1,112 @@
+// One run of the writing test: the session of h5mote, the file of libhdf5, the model, and each kind of call.
+#pragma once
+
+#include "selection.hpp"
+#include "storage.hpp"
+#include "tree.hpp"
+#include "writing.hpp"
+
+#include <h5mote/arena.hpp>
+#include <h5mote/h5mote.hpp>
+#include <h5mote/port/malloc.hpp>
+
+#include <initializer_list>
+#include <optional>
+
+namespace differential {
+
+inline constexpr std::uint64_t kMostBytes = 60000;  // of one dataset
+
+/// The filters of the writing test.
+h5mote::Span<const h5mote::Filter* const> writing_filters() noexcept;
+/// Throws unless h5mote reads `image` as the model says, and finds it sound. Does nothing in profiles that read
+/// nothing.
+void verify_with_h5mote(const Tree& model, const Blob& image, const std::string& who);
+
+using namespace h5mote;  // this header belongs to one program
+
+// One session of h5mote: memory, library, file and the handles that stay open. In an arena or with malloc.
+struct Session {
+    Session(Random& random, Driver& storage) : driver(storage) {
+        if (random.one_in(2)) {
+            memory.resize(1 << 18);
+            arena.emplace(Bytes{reinterpret_cast<std::byte*>(memory.data()), memory.size() * 8});
+        }
+        access.metadata_cache = random.pick<std::size_t>({1024, 1536, 2048, 4096, 16384, 262144});
+        access.chunk_cache = random.pick<std::size_t>({256, 481, 1024, 4096, 16384, 1 << 20});
+    }
+    Allocator& allocator() { return arena ? static_cast<Allocator&>(*arena) : heap; }
+
+    std::vector<std::uint64_t> memory;
+    std::optional<Arena> arena;
+    MallocAllocator heap;
+    NullPort port;
+    std::optional<Library> library;
+    Driver& driver;
+    FileAccess access;
+    File file;
+    std::map<std::size_t, Dataset> datasets;  // by the object of the model
+};
+
+class Writing {
+public:
+    Writing(std::uint64_t seed, const WritingOptions& options);
+    void run(const Step& step);
+    void finish() { (void)end(); }
+    const WritingCounts& counts() const noexcept { return counts_; }
+
+private:
+    [[gnu::format(printf, 2, 3)]] void tell(const char* format, ...) const;
+    Library& library() { return *session_->library; }
+
+    void start();
+    Blob end();
+    void reopen(Random& random);
+    // False: unsupported.
+    bool open(Random& random, bool create, const FileCreate& properties);
+    void verify(const Blob& image, const std::string& who);
+
+    // Whether h5mote did it; throws when it may not refuse.
+    bool done(Status status, const std::string& what, std::initializer_list<Status> allowed = {});
+    std::size_t any_object(Random& random, bool (*fits)(const ObjectValue&), bool& found) const;
+    std::string new_name(Random& random) const;
+    Dataset* dataset(std::size_t object);
+    // The dataset's handle, or `group` opened; nullptr: refused.
+    Object* open_object(std::size_t object, Group& group);
+    Id other(std::size_t object, hid_t file) const;
+
+    void create_group(Random& random);
+    void create_dataset(Random& random);
+    void append(Random& random);
+    void write(Random& random);
+    void read(Random& random);
+    void set_extent(Random& random);
+    void attribute(Random& random);
+    void remove_attribute(Random& random);
+    void soft_link(Random& random);
+    void hard_link(Random& random);
+    void unlink(Random& random);
+    void close_dataset(Random& random);
+
+    void link(std::size_t group, const std::string& name, const LinkValue& value);
+    void grow(ObjectValue& value, const Sizes& dims);
+    void put(ObjectValue& value, const Sizes& elements, hid_t memory_type, const Blob& data);
+    void put_libhdf5(std::size_t object, const Sizes& elements, hid_t memory_type, const Blob& data);
+
+    Random random_;
+    WritingOptions options_;
+    WritingCounts counts_;
+    std::unique_ptr<Storage> storage_;
+    std::optional<Session> session_;
+    Bounds bounds_;
+    Id file_;
+    Tree model_;
+    // What new elements of each dataset hold: one element, and whether it is known.
+    std::map<std::size_t, std::pair<Blob, std::byte>> fills_;
+};
+
+inline bool is_group(const ObjectValue& value) { return value.kind == ObjectValue::Kind::group; }
+inline bool is_dataset(const ObjectValue& value) { return value.kind == ObjectValue::Kind::dataset; }
+inline bool is_any(const ObjectValue&) { return true; }
+
+}  // namespace differential

@@ -1,0 +1,167 @@
+// What the logger cannot do: selections are written and read, datasets change their extent, files are read again.
+#include "writing_run.hpp"
+
+#include <h5mote/check.hpp>
+#include <h5mote/vfd/memory.hpp>
+
+#include <algorithm>
+
+namespace differential {
+namespace {
+
+class ProblemText final : public CheckReporter {
+public:
+    void problem(const Problem& problem) noexcept override {
+        if (!problem.note) {
+            text_ += " part " + std::to_string(static_cast<int>(problem.part)) + " kind " +
+                     std::to_string(static_cast<int>(problem.kind)) + " at " + std::to_string(problem.address) +
+                     " number " + std::to_string(problem.number) + " of object " + std::to_string(problem.object);
+        }
+    }
+    const std::string& text() const noexcept { return text_; }
+
+private:
+    std::string text_;
+};
+
+bool can_grow(const ObjectValue& value) { return is_dataset(value) && value.extent.dims != value.extent.max_dims; }
+
+}  // namespace
+
+void verify_with_h5mote(const Tree& model, const Blob& image, const std::string& who) {
+    MallocAllocator heap;
+    {
+        NullPort port;
+        Library library(heap, port, writing_filters());
+        MemoryDriver driver = MemoryDriver::reading({image.data(), image.size()});
+        FileAccess access;
+        access.read_only = true;
+        access.metadata_cache = 1 << 18;
+        access.chunk_cache = 1 << 20;
+        auto file = File::open(library, driver, access);
+        if (!file) {
+            differ(who + " read by h5mote: open " + say(library, file.status()));
+        }
+        compare(model, read_h5mote(library, *file), who + " read by h5mote");
+        ProblemText problems;
+        CheckOptions options;
+        options.memory = 1 << 16;
+        const Status status = check_file(*file, options, problems);
+        if (status != Status::ok || !problems.text().empty()) {
+            differ(who + " checked by h5mote: " + say(library, status) + problems.text());
+        }
+    }
+    if (heap.blocks() != 0) {
+        differ("memory: reading left blocks behind");
+    }
+}
+
+void Writing::write(Random& random) {
+    bool found = false;
+    const std::size_t object = any_object(random, is_dataset, found);
+    if (!found) {
+        return;
+    }
+    ObjectValue& value = model_.objects[object];
+    const Pick pick = Pick::random(random, value.extent.dims, false);
+    const Sizes elements = pick.elements(value.extent.dims);
+    const Type memory(random_memory_type(random, value.type.id(), true));
+    const Id memory_type = memory.id();
+    const Blob data = random_values(random, memory_type, elements.size());
+    tell("write %s %s as %s", model_.path_of(object).c_str(), pick.text().c_str(), type_text(memory.view()).c_str());
+    // Packed, or scattered over a larger extent in memory.
+    const bool packed = random.one_in(2);
+    const std::uint64_t extent = elements.size() + random.below(1 + elements.size());
+    const Pick from = Pick::random_line(random, extent, elements.size());
+    tell("%s%s\n", packed ? "" : " from ", packed ? "" : from.text().c_str());
+    Dataset* const to = dataset(object);
+    if (to == nullptr) {
+        return;
+    }
+    SelectionSet set(library());
+    const Selection selection = pick.view(set, value.extent.dataspace());
+    Status status = Status::ok;
+    if (packed) {
+        status = to->write(selection, memory.view(), {data.data(), data.size()});
+    } else {
+        Blob scattered(extent * memory.size());
+        const Sizes places = from.elements({extent});
+        for (std::size_t i = 0; i < places.size(); ++i) {
+            std::copy_n(data.begin() + static_cast<std::ptrdiff_t>(i * memory.size()), memory.size(),
+                        scattered.begin() + static_cast<std::ptrdiff_t>(places[i] * memory.size()));
+        }
+        SelectionSet none(library());
+        const Dataspace line = Dataspace::simple({extent});
+        status = to->write(selection, memory.view(), line, from.view(none, line), {scattered.data(), scattered.size()});
+    }
+    if (done(status, "write", {Status::type_mismatch})) {
+        put(value, elements, memory_type, data);
+        put_libhdf5(object, elements, memory_type, data);
+        return;
+    }
+    // A part may have been written.
+    const std::size_t size = value.type.size();
+    for (const std::uint64_t element : elements) {
+        std::fill_n(value.known.begin() + static_cast<std::ptrdiff_t>(element * size), size, std::byte{0});
+    }
+}
+
+void Writing::read(Random& random) {
+    bool found = false;
+    const std::size_t object = any_object(random, is_dataset, found);
+    if (!found) {
+        return;
+    }
+    const ObjectValue& value = model_.objects[object];
+    const Pick pick = Pick::random(random, value.extent.dims, true);
+    const Sizes elements = pick.elements(value.extent.dims);
+    tell("read %s %s\n", model_.path_of(object).c_str(), pick.text().c_str());
+    Dataset* const from = dataset(object);
+    if (from == nullptr) {
+        return;
+    }
+    SelectionSet set(library());
+    const std::size_t size = value.type.size();
+    Blob seen(elements.size() * size);
+    const Status status =
+        from->read(pick.view(set, value.extent.dataspace()), value.type.view(), {seen.data(), seen.size()});
+    if (!done(status, "read")) {
+        return;
+    }
+    const Blob mask = significant_bytes(value.type.id());
+    for (std::size_t i = 0; i < elements.size(); ++i) {
+        for (std::size_t b = 0; b < size; ++b) {
+            const std::size_t at = elements[i] * size + b;
+            if (((seen[i * size + b] ^ value.values[at]) & value.known[at] & mask[b]) != std::byte{0}) {
+                differ("read: " + model_.path_of(object) + " element " + std::to_string(elements[i]) + " byte " +
+                       std::to_string(b) + " is wrong");
+            }
+        }
+    }
+}
+
+void Writing::set_extent(Random& random) {
+    bool found = false;
+    const std::size_t object = any_object(random, can_grow, found);
+    if (!found) {
+        return;
+    }
+    ObjectValue& value = model_.objects[object];
+    Sizes dims = value.extent.dims;
+    for (std::size_t d = 0; d < dims.size(); ++d) {
+        dims[d] += std::min(value.extent.max_dims[d] - dims[d], random.small(dims.size() == 1 ? 200 : 6));
+    }
+    if (volume(dims) * value.type.size() > kMostBytes) {
+        return;
+    }
+    tell("set_extent %s %s\n", model_.path_of(object).c_str(), text_of(dims).c_str());
+    Dataset* const to = dataset(object);
+    if (to == nullptr || !done(to->set_extent(Span<const std::uint64_t>(dims.data(), dims.size())), "set_extent")) {
+        return;
+    }
+    const std::vector<hsize_t> now(dims.begin(), dims.end());
+    DIFFERENTIAL_OK(H5Dset_extent(other(object, file_), now.data()));
+    grow(value, dims);
+}
+
+}  // namespace differential
