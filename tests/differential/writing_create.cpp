@@ -41,7 +41,7 @@ NewDataset::NewDataset(Random& random) {
     TypeChoice choice;
     choice.depth = random.one_in(2) ? 0 : 3;
     type = Type(random_type(random, choice));
-    const bool log = random.one_in(2);
+    const bool log = H5MOTE_PARTIAL_IO == 0 || random.one_in(2);
     const std::uint64_t rank = log ? 1 : random.pick<std::uint64_t>({0, 1, 1, 2, 2, 3, 4});
     extent.space_class = rank == 0 ? DataspaceClass::scalar : DataspaceClass::simple;
     const bool chunked = log || (rank != 0 && !random.one_in(3));
@@ -63,7 +63,7 @@ NewDataset::NewDataset(Random& random) {
         }
     }
     compact = !chunked && random.one_in(3);
-    if (chunked && random.one_in(3)) {
+    if (H5MOTE_FILTERS != 0 && chunked && random.one_in(3)) {
         filters = static_cast<unsigned>(random.between(1, 7));
     }
     if (random.one_in(3)) {

@@ -114,7 +114,7 @@ void Writing::append(Random& random) {
         std::min(value.extent.max_dims[0] - before,
                  (kMostBytes - std::min(kMostBytes, before * value.type.size())) / value.type.size());
     std::uint64_t count = std::min<std::uint64_t>(random.small(300), room);
-    const Type memory(random_memory_type(random, value.type.id(), true));
+    const Type memory = H5MOTE_CONVERSION != 0 ? Type(random_memory_type(random, value.type.id(), true)) : value.type;
     const Id memory_type = memory.id();
     const Blob data = random_values(random, memory_type, count);
     tell("append %s %llu as %s\n", model_.path_of(object).c_str(), static_cast<unsigned long long>(count),
