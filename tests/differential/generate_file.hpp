@@ -23,6 +23,10 @@ private:
     }
     void create_group(Random& random);
     void create_dataset(Random& random);
+    // Of pieces of other datasets of this file, one after the other.
+    void create_virtual(Random& random);
+    // Names one or two files beside this one for the raw data.
+    void set_external(Random& random, hid_t list, std::uint64_t bytes);
     void write(Random& random, const std::string& path);
     void set_extent(Random& random);
     void attribute(Random& random);
@@ -35,6 +39,7 @@ private:
     Id file_;
     std::vector<std::string> groups_{"/"};
     std::vector<std::string> datasets_;
+    unsigned external_files_ = 0;
 };
 
 }  // namespace differential
