@@ -16,6 +16,7 @@ Bytes bytes_of(std::int32_t* from, std::size_t count) noexcept {
 
 }  // namespace
 
+#if H5MOTE_MAX_RANK >= 4
 TEST(DatasetCreateTest, RankChunksAndFiltersKnownWhileRunning) {
     for (unsigned rank = 1; rank <= 4; ++rank) {
         Bench bench;
@@ -68,6 +69,7 @@ TEST(DatasetCreateTest, RankChunksAndFiltersKnownWhileRunning) {
 #endif
     }
 }
+#endif
 
 // Lists that are too long are refused, however long.
 TEST(DatasetCreateTest, TooManyDimensionsOrFilters) {
@@ -130,6 +132,7 @@ static_assert(!std::is_copy_constructible_v<OwnHyperslab<2>> && !std::is_move_co
 static_assert(!std::is_assignable_v<OwnHyperslab<2>&, OwnHyperslab<2>>);
 static_assert(std::is_constructible_v<Selection, const OwnHyperslab<2>&>);
 
+#if H5MOTE_MAX_RANK >= 2
 TEST(SelectionTest, NumbersWrittenInPlaceAreKept) {
     const auto kept = Selection::hyperslab({1, 2}, {2, 2}, {3, 1});
     const Selection& bound = Selection::hyperslab({0, 0}, {1, 1}, {1, 1}, {2, 3});
@@ -156,3 +159,5 @@ TEST(SelectionTest, NumbersWrittenInPlaceAreKept) {
     EXPECT_EQ(moved.bounds(space, low, high), Status::ok);
     EXPECT_EQ(high[0], 5U);
 }
+
+#endif
