@@ -16,6 +16,8 @@
 #include <string>
 #include <vector>
 
+#if H5MOTE_ALL_FORMATS
+
 namespace {
 
 using namespace h5mote;
@@ -403,3 +405,5 @@ TEST(WriteOrder, ReadingThroughAWritableHandleWritesNothing) {
 }
 
 }  // namespace
+
+#endif
