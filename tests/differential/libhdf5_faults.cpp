@@ -78,6 +78,30 @@ bool keeps_filter_mask() {
     return false;
 }
 
+// All elements of a chunk are written, but of each only one of two members, by a type in memory that is as large as the
+// one in the file: the other member is lost.
+bool loses_members() {
+    struct Both {
+        std::int32_t a, b;
+    };
+    Id file = create_image({});
+    const Id type = DIFFERENTIAL_ID(H5Tcreate(H5T_COMPOUND, sizeof(Both)));
+    DIFFERENTIAL_OK(H5Tinsert(type, "a", 0, H5T_NATIVE_INT32));
+    DIFFERENTIAL_OK(H5Tinsert(type, "b", 4, H5T_NATIVE_INT32));
+    const Id only = DIFFERENTIAL_ID(H5Tcreate(H5T_COMPOUND, 8));
+    DIFFERENTIAL_OK(H5Tinsert(only, "a", 0, H5T_NATIVE_INT64));
+    Both values[4] = {{1, 5}, {2, 6}, {3, 7}, {4, 8}};
+    const std::int64_t others[4] = {9, 9, 9, 9};
+    Id dataset = DIFFERENTIAL_ID(H5Dcreate2(file, "a", type, line(4), H5P_DEFAULT, chunked(4), H5P_DEFAULT));
+    DIFFERENTIAL_OK(H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values));
+    dataset = Id();
+    dataset = DIFFERENTIAL_ID(H5Dopen2(file, "a", H5P_DEFAULT));
+    DIFFERENTIAL_OK(H5Dwrite(dataset, only, H5S_ALL, H5S_ALL, H5P_DEFAULT, others));
+    DIFFERENTIAL_OK(H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values));
+    (void)close_image(file);
+    return values[3].a == 9 && values[3].b != 8;
+}
+
 // H5Fget_file_image() clears the flags of a superblock of version 3 and leaves its checksum as it was.
 bool spoils_image() {
     Id file = create_image({H5F_LIBVER_V110, H5F_LIBVER_LATEST});
@@ -101,6 +125,7 @@ int main() {
     prepare_libhdf5();
     tell("a first write that covers everything forgets the fill value behind the extent", forgets_fill_value());
     tell("a chunk of the same size keeps the filter mask of the one before", keeps_filter_mask());
+    tell("a memory type of fewer members, but of the same size, clears the others", loses_members());
     tell("H5Fget_file_image leaves a wrong checksum", spoils_image());
     return 0;
 }
