@@ -58,8 +58,8 @@ public:
         if (room_.block) {
             link_.block.reset();
             moved_.block.reset();
-            H5MOTE_TRY(secure(room_));
             H5MOTE_TRY(order_addition(room_));
+            H5MOTE_TRY(secure(room_));
             put(room_);
             return Status::ok;
         }
@@ -183,17 +183,18 @@ private:
         return status == Status::not_found ? Status::ok : status;
     }
 
-    // What is added may stand for what was removed from another block of the header, or need what was added there: it
-    // is not on the storage without those changes. `place` is in the block that is about to be changed.
+    // Comes before secure() where a message is added: it may stand for one that was removed from another block of the
+    // header, or need one that was added there, and is not on the storage without those changes.
     H5MOTE_STEP Status order_addition(Place& place) noexcept {
         if (file_.is_atomic()) {
             return Status::ok;
         }
         CacheEntry& changed = *place.block;
+        const bool moves = !file_.one_write(changed, place.header);
+        unsigned others = changed.fresh() ? 0 : 1;  // changed live blocks, of which one may lead to this one
+        const CacheEntry* last = &changed;
         MessageIterator message(file_, header_);
         Status status;
-        unsigned others = 0;  // live blocks
-        const CacheEntry* last = &changed;
         while ((status = message.next()) == Status::ok) {
             // A block that is looked at through a window was not changed.
             CacheEntry* const block = message.block() ? &*message.block() : nullptr;
@@ -202,20 +203,16 @@ private:
             }
             last = block;
             ++others;
-            if (!changed.fresh()) {
+            if (!changed.fresh() && !moves) {
                 H5MOTE_TRY(file_.write_after(changed, *block));
             }
         }
         if (status != Status::not_found) {
             return status;
         }
-        if (!changed.fresh() || others < 2) {
-            return Status::ok;
-        }
-        // A fresh block appears with the live one that leads to it. Which of several that is, is not known here: all of
-        // them are written. The fresh block is live then, and changing it has to be made safe once more.
-        H5MOTE_TRY(file_.order());
-        return secure(place);
+        // A fresh block, or one that moves, appears with the live one that leads to it. Which that is, and what waits
+        // for it, is not known here.
+        return (changed.fresh() || moves) && others > 1 ? file_.order() : Status::ok;
     }
 
     // Replaces what stands at a place by a message of `size` bytes; what is left over becomes a null message. The
@@ -250,9 +247,9 @@ private:
         Place& link = move ? moved_ : link_;
         Pinned block;
         H5MOTE_TRY(file_.create_block(Usage::object_header, size, size, block));
-        Status status = beside == nullptr ? secure(link) : secure_both(*beside);
-        if (status == Status::ok && beside == nullptr) {
-            status = order_addition(link);
+        Status status = beside == nullptr ? order_addition(link) : Status::ok;
+        if (status == Status::ok) {
+            status = beside == nullptr ? secure(link) : secure_both(*beside);
         }
         if (status != Status::ok) {
             const Address fresh = block->address();

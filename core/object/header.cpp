@@ -238,6 +238,10 @@ Status find_continuation(MessageIterator& message, Address block) noexcept {
 // before that is.
 Status move_block(MessageIterator& continuation, CacheEntry& block, Phase phase) noexcept {
     FileState& file = continuation.file();
+    if (block.waits()) {
+        // At its new place it would appear with the block that leads there, before what it waits for.
+        H5MOTE_TRY(file.order());
+    }
     const Address old = block.address();
     const Phase last = block.dirty() && block.phase() > phase ? block.phase() : phase;
     Address to = 0;

@@ -42,6 +42,8 @@ public:
     bool dirty() const noexcept { return dirty_from_ < size_; }
     /// When it may be written, if it is dirty.
     Phase phase() const noexcept { return fresh_ ? Phase::fresh : phase_; }
+    /// Waits for another block of its kind: write_after().
+    bool waits() const noexcept { return dirty() && !fresh_ && phase_ > Phase::object; }
 
 private:
     friend class MetadataCache;
