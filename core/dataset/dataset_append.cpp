@@ -39,34 +39,6 @@ Status DatasetState::open_tail() noexcept {
     H5MOTE_TRY(chunk(index, offset == 0, slot));
     tail_ = nullptr;
     at = end = nullptr;
-    if (slot->address == kUndefinedAddress && !filtered()) {
-        // Space is found now, so that a full device is told by the append that does not fit.
-        ChunkLocation location;
-        bool zeros = false;
-        const Status status = allocate_chunks(index, location, zeros, index_phase(slot->within));
-        if (status != Status::ok) {
-            if (!slot->dirty()) {
-                file_->chunks.drop(*slot);
-            }
-            return status;
-        }
-        slot->address = location.address;
-        if (!zeros) {
-            slot->touch(0, slot->size);
-        }
-    }
-#if H5MOTE_FILTERS
-    if (slot->address == kUndefinedAddress && table_.can_reserve()) {
-        // Where the chunk will be cannot be told, but what the index needs besides: also room in the cache.
-        const Status status = table_.make_place(index, index_phase(slot->within));
-        if (status != Status::ok) {
-            if (!slot->dirty()) {
-                file_->chunks.drop(*slot);
-            }
-            return status;
-        }
-    }
-#endif
     if (offset == 0 && index >= unfilled_ && index < unfilled_end_) {
         slot->touch(0, slot->size);
     }

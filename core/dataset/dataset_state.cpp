@@ -125,41 +125,56 @@ Status DatasetState::allocate_chunks(Address index, ChunkLocation& location, boo
 
 Status DatasetState::chunk(Address index, bool overwrite, ChunkSlot*& slot) noexcept {
     ChunkCache& chunks = file_->chunks;
+    Status status = Status::ok;
     slot = chunks.find(*this, index);
-    if (slot != nullptr) {
-        return before_change(*slot);
-    }
-    H5MOTE_TRY(chunks.add(*this, index, static_cast<std::uint32_t>(chunk_bytes_), slot));
-    ChunkLocation location;
-    Status status = table_.find(index, location);
-    if (status == Status::ok && location.address != kUndefinedAddress) {
-        slot->address = location.address;
-        slot->stored_size = static_cast<std::uint32_t>(location.size);
-        status = overwrite ? fill(slot->data(), slot->size / element_size_) : read_chunk(*slot, location);
-    } else if (status == Status::ok) {
-        status = fill(slot->data(), slot->size / element_size_);
+    if (slot == nullptr) {
+        H5MOTE_TRY(chunks.add(*this, index, static_cast<std::uint32_t>(chunk_bytes_), slot));
+        ChunkLocation location;
+        status = table_.find(index, location);
+        if (status == Status::ok && location.address != kUndefinedAddress) {
+            slot->address = location.address;
+            slot->stored_size = static_cast<std::uint32_t>(location.size);
+            status = overwrite ? fill(slot->data(), slot->size / element_size_) : read_chunk(*slot, location);
+        } else if (status == Status::ok) {
+            status = fill(slot->data(), slot->size / element_size_);
+        }
     }
     if (status == Status::ok) {
         status = before_change(*slot);
     }
     if (status != Status::ok) {
-        chunks.drop(*slot);
+        evicted(*slot);
+        if (!slot->dirty()) {
+            chunks.drop(*slot);
+        }
         slot = nullptr;
     }
     return status;
 }
 
+// That it will not fit is told now, by the call that changes the chunk and not by the flush.
 Status DatasetState::before_change(ChunkSlot& slot) noexcept {
-    // That it will not fit is told now: by the append, not by the flush.
     H5MOTE_TRY(file_->chunks.keep(slot));
-    if (!slot.known) {
-        slot.in_place = !filtered();
-        slot.within = within(slot.index);
-        if (slot.in_place && slot.address != kUndefinedAddress) {
-            H5MOTE_TRY(table_.cover(slot.index));
-        }
-        slot.known = true;
+    if (slot.known) {
+        return Status::ok;
     }
+    slot.in_place = !filtered();
+    slot.within = within(slot.index);
+    if (H5MOTE_FILTERS != 0 && !slot.in_place) {
+        // Where the chunk will be cannot be told, but what the index needs besides: also room in the cache.
+        H5MOTE_TRY(table_.can_reserve() ? table_.make_place(slot.index, index_phase(slot.within)) : Status::ok);
+    } else if (slot.address != kUndefinedAddress) {
+        H5MOTE_TRY(table_.cover(slot.index));
+    } else {
+        ChunkLocation location;
+        bool zeros = false;
+        H5MOTE_TRY(allocate_chunks(slot.index, location, zeros, index_phase(slot.within)));
+        slot.address = location.address;
+        if (!zeros) {
+            slot.touch(0, slot.size);
+        }
+    }
+    slot.known = true;
     return Status::ok;
 }
 
@@ -175,15 +190,6 @@ Status DatasetState::write_back(ChunkSlot& slot) noexcept {
         return write_filtered(slot);
     }
 #endif
-    if (slot.address == kUndefinedAddress) {
-        ChunkLocation location;
-        bool zeros = false;
-        H5MOTE_TRY(allocate_chunks(slot.index, location, zeros, index_phase(slot.within)));
-        slot.address = location.address;
-        if (!zeros) {
-            slot.touch(0, slot.size);
-        }
-    }
     file_->unsynced = true;
     H5MOTE_TRY(file_->driver.write(Usage::raw_data, slot.address + slot.dirty_from, slot.changed()));
     slot.clean();

@@ -157,8 +157,9 @@ private:
     Status reserve_scratch() noexcept;
 
     Status open_tail() noexcept;
-    // Comes before a chunk in memory is changed. no_space: it could not be written. A power cut may have kept the
-    // element of a chunk in the index and lost the number that counts it: now it is counted.
+    // Comes before a chunk in memory is changed: it has its place in the file then, or if filtered its element in the
+    // index. no_space, over_budget: it could not be written. A power cut may have kept the element and lost the number
+    // that counts it: now it is counted.
     Status before_change(ChunkSlot& slot) noexcept;
     Status convert(const Conversion& conversion, const std::byte* records, std::size_t record_size, std::size_t count,
                    std::byte* to) noexcept;
