@@ -67,6 +67,9 @@ Status DatasetState::open(FileState& file, Address address, DatasetState*& state
                           [[maybe_unused]] unsigned depth) noexcept {
     if (FlushClient* client = file.find_client(address)) {
         state = static_cast<DatasetState*>(client);
+        if (state->is_unused()) {
+            file.retain();
+        }
         state->retain();
         return Status::ok;
     }
@@ -330,35 +333,42 @@ Status DatasetState::release(DatasetState* state) noexcept {
         return Status::ok;
     }
     FileState* const file = state->file_;
-    Status status = Status::ok;
-    if (file->is_open()) {
-        if (file->writable()) {
-            status = state->flush_raw();
-            if (status == Status::ok) {
-                status = state->give_back(false);
-            }
-        }
-    }
-    state->leave();
+    const Status status = state->retire(file->is_open() && file->writable());
+    FileState::release(file);  // which the handles held
     return status;
 }
 
-// Without writing anything.
-void DatasetState::leave() noexcept {
-    FileState* const file = file_;
-    if (file->is_open()) {
-        detach();
-        file->clients.remove(*this);
+Status DatasetState::retire(bool store) noexcept {
+    if (store) {
+        H5MOTE_TRY(flush_raw());
+        H5MOTE_TRY(give_back(false));
+    }
+    if (file_->is_open()) {
+        drop_buffers();
+        file_->clients.remove(*this);
     }
     destroy();
+    return Status::ok;
+}
+
+void DatasetState::discard(DatasetState* state) noexcept {
+    FileState* const file = state->file_;
+    (void)state->retire(false);
     FileState::release(file);
 }
 
 Status DatasetState::dispose(FileState& file, Address address, Disposal& disposal) noexcept {
     DatasetState* state = nullptr;
+    // Rows that could not be stored stay until the dataset goes indeed.
+    const bool unused = file.find_client(address) != nullptr;
     H5MOTE_TRY(open(file, address, state));
     const Status status = state->dispose(disposal);
-    state->leave();
+    if (unused) {
+        --state->references_;
+        FileState::release(&file);
+    } else {
+        discard(state);
+    }
     return status;
 }
 
@@ -367,9 +377,9 @@ void DatasetState::unmake(DatasetState& state) noexcept {
     const Address address = state.address_;
     Disposal disposal(file, false);
     // What is not written needs no place any more. Space that an error keeps from being given up is lost, no more.
-    state.detach();
+    state.drop_buffers();
     (void)state.dispose(disposal);
-    state.leave();
+    discard(&state);
     (void)dispose_header(file, address, disposal);
 }
 
@@ -394,10 +404,17 @@ Status DatasetState::dispose(Disposal& disposal) noexcept {
     }
 }
 
-void DatasetState::detach() noexcept {
+void DatasetState::drop_buffers() noexcept {
     file_->chunks.drop_all(*this);
     tail_ = nullptr;
     at = end = nullptr;
+}
+
+void DatasetState::detach() noexcept {
+    drop_buffers();
+    if (is_unused()) {
+        destroy();
+    }
 }
 
 void DatasetState::destroy() noexcept {

@@ -22,8 +22,11 @@ public:
     /// `depth`: how many virtual datasets it is a source of, one through the other.
     H5MOTE_STEP static Status open(FileState& file, Address address, DatasetState*& state, unsigned depth = 0) noexcept;
     void retain() noexcept { ++references_; }
-    /// Drops one reference; the last one writes what is buffered into the file (not durable yet) and goes.
+    /// Drops one reference; the last one writes what is buffered into the file (not durable yet) and goes. After an
+    /// error the dataset stays open without a handle, so that the file's next flush or close tries again.
     static Status release(DatasetState* state) noexcept;
+    /// Ends a dataset that no handle was given out of, without writing.
+    static void discard(DatasetState* state) noexcept;
 
     /// Ends a dataset that nothing leads to yet, of which the caller has the only handle: gives up its data, its index
     /// and its header.
@@ -125,6 +128,8 @@ public:
     Status flush_raw() noexcept override;
     Status prepare(Phase phase) noexcept override;
     H5MOTE_STEP Status give_back(bool again) noexcept override;
+    bool is_unused() const noexcept override { return references_ == 0; }
+    Status retire(bool store) noexcept override;
     void detach() noexcept override;
     Address address() const noexcept override { return address_; }
     Status write_back(ChunkSlot& slot) noexcept override;
@@ -147,7 +152,7 @@ private:
     H5MOTE_STEP Status load_layout() noexcept;
     H5MOTE_STEP Status open_chunks(const LayoutMessage& layout) noexcept;
     H5MOTE_STEP Status dispose(Disposal& disposal) noexcept;
-    void leave() noexcept;
+    void drop_buffers() noexcept;
     void destroy() noexcept;
 
     FilterEntry* filter_entries() noexcept { return reinterpret_cast<FilterEntry*>(dims() + 3 * rank_); }
@@ -200,7 +205,7 @@ private:
     bool appended_ = false;  // in this session
     bool changed_ = false;   // in this session: begin_change() was called
     bool given_back_ = false;
-    bool plain_ = false;  // check_plain() found it so
+    bool plain_ = false;    // check_plain() found it so
     bool cleared_ = false;  // nothing is left beyond the extent from earlier sessions, and this one leaves nothing
 #if H5MOTE_FILTERS
     std::uint32_t filter_values_ = 0;  // bytes of client data behind the filters

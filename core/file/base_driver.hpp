@@ -17,7 +17,8 @@ namespace h5mote {
 class BaseDriver final : public Driver {
 public:
     /// Address 0 is the storage's byte `base`. The storage is borrowed.
-    BaseDriver(Driver& storage, std::uint64_t base) noexcept : storage_(storage), base_(base) {}
+    explicit BaseDriver(Driver& storage, std::uint64_t base = 0) noexcept : storage_(storage), base_(base) {}
+    void set_base(std::uint64_t base) noexcept { base_ = base; }
 
     Driver& storage() const noexcept { return storage_; }
     std::uint64_t base() const noexcept { return base_; }
@@ -47,8 +48,6 @@ public:
     Status keep_room(std::uint32_t ranges, std::uint64_t bytes) noexcept override {
         return storage_.keep_room(ranges, bytes);
     }
-    Status lock(bool exclusive) noexcept override { return storage_.lock(exclusive); }
-    Status unlock() noexcept override { return storage_.unlock(); }
     Status use_superblock_info(std::string_view name, ConstBytes info, std::uint64_t& end) noexcept override {
         end += base_;
         const Status status = storage_.use_superblock_info(name, info, end);
@@ -58,6 +57,8 @@ public:
     StorageId storage_id() const noexcept override { return storage_.storage_id(); }
 
 private:
+    Status do_lock(bool exclusive) noexcept override { return storage_.lock(exclusive); }
+    Status do_unlock() noexcept override { return storage_.unlock(); }
     Status read_image(Usage usage, std::uint64_t address, Bytes to) noexcept;
 
     Driver& storage_;

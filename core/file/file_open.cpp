@@ -7,13 +7,16 @@
 
 namespace h5mote {
 
-Status FileState::locate(Context& context, Driver& storage, std::uint64_t& base) noexcept {
+// Finds the superblock: at 0, 512, 1024, ...
+Status FileState::locate() noexcept {
     std::uint64_t size = 0;
-    H5MOTE_TRY(storage.end_of_file(size));
-    for (base = 0; within(base, Superblock::kSignatureSize, size); base = base == 0 ? 512 : base * 2) {
+    std::uint64_t base = 0;
+    H5MOTE_TRY(storage().end_of_file(size));
+    for (; within(base, Superblock::kSignatureSize, size); base = base == 0 ? 512 : base * 2) {
         std::byte bytes[Superblock::kSignatureSize];
-        H5MOTE_TRY(storage.read(Usage::superblock, base, bytes));
+        H5MOTE_TRY(storage().read(Usage::superblock, base, bytes));
         if (is_signature(bytes)) {
+            base_driver_.set_base(base);
             return Status::ok;
         }
         if (base > size / 2) {
@@ -26,6 +29,7 @@ Status FileState::locate(Context& context, Driver& storage, std::uint64_t& base)
 Status FileState::open(const FileAccess& access) noexcept {
     std::byte bytes[Superblock::kMaxSize];
     std::uint64_t size = 0;
+    H5MOTE_TRY(locate());
     H5MOTE_TRY(driver.end_of_file(size));
     const std::size_t count = size < sizeof bytes ? static_cast<std::size_t>(size) : sizeof bytes;
     H5MOTE_TRY(driver.read(Usage::superblock, 0, {bytes, count}));
@@ -39,7 +43,6 @@ Status FileState::open(const FileAccess& access) noexcept {
     if (superblock_.end_of_file >= kUndefinedAddress - 1) {
         return context.unsupported(Module::file, H5MOTE_HERE, Feature::sizeof_offsets);
     }
-    access_ = access;
     H5MOTE_TRY(start(access));
     H5MOTE_TRY(refuse_writing());
     if (superblock_.flags != 0 && !superblock_.is_old()) {

@@ -7,17 +7,6 @@
 namespace h5mote {
 
 // Files that are open stay so only as long as somebody uses them: none holds another, so that circles are no leak.
-FileState* FileState::find_relative(const Driver& wanted) noexcept {
-    FileState* file = this;
-    do {
-        if (file->is_open() && file->storage().same_storage(wanted)) {
-            return file;
-        }
-        file = file->family_;
-    } while (file != this);
-    return nullptr;
-}
-
 Status FileState::open_other(std::string_view name, OpenPurpose purpose, FileState*& file) noexcept {
     DriverOpener* const opener = access_.opener;
     if (opener == nullptr || open_driver == nullptr) {
@@ -28,7 +17,7 @@ Status FileState::open_other(std::string_view name, OpenPurpose purpose, FileSta
     if (opened != Status::ok) {
         return context.fail(Module::file, H5MOTE_HERE, opened);
     }
-    file = find_relative(*other);
+    file = find_open(context, *other);
     if (file != nullptr) {
         file->retain();
         opener->close(*other);
@@ -40,18 +29,10 @@ Status FileState::open_other(std::string_view name, OpenPurpose purpose, FileSta
         return status;
     }
     file->opened_by_ = opener;
-    file->family_ = family_;
-    family_ = file;
     return Status::ok;
 }
 
 void FileState::leave() noexcept {
-    FileState* before = this;
-    while (before->family_ != this) {
-        before = before->family_;
-    }
-    before->family_ = family_;
-    family_ = this;
     if (opened_by_ != nullptr) {
         opened_by_->close(storage());
     }

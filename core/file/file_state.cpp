@@ -41,9 +41,9 @@ bool can_be_written(const Capabilities& capabilities) noexcept {
 }  // namespace
 
 #if H5MOTE_ALL_FORMATS
-FileState::FileState(Context& the_context, Driver& storage, std::uint64_t base) noexcept
+FileState::FileState(Context& the_context, Driver& storage) noexcept
     : context(the_context),
-      base_driver_(storage, base),
+      base_driver_(storage),
       driver(base_driver_),
       cache(the_context, driver, *this),
       space(the_context, driver),
@@ -57,9 +57,31 @@ FileState::FileState(Context& the_context, Driver& the_driver) noexcept
       chunks(the_context, space) {}
 #endif
 
+FileState* FileState::find_open(Context& context, const Driver& storage) noexcept {
+    auto& files = context.open_files();
+    FileState* file = files.front();
+    while (file != nullptr && !file->storage().same_storage(storage)) {
+        file = files.next(*file);
+    }
+    return file;
+}
+
+Status FileState::lock_storage(const FileAccess& access) noexcept {
+    if (!access.file_locking) {
+        return Status::ok;
+    }
+    const Status status = driver.lock(wants_writing(driver, access));
+    locked_ = status == Status::ok;
+    return locked_ ? Status::ok : context.fail(Module::file, H5MOTE_HERE, status);
+}
+
 Status FileState::start(const FileAccess& access) noexcept {
+#if H5MOTE_ALL_FORMATS
+    access_ = access;
+#endif
+    close_degree_ = access.close_degree;
     const Capabilities capabilities = driver.capabilities();
-    writable_ = H5MOTE_WRITE != 0 && capabilities.writable && !access.read_only;
+    writable_ = wants_writing(driver, access);
     unsynced = writable_;  // what is found may have been written by a flush that was cut
     commits_ = capabilities.sync_is_commit;
     unordered_ = !capabilities.ordered && !commits_;
@@ -69,6 +91,7 @@ Status FileState::start(const FileAccess& access) noexcept {
     chunks.open(access.chunk_cache);
     H5MOTE_TRY(cache.open(access.metadata_cache));
     open_ = true;
+    context.open_files().push_back(*this);
     return Status::ok;
 }
 
@@ -82,7 +105,7 @@ Status FileState::create(const FileAccess& access, const FileCreate& create) noe
     }
     H5MOTE_TRY(start(access));
     if (!writable()) {
-        stop();
+        abandon();
         return context.fail(Module::file, H5MOTE_HERE, Status::read_only);
     }
     superblock_.version = create.superblock_version;
@@ -94,7 +117,7 @@ Status FileState::create(const FileAccess& access, const FileCreate& create) noe
         status = space.allocate(Usage::superblock, superblock_.size(), address);
     }
     if (status != Status::ok) {
-        stop();
+        abandon();
     }
     return status;
 }
@@ -262,11 +285,13 @@ Status FileState::write_after(CacheEntry& later, CacheEntry& earlier) noexcept {
 }
 
 Status FileState::flush_raw() noexcept {
-    for (FlushClient* client = clients.front(); client != nullptr; client = clients.next(*client)) {
+    FlushClient* next = nullptr;
+    for (FlushClient* client = clients.front(); client != nullptr; client = next) {
+        next = clients.next(*client);
         if (!keep(Rule::reuse_last)) {
             space.settle();
         }
-        H5MOTE_TRY(client->flush_raw());
+        H5MOTE_TRY(client->is_unused() ? client->retire(true) : client->flush_raw());
     }
     return Status::ok;
 }
@@ -314,6 +339,12 @@ Status FileState::give_back() noexcept {
     return Status::ok;
 }
 
+Status FileState::drop_handle() noexcept {
+    --handles_;
+    const bool others = references_ > 1;  // the handle's own reference is still there
+    return handles_ > 0 || is_mounted() || (others && close_degree_ != CloseDegree::strong) ? commit() : close();
+}
+
 Status FileState::close() noexcept {
     if (!open_) {
         return Status::invalid_handle;
@@ -344,23 +375,30 @@ Status FileState::close() noexcept {
             }
         }
     }
-    stop();
-    return status;
+    const Status stopped = stop();
+    return status == Status::ok ? stopped : status;
 }
 
-void FileState::stop() noexcept {
+// What can fail is giving the storage's lock back.
+Status FileState::stop() noexcept {
 #if H5MOTE_ALL_FORMATS
     release_mounts();
 #endif
     while (FlushClient* client = clients.front()) {
-        client->detach();
         clients.remove(*client);
+        client->detach();
     }
     cache.close();
     context.release(MemoryKind::filter, scratch_, scratch_size_);
     scratch_ = nullptr;
     scratch_size_ = 0;
+    if (linked()) {
+        context.open_files().remove(*this);
+    }
     open_ = false;
+    const bool locked = locked_;
+    locked_ = false;
+    return locked ? driver.unlock() : Status::ok;
 }
 
 void FileState::release(FileState* file) noexcept {

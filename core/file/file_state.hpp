@@ -29,7 +29,12 @@ public:
     /// The file is about to be closed: gives back file space held in advance, once everything else is written. `again`:
     /// after the commit, moves what that put behind this space to the front of it.
     virtual Status give_back(bool again) noexcept = 0;
-    /// The file is closed; drops every buffer without writing.
+    /// Whether no handle is left. Such a client stays, because what it buffers could not be stored yet.
+    virtual bool is_unused() const noexcept = 0;
+    /// Ends a client that is not used. `store`: after storing what it buffers; an error, and it stays.
+    virtual Status retire(bool store) noexcept = 0;
+    /// The file is closed, and the client in no list any more: drops every buffer without writing. What is not used
+    /// ends.
     virtual void detach() noexcept = 0;
     /// Address of the object's header, by which an object that is opened twice is found.
     virtual Address address() const noexcept = 0;
@@ -64,17 +69,19 @@ struct Mount {
 #endif
 
 /// Shared by all handles of one open file; lives until the last of them is gone.
-class FileState final : public CommitHook {
+class FileState final : public CommitHook, public ListNode<Context::OpenFiles> {
 public:
-#if H5MOTE_ALL_FORMATS
-    /// `base`: where the superblock stands in the storage, from locate().
-    FileState(Context& context, Driver& storage, std::uint64_t base = 0) noexcept;
-    /// Finds the superblock: at 0, 512, 1024, ... not_hdf5, io_error.
-    static Status locate(Context& context, Driver& storage, std::uint64_t& base) noexcept;
-#else
-    FileState(Context& context, Driver& driver) noexcept;
-#endif
+    /// The storage is borrowed.
+    FileState(Context& context, Driver& storage) noexcept;
 
+    /// The file of that library that is open on the same storage, or nullptr.
+    static FileState* find_open(Context& context, const Driver& storage) noexcept;
+    /// Whether a file that is opened so can be changed, as far as the library and the storage go.
+    static bool wants_writing(const Driver& storage, const FileAccess& access) noexcept {
+        return H5MOTE_WRITE != 0 && !access.read_only && storage.capabilities().writable;
+    }
+    /// Takes the storage's lock as `access` asks for it; stop() gives it back. busy.
+    Status lock_storage(const FileAccess& access) noexcept;
     /// Writes nothing yet: the file exists once its root group was created and commit() returned ok.
     Status create(const FileAccess& access, const FileCreate& create) noexcept;
     /// not_hdf5, corrupt_file (shorter than its recorded end: truncated), unsupported (also: writing to a storage that
@@ -94,8 +101,6 @@ public:
     /// Shorter than it says.
     bool truncated() const noexcept { return truncated_; }
     std::uint64_t base() const noexcept { return base_driver_.base(); }
-    /// The driver that the file was opened with.
-    Driver& storage() const noexcept { return base_driver_.storage(); }
     const FileAccess& access() const noexcept { return access_; }
 
     /// Opens a file that this one names, or finds that it is open already; the caller gets one reference. unsupported:
@@ -108,10 +113,13 @@ public:
     FileState* mounted_at(Address group) const noexcept;
     /// The file at the top of all mounts.
     FileState& top() noexcept;
+    /// Another file goes on with this one.
     bool is_mounted() const noexcept { return mounted_in_ != nullptr; }
     Status mount(Address group, FileState& file) noexcept;
     /// not_found: it is mounted nowhere.
     Status unmount_self() noexcept;
+#else
+    bool is_mounted() const noexcept { return false; }
 #endif
 
     /// Makes everything durable. Writes in this order, with a sync between the steps where the driver needs one:
@@ -141,8 +149,23 @@ public:
     /// is released also when an error is returned.
     Status close() noexcept;
 
+    /// The driver that the file was opened with.
+#if H5MOTE_ALL_FORMATS
+    Driver& storage() const noexcept { return base_driver_.storage(); }
+#else
+    Driver& storage() const noexcept { return driver; }
+#endif
+    /// One more handle of the file as a whole (File), beside the reference that it holds.
+    void add_handle() noexcept { ++handles_; }
+    /// Whether the close degree forbids the last such handle to end now.
+    bool must_stay() const noexcept {
+        return close_degree_ == CloseDegree::semi && handles_ == 1 && references_ > 1U + (is_mounted() ? 1U : 0U);
+    }
+    /// Ends one. The file closes when no other is left and the close degree says so; else it is committed.
+    Status drop_handle() noexcept;
+
     /// Releases everything but this object without writing.
-    void abandon() noexcept { stop(); }
+    void abandon() noexcept { (void)stop(); }
 
     void retain() noexcept { ++references_; }
     /// Drops one reference; the last one closes the file if it is still open and destroys the object.
@@ -216,7 +239,7 @@ public:
 
 private:
     Status start(const FileAccess& access) noexcept;
-    void stop() noexcept;
+    Status stop() noexcept;
     Status write_superblock() noexcept;
     // io_error: the storage is shorter than the file, which somebody has cut or which never took what was written.
     Status check_storage() noexcept;
@@ -231,7 +254,7 @@ private:
 #if H5MOTE_ALL_FORMATS
     Status refuse_writing() noexcept;
     Status read_driver_info() noexcept;
-    FileState* find_relative(const Driver& driver) noexcept;
+    Status locate() noexcept;
     void leave() noexcept;
     void release_mounts() noexcept;
     void unmount(const Mount& mount) noexcept;
@@ -240,6 +263,9 @@ private:
     Superblock superblock_;  // end_of_file: as on the storage
     Address stored_root_ = kUndefinedAddress;
     std::uint32_t references_ = 1;
+    std::uint16_t handles_ = 0;  // of the file as a whole; a reference each
+    CloseDegree close_degree_ = CloseDegree::strong;
+    bool locked_ = false;
     bool open_ = false;
     bool writable_ = false;
     bool unordered_ = true;  // the driver needs a sync between dependent writes
@@ -247,7 +273,6 @@ private:
 #if H5MOTE_ALL_FORMATS
     bool truncated_ = false;
     FileAccess access_;
-    FileState* family_ = this;         // ring of the files that one led to
     FileState* mounted_in_ = nullptr;  // keeps this one
     Mount* mounts_ = nullptr;
     DriverOpener* opened_by_ = nullptr;  // gave the driver

@@ -45,57 +45,49 @@ Status check_root(FileState& file) noexcept {
                : file.context.fail(Module::file, H5MOTE_HERE, Status::corrupt_file, 0, file.root());
 }
 
-}  // namespace
-
-Result<File> File::create(Library& library, Driver& driver, const FileAccess& access,
-                          const FileCreate& create) noexcept {
-    const LibraryLock lock(library);
-    FileState* state = library.create<FileState>(MemoryKind::file, library, driver);
-    if (state == nullptr) {
-        return Status::out_of_memory;
+// Where the storage holds a file, and where it is to be made. Under the storage's lock: nobody else makes one
+// meanwhile.
+Status fill(FileState& file, const FileAccess& access, const FileCreate* create, bool replace) noexcept {
+    bool make = replace;
+    if (create != nullptr && !replace) {
+        H5MOTE_TRY(is_blank(file.driver, make));
     }
-    Status status = state->create(access, create);
-    if (status == Status::ok) {
-        status = make_root(*state, create);
+    if (make) {
+        H5MOTE_TRY(file.create(access, *create));
+        return make_root(file, *create);
     }
-    if (status != Status::ok) {
-        state->abandon();
-        FileState::release(state);
-        return status;
+    std::uint64_t size = 0;
+    H5MOTE_TRY(file.driver.end_of_file(size));
+    if (size == 0) {
+        return file.context.fail(Module::file, H5MOTE_HERE, Status::not_found);
     }
-    return File(*state);
+    H5MOTE_TRY(file.open(access));
+#if H5MOTE_ALL_FORMATS
+    H5MOTE_TRY(load_extension(file));
+    H5MOTE_TRY(file.finish_open(access));
+#endif
+    return check_root(file);
 }
 
-namespace {
-
-H5MOTE_STEP Status open_state(Context& context, Driver& driver, const FileAccess& access, FileState*& state) noexcept {
-#if H5MOTE_ALL_FORMATS
-    std::uint64_t base = 0;
-    H5MOTE_TRY(FileState::locate(context, driver, base));
-    state = context.create<FileState>(MemoryKind::file, context, driver, base);
-#else
+// A storage that no file of the library has open yet. `create`: how a file is made where there is none, or, `replace`,
+// whatever there is; nullptr: not at all.
+H5MOTE_STEP Status open_state(Context& context, Driver& driver, const FileAccess& access, const FileCreate* create,
+                              bool replace, FileState*& state) noexcept {
     state = context.create<FileState>(MemoryKind::file, context, driver);
-#endif
     if (state == nullptr) {
         return Status::out_of_memory;
     }
-    Status status = state->open(access);
 #if H5MOTE_ALL_FORMATS
     state->block_decoder = &pipeline_block_decoder;
     state->open_driver = [](FileState& parent, Driver& other, FileState*& file) noexcept {
         FileAccess as_parent = parent.access();
         as_parent.read_only = true;
-        return open_state(parent.context, other, as_parent, file);
+        return open_state(parent.context, other, as_parent, nullptr, false, file);
     };
-    if (status == Status::ok) {
-        status = load_extension(*state);
-    }
-    if (status == Status::ok) {
-        status = state->finish_open(access);
-    }
 #endif
+    Status status = state->lock_storage(access);
     if (status == Status::ok) {
-        status = check_root(*state);
+        status = fill(*state, access, create, replace);
     }
     if (status != Status::ok) {
         state->abandon();
@@ -107,39 +99,44 @@ H5MOTE_STEP Status open_state(Context& context, Driver& driver, const FileAccess
 
 }  // namespace
 
-Result<File> File::open(Library& library, Driver& driver, const FileAccess& access) noexcept {
+// A storage that is open already gets one more handle of its file, as H5F_open() has it.
+Result<File> File::obtain(Library& library, Driver& driver, const FileAccess& access, const FileCreate* create,
+                          bool replace) noexcept {
     const LibraryLock lock(library);
-    std::uint64_t size = 0;
-    H5MOTE_TRY(driver.end_of_file(size));
-    if (size == 0) {
-        return library.fail(Module::file, H5MOTE_HERE, Status::not_found);
+    FileState* state = FileState::find_open(library, driver);
+    if (state == nullptr) {
+        H5MOTE_TRY(open_state(library, driver, access, create, replace, state));
+    } else if (replace || (FileState::wants_writing(driver, access) && !state->writable())) {
+        return library.fail(Module::file, H5MOTE_HERE, Status::busy);
+    } else {
+        state->retain();
     }
-    FileState* state = nullptr;
-    H5MOTE_TRY(open_state(library, driver, access, state));
     return File(*state);
+}
+
+Result<File> File::create(Library& library, Driver& driver, const FileAccess& access,
+                          const FileCreate& create) noexcept {
+    return obtain(library, driver, access, &create, true);
+}
+
+Result<File> File::open(Library& library, Driver& driver, const FileAccess& access) noexcept {
+    return obtain(library, driver, access, nullptr, false);
 }
 
 Result<File> File::open_or_create(Library& library, Driver& driver, const FileAccess& access,
                                   const FileCreate& create) noexcept {
-    const LibraryLock lock(library);
-    bool blank = false;
-    H5MOTE_TRY(is_blank(driver, blank));
-    return blank ? File::create(library, driver, access, create) : open(library, driver, access);
+    return obtain(library, driver, access, &create, false);
 }
+
+File::File(FileState& file) noexcept : file_(&file) { file.add_handle(); }
 
 File& File::operator=(File&& other) noexcept {
     if (this != &other) {
-        const LibraryLock lock(context_of(file_));
-        FileState::release(file_);
+        end();
         file_ = other.file_;
         other.file_ = nullptr;
     }
     return *this;
-}
-
-File::~File() {
-    const LibraryLock lock(context_of(file_));
-    FileState::release(file_);
 }
 
 Group File::root() noexcept {
@@ -157,15 +154,23 @@ Status File::close() noexcept {
     if (file_ == nullptr) {
         return Status::invalid_handle;
     }
-#if H5MOTE_ALL_FORMATS
-    // The file that it is mounted in goes on with it.
-    const Status status = file_->is_mounted() ? file_->commit() : file_->close();
-#else
-    const Status status = file_->close();
-#endif
+    if (file_->must_stay()) {
+        return file_->context.fail(Module::file, H5MOTE_HERE, Status::busy);
+    }
+    const Status status = file_->drop_handle();
     FileState::release(file_);
     file_ = nullptr;
     return status;
+}
+
+void File::end() noexcept {
+    const LibraryLock lock(context_of(file_));
+    if (file_ != nullptr) {
+        if (file_->drop_handle() != Status::ok) {
+            file_->context.port().log("h5mote: closing a file failed");
+        }
+        FileState::release(file_);
+    }
 }
 
 bool File::valid() const noexcept {

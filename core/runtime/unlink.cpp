@@ -115,7 +115,8 @@ H5MOTE_STEP Status judge(FileState& file, Address object, bool& gone) noexcept {
     if (object == file.root()) {
         return file.context.fail(Module::group, H5MOTE_HERE, Status::corrupt_file, 0, object);
     }
-    bool used = file.find_client(object) != nullptr;
+    const FlushClient* const client = file.find_client(object);
+    bool used = client != nullptr && !client->is_unused();
 #if H5MOTE_ALL_FORMATS
     used = used || file.mounted_at(object) != nullptr;
 #endif
@@ -165,6 +166,10 @@ Status Group::unlink(std::string_view path) noexcept {
     H5MOTE_TRY(file.order());
     H5MOTE_TRY(remove(file, parent, name));
     if (parting.last) {
+        // A dataset that nobody has open, and whose last rows could not be stored: they go with it.
+        if (FlushClient* const client = file.find_client(parting.object)) {
+            (void)client->retire(false);
+        }
         // Space that an error keeps from being given up is lost to the file, no more.
         (void)dispose(file, parting.object, false);
     } else if (parting.hard && file.order() == Status::ok) {

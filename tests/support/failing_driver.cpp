@@ -45,10 +45,14 @@ Status FailingDriver::truncate(std::uint64_t size) noexcept {
     return fails(kTruncateCall) ? fault_.status : inner().truncate(size);
 }
 
-Status FailingDriver::lock(bool exclusive) noexcept {
+Status FailingDriver::do_lock(bool exclusive) noexcept {
     return fails(kLockCall) ? fault_.status : inner().lock(exclusive);
 }
 
-Status FailingDriver::unlock() noexcept { return fails(kUnlockCall) ? fault_.status : inner().unlock(); }
+// As the contract has it, the lock is gone after an error, too.
+Status FailingDriver::do_unlock() noexcept {
+    const Status status = inner().unlock();
+    return fails(kUnlockCall) ? fault_.status : status;
+}
 
 }  // namespace h5mote_test

@@ -47,8 +47,8 @@ public:
     h5mote::Status sync() noexcept override;
     h5mote::Status end_of_file(std::uint64_t& size) noexcept override;
     h5mote::Status truncate(std::uint64_t size) noexcept override;
-    h5mote::Status lock(bool exclusive) noexcept override;
-    h5mote::Status unlock() noexcept override;
+    h5mote::Status do_lock(bool exclusive) noexcept override;
+    h5mote::Status do_unlock() noexcept override;
 
 private:
     bool fails(unsigned call) noexcept;

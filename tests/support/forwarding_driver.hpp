@@ -26,8 +26,8 @@ public:
     h5mote::Status keep_room(std::uint32_t ranges, std::uint64_t bytes) noexcept override {
         return inner_.keep_room(ranges, bytes);
     }
-    h5mote::Status lock(bool exclusive) noexcept override { return inner_.lock(exclusive); }
-    h5mote::Status unlock() noexcept override { return inner_.unlock(); }
+    h5mote::Status do_lock(bool exclusive) noexcept override { return inner_.lock(exclusive); }
+    h5mote::Status do_unlock() noexcept override { return inner_.unlock(); }
 #if H5MOTE_OTHER_FILES
     h5mote::Status use_superblock_info(std::string_view name, h5mote::ConstBytes info,
                                        std::uint64_t& end) noexcept override {

@@ -76,8 +76,13 @@ TEST(FailingDriver, FailsOnceOrForGood) {
     EXPECT_EQ(driver.truncate(3), Status::no_space);
     EXPECT_EQ(driver.read(Usage::raw_data, 0, Bytes(bytes)), Status::no_space);
     EXPECT_EQ(driver.lock(false), Status::no_space);
+    EXPECT_EQ(driver.failures(), 3U);
+    driver.disarm();
+    EXPECT_EQ(driver.lock(false), Status::ok);
+    fault.at = 1;
+    driver.arm(fault);
     EXPECT_EQ(driver.unlock(), Status::no_space);
-    EXPECT_EQ(driver.failures(), 4U);
+    EXPECT_EQ(driver.failures(), 1U);
     driver.disarm();
     EXPECT_EQ(driver.end_of_file(size), Status::ok);
     EXPECT_EQ(size, 10U);

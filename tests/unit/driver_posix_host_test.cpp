@@ -117,7 +117,10 @@ TEST_F(PosixDriverHost, LocksExcludeAndShare) {
     EXPECT_EQ(one.lock(false), Status::ok);
     EXPECT_EQ(one.lock(true), Status::busy);
     EXPECT_EQ(two.close(), Status::ok);
+    EXPECT_EQ(one.lock(true), Status::busy);  // it reads itself
+    EXPECT_EQ(one.unlock(), Status::ok);
     EXPECT_EQ(one.lock(true), Status::ok);
+    EXPECT_EQ(one.lock(false), Status::busy);
 }
 
 TEST_F(PosixDriverHost, SameStorageByAnyName) {

@@ -303,6 +303,7 @@ TEST(File, ReadOnlyMeansReadOnly) {
 
 TEST(File, LastHandleReleasesEverything) {
     Bench bench;
+    bench.access.close_degree = CloseDegree::weak;
     ASSERT_EQ(bench.create(), Status::ok);
     {
         Group root = bench.file.root();

@@ -189,7 +189,8 @@ void remake_names(const Names& kind) {
             blocks += recorded.operations() - acknowledged > 2 ? 1 : 0;
             for_each_cut(recorded, acknowledged, [&](const Image& image) {
                 Recorded copy(image);
-                Group found = copy.open(2048, true).root();
+                File opened = copy.open(2048, true);
+                Group found = opened.root();
                 std::vector<std::string> present = kind.all(found);
                 std::sort(present.begin(), present.end());
                 EXPECT_EQ(std::adjacent_find(present.begin(), present.end()), present.end())
@@ -227,7 +228,8 @@ TEST(WriteOrder, AnAttributeComesAfterTheMessageThatCountsIt) {
             apart += recorded.operations() - acknowledged > 2 ? 1 : 0;
             for_each_cut(recorded, acknowledged, [&](const Image& image) {
                 Recorded copy(image);
-                Group found = copy.open(2048, true).root();
+                File opened = copy.open(2048, true);
+                Group found = opened.root();
                 std::uint32_t count = 0;
                 ASSERT_EQ(found.attribute_count(count), Status::ok);
                 ObjectInfo info;

@@ -74,6 +74,18 @@ Status FamilyDriver::end_of_file(std::uint64_t& size) noexcept {
     return Status::ok;
 }
 
+Status FamilyDriver::do_lock(bool exclusive) noexcept {
+    Driver* first = nullptr;
+    H5MOTE_TRY(members_.member(0, first));
+    return first->lock(exclusive);
+}
+
+Status FamilyDriver::do_unlock() noexcept {
+    Driver* first = nullptr;
+    H5MOTE_TRY(members_.member(0, first));
+    return first->unlock();
+}
+
 Status FamilyDriver::use_superblock_info(std::string_view name, ConstBytes info, std::uint64_t& end) noexcept {
     if (name != "NCSAfami") {
         return Driver::use_superblock_info(name, info, end);

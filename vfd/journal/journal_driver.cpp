@@ -26,7 +26,7 @@ Capabilities JournalDriver::capabilities() const noexcept {
     return capabilities;
 }
 
-Status JournalDriver::lock(bool exclusive) noexcept {
+Status JournalDriver::do_lock(bool exclusive) noexcept {
     H5MOTE_TRY(home_.lock(exclusive));
     const Status status = log_.lock(exclusive);
     if (status != Status::ok) {
@@ -35,7 +35,7 @@ Status JournalDriver::lock(bool exclusive) noexcept {
     return status;
 }
 
-Status JournalDriver::unlock() noexcept {
+Status JournalDriver::do_unlock() noexcept {
     const Status status = log_.unlock();
     const Status home = home_.unlock();
     return status != Status::ok ? status : home;

@@ -156,6 +156,9 @@ Status MultiDriver::use_superblock_info(std::string_view name, ConstBytes info, 
         return Status::corrupt_file;
     }
     H5MOTE_TRY(open(layout));
+    if (is_locked()) {
+        H5MOTE_TRY(do_lock(false));  // the parts were opened anew
+    }
     std::uint64_t highest = 0;
     for (unsigned i = 0; i < kMostParts; ++i) {
         std::uint64_t last = 0;
@@ -170,6 +173,30 @@ Status MultiDriver::use_superblock_info(std::string_view name, ConstBytes info, 
     }
     end = highest;
     return Status::ok;
+}
+
+Status MultiDriver::do_lock(bool exclusive) noexcept {
+    for (unsigned i = 0; i < kMostParts; ++i) {
+        const Status status = drivers_[i] == nullptr ? Status::ok : drivers_[i]->lock(exclusive);
+        if (status != Status::ok) {
+            unlock_parts(i);
+            return status;
+        }
+    }
+    return Status::ok;
+}
+
+Status MultiDriver::do_unlock() noexcept {
+    unlock_parts(kMostParts);
+    return Status::ok;
+}
+
+void MultiDriver::unlock_parts(unsigned count) noexcept {
+    for (unsigned i = 0; i < count; ++i) {
+        if (drivers_[i] != nullptr) {
+            (void)drivers_[i]->unlock();
+        }
+    }
 }
 
 StorageId MultiDriver::storage_id() const noexcept {

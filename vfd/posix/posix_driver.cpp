@@ -61,6 +61,9 @@ Status PosixDriver::open(const char* path, Mode mode) noexcept {
     writable_ = writing;
     unsynced_for_good_ = false;
     Status status = posix::accept(fd, path, create);
+    if (status == Status::ok && mode == Mode::truncate) {
+        status = posix::empty(fd);
+    }
     if (status == Status::ok) {
         status = end_of_file(size_);
     }
@@ -76,6 +79,7 @@ Status PosixDriver::close() noexcept {
     }
     const int fd = fd_;
     fd_ = -1;
+    forget_locks();
     // A close() that was interrupted has closed; trying again could hit somebody else's file.
     return posix::close(fd) == 0 || errno == EINTR ? Status::ok : from_errno(errno, true);
 }
@@ -215,11 +219,11 @@ Status PosixDriver::set_length(std::uint64_t size) noexcept {
     return Status::ok;
 }
 
-Status PosixDriver::lock(bool exclusive) noexcept {
+Status PosixDriver::do_lock(bool exclusive) noexcept {
     return fd_ < 0 ? Status::invalid_handle : posix::lock(fd_, exclusive);
 }
 
-Status PosixDriver::unlock() noexcept { return fd_ < 0 ? Status::invalid_handle : posix::unlock(fd_); }
+Status PosixDriver::do_unlock() noexcept { return fd_ < 0 ? Status::invalid_handle : posix::unlock(fd_); }
 
 StorageId PosixDriver::storage_id() const noexcept {
     StorageId id = Driver::storage_id();

@@ -78,11 +78,12 @@ Status PosixFamily::member(std::uint32_t index, Driver*& driver) noexcept {
     if (pattern_ == nullptr || index == kNone || expand(path, pattern_, index) != 1 || !path.fits()) {
         return Status::invalid_argument;
     }
-    // In turn: a family is mostly read from front to back.
-    PosixDriver& chosen = drivers_[next_];
+    // In turn: a family is mostly read from front to back. But the first member, which has the family's lock, stays.
+    const unsigned slot = index == 0 ? 0 : next_;
+    PosixDriver& chosen = drivers_[slot];
     H5MOTE_TRY(chosen.open(path_, PosixDriver::Mode::read_only));
-    indexes_[next_] = index;
-    next_ = (next_ + 1) % kOpen;
+    indexes_[slot] = index;
+    next_ = slot + 1 == kOpen ? 1 : slot + 1;
     driver = &chosen;
     return Status::ok;
 }

@@ -27,7 +27,7 @@ inline constexpr bool kGapsReadZero = false;
 // How to open, one bit each beside kReadOnly.
 inline constexpr unsigned kReadOnly = 0;
 inline constexpr unsigned kReadWrite = 1;
-inline constexpr unsigned kTruncate = 2;
+inline constexpr unsigned kTruncate = 2;   // see empty()
 inline constexpr unsigned kCreateNew = 4;  // fails if it exists
 
 // As the POSIX calls: -1 and errno when they fail.
@@ -41,6 +41,8 @@ std::int64_t end(int fd) noexcept;
 
 /// Refuses what cannot be a file; makes a file that was created durable in its directory.
 Status accept(int fd, const char* path, bool created) noexcept;
+/// Ends what kTruncate asked open() for. busy: somebody has the file locked; it is as it was then.
+Status empty(int fd) noexcept;
 Status lock(int fd, bool exclusive) noexcept;
 Status unlock(int fd) noexcept;
 /// Sets `id` if the system can tell files apart.

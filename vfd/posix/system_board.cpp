@@ -58,6 +58,8 @@ std::int64_t end(int fd) noexcept { return ::lseek(fd, 0, SEEK_END); }
 
 Status accept(int /*fd*/, const char* /*path*/, bool /*created*/) noexcept { return Status::ok; }
 
+Status empty(int /*fd*/) noexcept { return Status::ok; }  // open() did it
+
 Status lock(int /*fd*/, bool /*exclusive*/) noexcept { return Status::ok; }
 
 Status unlock(int /*fd*/) noexcept { return Status::ok; }

@@ -47,8 +47,7 @@ Status sync_directory_of(const char* path) noexcept {
 int open(const char* path, unsigned how) noexcept {
     // Without O_NONBLOCK a name that turns out to be a pipe would wait for its other end.
     const int flags = ((how & kReadWrite) != 0 ? O_RDWR : O_RDONLY | O_NONBLOCK) |
-                      ((how & kTruncate) != 0 ? O_TRUNC : 0) | ((how & kCreateNew) != 0 ? O_CREAT | O_EXCL : 0) |
-                      O_CLOEXEC;
+                      ((how & kCreateNew) != 0 ? O_CREAT | O_EXCL : 0) | O_CLOEXEC;
     int fd = -1;
     do {
         fd = ::open(path, flags, 0666);
@@ -87,6 +86,16 @@ Status accept(int fd, const char* path, bool created) noexcept {
         return Status::invalid_argument;
     }
     return created ? sync_directory_of(path) : Status::ok;
+}
+
+// Not by O_TRUNC, which asks nobody.
+Status empty(int fd) noexcept {
+    Status status = lock(fd, true);
+    if (status == Status::ok) {
+        status = set_length(fd, 0) == 0 ? Status::ok : Status::io_error;
+        (void)unlock(fd);
+    }
+    return status;
 }
 
 Status lock(int fd, bool exclusive) noexcept {

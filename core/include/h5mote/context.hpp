@@ -13,6 +13,7 @@
 
 namespace h5mote {
 
+class FileState;
 class UserConversion;
 
 /// Something that holds memory it can do without: a free list, clean cache entries.
@@ -79,6 +80,10 @@ public:
                                               std::uint32_t detail = 0) noexcept {
         return trail_.fail(module, place, Status::unsupported, detail, static_cast<std::uint64_t>(feature));
     }
+    /// The files that are open, so that a storage that is opened again is found. (Internal.)
+    struct OpenFiles {};
+    List<FileState, OpenFiles>& open_files() noexcept { return open_files_; }
+
     ErrorTrail& trail() noexcept { return trail_; }
     Port& port() noexcept { return port_; }
     Allocator& allocator() noexcept { return allocator_; }
@@ -92,6 +97,7 @@ private:
     Span<const UserConversion* const> conversions_;
 #endif
     List<Reclaimer> reclaimers_;
+    List<FileState, OpenFiles> open_files_;
     MemoryUsage kinds_[kMemoryKinds];
 };
 

@@ -185,8 +185,9 @@ public:
     /// With `opened` not ok nothing is done but to return that.
     Status set_memory_type(DatatypeView type, Status opened = Status::ok) noexcept;
 
-    /// Ends the handle. The last one of a dataset writes what is buffered into the file, which can fail; durable with
-    /// the file's next flush.
+    /// Ends the handle. The last one of a dataset writes what is buffered into the file, durable with the file's next
+    /// flush. That can fail: what is buffered then stays in memory, flush() and close() of the file try again, and a
+    /// handle that opens the dataset meanwhile finds it.
     Status close() noexcept;
 
 protected:

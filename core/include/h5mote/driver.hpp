@@ -16,8 +16,8 @@ enum class Usage : std::uint8_t { superblock, btree, raw_data, global_heap, loca
 /// What a storage promises. The core chooses how it writes by these; see README.md, "Crash safety". A file is opened
 /// for writing only where a power cut cannot damage it: where sync_is_commit, or else where writes can be put in order
 /// (with `ordered` or sync_is_barrier), may overwrite others, and have an atomic unit of 128 bytes or more. On any
-/// other storage that is `unsupported` (Feature::ordered_writing). Where only the unit is too small, JournalDriver makes
-/// a storage that commits of it.
+/// other storage that is `unsupported` (Feature::ordered_writing). Where only the unit is too small, JournalDriver
+/// makes a storage that commits of it.
 struct Capabilities {
     /// Bytes that are written wholly or not at all when they lie in one aligned unit of that size; 1 if nothing is
     /// promised. 512 for sectors. The largest power of two that divides it, but at most 512, is what the core uses.
@@ -78,9 +78,28 @@ public:
     /// kept.
     virtual Status keep_room(std::uint32_t /*ranges*/, std::uint64_t /*bytes*/) noexcept { return Status::ok; }
 
-    /// Keeps others from using the same storage. Default: always granted. busy when it is taken.
-    virtual Status lock(bool /*exclusive*/) noexcept { return Status::ok; }
-    virtual Status unlock() noexcept { return Status::ok; }
+    /// Keeps others from using the same storage: one who writes (`exclusive`), or any number who read. busy when it is
+    /// taken; what do_lock() returns. Opening a file takes the lock before anything is read; when the file is closed,
+    /// or could not be opened, unlock() is called once for each lock() that returned ok. This object counts who has its
+    /// lock, which excludes other Libraries that are given the same object; do_lock() keeps out everybody else. After
+    /// an error of unlock() the lock is gone as well.
+    Status lock(bool exclusive) noexcept {
+        if (exclusive ? locks_ != 0 : locks_ >= kWriter - 1) {
+            return Status::busy;
+        }
+        const Status status = locks_ == 0 ? do_lock(exclusive) : Status::ok;
+        if (status == Status::ok) {
+            locks_ = exclusive ? kWriter : static_cast<std::uint16_t>(locks_ + 1);
+        }
+        return status;
+    }
+    Status unlock() noexcept {
+        if (locks_ == 0) {
+            return Status::ok;
+        }
+        locks_ = locks_ == kWriter ? std::uint16_t{0} : static_cast<std::uint16_t>(locks_ - 1);
+        return locks_ == 0 ? do_unlock() : Status::ok;
+    }
 
 #if H5MOTE_OTHER_FILES
     /// What the superblock says to the driver that the file was made with (H5FD_sb_load): `name` is the eight bytes
@@ -110,6 +129,20 @@ protected:
     Driver(const Driver&) = delete;
     Driver& operator=(const Driver&) = delete;
     ~Driver() = default;
+
+    /// The first user of this object takes the lock, the last one gives it back: a driver of files asks the system, one
+    /// that passes its calls on asks the driver beneath. busy: another object, program or machine has it. Default:
+    /// granted, as nobody else can reach the storage.
+    virtual Status do_lock(bool /*exclusive*/) noexcept { return Status::ok; }
+    virtual Status do_unlock() noexcept { return Status::ok; }
+    /// Whether this object has users.
+    bool is_locked() const noexcept { return locks_ != 0; }
+    /// For a driver that gave its storage up: nobody has its lock any more.
+    void forget_locks() noexcept { locks_ = 0; }
+
+private:
+    static constexpr std::uint16_t kWriter = 0xffff;
+    std::uint16_t locks_ = 0;  // how many read, or kWriter
 };
 
 }  // namespace h5mote

@@ -73,6 +73,15 @@ protected:
 #endif
 
 /// A handle of an open file. The library and the driver are borrowed and outlive every handle of the file.
+///
+/// One storage is one open file: opening it again with the same Library, through the same driver or another one that
+/// stands for the same storage (Driver::same_storage), gives another handle of the file that is open, with the memory
+/// and the close degree of the first opening. busy: that one is open for reading only and the new handle is to write,
+/// or create() would replace it; or Driver::lock() says that another program or another Library has the storage open,
+/// unless all of them only read.
+///
+/// The file closes with the last File handle, and ends every handle of its objects (CloseDegree::strong, the default),
+/// or as FileAccess::close_degree says.
 class File {
 public:
     File() noexcept = default;
@@ -80,15 +89,15 @@ public:
     File& operator=(const File&) = delete;
     File(File&& other) noexcept : file_(other.file_) { other.file_ = nullptr; }
     File& operator=(File&& other) noexcept;
-    /// Closes; an error can only go to the port's log.
-    ~File();
+    /// As close(), but an error can only go to the port's log.
+    ~File() { end(); }
 
     /// A new, empty file in place of whatever the storage held; durable when it returns. invalid_argument, read_only,
-    /// no_space, io_error, out_of_memory.
+    /// no_space, io_error, out_of_memory, busy.
     static Result<File> create(Library& library, Driver& driver, const FileAccess& access = {},
                                const FileCreate& create = {}) noexcept;
     /// An existing file. not_found: the storage is empty. not_hdf5, corrupt_file (also: shorter than it says),
-    /// unsupported (what it needs and this library lacks), io_error, out_of_memory. Nothing is written.
+    /// unsupported (what it needs and this library lacks), io_error, out_of_memory, busy. Nothing is written.
     static Result<File> open(Library& library, Driver& driver, const FileAccess& access = {}) noexcept;
     /// Opens what is there, or creates it when the storage is empty or holds only the zeros of a creation that a power
     /// cut ended. Anything else that is not HDF5 is left alone: not_hdf5.
@@ -103,8 +112,12 @@ public:
     /// between the flushes before, and rows in chunks that pass filters or that the chunk cache has no room for. One
     /// sync, where that is a commit.
     Status flush() noexcept;
-    /// Flushes, gives space held in advance back and ends every handle of this file. Also after an error all memory is
-    /// released and the storage holds what the last successful flush() left.
+    /// Ends this handle. Where another File handle of the same file is open, or the file is mounted, or its close
+    /// degree is weak and other handles are open, the file is flushed and goes on. Else it closes: it is flushed, space
+    /// held in advance is given back, and every handle of the file ends. Rows that the destructor of a Dataset could
+    /// not store are tried again: the error is that of flush() and close(), until they are stored or the file is
+    /// closed. After an error, too, the handle has ended, all memory of a file that closes is released, and the storage
+    /// holds what the last successful flush() left. Only busy (CloseDegree::semi) leaves the handle as it was.
     Status close() noexcept;
     bool valid() const noexcept;
 #if H5MOTE_ALL_FORMATS
@@ -119,7 +132,11 @@ private:
 #if H5MOTE_ALL_FORMATS
     friend class Checker;
 #endif
-    explicit File(FileState& file) noexcept : file_(&file) {}
+    explicit File(FileState& file) noexcept;
+    static Result<File> obtain(Library& library, Driver& driver, const FileAccess& access, const FileCreate* create,
+                               bool replace) noexcept;
+    void end() noexcept;
+
     FileState* file_ = nullptr;
 };
 

@@ -39,9 +39,23 @@ struct FileCreate {
     bool track_link_order = false;
 };
 
-/// How an open file uses memory (H5Pcreate(H5P_FILE_ACCESS)).
+/// What File::close(), or the end of the last File handle, does while other handles (groups, datasets, attributes,
+/// iterators) of the file are open (H5F_close_degree_t).
+enum class CloseDegree : std::uint8_t {
+    weak,   ///< the file is flushed; it closes with the last of the other handles, whose error goes to the port's log
+    semi,   ///< close() is busy and nothing is done; without close(), the last File handle's end is as with `weak`
+    strong  ///< the file closes; calls through the other handles return invalid_handle from then on
+};
+
+/// How an open file uses memory, and what it allows others (H5Pcreate(H5P_FILE_ACCESS)).
 struct FileAccess {
     bool read_only = false;
+    /// The default is strong, where libhdf5's is weak: a firmware that closes its file before the power goes wants the
+    /// file closed, whatever handle it forgot.
+    CloseDegree close_degree = CloseDegree::strong;
+    /// Takes Driver::lock(), exclusively for writing (H5Pset_file_locking). Off: for file systems that cannot lock and
+    /// say an error instead (some network file systems), where the program sees to it that nobody else writes.
+    bool file_locking = true;
     /// Bytes for metadata blocks with their bookkeeping (about 40 each on 32-bit machines). 1024 or more; a larger
     /// block than that is over_budget.
     std::size_t metadata_cache = 2048;

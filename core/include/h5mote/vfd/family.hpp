@@ -63,6 +63,10 @@ public:
     StorageId storage_id() const noexcept override { return id_; }
 
 private:
+    /// The first member's lock is that of the family.
+    Status do_lock(bool exclusive) noexcept override;
+    Status do_unlock() noexcept override;
+
     FamilyMembers& members_;
     std::uint64_t member_size_ = 0;
     std::uint32_t count_ = 0;

@@ -107,9 +107,6 @@ public:
     Status sync() noexcept override;
     Status end_of_file(std::uint64_t& size) noexcept override;
     Status truncate(std::uint64_t size) noexcept override;
-    /// Both storages.
-    Status lock(bool exclusive) noexcept override;
-    Status unlock() noexcept override;
 #if H5MOTE_OTHER_FILES
     Status use_superblock_info(std::string_view name, ConstBytes info, std::uint64_t& end) noexcept override {
         return home_.use_superblock_info(name, info, end);
@@ -118,6 +115,10 @@ public:
     StorageId storage_id() const noexcept override { return home_.storage_id(); }
 
 private:
+    /// Both storages.
+    Status do_lock(bool exclusive) noexcept override;
+    Status do_unlock() noexcept override;
+
     struct Record;
     struct Header;
     struct Place;

@@ -69,6 +69,11 @@ public:
     StorageId storage_id() const noexcept override;
 
 private:
+    /// All parts; those that the superblock names as well, when they are opened.
+    Status do_lock(bool exclusive) noexcept override;
+    Status do_unlock() noexcept override;
+    void unlock_parts(unsigned count) noexcept;
+
     MultiParts& parts_;
     Driver* drivers_[kMostParts] = {};  // nullptr: no such part
     std::uint64_t starts_[kMostParts] = {};

@@ -9,8 +9,8 @@ namespace h5mote {
 
 /// A file reached through POSIX calls. No stdio, no heap, no buffer: every write() is one call of the system.
 ///
-/// On hosts files may exceed 2 GiB, sync() is fdatasync(), lock() is flock(), a file that open() creates is durable in
-/// its directory when open() returns.
+/// On hosts files may exceed 2 GiB, sync() is fdatasync(), lock() is flock(), which excludes libhdf5 as well, a file
+/// that open() creates is durable in its directory when open() returns.
 ///
 /// On a board (a compiler target without operating system: newlib, picolibc) the same class uses lseek(), read() and
 /// write() only, so that semihosting or any file system behind these calls will do:
@@ -18,7 +18,7 @@ namespace h5mote {
 ///    handed the bytes over, as semihosting does: they outlive a reset of the board.
 ///  - Without ftruncate(), growing writes zeros and shrinking is refused as `unsupported`; nothing is changed then. A
 ///    gap behind the end is always filled with zeros that are written, since seeking past the end is not portable.
-///  - Files of up to 2 GiB; lock() is always granted; storage_id() knows the object only.
+///  - Files of up to 2 GiB; lock() knows this object only; storage_id() knows the object only.
 /// The bytes of the file are the same on both.
 class PosixDriver final : public Driver {
 public:
@@ -35,7 +35,8 @@ public:
     ~PosixDriver();
 
     /// Opens a file; one that was open before is closed. not_found, already_exists, read_only (no permission to write),
-    /// no_space, io_error, invalid_argument (a directory).
+    /// no_space, io_error, invalid_argument (a directory). busy: the file was to be emptied, but somebody has it
+    /// locked.
     Status open(const char* path, Mode mode) noexcept;
     /// Closes the file and gives up its lock; ok when none was open. io_error: what was not yet synced may be lost.
     Status close() noexcept;
@@ -50,13 +51,13 @@ public:
     Status sync() noexcept override;
     Status end_of_file(std::uint64_t& size) noexcept override;
     Status truncate(std::uint64_t size) noexcept override;
-    /// Advisory, for the whole file, as the HDF5 library's: busy when another open file has it. Where the file system
-    /// knows no locks it is granted.
-    Status lock(bool exclusive) noexcept override;
-    Status unlock() noexcept override;
     StorageId storage_id() const noexcept override;
 
 private:
+    /// Advisory, for the whole file, as the HDF5 library's: busy when another PosixDriver, of this program or another
+    /// one, has it, or libhdf5. Granted where the file system knows no locks.
+    Status do_lock(bool exclusive) noexcept override;
+    Status do_unlock() noexcept override;
     Status refuse_write() const noexcept;
     Status put(std::uint64_t address, ConstBytes from) noexcept;
     Status set_length(std::uint64_t size) noexcept;

@@ -35,7 +35,7 @@ public:
 private:
     PosixDriver drivers_[kOpen];
     std::uint32_t indexes_[kOpen] = {};
-    unsigned next_ = 0;
+    unsigned next_ = 1;
     const char* pattern_ = nullptr;
     char path_[kLongestPath];
 };

@@ -34,6 +34,11 @@ public:
     StorageId storage_id() const noexcept override;
 
 private:
+    /// The storage is shared with the regions beside this one: who opens all of it for writing is kept out, but not
+    /// another object for the same region that was given to another Library.
+    Status do_lock(bool /*exclusive*/) noexcept override { return storage_.lock(false); }
+    Status do_unlock() noexcept override { return storage_.unlock(); }
+
     Driver& storage_;
     std::uint64_t start_;
     std::uint64_t size_;
