@@ -34,4 +34,12 @@ run(${CMAKE_COMMAND} -S ${SOURCE}/tests/package/consumer -B ${WORK}/consumer ${o
     -DMODE=${MODE} -DH5MOTE_SOURCE=${SOURCE} -DEXPECTED_MAX_RANK=5)
 run(${CMAKE_COMMAND} --build ${WORK}/consumer)
 run(${WORK}/consumer/consumer)
+set(said "${output}")
+# A program with other options does not link, and the message spells both.
+execute_process(COMMAND ${CMAKE_COMMAND} --build ${WORK}/consumer --target other_options
+                RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
+if(result EQUAL 0 OR NOT output MATCHES "options_write_1_[a-z0-9_]*rank_7")
+    message(FATAL_ERROR "a program with H5MOTE_MAX_RANK=7 and a library with 5: ${output}")
+endif()
+set(output "${said}")
 message(STATUS "${MODE}: ${output}")

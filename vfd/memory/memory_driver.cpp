@@ -67,6 +67,6 @@ Status MemoryFile::extend(std::uint64_t end) noexcept {
     return Status::ok;
 }
 
-Status MemoryFile::grow(std::size_t /*size*/) noexcept { return Status::no_space; }
+Status MemoryDriver::grow(std::size_t /*size*/) noexcept { return Status::no_space; }
 
 }  // namespace h5mote

@@ -13,9 +13,9 @@ namespace h5mote {
 /// Whether a driver permits changes.
 enum class MemoryAccess : std::uint8_t { read_write, read_only };
 
-/// What both kinds of memory files share. Memory does not outlive a power cut, so that any promise about one holds; the
-/// capabilities are those of a file (atomic unit 512, unordered), so that a file made in memory is laid out as one
-/// made by PosixDriver.
+/// What both kinds of memory files share; not for other classes to derive from. Memory does not outlive a power cut, so
+/// that any promise about one holds; the capabilities are those of a file (atomic unit 512, unordered), so that a file
+/// made in memory is laid out as one made by PosixDriver.
 class MemoryFile : public Driver {
 public:
     /// The bytes of the file. Valid until the next call that changes it.
@@ -32,18 +32,22 @@ public:
     Status truncate(std::uint64_t size) noexcept override;
 
 protected:
-    MemoryFile(std::byte* data, std::size_t size, std::size_t capacity, MemoryAccess access) noexcept
-        : data_(data), size_(size), capacity_(capacity), access_(access) {}
     ~MemoryFile() = default;
 
     /// Makes room for `size` > capacity_ bytes; no_space when that is refused.
-    virtual Status grow(std::size_t size) noexcept;
+    virtual Status grow(std::size_t size) noexcept = 0;
     Status extend(std::uint64_t end) noexcept;
 
     std::byte* data_;
     std::size_t size_;
     std::size_t capacity_;
     MemoryAccess access_;
+
+private:
+    friend class MemoryDriver;
+    friend class GrowingMemoryDriver;
+    MemoryFile(std::byte* data, std::size_t size, std::size_t capacity, MemoryAccess access) noexcept
+        : data_(data), size_(size), capacity_(capacity), access_(access) {}
 };
 
 /// A file in a buffer of fixed size.
@@ -57,6 +61,11 @@ public:
         return MemoryDriver({const_cast<std::byte*>(image.data()), image.size()}, image.size(),
                             MemoryAccess::read_only);
     }
+
+private:
+    // Not inline, so that a program that has run-time type information, which this library is built without, finds the
+    // class's table of functions here and need not make one that refers to the base class's type information.
+    Status grow(std::size_t size) noexcept override;
 };
 
 /// A file that takes its memory from an allocator, half as much again whenever it is full, and gives it back when it is
