@@ -180,7 +180,7 @@ Status DatasetCheck::check_data(const ChunkLocation& location) noexcept {
     if (!filtered()) {
         H5MOTE_TRY(checker.judge(file.window(Usage::raw_data, address, chunk_bytes, false, window), CheckPart::chunk,
                                  address));
-        return checker.check_values(DatatypeView(type_), window, 0, chunk_bytes / element_size);
+        return check_elements(window, address);
     }
     std::size_t size = 0;
     Bytes to;
@@ -204,8 +204,12 @@ Status DatasetCheck::check_data(const ChunkLocation& location) noexcept {
                             static_cast<std::uint64_t>(Feature::filter));
     }
     H5MOTE_TRY(checker.judge(status, CheckPart::chunk, address));
-    return type_.empty() ? Status::ok
-                         : checker.check_values(DatatypeView(type_), window, 0, chunk_bytes / element_size);
+    return type_.empty() ? Status::ok : check_elements(window, address);
+}
+
+Status DatasetCheck::check_elements(MetadataWindow& window, Address chunk) noexcept {
+    return checker.judge(checker.check_values(DatatypeView(type_), window, 0, chunk_bytes / element_size),
+                         CheckPart::chunk, chunk);
 }
 
 Status DatasetCheck::chunk(const ChunkLocation& location, const std::uint64_t* scaled, Address index) noexcept {

@@ -58,6 +58,7 @@ private:
     Status check_contiguous(Address header) noexcept;
     Status check_chunked(Address header) noexcept;
     Status check_data(const ChunkLocation& location) noexcept;
+    Status check_elements(MetadataWindow& window, Address chunk) noexcept;
 
     Bytes type_;      // of an element, if it leads into the global heap
     Bytes pipeline_;  // the message

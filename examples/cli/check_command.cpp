@@ -223,11 +223,12 @@ int check_one(Session& session, const CheckArguments& arguments, const std::stri
         options.data = !arguments.quick;
         status = check_file(session.file(), options, printer, &summary);
     }
-    if (status == Status::ok && arguments.verbose) {
-        output.print("%s: %llu objects, %llu problems, %llu of %llu bytes belong to nobody, %u walks\n", name.c_str(),
+    if (status == Status::ok) {
+        output.print("%s: %llu objects, %llu problems, %llu of %llu bytes belong to nobody, %u walks%s\n", name.c_str(),
                      static_cast<unsigned long long>(summary.objects),
                      static_cast<unsigned long long>(summary.problems), static_cast<unsigned long long>(summary.unused),
-                     static_cast<unsigned long long>(summary.used + summary.unused), summary.walks);
+                     static_cast<unsigned long long>(summary.used + summary.unused), summary.walks,
+                     arguments.quick ? ", without what is in raw data" : "");
     }
     output.flush();
     if (status != Status::ok) {
@@ -255,9 +256,11 @@ int run_check(CheckArguments& arguments) {
 Command add_check(CLI::App& tool) {
     const auto arguments = std::make_shared<CheckArguments>();
     CLI::App* const check = tool.add_subcommand("check", "Says what is wrong with a file, and where: one line each");
-    check->footer("Exit code: 0 nothing is wrong, 1 something is, 2 the file cannot be opened or checked.");
+    check->footer(
+        "The last line of each file says what was looked at. Exit code: 0 nothing is wrong, 1 something is, 2 the file "
+        "cannot be opened or checked.");
     add_common_options(*check, arguments->common);
-    check->add_flag("-v,--verbose", arguments->verbose, "Notes of what is not wrong as well, and totals");
+    check->add_flag("-v,--verbose", arguments->verbose, "Notes of what is not wrong as well");
     check->add_flag("-q,--quick", arguments->quick, "Leaves out what is in raw data: filters, variable-length data");
     check->add_option("file", arguments->files, "HDF5 files")->required();
     return {check, [arguments] { return run_check(*arguments); }};

@@ -1,5 +1,6 @@
 // The parts of the tool that need no file: lines, numbers, datatypes, values.
 #include "address_set.hpp"
+#include "commands.hpp"
 #include "layout.hpp"
 #include "numbers.hpp"
 #include "session.hpp"
@@ -7,9 +8,12 @@
 #include "value_text.hpp"
 
 #include <h5mote/encoded_type.hpp>
+#include <h5mote/h5mote.hpp>
+#include <h5mote/vfd/posix.hpp>
 
 #include <gtest/gtest.h>
 
+#include <cstdio>
 #include <cstring>
 #include <string>
 
@@ -165,6 +169,30 @@ TEST(Sizes, OfMemory) {
     for (const char* const text : {"", "K", "-1", "1x", "99999999999999999999", "99999999999999G"}) {
         EXPECT_FALSE(parse_size(text, bytes)) << text;
     }
+}
+
+TEST(Stat, CountsTheIndexOfAnArrayWithoutChunksAsH5stat) {
+    const std::string path = testing::TempDir() + "h5mote_stat_of_no_chunks.h5";
+    {
+        MallocAllocator memory;
+        PosixPort port;
+        Library library{memory, port};
+        PosixDriver driver;
+        ASSERT_EQ(driver.open(path.c_str(), PosixDriver::Mode::truncate), Status::ok);
+        auto file = File::create(library, driver);
+        ASSERT_EQ(file.status(), Status::ok);
+        DatasetCreate create;
+        create.chunk = {4, 4};
+        auto data = file->root().create_dataset<float>("x", create, Dataspace::simple({4, 0}, {4, kUnlimited}));
+        ASSERT_EQ(data.status(), Status::ok);
+        ASSERT_EQ(data->close(), Status::ok);
+        ASSERT_EQ(file->close(), Status::ok);
+    }
+    testing::internal::CaptureStdout();
+    EXPECT_EQ(run({"stat", path}), 0);
+    // What h5stat 1.10 and 2.0 print.
+    EXPECT_NE(testing::internal::GetCapturedStdout().find("\t\tIndex: 218\n"), std::string::npos);
+    EXPECT_EQ(std::remove(path.c_str()), 0);
 }
 
 TEST(AddressSets, RememberWhatWasAdded) {

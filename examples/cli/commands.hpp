@@ -30,6 +30,7 @@ void add_common_options(CLI::App& arguments, CommonOptions& options);
 
 Command add_check(CLI::App& tool);
 Command add_dump(CLI::App& tool);
+Command add_explain(CLI::App& tool);
 Command add_extract(CLI::App& tool);     // if vfd/flash is built
 Command add_flash_stat(CLI::App& tool);  // if vfd/flash is built
 Command add_ls(CLI::App& tool);

@@ -115,10 +115,16 @@ private:
 int run_extract(const ExtractArguments& arguments) {
     Report report("h5mote extract");
     const std::string& name = arguments.image.name;
-    const std::string& out = arguments.out;
     std::error_code error;
+    const std::filesystem::path target = std::filesystem::weakly_canonical(arguments.out, error);
+    const std::string out = error ? arguments.out : target.string();
     if (std::filesystem::equivalent(name, out, error)) {
         report.error("%s: the dump itself", out.c_str());
+        return report.exit_code();
+    }
+    // A device or a directory is not replaced, a symbolic link is followed.
+    if (std::filesystem::exists(out, error) && !std::filesystem::is_regular_file(out, error)) {
+        report.error("%s: not a regular file", out.c_str());
         return report.exit_code();
     }
     FlashImage image;

@@ -115,7 +115,7 @@ Session::Session(const CommonOptions& options) : options_(options) {
         access_.metadata_cache = kMetadataCache;
         access_.chunk_cache = kChunkCache;
     } else {
-        memory_ = std::make_unique<std::byte[]>(options_.memory);
+        memory_.reset(new std::byte[options_.memory]);  // not cleared: the system gives what is used
         arena_.emplace(Bytes(memory_.get(), options_.memory));
         library_.emplace(*arena_, port_, kFilters);
         access_.metadata_cache = largest(1024, options_.memory / 8);

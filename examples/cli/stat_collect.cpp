@@ -123,12 +123,14 @@ private:
     }
 
     // libhdf5 makes the index block of an extensible array too small when it reads one: by an address for each super
-    // block that there could be, 29 in the arrays that it makes.
+    // block that there could be, 29 in the arrays that it makes. An array that has no chunks may have an index block,
+    // too: it is larger than the header, of at most 72 bytes, alone.
     std::uint64_t uncounted(const Dataset& dataset) const noexcept {
         std::uint64_t chunks = 0;
         std::uint64_t bytes = 0;
         const Status status = dataset.index_size(chunks, bytes);
-        return status == Status::ok && chunks != 0 ? 29 * std::uint64_t{all_.info.sizeof_addr} : 0;
+        const std::uint64_t missed = 29 * std::uint64_t{all_.info.sizeof_addr};
+        return status == Status::ok && (chunks != 0 || bytes >= 72 + missed) ? missed : 0;
     }
 
     Status extent(const Dataset& dataset) noexcept {

@@ -3,14 +3,60 @@
 
 #include <CLI/CLI.hpp>
 
+#include <cstdio>
+#include <iostream>
+#include <new>
+
 namespace h5mote::cli {
+
+namespace {
+
+// Whatever the command's own codes mean: what it had to say is not all there.
+constexpr int kNoOutput = 3;
+
+// A word that should be a command and is none.
+bool unknown_command(const CLI::App& tool, const std::vector<std::string>& words) {
+    if (words.empty() || words[0].empty() || words[0][0] == '-') {
+        return false;
+    }
+    std::string names;
+    for (const CLI::App* command : tool.get_subcommands({})) {
+        if (command->get_name() == words[0]) {
+            return false;
+        }
+        names += (names.empty() ? "" : ", ") + command->get_name();
+    }
+    std::fprintf(stderr, "h5mote error: there is no command '%s'; there are: %s\n", words[0].c_str(), names.c_str());
+    return true;
+}
+
+int run_command(const Command& command) {
+    try {
+        return command.run();
+    } catch (const std::bad_alloc&) {
+        std::fprintf(stderr, "h5mote error: the system has not as much memory\n");
+        return 1;
+    }
+}
+
+// The exit code, when everything that was written to standard output arrived there.
+int with_output(int code) {
+    std::cout.flush();
+    if (std::cout.good() && std::fflush(stdout) == 0 && std::ferror(stdout) == 0) {
+        return code;
+    }
+    std::fprintf(stderr, "h5mote error: standard output cannot be written\n");
+    return kNoOutput;
+}
+
+}  // namespace
 
 void add_memory_options(CLI::App& arguments, CommonOptions& options) {
     arguments
         .add_option_function<std::string>(
             "--memory",
             [&options](const std::string& text) {
-                if (!parse_size(text, options.memory)) {
+                if (!parse_size(text, options.memory) || options.memory == 0) {
                     throw CLI::ValidationError("--memory", "a size as 65536, 64K or 2M: " + text);
                 }
             },
@@ -39,6 +85,7 @@ void add_common_options(CLI::App& arguments, CommonOptions& options) {
 int run(const std::vector<std::string>& words) {
     CLI::App tool("Looks into HDF5 files within a fixed amount of memory.", "h5mote");
     tool.require_subcommand(1);
+    tool.footer("Exit code: what each command says; 3 when standard output cannot be written.");
     tool.set_version_flag("-V,--version", "h5mote: Version " H5MOTE_CLI_VERSION);
     std::vector<Command> commands;
     commands.push_back(add_dump(tool));
@@ -52,16 +99,20 @@ int run(const std::vector<std::string>& words) {
     commands.push_back(add_extract(tool));
     commands.push_back(add_flash_stat(tool));
 #endif
+    commands.push_back(add_explain(tool));
+    if (unknown_command(tool, words)) {
+        return 1;
+    }
     try {
         // CLI11 takes the words from the last to the first.
         std::vector<std::string> reversed(words.rbegin(), words.rend());
         tool.parse(reversed);
     } catch (const CLI::ParseError& error) {
-        return tool.exit(error) == 0 ? 0 : 1;
+        return with_output(tool.exit(error) == 0 ? 0 : 1);
     }
     for (const Command& command : commands) {
         if (command.arguments->parsed()) {
-            return command.run();
+            return with_output(run_command(command));
         }
     }
     return 1;

@@ -2,6 +2,7 @@
 `h5mote check` prints of that."""
 
 import os
+import re
 import struct
 import subprocess
 import sys
@@ -91,7 +92,9 @@ class Damage(unittest.TestCase):
             file.write(image)
         result = subprocess.run([tool, "check", *options, self.path], capture_output=True, text=True)
         lines = [line.replace(self.path, "F") for line in result.stdout.splitlines()]
-        return result.returncode, lines
+        # What was looked at. The notes come with it.
+        self.last = lines[-1] if lines else ""
+        return result.returncode, lines if "-v" in options else lines[:-1]
 
     def expect(self, image, *lines, options=()):
         code, found = self.check(image, *options)
@@ -128,6 +131,31 @@ class Damage(unittest.TestCase):
         at = self.address("d")
         image[at + 40] ^= 1
         self.expect(image, "address 0x%x: object header: checksum is wrong: /d" % at)
+
+    def test_elements_too_short_for_a_heap_address(self):
+        def fill(file):
+            file.create_dataset("v", (5,), h5py.vlen_dtype("i4"), chunks=(5,), maxshape=(None,))[0] = [1, 2]
+
+        image = self.make(fill, libver="latest")
+        with h5py.File(self.path, "r") as file:
+            chunk = file["v"].id.get_chunk_info(0).byte_offset
+        # Elements of 8 bytes in datatype and layout, in a header whose checksum is right.
+        header = self.address("v")
+        kind = re.compile(rb"[\x19\x29\x39\x49]\0\0\0\x10\0\0\0").search(image, header).start()
+        image.put(kind + 4, 4, 8)
+        layout = image.find(b"\4\2\0\2\1\5\x10", header)
+        image.put(layout + 6, 1, 8)
+        width = 1 << (image[header + 5] & 3)
+        prefix = 6 + (16 if image[header + 5] & 0x20 else 0) + width
+        image.seal(header, prefix + image.number(header + prefix - width, width) + 4)
+        self.expect(image, "address 0x%x: chunk: contradicts the format: /v" % chunk)
+
+    def test_the_last_line_says_what_was_looked_at(self):
+        image = self.make(lambda file: file.create_dataset("d", data=numpy.arange(10)))
+        self.check(image)
+        self.assertRegex(self.last, r"^F: 2 objects, 0 problems, \d+ of \d+ bytes .* 1 walks$")
+        self.check(image, "--quick")
+        self.assertRegex(self.last, r"1 walks, without what is in raw data$")
 
     def test_truncated(self):
         image = self.make(lambda file: file.create_dataset("d", data=numpy.arange(1000)))
