@@ -249,9 +249,9 @@ std::uint32_t ExtensibleArray::reach(Address index) const noexcept {
 }
 
 // libhdf5 makes the index block together with the first element.
-Status ExtensibleArray::protect_index_block(Pinned& block) noexcept {
+Status ExtensibleArray::protect_index_block(bool create, Pinned& block) noexcept {
     const Block wanted = index_block();
-    if (index_block_ == kUndefinedAddress) {
+    if (create) {
         Pinned header;
         H5MOTE_TRY(protect_header(header));
         const std::size_t pointer = header_size() - kChecksum - addr_size();
@@ -295,7 +295,7 @@ Status ExtensibleArray::locate(Address index, bool create, Pinned& block, std::s
         return Status::ok;
     }
     Pinned holder;
-    H5MOTE_TRY(protect_index_block(holder));
+    H5MOTE_TRY(protect_index_block(create, holder));
     if (index < parameters_.index_block_elements) {
         offset = prefix_size() + static_cast<std::size_t>(index) * element_.size();
         block = static_cast<Pinned&&>(holder);
@@ -469,7 +469,7 @@ Status ExtensibleArray::cover(Address index) noexcept {
 Status ExtensibleArray::data_block_address(const Position& at, Address& data, Address& super) noexcept {
     data = super = kUndefinedAddress;
     Pinned holder;
-    H5MOTE_TRY(protect_index_block(holder));
+    H5MOTE_TRY(protect_index_block(false, holder));
     std::size_t pointer = 0;
     H5MOTE_TRY(find_pointer(at, false, holder, pointer));
     if (holder) {

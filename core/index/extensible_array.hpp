@@ -98,7 +98,7 @@ private:
     std::byte* page_bit(const Position& at, CacheEntry& super, std::uint32_t page, std::byte& mask) noexcept;
     bool page_exists(const Position& at, CacheEntry& super, std::uint32_t page) noexcept;
     std::size_t pointer_offset(const Position& at) const noexcept;
-    Status protect_index_block(Pinned& block) noexcept;
+    Status protect_index_block(bool create, Pinned& block) noexcept;
     Position position(Address index) const noexcept;
     Address start_of(unsigned super_block) const noexcept;
     std::uint32_t pages(const Position& at) const noexcept {

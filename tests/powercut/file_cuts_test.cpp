@@ -24,6 +24,7 @@ DiskOptions options(std::size_t recoveries = 80) {
 DiskOptions with_sectors(std::uint32_t size) {
     DiskOptions result = options(24);
     result.sector = size;
+    result.recovery_of = 4;
     return result;
 }
 
@@ -61,16 +62,16 @@ TEST(PowerCut, CompressedSessions) { cut_disks("compressed-sessions", sessions(5
 TEST(PowerCut, Remaking) { cut_disks("remaking", remaking(16, 1), 30000, options(24)); }
 TEST(PowerCut, Remaking3) { cut_disks("remaking-3", remaking(16, 3), 32000, options(24)); }
 TEST(PowerCut, SectorsOf128) {
-    cut_disks("sectors-128", objects(60, 2, false), 1000, with_sectors(128));
-    cut_disks("sectors-128-attributes", attributes(30, 2), 1000, with_sectors(128));
+    cut_disks("sectors-128", objects(60, 2, false), 30000, with_sectors(128));
+    cut_disks("sectors-128-attributes", attributes(30, 2), 12000, with_sectors(128));
 }
 TEST(PowerCut, SectorsOf256) {
-    cut_disks("sectors-256", objects(60, 2, true), 1000, with_sectors(256));
-    cut_disks("sectors-256-links", links(12, 2, false), 1000, with_sectors(256));
+    cut_disks("sectors-256", objects(60, 2, true), 25000, with_sectors(256));
+    cut_disks("sectors-256-links", links(12, 2, false), 70000, with_sectors(256));
 }
 TEST(PowerCut, SectorsOf4096) {
-    cut_disks("sectors-4096", objects(60, 2, false), 1000, with_sectors(4096));
-    cut_disks("sectors-4096-links", links(12, 2, false), 1000, with_sectors(4096));
+    cut_disks("sectors-4096", objects(60, 2, false), 10000, with_sectors(4096));
+    cut_disks("sectors-4096-links", links(12, 2, false), 35000, with_sectors(4096));
 }
 TEST(PowerCut, Full) {
     DiskOptions full = options(24);
