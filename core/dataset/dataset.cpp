@@ -115,6 +115,24 @@ Status Dataset::set_extent(Span<const std::uint64_t> dims) noexcept {
     return state_of(cursor_).set_extent(dims);
 }
 
+// A member that the file lacks would be lost when a record is written and be anything when one is read.
+static Status check_members(Context& context, DatatypeView type, DatatypeView stored) noexcept {
+    if constexpr (H5MOTE_CONVERSION) {
+        CompoundMembers members(type);
+        CompoundMember member;
+        CompoundMember found;
+        std::uint32_t number = 0;
+        while (stored.type_class() == TypeClass::compound && members.next(member)) {
+            if (!stored.find_member(member.name, found)) {
+                return context.fail(Module::dataset, H5MOTE_HERE, Status::type_mismatch,
+                                    subject(Subject::member, number));
+            }
+            ++number;
+        }
+    }
+    return Status::ok;
+}
+
 Status Dataset::set_memory_type(DatatypeView type, Status opened) noexcept {
     const LibraryLock lock(context_of(file_));
     H5MOTE_TRY(opened);
@@ -127,6 +145,7 @@ Status Dataset::set_memory_type(DatatypeView type, Status opened) noexcept {
     H5MOTE_TRY(view_datatype(file_->context, body, stored));
     Conversion* conversion = nullptr;
     if (!identical_layout(type, stored)) {
+        H5MOTE_TRY(check_members(file_->context, type, stored));
         conversion = file_->context.create<Conversion>(MemoryKind::type);
         if (conversion == nullptr) {
             return Status::out_of_memory;

@@ -319,12 +319,38 @@ Result<Dataset> Group::open_dataset(std::string_view path) noexcept {
 #endif
 }
 
+namespace {
+
+// Whether a dataset is what would have been created, as far as its extent may grow: it may have grown already.
+H5MOTE_STEP Status check_shape(Context& context, const Dataset& dataset, const Dataspace& wanted) noexcept {
+    Dataspace space;
+    H5MOTE_TRY(dataset.dataspace(space));
+    const auto rank = static_cast<unsigned>(space.rank());
+    if (rank != wanted.rank()) {
+        return context.fail(Module::dataset, H5MOTE_HERE, Status::invalid_argument, subject(Subject::rank, rank));
+    }
+    for (unsigned i = 0; i < rank; ++i) {
+        if (space.max_dims()[i] != wanted.max_dims()[i]) {
+            return context.fail(Module::dataset, H5MOTE_HERE, Status::invalid_argument, subject(Subject::dimension, i),
+                                space.max_dims()[i]);
+        }
+    }
+    return Status::ok;
+}
+
+}  // namespace
+
 Result<Dataset> Group::open_or_make_dataset(std::string_view path, DatatypeView type, const Dataspace* space,
                                             const DatasetCreate& properties) noexcept {
     const LibraryLock lock(context_of(file_));
     Result<Dataset> opened = open_dataset(path);
-    return opened.status() == Status::not_found ? make_dataset(path, type, space, properties)
-                                                : static_cast<Result<Dataset>&&>(opened);
+    if (opened.status() == Status::not_found) {
+        return make_dataset(path, type, space, properties);
+    }
+    if (opened && H5MOTE_PARTIAL_IO) {
+        H5MOTE_TRY(check_shape(file_->context, *opened, space != nullptr ? *space : Dataspace::unlimited()));
+    }
+    return opened;
 }
 
 }  // namespace h5mote

@@ -3,6 +3,7 @@
 #include "checked.hpp"
 #include "chunk_grid.hpp"
 #include "dataset_state.hpp"
+#include "links.hpp"
 #include "prepare.hpp"
 #include "virtual_layout.hpp"
 
@@ -23,11 +24,15 @@ Status DatasetState::survey(FileState& file, Address address, Survey& found) noe
     ConstBytes body;
     // What has no layout is no dataset.
     Status status = message.find(MessageType::layout);
-    if (status != Status::ok) {
-        return status != Status::not_found
-                   ? status
-                   : file.context.fail(Module::dataset, H5MOTE_HERE, Status::not_found, 0, address);
+    if (status == Status::not_found) {
+        ObjectType type = ObjectType::group;
+        if (object_type(file, address, type) != Status::ok) {
+            return status;
+        }
+        return file.context.fail(Module::dataset, H5MOTE_HERE, Status::not_found,
+                                 subject(Subject::object_type, static_cast<std::uint32_t>(type)), address);
     }
+    H5MOTE_TRY(status);
     status = message.find(MessageType::external_files);
     found.external = status == Status::ok;
     if (found.external && H5MOTE_ALL_FORMATS == 0) {

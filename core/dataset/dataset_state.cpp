@@ -42,7 +42,8 @@ Status DatasetState::read_chunk(ChunkSlot& slot, const ChunkLocation& location) 
         return read_filtered(location, chunk);
     }
 #endif
-    return file.driver.read(Usage::raw_data, location.address, chunk);
+    return told(file.context, file.driver, H5MOTE_HERE, file.driver.read(Usage::raw_data, location.address, chunk),
+                location.address);
 }
 
 #if H5MOTE_FILTERS
@@ -191,7 +192,9 @@ Status DatasetState::write_back(ChunkSlot& slot) noexcept {
     }
 #endif
     file_->unsynced = true;
-    H5MOTE_TRY(file_->driver.write(Usage::raw_data, slot.address + slot.dirty_from, slot.changed()));
+    H5MOTE_TRY(told(file_->context, file_->driver, H5MOTE_HERE,
+                    file_->driver.write(Usage::raw_data, slot.address + slot.dirty_from, slot.changed()),
+                    slot.address));
     slot.clean();
     return Status::ok;
 }

@@ -62,7 +62,7 @@ Status RawData::read(std::uint64_t offset, Bytes to) noexcept {
     if (!checked_add<std::uint64_t>(address_, offset, at) || !file_.contains(narrow(at), narrow(to.size()))) {
         return file_.context.fail(Module::dataset, H5MOTE_HERE, Status::corrupt_file, 0, address_);
     }
-    return file_.driver.read(Usage::raw_data, at, to);
+    return told(file_.context, file_.driver, H5MOTE_HERE, file_.driver.read(Usage::raw_data, at, to), at);
 }
 
 // Memory to read ahead into: from the chunk cache's budget, else just what is needed.

@@ -54,6 +54,7 @@ public:
         end = end < base_ ? 0 : end - base_;
         return status;
     }
+    std::int32_t last_error() const noexcept override { return storage_.last_error(); }
     StorageId storage_id() const noexcept override { return storage_.storage_id(); }
 
 private:

@@ -169,7 +169,7 @@ bool FileState::contains(Address address, Address size) const noexcept { return 
 // What was written so far reaches the storage before what is written next.
 Status FileState::barrier() noexcept {
     if (unsynced && unordered_) {
-        H5MOTE_TRY(driver.sync());
+        H5MOTE_TRY(told(context, driver, H5MOTE_HERE, driver.sync()));
         unsynced = false;
     }
     return Status::ok;
@@ -267,7 +267,7 @@ Status FileState::write_metadata(bool prepared) noexcept {
     }
     if (unsynced) {
         if (keep(Rule::sync_last)) {
-            H5MOTE_TRY(driver.sync());
+            H5MOTE_TRY(told(context, driver, H5MOTE_HERE, driver.sync()));
         }
         unsynced = false;
     }
@@ -362,7 +362,7 @@ Status FileState::close() noexcept {
             // The recorded end goes down first: it never lies beyond the real one.
             status = write_superblock();
             if (status == Status::ok) {
-                status = driver.sync();
+                status = told(context, driver, H5MOTE_HERE, driver.sync());
             }
         }
         if (status == Status::ok) {

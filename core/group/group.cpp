@@ -69,7 +69,8 @@ Result<Group> Group::open_group(std::string_view path) noexcept {
         status = object_type(*file_, object, type);
     }
     if (status == Status::ok && type != ObjectType::group) {
-        status = file_->context.fail(Module::group, H5MOTE_HERE, Status::not_found, static_cast<std::uint32_t>(type));
+        status = file_->context.fail(Module::group, H5MOTE_HERE, Status::not_found,
+                                     subject(Subject::object_type, static_cast<std::uint32_t>(type)));
     }
     if (status != Status::ok) {
         return status;

@@ -184,7 +184,7 @@ Result<Group> Group::from(Object&& object) noexcept {
     H5MOTE_TRY(object_type(*object.file_, object.address_, type));
     if (type != ObjectType::group) {
         return object.file_->context.fail(Module::group, H5MOTE_HERE, Status::not_found,
-                                          static_cast<std::uint32_t>(type));
+                                          subject(Subject::object_type, static_cast<std::uint32_t>(type)));
     }
     Group group;
     static_cast<Object&>(group) = static_cast<Object&&>(object);
@@ -224,7 +224,7 @@ bool Group::exists(std::string_view path) noexcept {
         return false;
     }
     Place place(*file_, address_);
-    return place.follow(path) == Status::ok;
+    return place.look(path) == Status::ok;
 }
 
 Status Group::link_count(std::uint32_t& count) noexcept {

@@ -259,7 +259,10 @@ Status resolve_parent(FileState& file, Address group, std::string_view path, Add
     H5MOTE_TRY(resolve(file, group, parents, parent));
     ObjectType type;
     H5MOTE_TRY(object_type(file, parent, type));
-    return type == ObjectType::group ? Status::ok : file.context.fail(Module::group, H5MOTE_HERE, Status::not_found);
+    return type == ObjectType::group
+               ? Status::ok
+               : file.context.fail(Module::group, H5MOTE_HERE, Status::not_found,
+                                   subject(Subject::object_type, static_cast<std::uint32_t>(type)));
 }
 
 #else
@@ -276,7 +279,7 @@ Status resolve(FileState& file, Address group, std::string_view path, Address& o
             at = link.address;
         } else if (link.type == LinkMessage::Type::soft) {
             if (++soft_links > kMaxSoftLinks) {
-                return file.context.fail(Module::group, H5MOTE_HERE, Status::not_found, soft_links);
+                return file.context.fail(Module::group, H5MOTE_HERE, Status::not_found, 0, soft_links);
             }
             H5MOTE_TRY(buffer.join(link.target, path, path));
             at = is_absolute(path) ? file.root() : at;
@@ -307,7 +310,10 @@ Status resolve_parent(FileState& file, Address group, std::string_view path, Add
     H5MOTE_TRY(resolve(file, group, {path.data(), begin}, parent));
     ObjectType type;
     H5MOTE_TRY(object_type(file, parent, type));
-    return type == ObjectType::group ? Status::ok : file.context.fail(Module::group, H5MOTE_HERE, Status::not_found);
+    return type == ObjectType::group
+               ? Status::ok
+               : file.context.fail(Module::group, H5MOTE_HERE, Status::not_found,
+                                   subject(Subject::object_type, static_cast<std::uint32_t>(type)));
 }
 
 #endif

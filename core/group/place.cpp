@@ -117,14 +117,23 @@ void Place::enter_mount() noexcept {
 }
 
 Status Place::follow(std::string_view path) noexcept {
+    const Status status = look(path);
+    return status != Status::not_found
+               ? status
+               : file_->context.fail(Module::group, H5MOTE_HERE, status, subject(Subject::path_part, missing_), links_);
+}
+
+Status Place::look(std::string_view path) noexcept {
     Path rest(file_->context, path);
     if (is_absolute(path)) {
         go_to_root();
     }
     enter_mount();
+    missing_ = 1;
     for (std::string_view part = rest.take(); !part.empty(); part = rest.take()) {
         H5MOTE_TRY(step(part, rest));
         enter_mount();
+        ++missing_;
     }
     return Status::ok;
 }
@@ -145,12 +154,13 @@ Status Place::step(std::string_view part, Path& path) noexcept {
         return Status::ok;
     }
     if (++links_ > kMaxLinks) {
-        return file_->context.fail(Module::group, H5MOTE_HERE, Status::not_found, links_);
+        return Status::not_found;
     }
     return leave_by(link, path);
 }
 
 Status Place::leave_by(StoredLink& link, Path& path) noexcept {
+    missing_ = 0;  // counted anew in the path that the link leads to
     if (link.link.type == LinkMessage::Type::soft) {
         H5MOTE_TRY(path.prepend(text_of(link.link.target)));
         link.close();

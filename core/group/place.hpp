@@ -18,9 +18,11 @@ public:
     FileState& file() const noexcept { return *file_; }
     Address header() const noexcept { return header_; }
 
-    /// Goes where the path leads. not_found; also after too many links that are not hard (16), so that circles of them
-    /// end.
+    /// Goes where the path leads. not_found, with a record of the part that is missing; also after too many links that
+    /// are not hard (16), so that circles of them end.
     H5MOTE_STEP Status follow(std::string_view path) noexcept;
+    /// The same without a record.
+    H5MOTE_STEP Status look(std::string_view path) noexcept;
     /// Goes along all of the path but its last part, which is returned in `name`. invalid_argument: it ends in nothing
     /// that can be a name.
     Status follow_to_parent(std::string_view path, std::string_view& name) noexcept;
@@ -38,7 +40,8 @@ private:
 
     FileState* file_;
     Address header_;
-    unsigned links_ = 0;  // followed that are not hard
+    unsigned links_ = 0;    // followed that are not hard
+    unsigned missing_ = 0;  // part of the path, or of what a link leads to, that is looked for
 };
 
 /// Takes the last part off a path: what remains leads to the parent. false: it cannot be a name.

@@ -110,7 +110,7 @@ Status MetadataCache::protect(Usage usage, Address address, std::size_t size, Pi
 #if H5MOTE_ALL_FORMATS
     entry->checksummed_ = checksummed;
 #endif
-    Status status = driver_.read(usage, address, entry->image());
+    Status status = told(context_, driver_, H5MOTE_HERE, driver_.read(usage, address, entry->image()), address);
     if (status == Status::ok && (checksummed || H5MOTE_ALL_FORMATS == 0) &&
         checksum_of(*entry) != load_le<std::uint32_t>(entry->at(size - kChecksumSize))) {
         // With the size: who repairs damage, as the tests do, has all it needs.
@@ -383,7 +383,9 @@ Status MetadataCache::write(CacheEntry& entry) noexcept {
     }
     const std::size_t from = entry.dirty_from_;
     hook_.unsynced = true;
-    H5MOTE_TRY(driver_.write(entry.usage_, entry.address_ + from, entry.image().subspan(from)));
+    H5MOTE_TRY(told(context_, driver_, H5MOTE_HERE,
+                    driver_.write(entry.usage_, entry.address_ + from, entry.image().subspan(from)),
+                    entry.address_ + from));
     entry.dirty_from_ = entry.size_;
     return Status::ok;
 }

@@ -22,6 +22,14 @@
 
 namespace h5mote {
 
+/// Passes on what a driver returned; a failure is recorded in the trail, with the storage's own code.
+inline Status told(Context& context, const Driver& driver, SourcePlace place, Status status,
+                   std::uint64_t address = 0) noexcept {
+    return status == Status::ok
+               ? status
+               : context.fail(Module::driver, place, status, static_cast<std::uint32_t>(driver.last_error()), address);
+}
+
 /// When a dirty block may be written: what points comes after what it points to.
 enum class Phase : std::uint8_t {
     fresh,        ///< not reachable yet

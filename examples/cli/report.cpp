@@ -1,5 +1,7 @@
 #include "report.hpp"
 
+#include <h5mote/trail.hpp>
+
 #include <cstdarg>
 #include <cstdio>
 
@@ -36,18 +38,9 @@ void Report::failure(Context& context, Status status, const char* what) {
     std::fprintf(stderr, "%s error: %s: %s\n", command_, what, to_string(status));
     const ErrorTrail& trail = context.trail();
     for (std::size_t i = 0; i < trail.size(); ++i) {
-        const ErrorRecord record = trail.newest(i);
-        const char* const source = source_name(record);
-        std::fprintf(stderr, "    %s in %s, line %u", to_string(record.status), source != nullptr ? source : "?",
-                     static_cast<unsigned>(record.line));
-        if (record.status == Status::unsupported) {
-            std::fprintf(stderr, ": %s (%lu)", to_string(static_cast<Feature>(record.value)),
-                         static_cast<unsigned long>(record.detail));
-        } else if (record.detail != 0 || record.value != 0) {
-            std::fprintf(stderr, ": %lu, %llu", static_cast<unsigned long>(record.detail),
-                         static_cast<unsigned long long>(record.value));
-        }
-        std::fputc('\n', stderr);
+        char text[200];
+        const std::size_t length = describe(trail.newest(i), text);
+        std::fprintf(stderr, "    %.*s\n", static_cast<int>(length), text);
     }
     context.trail().clear();
 }

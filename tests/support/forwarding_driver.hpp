@@ -34,6 +34,7 @@ public:
         return inner_.use_superblock_info(name, info, end);
     }
 #endif
+    std::int32_t last_error() const noexcept override { return inner_.last_error(); }
     h5mote::StorageId storage_id() const noexcept override { return inner_.storage_id(); }
 
     h5mote::Driver& inner() noexcept { return inner_; }

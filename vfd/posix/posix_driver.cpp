@@ -40,6 +40,11 @@ Status from_errno(int error, bool writing) noexcept {
 
 }  // namespace
 
+Status PosixDriver::failed(bool writing) noexcept {
+    error_ = errno;
+    return from_errno(error_, writing);
+}
+
 PosixDriver::~PosixDriver() { (void)close(); }
 
 Status PosixDriver::open(const char* path, Mode mode) noexcept {
@@ -55,7 +60,7 @@ Status PosixDriver::open(const char* path, Mode mode) noexcept {
         fd = posix::open(path, posix::kReadWrite | posix::kCreateNew);
     }
     if (fd < 0) {
-        return from_errno(errno, writing);
+        return failed(writing);
     }
     fd_ = fd;
     writable_ = writing;
@@ -81,7 +86,7 @@ Status PosixDriver::close() noexcept {
     fd_ = -1;
     forget_locks();
     // A close() that was interrupted has closed; trying again could hit somebody else's file.
-    return posix::close(fd) == 0 || errno == EINTR ? Status::ok : from_errno(errno, true);
+    return posix::close(fd) == 0 || errno == EINTR ? Status::ok : failed(true);
 }
 
 Capabilities PosixDriver::capabilities() const noexcept {
@@ -105,7 +110,10 @@ Status PosixDriver::read(Usage /*usage*/, std::uint64_t address, Bytes to) noexc
             at += count;
             left -= static_cast<std::size_t>(count);
             address += static_cast<std::uint64_t>(count);
-        } else if (count == 0 || errno != EINTR) {
+        } else if (count == 0) {
+            return Status::io_error;  // the file ends here
+        } else if (errno != EINTR) {
+            error_ = errno;
             return Status::io_error;
         }
     }
@@ -148,7 +156,7 @@ Status PosixDriver::put(std::uint64_t address, ConstBytes from) noexcept {
         } else if (count == 0) {
             return Status::no_space;
         } else if (errno != EINTR) {
-            return from_errno(errno, true);
+            return failed(true);
         }
     }
     return Status::ok;
@@ -170,7 +178,7 @@ Status PosixDriver::sync() noexcept {
     while (!unsynced_for_good_ && posix::sync(fd_) != 0) {
         unsynced_for_good_ = errno != EINTR;
         if (unsynced_for_good_) {
-            return from_errno(errno, true);
+            return failed(true);
         }
     }
     return unsynced_for_good_ ? Status::io_error : Status::ok;
@@ -182,6 +190,7 @@ Status PosixDriver::end_of_file(std::uint64_t& size) noexcept {
     }
     const std::int64_t end = posix::end(fd_);
     if (end < 0) {
+        error_ = errno;
         return Status::io_error;
     }
     size = size_ = static_cast<std::uint64_t>(end);
@@ -212,7 +221,7 @@ Status PosixDriver::set_length(std::uint64_t size) noexcept {
             return Status::unsupported;
         }
         if (errno != EINTR) {
-            return from_errno(errno, true);
+            return failed(true);
         }
     }
     size_ = size;

@@ -113,6 +113,10 @@ public:
     }
 #endif
 
+    /// The storage's own code for the last of its failures, errno for instance; 0: there was none, or it has no codes.
+    /// The trail's record of a failure of the storage holds it.
+    virtual std::int32_t last_error() const noexcept { return 0; }
+
     /// What the driver stands for (H5FD_cmp). Default: the object itself. Drivers of files tell device and inode.
     virtual StorageId storage_id() const noexcept {
         return {~std::uint64_t{0}, static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(this))};

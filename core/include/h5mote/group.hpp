@@ -87,7 +87,10 @@ public:
     /// chunk larger than the chunk cache.
     Result<Dataset> create_dataset(std::string_view path, DatatypeView type, const Dataspace& space,
                                    const DatasetCreate& create = {}) noexcept;
+    /// not_found: nothing, or an object of another type (the error trail says which, and which part of a path is
+    /// missing).
     Result<Dataset> open_dataset(std::string_view path) noexcept;
+    /// invalid_argument: there is a dataset with other maximum dimensions than those of `space`.
     Result<Dataset> open_or_create_dataset(std::string_view path, DatatypeView type, const Dataspace& space,
                                            const DatasetCreate& create = {}) noexcept;
 
@@ -101,7 +104,8 @@ public:
                                            const Dataspace& space) noexcept {
         return typed<T>(make_dataset(path, file_type_of<T>(), &space, create));
     }
-    /// type_mismatch when the records of the file cannot be converted to T.
+    /// type_mismatch when the records of the file cannot be converted to T, or lack a member that T has (the error
+    /// trail says which). T may have fewer members than they.
     template <typename T>
     Result<TypedDataset<T>> open_dataset(std::string_view path) noexcept {
         return typed<T>(open_dataset(path));

@@ -93,6 +93,20 @@ enum class Module : std::uint8_t {
 /// Name of a module, for messages on a host ("object"). Static storage.
 const char* to_string(Module module) noexcept;
 
+/// What the lower 16 bits of a record's first number count, told by the upper ones: in records of the modules group and
+/// dataset with not_found, invalid_argument or type_mismatch.
+enum class Subject : std::uint32_t {
+    none = 0,
+    path_part = 0x10000,    ///< that part of a path is missing, the first is 1; second number: links followed before
+    object_type = 0x20000,  ///< the object is of that ObjectType, not what was asked for
+    member = 0x30000,       ///< that member of the program's compound type, from 0, is not in the file's
+    dimension = 0x40000,    ///< that dimension, from 0, has another maximum; second number: the one in the file
+    rank = 0x50000,         ///< the number of dimensions is that one
+};
+constexpr std::uint32_t subject(Subject what, std::uint32_t number) noexcept {
+    return static_cast<std::uint32_t>(what) | (number & 0xffffU);
+}
+
 /// A place in the library's sources in one number: the line in bits 5 to 14, a hash of the file's name in bits 19
 /// to 31. The bits between are for the status and the module of an error record.
 struct SourcePlace {

@@ -135,6 +135,7 @@ public:
     /// Commits what was changed, and the first time what the mount found. Then moves what is still needed out of the
     /// oldest blocks when few are free. What the chip's ECC had to correct when it was last read is first written
     /// elsewhere.
+    std::int32_t last_error() const noexcept override { return device_.last_error(); }
     Status sync() noexcept override;
     Status end_of_file(std::uint64_t& size) noexcept override;
     Status truncate(std::uint64_t size) noexcept override;

@@ -48,6 +48,9 @@ public:
     /// that fails is then tried again each time the block's turn comes.
     virtual Status mark_bad(std::uint32_t /*block*/) noexcept { return Status::ok; }
 
+    /// The chip's or the bus's own code for the last failure. Default: it has none.
+    virtual std::int32_t last_error() const noexcept { return 0; }
+
 protected:
     FlashDevice() = default;
     FlashDevice(const FlashDevice&) = delete;

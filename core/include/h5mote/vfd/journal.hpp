@@ -112,6 +112,11 @@ public:
         return home_.use_superblock_info(name, info, end);
     }
 #endif
+    /// The log's, or where that has none the home's.
+    std::int32_t last_error() const noexcept override {
+        const std::int32_t error = log_.last_error();
+        return error != 0 ? error : home_.last_error();
+    }
     StorageId storage_id() const noexcept override { return home_.storage_id(); }
 
 private:

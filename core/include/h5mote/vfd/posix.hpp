@@ -51,6 +51,8 @@ public:
     Status sync() noexcept override;
     Status end_of_file(std::uint64_t& size) noexcept override;
     Status truncate(std::uint64_t size) noexcept override;
+    /// errno of the last call of the system that failed, also of one in open().
+    std::int32_t last_error() const noexcept override { return error_; }
     StorageId storage_id() const noexcept override;
 
 private:
@@ -63,7 +65,10 @@ private:
     Status set_length(std::uint64_t size) noexcept;
     Status fill_to(std::uint64_t size) noexcept;
 
+    Status failed(bool writing) noexcept;
+
     int fd_ = -1;
+    int error_ = 0;
     bool writable_ = false;
     bool unsynced_for_good_ = false;
     std::uint64_t size_ = 0;  // end of file as last seen, for taking back what a failed write added

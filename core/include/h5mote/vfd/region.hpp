@@ -30,6 +30,7 @@ public:
     Status sync() noexcept override { return storage_.sync(); }
     Status end_of_file(std::uint64_t& size) noexcept override;
     Status truncate(std::uint64_t size) noexcept override;
+    std::int32_t last_error() const noexcept override { return storage_.last_error(); }
     /// Tells regions of one storage apart by where they begin.
     StorageId storage_id() const noexcept override;
 
