@@ -167,6 +167,7 @@ Status DatasetState::set_extent(Span<const std::uint64_t> wanted) noexcept {
         if (!cleared_) {
             H5MOTE_TRY(clear_beyond());
             cleared_ = true;
+            prepared_ = unfilled_end_ = 0;
         }
     }
     if (row != 0 && !fits_cache()) {

@@ -431,6 +431,7 @@ Status DatasetState::prepare_chunks(Address from, Address to, Phase phase) noexc
         if (status != Status::ok) {
             return status == Status::no_space || status == Status::over_budget ? Status::ok : status;
         }
+        cleared_ = false;
         if (!zeros) {
             unfilled_ = unfilled_end_ <= from ? index : unfilled_;
             unfilled_end_ = index + 1;

@@ -206,7 +206,7 @@ private:
     bool changed_ = false;   // in this session: begin_change() was called
     bool given_back_ = false;
     bool plain_ = false;    // check_plain() found it so
-    bool cleared_ = false;  // nothing is left beyond the extent from earlier sessions, and this one leaves nothing
+    bool cleared_ = false;  // nothing is left beyond the extent, from earlier sessions or held in advance by this one
 #if H5MOTE_FILTERS
     std::uint32_t filter_values_ = 0;  // bytes of client data behind the filters
 #endif

@@ -395,3 +395,35 @@ TEST(DatasetAppend, AFlushTakesTwoSyncs) {
         EXPECT_TRUE(bench.empty());
     }
 }
+
+#if H5MOTE_FIXED_CHUNKS && H5MOTE_PARTIAL_IO
+// A flush holds the next chunk in advance. It is not filled, but set_extent() makes it a part of the dataset.
+TEST(DatasetAppend, AChunkHeldInAdvanceGrowsIntoFillValues) {
+    Bench bench;
+    auto file = File::create(bench.library, bench.driver, bench.access);
+    ASSERT_EQ(file.status(), Status::ok);
+    const std::uint32_t fill = 77;
+    DatasetCreate create;
+    create.chunk = {8};
+    create.fill = as_bytes(Span<const std::uint32_t>(&fill, 1));
+    create.reserve = 0;
+    auto log = file->root().create_dataset<std::uint32_t>("log", create, Dataspace::simple({0}, {100}));
+    ASSERT_EQ(log.status(), Status::ok);
+    ASSERT_EQ(log->set_extent({3}), Status::ok);
+    for (std::uint32_t i = 3; i < 16; ++i) {
+        ASSERT_EQ(log->append(i), Status::ok);
+    }
+    ASSERT_EQ(file->flush(), Status::ok);
+    ASSERT_EQ(log->set_extent({20}), Status::ok);
+    ASSERT_EQ(log->append(20), Status::ok);
+    ASSERT_EQ(file->flush(), Status::ok);
+    std::uint32_t seen[21] = {};
+    ASSERT_EQ(log->read(Selection::all(), Span<std::uint32_t>(seen)), Status::ok);
+    for (std::uint32_t i = 0; i < 21; ++i) {
+        EXPECT_EQ(seen[i], i < 3 || (i >= 16 && i < 20) ? fill : i);
+    }
+    ASSERT_EQ(log->close(), Status::ok);
+    ASSERT_EQ(file->close(), Status::ok);
+    EXPECT_TRUE(bench.empty());
+}
+#endif
