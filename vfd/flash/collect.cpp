@@ -12,10 +12,27 @@ constexpr std::uint32_t kMostKept = 128;  // a commit can tell 255
 
 }  // namespace
 
-// Blocks that can be erased when the log begins at `tail`. Bad ones are taken to lie among them.
-std::uint32_t FlashDriver::free_blocks(std::uint32_t tail) const noexcept {
-    const std::uint32_t between = head_ == tail ? geometry_.blocks - 1 : distance(head_, tail) - 1;
-    return between > bad_ ? between - bad_ : 0;
+// Blocks behind the head of the log that can be erased now.
+std::uint32_t FlashDriver::free_blocks() const noexcept {
+    const std::uint32_t head = fresh_ ? resume_ : head_;
+    const std::uint32_t between = head == limit_ ? geometry_.blocks - 1 : distance(head, limit_) - 1;
+    return between > bad_ahead_ ? between - bad_ahead_ : 0;
+}
+
+// Blocks that can be erased after the next commit.
+std::uint32_t FlashDriver::freed_blocks() const noexcept {
+    return free_blocks() + distance(limit_, tail_) - bad_passed_;
+}
+
+// Bad blocks behind `from` and before `to`.
+std::uint32_t FlashDriver::bad_between(std::uint32_t from, std::uint32_t to) noexcept {
+    std::uint32_t count = 0;
+    if (bad_ != 0) {
+        for (std::uint32_t block = next(from); block != to; block = next(block)) {
+            count += known_bad(block) ? 1 : 0;
+        }
+    }
+    return count;
 }
 
 // Fewer are free: collecting goes on. More than must be while the device is not full: what is between two syncs finds
@@ -23,6 +40,15 @@ std::uint32_t FlashDriver::free_blocks(std::uint32_t tail) const noexcept {
 std::uint32_t FlashDriver::wanted_blocks() const noexcept {
     const std::uint32_t unused = most_pages_ - (live_pages_ < most_pages_ ? live_pages_ : most_pages_);
     return start_blocks_ + (3 * unused >> (block_log2_ - page_log2_ + 3));
+}
+
+// What was freed can be used only after a commit. One for each block would cost too much and, where a block has few
+// program units, more than is gained.
+bool FlashDriver::worth_a_commit() const noexcept {
+    const std::uint32_t freed = distance(limit_, tail_);
+    const std::uint32_t free = free_blocks();
+    return freed >= kMostKept || (freed >= batch_blocks_ && free < spare_blocks_ + kFewBlocks) ||
+           (freed > 0 && free <= sync_blocks_ + 1);
 }
 
 // Whether the state needs a record. When that cannot be told it does.
@@ -131,7 +157,7 @@ Status FlashDriver::refresh() noexcept {
     const std::uint32_t block = block_of(frail_);
     const std::uint32_t from = offset_of(frail_) & ~(geometry_.program_unit - 1);
     frail_ = kNoFlashPage;
-    if (kept_bytes_ != 0 || free_blocks(limit_) <= spare_blocks_) {
+    if (kept_bytes_ != 0 || free_blocks() <= spare_blocks_) {
         return Status::no_space;
     }
     H5MOTE_TRY(begin());
@@ -148,9 +174,13 @@ Status FlashDriver::collect() noexcept {
     std::uint64_t budget = std::uint64_t{owed} * rate_;
     Status status = Status::ok;
     Walk walk{tail_, scan_, {}};
-    while (status == Status::ok && budget > 0 && tail_ != head_ && free_blocks(limit_) > 1 &&
-           free_blocks(tail_) < wanted_blocks()) {
-        if (step(walk)) {
+    while (status == Status::ok && budget > 0 && tail_ != head_ && free_blocks() > 2 &&
+           freed_blocks() < wanted_blocks()) {
+        if (failed_block_ != kNoFlashPage) {
+            status = relocate();
+        } else if (worth_a_commit()) {
+            status = commit();
+        } else if (step(walk)) {
             const Place place = place_of(walk.block, walk.offset);
             const std::uint32_t appended = debt_;
             bool is_live = false;
@@ -168,22 +198,20 @@ Status FlashDriver::collect() noexcept {
                 budget -= budget < work ? budget : work;
             }
         } else {
-            std::uint32_t following = tail_;
-            do {
-                following = next(following);
-            } while (following != head_ && known_bad(following));
+            std::uint32_t following = next(tail_);
+            std::uint32_t bad = 0;
+            for (; following != head_ && known_bad(following); following = next(following)) {
+                ++bad;
+            }
             if (unanswered_) {
                 status = Status::io_error;
                 break;
             }
             tail_ = following;
+            bad_passed_ += bad;
             limit_ = keep(FlashRule::free_last) ? limit_ : tail_;
             scan_ = first_record();
             walk = {tail_, scan_, {}};
-            // What was freed can be used only after a commit; one for each block would cost too much.
-            if (free_blocks(limit_) < spare_blocks_ + kFewBlocks || distance(limit_, tail_) >= kMostKept) {
-                status = commit();
-            }
         }
     }
     counts_.collected += counts_.programmed - before;

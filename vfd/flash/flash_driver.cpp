@@ -7,10 +7,10 @@
 namespace h5mote {
 namespace {
 
-// What a piece of a page costs besides its bytes: the record, and the map's, a few of whose nodes are whole ones.
+// What a piece of a page costs besides its bytes where pages are written one after the other: the record, and the
+// map's, a few of whose nodes are whole ones.
 constexpr std::uint32_t kPiece = 72;
 // Changes to what points to what room is kept for: the index, of each range; the dimensions, and more of the index.
-constexpr std::uint32_t kChange = 192;
 constexpr std::uint32_t kChanges = 4;
 
 // What is damaged is an error of the storage to those above.
@@ -55,20 +55,36 @@ Status FlashDriver::changing() noexcept {
     return read_only_ ? Status::read_only : outward(relocate());
 }
 
-// Whether so many bytes of records, beside those that room is kept for, find room in the log.
-Status FlashDriver::log_space_for(std::uint64_t bytes) noexcept {
-    bytes += kept_bytes_ + kFlashHeight * kFlashNodeRecord;
+// The most that changing a part of one page anywhere takes: all of the page when its pieces are put together, in two
+// parts, and a node of each level of the map, of which only the lowest is likely to be written whole.
+std::uint32_t FlashDriver::page_cost() const noexcept {
+    return format_.page_size + 2 * (Record::kSize + 8) + kFlashNodeRecord + (height_ - 1U) * 40;
+}
+
+// Blocks that so many bytes of records may take in addition to what is left of the one that is written.
+std::uint32_t FlashDriver::blocks_for(std::uint64_t bytes) const noexcept {
     // What the largest record may leave unused at the end of a block does not count.
     const std::uint32_t usable = geometry_.block_size - first_record() - kFlashNodeRecord;
     const std::uint32_t here = room() < kFlashNodeRecord ? 0 : room() - kFlashNodeRecord;
     std::uint32_t rest = 0;
-    const std::uint64_t blocks = bytes <= here ? 0 : divide(bytes - here + usable - 1, usable, rest);
+    return bytes <= here ? 0 : static_cast<std::uint32_t>(divide(bytes - here + usable - 1, usable, rest));
+}
+
+// Whether so many bytes of records, beside those that room is kept for, find room in the log.
+Status FlashDriver::log_space_for(std::uint64_t bytes) noexcept {
+    if (bytes <= granted_bytes_) {
+        granted_bytes_ -= bytes;
+        return Status::ok;
+    }
+    bytes += kept_bytes_ + kFlashHeight * kFlashNodeRecord;
+    const std::uint64_t blocks = blocks_for(bytes);
     // After a mount, which gives up the rest of a block, the room for all until the next sync is made at once. Blocks
     // that are freed count only after a commit, which must not have a part of something, nor take what room is kept
     // for: what did not fit finds more the next time.
     const bool can_make = !dirty_ && kept_pages_ == 0;
     const std::uint64_t wanted = blocks + (fresh_ && !dirty_ ? start_blocks_ : spare_blocks_);
-    if (wanted <= free_blocks(limit_) && !(starved_ && can_make)) {
+    if (wanted <= free_blocks() && !(starved_ && can_make)) {
+        granted_bytes_ = 0;
         return Status::ok;
     }
     debt_ = debt_ > bytes ? debt_ : static_cast<std::uint32_t>(bytes);
@@ -79,11 +95,14 @@ Status FlashDriver::log_space_for(std::uint64_t bytes) noexcept {
     H5MOTE_TRY(begin());
     H5MOTE_TRY(settle());
     H5MOTE_TRY(settle());
-    return blocks + spare_blocks_ <= free_blocks(limit_) ? Status::ok : Status::no_space;
+    if (blocks_for(bytes) + spare_blocks_ > free_blocks()) {
+        H5MOTE_TRY(outward(commit()));  // which frees what was collected last
+    }
+    return blocks_for(bytes) + spare_blocks_ <= free_blocks() ? Status::ok : Status::no_space;
 }
 
 // Whether a write finds room in the log and among the pages.
-Status FlashDriver::space_for(Usage usage, std::uint64_t address, std::size_t size) noexcept {
+Status FlashDriver::space_for(std::uint64_t address, std::size_t size) noexcept {
     const auto first = static_cast<std::uint32_t>(address >> page_log2_);
     const auto last = static_cast<std::uint32_t>((address + size - 1) >> page_log2_);
     const std::uint32_t pages = last - first + 1;
@@ -102,37 +121,57 @@ Status FlashDriver::space_for(Usage usage, std::uint64_t address, std::size_t si
             return Status::no_space;
         }
     }
-    // What stands before it in its first page may be written, too.
-    return log_space_for((usage == Usage::raw_data ? format_.page_size : 0) + size + pages * kPiece);
+    // The pages at both ends may be written anew.
+    const std::uint32_t ends = pages < 2 ? 1 : 2;
+    return log_space_for(std::uint64_t{ends} * page_cost() +
+                         std::uint64_t{pages - ends} * (format_.page_size + kPiece));
 }
 
+// Room is found once, when it is first kept. What is then written for less and less of it needs no more: what it costs
+// was counted, and the spare blocks are for what was not. So what a call gives up is granted to the writes behind it.
 Status FlashDriver::keep_room(std::uint32_t ranges, std::uint64_t bytes) noexcept {
     H5MOTE_TRY(changing());
-    // Each range may touch a page more than it fills, and write what stands before it in its first page.
-    const std::uint32_t change = format_.page_size < kChange ? format_.page_size : kChange;
-    const std::uint64_t pages = (bytes >> page_log2_) + std::uint64_t{2} * ranges;
-    if (ranges != 0) {
-        bytes += std::uint64_t{ranges} * format_.page_size + pages * kPiece +
-                 (std::uint64_t{ranges} + kChanges) * (change + kPiece);
-    }
-    if (bytes > kept_bytes_) {
-        if (live_pages_ + pages > most_pages_) {
+    const std::uint64_t pages = ranges == 0 ? 0 : (bytes >> page_log2_) + std::uint64_t{2} * ranges;
+    const std::uint64_t changes = ranges == 0 ? 0 : std::uint64_t{ranges} + kChanges;
+    const std::uint64_t wanted =
+        ranges == 0 ? 0 : bytes + (bytes >> page_log2_) * kPiece + (2 * std::uint64_t{ranges} + changes) * page_cost();
+    const std::uint64_t there = kept_bytes_ + granted_bytes_;
+    if (wanted > there) {
+        if (live_pages_ + pages + changes > most_pages_) {
             return Status::no_space;
         }
         const std::uint64_t kept = kept_bytes_;
-        kept_bytes_ = bytes;
-        const Status status = log_space_for(0);
+        const std::uint64_t granted = granted_bytes_;
+        kept_bytes_ = granted_bytes_ = 0;
+        const Status status = log_space_for(wanted);
         if (status != Status::ok) {
             kept_bytes_ = kept;
+            granted_bytes_ = granted;
             return status;
         }
     }
-    kept_pages_ = static_cast<std::uint32_t>(pages);
-    kept_bytes_ = bytes;
+    granted_bytes_ = wanted < there ? there - wanted : 0;
+    kept_pages_ = static_cast<std::uint32_t>(pages + changes);
+    kept_bytes_ = wanted;
     return Status::ok;
 }
 
-Status FlashDriver::write(Usage usage, std::uint64_t address, ConstBytes from) noexcept {
+// Whether that many pages can be given up, and a sync still finds room: what points to them is written for each leaf of
+// the map. no_space.
+Status FlashDriver::room_to_unmap(std::uint32_t pages) noexcept {
+    const std::uint32_t leaves = pages / kFanOut + 2;
+    const std::uint64_t bytes = std::uint64_t{leaves < live_pages_ ? leaves : live_pages_} * 32 + page_cost();
+    if (!dirty_ && kept_pages_ == 0) {
+        const Status status = log_space_for(bytes);
+        if (status != Status::no_space) {
+            return status;
+        }
+    }
+    return free_blocks() >= blocks_for(kept_bytes_ + granted_bytes_ + bytes) + sync_blocks_ ? Status::ok
+                                                                                            : Status::no_space;
+}
+
+Status FlashDriver::write(Usage /*usage*/, std::uint64_t address, ConstBytes from) noexcept {
     H5MOTE_TRY(changing());
     if (from.empty()) {
         return Status::ok;
@@ -140,7 +179,7 @@ Status FlashDriver::write(Usage usage, std::uint64_t address, ConstBytes from) n
     if (!within(address, from.size(), std::uint64_t{1} << (28 + page_log2_))) {
         return Status::no_space;
     }
-    H5MOTE_TRY(space_for(usage, address, from.size()));
+    H5MOTE_TRY(space_for(address, from.size()));
     H5MOTE_TRY(begin());
     dirty_ = true;
     const std::uint64_t end = address + from.size();
@@ -151,6 +190,7 @@ Status FlashDriver::write(Usage usage, std::uint64_t address, ConstBytes from) n
         const std::uint64_t left = end - address;
         const std::size_t most = format_.page_size - offset;
         const std::size_t run = left < most ? static_cast<std::size_t>(left) : most;
+        H5MOTE_TRY(outward(relocate()));
         H5MOTE_TRY(outward(write_piece(static_cast<std::uint32_t>(address >> page_log2_), offset, {at, run})));
         address += run;
         at += run;
@@ -200,6 +240,9 @@ Status FlashDriver::truncate(std::uint64_t size) noexcept {
     if (size > std::uint64_t{1} << (28 + page_log2_)) {
         return Status::no_space;
     }
+    if (size < file_size_) {
+        H5MOTE_TRY(room_to_unmap(static_cast<std::uint32_t>((file_size_ - size) >> page_log2_)));
+    }
     H5MOTE_TRY(begin());
     dirty_ = true;
     if (size < file_size_) {
@@ -243,6 +286,7 @@ Status FlashDriver::release(Usage /*usage*/, std::uint64_t address, std::uint64_
     if (first >= last) {
         return Status::ok;
     }
+    H5MOTE_TRY(room_to_unmap(last - first));
     H5MOTE_TRY(begin());
     dirty_ = true;
     cached_ = kNoFlashPage;
@@ -256,7 +300,7 @@ FlashUsage FlashDriver::usage() const noexcept {
         usage.capacity = std::uint64_t{most_pages_} << page_log2_;
         usage.live = std::uint64_t{live_pages_} << page_log2_;
         usage.blocks_bad = bad_;
-        usage.blocks_free = free_blocks(tail_);
+        usage.blocks_free = freed_blocks();
         usage.blocks_used = geometry_.blocks - bad_ - usage.blocks_free;
         usage.total_written = (total_written_ << 10) + counts_.written;
         usage.total_programmed = (total_erases_ + counts_.erased_blocks) << block_log2_;

@@ -114,9 +114,11 @@ Status FlashDriver::put_bytes(const std::byte* from, std::uint32_t size) noexcep
 // Begins the next good block behind `after`.
 Status FlashDriver::open_block(std::uint32_t after, std::uint32_t previous, bool barrier) noexcept {
     unsigned failures = 0;
+    std::uint32_t bad = 0;  // passed over and still counted as ahead
     std::uint32_t block = next(after);
     for (std::uint32_t seen = 0; seen < geometry_.blocks && block != limit_; ++seen, block = next(block)) {
         if (known_bad(block)) {
+            ++bad;
             continue;
         }
         BlockHead head;
@@ -127,8 +129,10 @@ Status FlashDriver::open_block(std::uint32_t after, std::uint32_t previous, bool
         if (status == Status::ok) {
             ++counts_.erased_blocks;
             head_ = block;
+            bad_ahead_ -= bad < bad_ahead_ ? bad : bad_ahead_;
+            bad = 0;
             head_erases_ = head.erases;
-            window_start_ = window_fill_ = 0;
+            window_start_ = window_fill_ = record_start_ = 0;
             head.geometry = geometry_;
             head.format = format_;
             head.barrier = barrier;
@@ -145,14 +149,16 @@ Status FlashDriver::open_block(std::uint32_t after, std::uint32_t previous, bool
                 return Status::ok;
             }
             close_block();
-        } else if (device_.mark_bad(block) == Status::ok) {
+        } else if (device_.mark_bad(block) == Status::ok && known_bad(block)) {
             ++bad_;
+            ++bad_ahead_;
+            ++bad;
         }
         if (++failures == kAttempts) {
             return status;
         }
     }
-    return Status::no_space;
+    return unanswered_ ? Status::io_error : Status::no_space;
 }
 
 Status FlashDriver::open_next() noexcept {
@@ -178,7 +184,8 @@ std::uint32_t FlashDriver::sum_of(const Record& record, Place place, ConstBytes 
 // One attempt, in the block that is open.
 Status FlashDriver::append_once(const Record& record, ConstBytes payload, Place& place) noexcept {
     std::byte head[16];
-    place = place_of(head_, position());
+    record_start_ = position();
+    place = place_of(head_, record_start_);
     debt_ += record.size();
     store_le<std::uint32_t>(head, record.word);
     store_le<std::uint32_t>(head + 4, sum_of(record, place, payload));
@@ -188,7 +195,11 @@ Status FlashDriver::append_once(const Record& record, ConstBytes payload, Place&
     H5MOTE_TRY(put_bytes(payload.data(), record.length()));
     static constexpr std::byte kPadding[4] = {};
     H5MOTE_TRY(put_bytes(kPadding, record.size() - record.head() - record.length()));
-    return geometry_.program_unit <= 4 || failed_block_ != kNoFlashPage ? program_window() : Status::ok;
+    if (geometry_.program_unit <= 4 || (failed_block_ != kNoFlashPage && free_blocks() > sync_blocks_)) {
+        H5MOTE_TRY(program_window());
+    }
+    record_start_ = position();
+    return Status::ok;
 }
 
 // Appends a record, where it fits. A block that fails is left behind.
@@ -204,19 +215,25 @@ Status FlashDriver::append(const Record& record, ConstBytes payload, Place& plac
         if (status != Status::io_error) {
             return status;
         }
-        give_up_block();
+        H5MOTE_TRY(give_up_block());
         status = Status::ok;
     }
     return Status::io_error;
 }
 
 // After a program that failed: nothing more goes into this block. What earlier records had in the window is kept in
-// memory until relocate(). Until then each record is programmed before the next one (append_once()), so that a program
-// that fails again takes nothing with it but the record that is then appended elsewhere.
-void FlashDriver::give_up_block() noexcept {
-    if (lost_size_ != 0 && geometry_.program_unit > 4 && failed_block_ == kNoFlashPage) {
+// memory until relocate(). Until then each record is programmed before the next one (append_once()) while there are
+// blocks for that, so that a program that fails again takes nothing with it but the record that is then appended
+// elsewhere. io_error: it has taken more, and memory keeps something already.
+Status FlashDriver::give_up_block() noexcept {
+    const std::uint32_t lost = window_start_ - lost_size_;
+    if (lost_size_ != 0 && geometry_.program_unit > 4 && lost < record_start_) {
+        if (failed_block_ != kNoFlashPage) {
+            mounted_ = false;
+            return Status::io_error;
+        }
         failed_block_ = head_;
-        failed_start_ = window_start_ - lost_size_;
+        failed_start_ = lost;
         failed_size_ = lost_size_;
         std::byte* const other = failed_;
         failed_ = window_;
@@ -224,6 +241,7 @@ void FlashDriver::give_up_block() noexcept {
     }
     settled_ = false;
     close_block();
+    return Status::ok;
 }
 
 void FlashDriver::close_block() noexcept {

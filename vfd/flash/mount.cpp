@@ -7,9 +7,13 @@
 //
 // What follows the commit that is found was never committed. It may hold a commit that could not be read this time,
 // though, and could the next time: no block of it must be erased while that one may still be found. So if there are
-// blocks behind the one with the commit, a barrier comes first: a block behind all of them, with a higher sequence and
-// the block with the commit as the one before it. Once its header is known to last - a second program was begun -
-// nothing leads to what it encloses, and the log goes on right behind the commit.
+// blocks behind the one with the commit, the log goes on behind all of them, in a block with a higher sequence and the
+// block with the commit as the one before it. Once its header is known to last - a second program was begun - nothing
+// leads to the blocks that it encloses. They hold nothing that is needed and are freed as the log's oldest ones are; so
+// sessions that end without a commit wear all blocks alike.
+//
+// Where few blocks are left behind them, that block remains empty: it is a barrier only, and the log goes on right
+// behind the commit.
 #include "flash_format.hpp"
 
 #include "checked.hpp"
@@ -53,8 +57,10 @@ Status FlashDriver::check(const FlashFormat& format) noexcept {
 
 // Divides the memory, and the device: what pages may take, what must stay free and why.
 //
-//   spare   what one sync may need in addition to the writes: the changed nodes, what pieces of pages in a window of
-//           the log (chain_unit_) take more when they are put together, four blocks that are begun or abandoned
+//   sync    what one sync may need in addition to the writes: the changed nodes, four blocks that are begun or
+//           abandoned
+//   spare   `sync`, and what it takes to release much, or to move pages of which pieces are put together in a window of
+//           the log (chain_unit_), and as many blocks as are moved before a commit frees them
 //   start   `spare` and as much as writes may take while all that is alive is moved at the rate
 //   pages   the rest, less as much again, so that moving everything always gains that
 Status FlashDriver::lay_out(const FlashFormat& format, const FlashOptions& options) noexcept {
@@ -83,8 +89,14 @@ Status FlashDriver::lay_out(const FlashFormat& format, const FlashOptions& optio
     const std::uint32_t window = good * (block / 4) / 16;
     const std::uint32_t slack = hundredth * format.reserve / 8 * 3;
     const std::uint32_t flush = (2 * options.changes + kFlashHeight) * kFlashNodeRecord;
+    sync_blocks_ = flush / 2 / (block - kFlashNodeRecord) + 3;
     spare_blocks_ = window / (block / 4) + flush / (block - kFlashNodeRecord) + 5;
     const std::uint32_t slack_blocks = slack / (block / 4) + 3;
+    // A commit takes two program units. Of the units of a block that is moved, twice the slack's share is gained when
+    // the device is full; a commit for so many blocks takes half of that.
+    const std::uint32_t units = (block - first_record()) / geometry_.program_unit;
+    batch_blocks_ = 2 * good / (slack_blocks * units) + 1;
+    spare_blocks_ += batch_blocks_ - 1;
     start_blocks_ = spare_blocks_ + slack_blocks;
     rate_ = 1600U / (3U * format.reserve) + 2;
     chain_unit_ = window / kFlashWeightLimit + 1;
@@ -374,6 +386,7 @@ Status FlashDriver::mount(const FlashOptions& options) noexcept {
     sequence_ = newest.sequence;
     newest_ = newest.block;
     start(commit);
+    choose_resume();
     const Status replayed = replay(commit.replay, commit.place);
     if (unanswered_) {
         return Status::io_error;
@@ -405,7 +418,7 @@ void FlashDriver::start(const Commit& commit) noexcept {
     }
     scan_ = first_record();
     change_count_ = kept_pages_ = 0;
-    kept_bytes_ = 0;
+    kept_bytes_ = granted_bytes_ = 0;
     cached_ = kNoFlashPage;
     node_place_ = 0;
     debt_ = geometry_.block_size - offset_of(commit.place);
@@ -439,6 +452,8 @@ Status FlashDriver::format(const FlashFormat& format, const FlashOptions& option
     limit_ = kNoFlashPage;
     H5MOTE_TRY(open_block(newest.block, kNoFlashPage, false));
     tail_ = limit_ = head_;
+    bad_ahead_ = bad_;
+    bad_passed_ = 0;
     debt_ = 0;
     fresh_ = false;
     settled_ = true;
@@ -447,37 +462,58 @@ Status FlashDriver::format(const FlashFormat& format, const FlashOptions& option
     return Status::ok;
 }
 
+// Where the log goes on after a mount: behind all that was never committed or, where few blocks are left there, behind
+// the commit and a barrier. What free_blocks() counts follows from it.
+void FlashDriver::choose_resume() noexcept {
+    barrier_ = newest_ != head_ && keep(FlashRule::barrier);
+    behind_ = false;
+    if (barrier_) {
+        BlockHead head;
+        Record record;
+        const Place place = place_of(newest_, first_record());
+        const bool known = read_head(newest_, head);
+        // A block without any record holds nothing that could come back, and its header may not last: it is begun anew.
+        const bool lasts = parse(place, record) && intact(place, record);
+        barrier_ = !lasts || !known || !head.barrier;
+        newest_ = lasts ? newest_ : newest_ == 0 ? geometry_.blocks - 1 : newest_ - 1;
+        resume_ = newest_;
+        bad_ahead_ = bad_between(resume_, limit_);
+        behind_ = barrier_ && free_blocks() > spare_blocks_;
+        // Blocks that are enclosed are appended without being of use, as the rest of the one with the commit is.
+        debt_ += behind_ ? distance(head_, resume_) << block_log2_ : 0;
+    }
+    resume_ = behind_ ? newest_ : head_;
+    bad_ahead_ = bad_between(resume_, limit_);
+    bad_passed_ = limit_ == tail_ ? 0 : bad_between(limit_, tail_) + (known_bad(limit_) ? 1 : 0);
+}
+
 // Before the first change after a mount: nothing that was never committed must come back.
 Status FlashDriver::begin() noexcept {
     if (!fresh_) {
         return Status::ok;
     }
-    if (newest_ != head_ && keep(FlashRule::barrier)) {
-        BlockHead head;
-        Record record;
-        const Place place = place_of(newest_, first_record());
-        const bool barrier = read_head(newest_, head) && head.barrier;
-        const bool complete = barrier && parse(place, record) && intact(place, record);
-        if (unanswered_) {
-            return Status::io_error;
-        }
-        if (!complete) {
-            // One that was not completed holds nothing that could come back.
-            const std::uint32_t before = newest_ == 0 ? geometry_.blocks - 1 : newest_ - 1;
-            H5MOTE_TRY(write_barrier(barrier ? before : newest_));
-        }
-    }
     ++sequence_;
+    if (barrier_) {
+        const std::uint32_t last = head_;
+        const std::uint32_t ahead = bad_ahead_ - bad_;
+        const Status status = open_barrier(newest_);
+        if (status != Status::ok || !behind_) {
+            head_ = last;
+            bad_ahead_ = ahead + bad_;
+            close_block();
+        }
+        H5MOTE_TRY(status);
+    }
     fresh_ = false;
     return Status::ok;
 }
 
-// A barrier behind a block, in front of head_.
-Status FlashDriver::write_barrier(std::uint32_t after) noexcept {
+// Begins a block behind another one, with the one that has the commit as the one before it, and makes its header last.
+Status FlashDriver::open_barrier(std::uint32_t after) noexcept {
     const std::uint32_t last = head_;
     Status status = Status::io_error;
     for (unsigned tries = 0; tries < 4 && status == Status::io_error; ++tries) {
-        status = open_block(after, last, true);
+        status = open_block(after, last, !behind_);
         if (status == Status::ok) {
             after = newest_ = head_;
             static constexpr std::byte kNothing[4] = {};
@@ -487,8 +523,6 @@ Status FlashDriver::write_barrier(std::uint32_t after) noexcept {
         if (status == Status::ok) {
             status = program_window();
         }
-        head_ = last;
-        close_block();
     }
     return status;
 }
@@ -501,7 +535,7 @@ Status FlashDriver::program_all() noexcept {
         if (status != Status::io_error) {
             return status;
         }
-        give_up_block();
+        H5MOTE_TRY(give_up_block());
         if (failed_block_ == kNoFlashPage) {
             return Status::ok;
         }
@@ -548,6 +582,9 @@ Status FlashDriver::commit() noexcept {
     }
     H5MOTE_TRY(status);
     limit_ = tail_;
+    bad_ahead_ += bad_passed_;
+    bad_passed_ = 0;
+    granted_bytes_ = 0;
     settled_ = true;
     dirty_ = false;
     return Status::ok;

@@ -189,7 +189,7 @@ private:
     bool parse(Place place, Record& record) noexcept;
     bool intact(Place place, const Record& record) noexcept;
     bool step(Walk& walk) noexcept;
-    void give_up_block() noexcept;
+    Status give_up_block() noexcept;
     // What to make of bytes that do not make sense.
     Status damaged() const noexcept { return unanswered_ ? Status::io_error : Status::corrupt_file; }
     void close_block() noexcept;
@@ -226,8 +226,11 @@ private:
     std::uint32_t hull_of(const Record& record) const noexcept;
 
     // collect.cpp: freeing blocks
-    std::uint32_t free_blocks(std::uint32_t tail) const noexcept;
+    std::uint32_t free_blocks() const noexcept;
+    std::uint32_t freed_blocks() const noexcept;
+    std::uint32_t bad_between(std::uint32_t from, std::uint32_t to) noexcept;
     std::uint32_t wanted_blocks() const noexcept;
+    bool worth_a_commit() const noexcept;
     Status live(Place place, const Record& record, bool& is_live) noexcept;
     Status node_has(Place place, std::uint32_t key, bool& has) noexcept;
     Status move(Place place, const Record& record) noexcept;
@@ -246,16 +249,20 @@ private:
     bool read_commit(Place place, Commit& commit) noexcept;
     bool replay_step(Walk& walk, std::uint32_t end) noexcept;
     void start(const Commit& commit) noexcept;
+    void choose_resume() noexcept;
     Status begin() noexcept;
-    Status write_barrier(std::uint32_t after) noexcept;
+    Status open_barrier(std::uint32_t after) noexcept;
     Status program_all() noexcept;
     Status commit() noexcept;
     // flash_driver.cpp
     Status changing() noexcept;
     Status settle() noexcept;
     Status cut(std::uint32_t page, std::uint32_t kept) noexcept;
-    Status space_for(Usage usage, std::uint64_t address, std::size_t size) noexcept;
+    Status space_for(std::uint64_t address, std::size_t size) noexcept;
     Status log_space_for(std::uint64_t bytes) noexcept;
+    std::uint32_t blocks_for(std::uint64_t bytes) const noexcept;
+    Status room_to_unmap(std::uint32_t pages) noexcept;
+    std::uint32_t page_cost() const noexcept;
 
     FlashDevice& device_;
     Bytes memory_;
@@ -279,7 +286,8 @@ private:
     std::uint32_t head_ = 0;          // block that is written
     std::uint32_t window_start_ = 0;  // offset in it of what is not programmed
     std::uint32_t window_fill_ = 0;
-    std::uint32_t lost_size_ = 0;  // of a window that could not be programmed just now
+    std::uint32_t record_start_ = 0;  // offset in it of the record that is appended, or will be
+    std::uint32_t lost_size_ = 0;     // of a window that could not be programmed just now
     std::uint32_t failed_block_ = 0;
     std::uint32_t failed_start_ = 0;
     std::uint32_t failed_size_ = 0;
@@ -291,23 +299,31 @@ private:
     std::uint32_t scan_ = 0;    // offset in it up to which all is moved
     std::uint32_t limit_ = 0;   // tail_ of the last commit that is known to last
     std::uint32_t newest_ = 0;  // at the mount: block with the highest sequence
+    std::uint32_t resume_ = 0;  // at the mount: the log goes on behind this block
     std::uint32_t bad_ = 0;
-    std::uint32_t debt_ = 0;  // bytes appended for which nothing was collected yet
+    std::uint32_t bad_ahead_ = 0;   // of these, between head_ (as long as fresh_, resume_) and limit_
+    std::uint32_t bad_passed_ = 0;  // of these, between limit_ and tail_
+    std::uint32_t debt_ = 0;        // bytes appended for which nothing was collected yet
     Place root_ = 0;
     std::uint32_t live_pages_ = 0;
     std::uint32_t most_pages_ = 0;
-    std::uint32_t kept_pages_ = 0;    // pages that keep_room() may need, of those not mapped
-    std::uint64_t kept_bytes_ = 0;    // and bytes of the log
-    std::uint32_t spare_blocks_ = 0;  // that write() leaves
-    std::uint32_t start_blocks_ = 0;  // fewer are free: collecting begins
-    std::uint32_t rate_ = 0;          // bytes collected for each appended
-    std::uint32_t chain_unit_ = 0;    // words of log between two pieces that count as another piece
-    std::uint32_t replay_words_ = 0;  // of log that a mount may have to replay
+    std::uint32_t kept_pages_ = 0;     // pages that keep_room() may need, of those not mapped
+    std::uint64_t kept_bytes_ = 0;     // and bytes of the log
+    std::uint64_t granted_bytes_ = 0;  // for which there is room besides, as room was kept for them until just now
+    std::uint32_t spare_blocks_ = 0;   // that write() leaves
+    std::uint32_t sync_blocks_ = 0;    // of these, that release() and truncate() leave for sync()
+    std::uint32_t batch_blocks_ = 0;   // that are freed by one commit, so that more is gained than the commit takes
+    std::uint32_t start_blocks_ = 0;   // fewer are free: collecting begins
+    std::uint32_t rate_ = 0;           // bytes collected for each appended
+    std::uint32_t chain_unit_ = 0;     // words of log between two pieces that count as another piece
+    std::uint32_t replay_words_ = 0;   // of log that a mount may have to replay
     std::uint8_t block_log2_ = 0;
     std::uint8_t page_log2_ = 0;
     std::uint8_t height_ = 1;
     bool mounted_ = false;
     bool fresh_ = false;    // nothing was written since the mount
+    bool barrier_ = false;  // a block behind newest_ must enclose what was not committed
+    bool behind_ = false;   // and the log goes on in it
     bool settled_ = false;  // the log can be replayed
     bool dirty_ = false;    // changes that no commit has
     bool starved_ = false;  // something did not find room in the log

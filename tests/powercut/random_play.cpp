@@ -1,0 +1,45 @@
+#include "random_play.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace h5mote_test {
+
+namespace {
+
+std::uint64_t number(const char* name, std::uint64_t otherwise) {
+    const char* const text = std::getenv(name);
+    return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
+}
+
+}  // namespace
+
+void play_at_random(const char* name, const std::function<std::string(std::uint64_t seed, Totals& totals)>& run,
+                    std::uint64_t floor) {
+    const std::uint64_t first = number("H5MOTE_RANDOM_SEED", 1);
+    const std::chrono::seconds time(number("H5MOTE_RANDOM_SECONDS", 30));
+    const auto begun = std::chrono::steady_clock::now();
+    Totals totals;
+    unsigned failures = 0;
+    std::uint64_t seed = first;
+    for (; std::chrono::steady_clock::now() - begun < time && failures < 20; ++seed) {
+        const std::string wrong = run(seed, totals);
+        if (!wrong.empty()) {
+            ++failures;
+            ADD_FAILURE() << "H5MOTE_RANDOM_SEED=" << seed << ": " << wrong;
+        }
+    }
+    std::printf("%s: seeds %llu to %llu, %llu machines, %llu calls, %llu cuts, %llu kept writes, %llu refused\n", name,
+                static_cast<unsigned long long>(first), static_cast<unsigned long long>(seed - 1),
+                static_cast<unsigned long long>(totals.machines), static_cast<unsigned long long>(totals.calls),
+                static_cast<unsigned long long>(totals.cuts), static_cast<unsigned long long>(totals.kept),
+                static_cast<unsigned long long>(totals.refused));
+    // Sanitized builds, which are not Release, are slower by a factor that nobody knows.
+    if (std::getenv("H5MOTE_POWERCUT_ONE_IN") == nullptr && failures == 0) {
+        EXPECT_GE(totals.cuts, floor);
+    }
+}
+
+}  // namespace h5mote_test
