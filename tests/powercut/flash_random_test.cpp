@@ -26,7 +26,7 @@ struct Kind {
     bool cuts;
 };
 
-Kind any_kind(Random& random) {
+Kind any_kind(Chance& random) {
     static constexpr std::uint32_t kUnits[] = {1, 4, 8, 32, 256, 512, 2048};
     Kind kind;
     FlashGeometry& chip = kind.chip.geometry;
@@ -482,7 +482,7 @@ private:
         }
     }
 
-    Random random_;
+    Chance random_;
     Totals& totals_;
     const Kind kind_;
     std::vector<std::uint64_t> chip_memory_, work_;

@@ -1,31 +1,30 @@
-// What the random tests of single drivers share: numbers that a seed repeats, and the loop around their machines.
+// What the random tests of single drivers share: the loop around their machines.
 #pragma once
 
-#include <chrono>
+#include "random.hpp"
+
 #include <cstdint>
 #include <functional>
-#include <random>
 #include <string>
 
 namespace h5mote_test {
 
-class Random {
+/// Numbers of 32 bits, and of an empty range 0.
+class Chance {
 public:
-    explicit Random(std::uint64_t seed) : engine_(seed) {}
-    std::uint64_t next() { return engine_(); }
-    /// 0 if `limit` is.
-    template <typename Number>
-    std::uint32_t below(Number limit) {
-        return limit == 0 ? 0 : static_cast<std::uint32_t>(engine_() % limit);
+    explicit Chance(std::uint64_t seed) : random_(seed) {}
+    std::uint64_t next() { return random_.next(); }
+    std::uint32_t below(std::uint64_t count) {
+        return count == 0 ? 0 : static_cast<std::uint32_t>(random_.below(static_cast<std::size_t>(count)));
     }
-    bool one_in(std::uint32_t n) { return below(n) == 0; }
+    bool one_in(std::uint32_t count) { return below(count) == 0; }
     template <typename Each, std::size_t kCount>
     Each of(const Each (&values)[kCount]) {
-        return values[below(kCount)];
+        return random_.of(values);
     }
 
 private:
-    std::mt19937_64 engine_;
+    Random random_;
 };
 
 /// What was tried, over all machines.

@@ -70,8 +70,8 @@ std::uint32_t FlashDriver::blocks_for(std::uint64_t bytes) const noexcept {
     return bytes <= here ? 0 : static_cast<std::uint32_t>(divide(bytes - here + usable - 1, usable, rest));
 }
 
-// Whether so many bytes of records, beside those that room is kept for, find room in the log.
-Status FlashDriver::log_space_for(std::uint64_t bytes) noexcept {
+// Whether so many bytes of records, beside those that room is kept for, find room in the log, and `spare` blocks stay.
+Status FlashDriver::log_space_for(std::uint64_t bytes, std::uint32_t spare) noexcept {
     if (bytes <= granted_bytes_) {
         granted_bytes_ -= bytes;
         return Status::ok;
@@ -82,7 +82,7 @@ Status FlashDriver::log_space_for(std::uint64_t bytes) noexcept {
     // that are freed count only after a commit, which must not have a part of something, nor take what room is kept
     // for: what did not fit finds more the next time.
     const bool can_make = !dirty_ && kept_pages_ == 0;
-    const std::uint64_t wanted = blocks + (fresh_ && !dirty_ ? start_blocks_ : spare_blocks_);
+    const std::uint64_t wanted = blocks + (fresh_ && !dirty_ ? start_blocks_ : spare);
     if (wanted <= free_blocks() && !(starved_ && can_make)) {
         granted_bytes_ = 0;
         return Status::ok;
@@ -95,10 +95,10 @@ Status FlashDriver::log_space_for(std::uint64_t bytes) noexcept {
     H5MOTE_TRY(begin());
     H5MOTE_TRY(settle());
     H5MOTE_TRY(settle());
-    if (blocks_for(bytes) + spare_blocks_ > free_blocks()) {
+    if (blocks_for(bytes) + spare > free_blocks()) {
         H5MOTE_TRY(outward(commit()));  // which frees what was collected last
     }
-    return blocks_for(bytes) + spare_blocks_ <= free_blocks() ? Status::ok : Status::no_space;
+    return blocks_for(bytes) + spare <= free_blocks() ? Status::ok : Status::no_space;
 }
 
 // Whether a write finds room in the log and among the pages.
@@ -123,8 +123,8 @@ Status FlashDriver::space_for(std::uint64_t address, std::size_t size) noexcept 
     }
     // The pages at both ends may be written anew.
     const std::uint32_t ends = pages < 2 ? 1 : 2;
-    return log_space_for(std::uint64_t{ends} * page_cost() +
-                         std::uint64_t{pages - ends} * (format_.page_size + kPiece));
+    return log_space_for(std::uint64_t{ends} * page_cost() + std::uint64_t{pages - ends} * (format_.page_size + kPiece),
+                         spare_blocks_);
 }
 
 // Room is found once, when it is first kept. What is then written for less and less of it needs no more: what it costs
@@ -143,7 +143,8 @@ Status FlashDriver::keep_room(std::uint32_t ranges, std::uint64_t bytes) noexcep
         const std::uint64_t kept = kept_bytes_;
         const std::uint64_t granted = granted_bytes_;
         kept_bytes_ = granted_bytes_ = 0;
-        const Status status = log_space_for(wanted);
+        // What putting pieces of pages together takes is counted already.
+        const Status status = log_space_for(wanted, spare_blocks_ - merge_blocks_);
         if (status != Status::ok) {
             kept_bytes_ = kept;
             granted_bytes_ = granted;
@@ -162,7 +163,7 @@ Status FlashDriver::room_to_unmap(std::uint32_t pages) noexcept {
     const std::uint32_t leaves = pages / kFanOut + 2;
     const std::uint64_t bytes = std::uint64_t{leaves < live_pages_ ? leaves : live_pages_} * 32 + page_cost();
     if (!dirty_ && kept_pages_ == 0) {
-        const Status status = log_space_for(bytes);
+        const Status status = log_space_for(bytes, spare_blocks_);
         if (status != Status::no_space) {
             return status;
         }

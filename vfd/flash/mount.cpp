@@ -90,7 +90,8 @@ Status FlashDriver::lay_out(const FlashFormat& format, const FlashOptions& optio
     const std::uint32_t slack = hundredth * format.reserve / 8 * 3;
     const std::uint32_t flush = (2 * options.changes + kFlashHeight) * kFlashNodeRecord;
     sync_blocks_ = flush / 2 / (block - kFlashNodeRecord) + 3;
-    spare_blocks_ = window / (block / 4) + flush / (block - kFlashNodeRecord) + 5;
+    merge_blocks_ = window / (block / 4);
+    spare_blocks_ = merge_blocks_ + flush / (block - kFlashNodeRecord) + 5;
     const std::uint32_t slack_blocks = slack / (block / 4) + 3;
     // A commit takes two program units. Of the units of a block that is moved, twice the slack's share is gained when
     // the device is full; a commit for so many blocks takes half of that.

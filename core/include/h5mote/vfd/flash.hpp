@@ -259,7 +259,7 @@ private:
     Status settle() noexcept;
     Status cut(std::uint32_t page, std::uint32_t kept) noexcept;
     Status space_for(std::uint64_t address, std::size_t size) noexcept;
-    Status log_space_for(std::uint64_t bytes) noexcept;
+    Status log_space_for(std::uint64_t bytes, std::uint32_t spare) noexcept;
     std::uint32_t blocks_for(std::uint64_t bytes) const noexcept;
     Status room_to_unmap(std::uint32_t pages) noexcept;
     std::uint32_t page_cost() const noexcept;
@@ -311,6 +311,7 @@ private:
     std::uint64_t kept_bytes_ = 0;     // and bytes of the log
     std::uint64_t granted_bytes_ = 0;  // for which there is room besides, as room was kept for them until just now
     std::uint32_t spare_blocks_ = 0;   // that write() leaves
+    std::uint32_t merge_blocks_ = 0;   // of these, for putting pieces of pages together
     std::uint32_t sync_blocks_ = 0;    // of these, that release() and truncate() leave for sync()
     std::uint32_t batch_blocks_ = 0;   // that are freed by one commit, so that more is gained than the commit takes
     std::uint32_t start_blocks_ = 0;   // fewer are free: collecting begins
