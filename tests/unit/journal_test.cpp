@@ -4,6 +4,7 @@
 
 #include "counting_driver.hpp"
 #include "failing_driver.hpp"
+#include "forwarding_driver.hpp"
 #include "test.hpp"
 
 #include <cstring>
@@ -235,6 +236,88 @@ TEST(Journal, FullLogIsCarriedOver) {
     }
     EXPECT_TRUE(holds(files.journal, 1800, 1900, 18));
     EXPECT_TRUE(holds(files.journal, 1900, 2400, 19));
+}
+
+// What room is kept for fits, whatever else is written before; more than that is refused.
+TEST(Journal, RoomThatWasKeptIsThere) {
+    Files files;
+    ASSERT_EQ(files.journal.open(small()), Status::ok);
+    for (unsigned round = 0; round < 20; ++round) {
+        std::uint32_t ranges = 0;
+        while (ranges < 3 && files.journal.keep_room(ranges + 1, (ranges + 1) * 100) == Status::ok) {
+            ++ranges;
+        }
+        ASSERT_GE(ranges, 1U);
+        Status status = Status::ok;
+        for (unsigned i = 0; i < 200 && status == Status::ok; ++i) {
+            status = fill(files.journal, 1000 + 40 * (i % 25), 5, 30);
+        }
+        ASSERT_EQ(status, Status::no_space);
+        EXPECT_EQ(files.journal.keep_room(40, 4000), Status::no_space);
+        for (std::uint32_t left = ranges; left > 0; --left) {
+            ASSERT_EQ(files.journal.keep_room(left - 1, (left - 1) * 100), Status::ok);
+            ASSERT_EQ(fill(files.journal, 100 * (left - 1), static_cast<unsigned char>(round + 1), 100), Status::ok);
+            ASSERT_EQ(fill(files.journal, 2100 + 200 * left, 7, 192), Status::ok);
+        }
+        ASSERT_EQ(files.journal.sync(), Status::ok);
+        EXPECT_TRUE(holds(files.journal, 0, 100 * ranges, static_cast<unsigned char>(round + 1)));
+    }
+}
+
+// The very first header may arrive in parts, any of them.
+TEST(Journal, VeryFirstHeaderIsTorn) {
+    Files files;
+    ASSERT_EQ(files.journal.open(small()), Status::ok);
+    ASSERT_EQ(fill(files.journal, 0, 1, 10), Status::ok);
+    static std::byte header[140];
+    std::memcpy(header, log_bytes + 512, sizeof header);
+    for (std::size_t from = 0; from < sizeof header; ++from) {
+        for (const std::size_t step : {1U, 2U, 16U}) {
+            Files again;
+            ASSERT_EQ(again.log.truncate(sizeof log_bytes), Status::ok);
+            std::memset(log_bytes, 0, sizeof log_bytes);
+            for (std::size_t i = from; i < sizeof header; i += step) {
+                log_bytes[512 + i] = header[i];
+            }
+            if (from == 0 && step == 1) {
+                continue;
+            }
+            ASSERT_EQ(again.journal.open(small()), Status::ok) << from << " " << step;
+            EXPECT_EQ(again.journal.report().state, JournalState::blank);
+            ASSERT_EQ(fill(again.journal, 0, 2, 10), Status::ok);
+            ASSERT_EQ(again.journal.sync(), Status::ok);
+            EXPECT_TRUE(holds(again.journal, 0, 10, 2));
+            // Where anything else stands it is left alone.
+            std::memset(log_bytes, 0, sizeof log_bytes);
+            std::memcpy(log_bytes + 512 + 100, header + 100, 40);
+            log_bytes[from < 100 ? from : 700 + from] = std::byte{'x'};
+            EXPECT_EQ(again.journal.open(small()), Status::corrupt_file) << from;
+            EXPECT_EQ(again.journal.report().state, JournalState::not_a_journal);
+        }
+    }
+}
+
+// Storage that does not keep what the journal needs.
+class Loose : public ForwardingDriver {
+public:
+    using ForwardingDriver::ForwardingDriver;
+    Capabilities capabilities() const noexcept override { return said; }
+    Capabilities said;
+};
+
+TEST(Journal, NeedsABarrier) {
+    Files files;
+    Loose loose(files.home);
+    JournalDriver journal{loose, files.log, work_too};
+    EXPECT_EQ(journal.open(small()), Status::ok);
+    loose.said.overwrite = false;
+    EXPECT_EQ(journal.open(small()), Status::unsupported);
+    loose.said.overwrite = true;
+    loose.said.sync_is_barrier = false;
+    EXPECT_EQ(journal.open(small()), Status::unsupported);
+    JournalOptions only_read = small();
+    only_read.read_only = true;
+    EXPECT_EQ(journal.open(only_read), Status::ok);
 }
 
 TEST(Journal, FailedWriteIsTakenBack) {

@@ -10,6 +10,9 @@ namespace {
 
 // Log bytes that every transaction leaves free: a commit, and the one that announces changes of the home.
 constexpr std::uint32_t kForCommits = 2 * kRecordSize;
+// Changes to what points to what room is kept for: the index, of each range; the dimensions, and more of the index.
+constexpr std::uint32_t kChange = 192;
+constexpr std::uint32_t kChanges = 4;
 
 }  // namespace
 
@@ -55,9 +58,7 @@ Status JournalDriver::write(Usage /*usage*/, std::uint64_t address, ConstBytes f
     if (from.empty()) {
         return Status::ok;
     }
-    const std::uint64_t pieces =
-        from.size() / static_cast<std::uint32_t>(buffer_.size() - kRecordSize) + from.size() / kPage + 2;
-    H5MOTE_TRY(make_room(end, from.size() + pieces * kRecordSize));
+    H5MOTE_TRY(make_room(end, log_bytes_for(1, from.size())));
     if (!extend_last(address, from)) {
         H5MOTE_TRY(put_pieces(address, from));
     }
@@ -125,6 +126,7 @@ void JournalDriver::forget() noexcept {
         lists_[i] = 0;
     }
     last_cut_ = 0;
+    granted_ = 0;
     lowest_cut_ = ~std::uint64_t{0};
     committed_ = kFirstRecord;
     buffer_at_ = kFirstRecord;
@@ -204,6 +206,27 @@ Status JournalDriver::sum_cell(std::uint64_t at, std::uint64_t size, std::uint32
     return Status::ok;
 }
 
+// The most that so many writes of so many bytes in all take.
+std::uint64_t JournalDriver::log_bytes_for(std::uint64_t ranges, std::uint64_t bytes) const noexcept {
+    const std::uint64_t pieces =
+        bytes / static_cast<std::uint32_t>(buffer_.size() - kRecordSize) + bytes / kPage + 2 * ranges;
+    return bytes + pieces * kRecordSize;
+}
+
+// Room is found once, when it is first kept: what a call gives up is granted to the writes behind it.
+Status JournalDriver::keep_room(std::uint32_t ranges, std::uint64_t bytes) noexcept {
+    const std::uint64_t changes = ranges == 0 ? 0 : std::uint64_t{ranges} + kChanges;
+    const std::uint64_t wanted = log_bytes_for(ranges, bytes) + log_bytes_for(changes, changes * kChange);
+    const std::uint64_t there = kept_ + granted_;
+    if (wanted > there) {
+        H5MOTE_TRY(begin());
+        H5MOTE_TRY(reserve_or_carry_over(wanted));
+    }
+    granted_ = wanted < there ? there - wanted : 0;
+    kept_ = wanted;
+    return Status::ok;
+}
+
 // Makes sure that the log's storage takes so many bytes more, so that nothing fails half-way for want of space.
 Status JournalDriver::reserve(std::uint64_t bytes) noexcept {
     std::uint64_t end = 0;
@@ -226,18 +249,25 @@ Status JournalDriver::reserve(std::uint64_t bytes) noexcept {
     return Status::ok;
 }
 
-Status JournalDriver::make_room(std::uint64_t end, std::uint64_t log_bytes) noexcept {
-    Status status = reserve(log_bytes);
+Status JournalDriver::reserve_or_carry_over(std::uint64_t bytes) noexcept {
+    const Status status = reserve(bytes);
     if (status == Status::no_space && !pending_ && !unsynced_ && committed_ > kFirstRecord) {
         H5MOTE_TRY(checkpoint());
-        status = reserve(log_bytes);
+        return reserve(bytes);
     }
-    H5MOTE_TRY(status);
+    return status;
+}
+
+Status JournalDriver::make_room(std::uint64_t end, std::uint64_t log_bytes) noexcept {
+    const bool granted = log_bytes <= granted_;
+    H5MOTE_TRY(reserve_or_carry_over(granted ? log_bytes : log_bytes + kept_));
+    H5MOTE_TRY(grow_home(end));
     if (end > home_size_) {
         // Zeros behind the file: all that the home may get before a commit.
         H5MOTE_TRY(home_.truncate(end));
         home_size_ = end;
     }
+    granted_ = granted ? granted_ - log_bytes : 0;
     return Status::ok;
 }
 
@@ -347,6 +377,7 @@ Status JournalDriver::commit(bool changes_home) noexcept {
         H5MOTE_TRY(log_.sync());
     }
     unsynced_ = false;
+    granted_ = 0;
     committed_ = position();
     return Status::ok;
 }

@@ -57,7 +57,13 @@ Status JournalDriver::open(const JournalOptions& options) noexcept {
         return Status::over_budget;
     }
     forget();
+    kept_ = 0;
     writable_ = capabilities().writable;
+    for (const Capabilities& each : {home_.capabilities(), log_.capabilities()}) {
+        if (writable_ && (!each.overwrite || !(each.ordered || each.sync_is_barrier))) {
+            return Status::unsupported;
+        }
+    }
     H5MOTE_TRY(home_.end_of_file(home_size_));
     H5MOTE_TRY(log_.end_of_file(log_size_));
     Header header;
@@ -109,10 +115,38 @@ Status JournalDriver::find_header(Header& header) noexcept {
         H5MOTE_TRY(log_.read(Usage::raw_data, kFirstRecord, bytes));
         empty = is_blank(bytes);
     }
-    if (empty && (blank || ours)) {
+    bool torn = false;
+    if (empty && !blank && !ours) {
+        H5MOTE_TRY(torn_at_first(torn));
+    }
+    if (empty && (blank || ours || torn)) {
         return refuse(JournalState::blank, Status::ok);
     }
     return refuse(ours ? JournalState::damaged : JournalState::not_a_journal, Status::corrupt_file);
+}
+
+// Whether nothing stands before the first record but parts of the very first header, of which any bytes may not have
+// arrived: those that did are what that header has there, as far as that is known.
+Status JournalDriver::torn_at_first(bool& torn) noexcept {
+    std::byte known[16] = {};
+    Writer writer(Bytes(known, sizeof known));
+    writer.u64(load_le<std::uint64_t>(kMagic));
+    writer.u16(kVersion);
+    writer.u16(options_.lists);
+    writer.u32(1);
+    torn = true;
+    for (std::uint32_t at = 0; torn && at < kFirstRecord; at += 128) {
+        const std::uint64_t there = at < log_size_ ? log_size_ - at : 0;
+        const Bytes bytes = buffer_.first(there < 128 ? static_cast<std::size_t>(there) : 128);
+        H5MOTE_TRY(log_.read(Usage::raw_data, at, bytes));
+        for (std::uint32_t i = 0; i < bytes.size(); ++i) {
+            const std::uint32_t in_header = at + i - kSlotSize;
+            const bool may_be = in_header < kHeaderSize && in_header >= sizeof known;
+            torn = torn && (may_be || bytes[i] == std::byte{0} || bytes[i] == std::byte{0xff} ||
+                            (in_header < sizeof known && bytes[i] == known[in_header]));
+        }
+    }
+    return Status::ok;
 }
 
 // What stands in a slot, which also is in the buffer then.

@@ -80,7 +80,8 @@ public:
     /// Finds out what the log holds, and carries complete transactions over into the home. To be called before anything
     /// else; again: as if new. A power cut in it does no harm: the next open() begins anew.
     /// invalid_argument: home and log are the same storage, lists no power of two, memory not aligned, or the log is
-    /// one of another file (other_file); over_budget: memory, which for a log that is only read must hold as many lists
+    /// one of another file (other_file); unsupported: a home or log that is to be written and cannot be overwritten, or
+    /// whose sync is no barrier; over_budget: memory, which for a log that is only read must hold as many lists
     /// as the log was written with; corrupt_file: not_a_journal, damaged; unsupported: newer; what home and log return.
     /// report() tells more, also after an error. Neither home nor log is changed by an open() that does not return ok,
     /// unless it is one of them that fails.
@@ -107,6 +108,9 @@ public:
     Status sync() noexcept override;
     Status end_of_file(std::uint64_t& size) noexcept override;
     Status truncate(std::uint64_t size) noexcept override;
+    /// Room in the log; no_space also when there is some only after the next sync(). The home is not asked: whether
+    /// what is written goes behind its end or into the file's own free space is not known here.
+    Status keep_room(std::uint32_t ranges, std::uint64_t bytes) noexcept override;
 #if H5MOTE_OTHER_FILES
     Status use_superblock_info(std::string_view name, ConstBytes info, std::uint64_t& end) noexcept override {
         return home_.use_superblock_info(name, info, end);
@@ -136,6 +140,7 @@ private:
     bool lay_out(std::uint32_t lists) noexcept;
     Status find_header(Header& header) noexcept;
     Status read_header(Header& header, unsigned slot, bool& valid, bool& blank) noexcept;
+    Status torn_at_first(bool& torn) noexcept;
     Status recover(const Header& header) noexcept;
     Status scan() noexcept;
     Status follows(std::uint32_t at, const Record& record, std::uint32_t chain, bool& valid) noexcept;
@@ -147,8 +152,9 @@ private:
     Status begin() noexcept;
     Status start_round() noexcept;
     Status sum_cell(std::uint64_t at, std::uint64_t size, std::uint32_t& sum, bool& there) noexcept;
+    std::uint64_t log_bytes_for(std::uint64_t ranges, std::uint64_t bytes) const noexcept;
     Status reserve(std::uint64_t bytes) noexcept;
-    Status grow_home(std::uint64_t end) noexcept;
+    Status reserve_or_carry_over(std::uint64_t bytes) noexcept;
     Status make_room(std::uint64_t end, std::uint64_t log_bytes) noexcept;
     bool extend_last(std::uint64_t address, ConstBytes from) noexcept;
     Status put(std::uint8_t type, std::uint64_t address, ConstBytes payload) noexcept;
@@ -181,6 +187,8 @@ private:
     std::uint64_t newest_ = 0;      // where the last piece went that was carried over
     std::uint64_t lowest_cut_ = 0;  // shortest length that the file had in this round
     std::uint64_t log_size_ = 0;    // bytes that the log's storage has
+    std::uint64_t kept_ = 0;        // bytes of log that room is kept for
+    std::uint64_t granted_ = 0;     // and that there is room for besides, as it was kept until just now
     std::uint32_t sequence_ = 0;    // of the newest header
     std::uint32_t chain_ = 0;       // checksum of the last complete record
     std::uint32_t buffer_at_ = 0;
