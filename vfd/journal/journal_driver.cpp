@@ -261,7 +261,6 @@ Status JournalDriver::reserve_or_carry_over(std::uint64_t bytes) noexcept {
 Status JournalDriver::make_room(std::uint64_t end, std::uint64_t log_bytes) noexcept {
     const bool granted = log_bytes <= granted_;
     H5MOTE_TRY(reserve_or_carry_over(granted ? log_bytes : log_bytes + kept_));
-    H5MOTE_TRY(grow_home(end));
     if (end > home_size_) {
         // Zeros behind the file: all that the home may get before a commit.
         H5MOTE_TRY(home_.truncate(end));
