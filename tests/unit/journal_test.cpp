@@ -4,7 +4,6 @@
 
 #include "counting_driver.hpp"
 #include "failing_driver.hpp"
-#include "forwarding_driver.hpp"
 #include "test.hpp"
 
 #include <cstring>
@@ -295,29 +294,6 @@ TEST(Journal, VeryFirstHeaderIsTorn) {
             EXPECT_EQ(again.journal.report().state, JournalState::not_a_journal);
         }
     }
-}
-
-// Storage that does not keep what the journal needs.
-class Loose : public ForwardingDriver {
-public:
-    using ForwardingDriver::ForwardingDriver;
-    Capabilities capabilities() const noexcept override { return said; }
-    Capabilities said;
-};
-
-TEST(Journal, NeedsABarrier) {
-    Files files;
-    Loose loose(files.home);
-    JournalDriver journal{loose, files.log, work_too};
-    EXPECT_EQ(journal.open(small()), Status::ok);
-    loose.said.overwrite = false;
-    EXPECT_EQ(journal.open(small()), Status::unsupported);
-    loose.said.overwrite = true;
-    loose.said.sync_is_barrier = false;
-    EXPECT_EQ(journal.open(small()), Status::unsupported);
-    JournalOptions only_read = small();
-    only_read.read_only = true;
-    EXPECT_EQ(journal.open(only_read), Status::ok);
 }
 
 TEST(Journal, FailedWriteIsTakenBack) {

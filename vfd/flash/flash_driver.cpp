@@ -123,28 +123,33 @@ Status FlashDriver::space_for(std::uint64_t address, std::size_t size) noexcept 
     }
     // The pages at both ends may be written anew.
     const std::uint32_t ends = pages < 2 ? 1 : 2;
+    // Behind room that was kept comes a flush, which must find what it still needs.
+    const std::uint32_t spare = promised_ ? sync_blocks_ + batch_blocks_ : spare_blocks_;
     return log_space_for(std::uint64_t{ends} * page_cost() + std::uint64_t{pages - ends} * (format_.page_size + kPiece),
-                         spare_blocks_);
+                         spare);
 }
 
 // Room is found once, when it is first kept. What is then written for less and less of it needs no more: what it costs
 // was counted, and the spare blocks are for what was not. So what a call gives up is granted to the writes behind it.
 Status FlashDriver::keep_room(std::uint32_t ranges, std::uint64_t bytes) noexcept {
     H5MOTE_TRY(changing());
-    const std::uint64_t pages = ranges == 0 ? 0 : (bytes >> page_log2_) + std::uint64_t{2} * ranges;
     const std::uint64_t changes = ranges == 0 ? 0 : std::uint64_t{ranges} + kChanges;
+    const std::uint64_t pages = ranges == 0 ? 0 : (bytes >> page_log2_) + std::uint64_t{2} * ranges;
     const std::uint64_t wanted =
         ranges == 0 ? 0 : bytes + (bytes >> page_log2_) * kPiece + (2 * std::uint64_t{ranges} + changes) * page_cost();
     const std::uint64_t there = kept_bytes_ + granted_bytes_;
     if (wanted > there) {
-        if (live_pages_ + pages + changes > most_pages_) {
+        if (live_pages_ + pages > most_pages_) {
             return Status::no_space;
         }
         const std::uint64_t kept = kept_bytes_;
         const std::uint64_t granted = granted_bytes_;
         kept_bytes_ = granted_bytes_ = 0;
-        // What putting pieces of pages together takes is counted already.
-        const Status status = log_space_for(wanted, spare_blocks_ - merge_blocks_);
+        // What putting pieces of pages together takes is counted already. Once writing has begun, what turns out to be
+        // needed besides, as a block of an index that gets its space then, may take all that sync() and collecting can
+        // do without.
+        const Status status =
+            log_space_for(wanted, wrote_ ? sync_blocks_ + batch_blocks_ : spare_blocks_ - merge_blocks_);
         if (status != Status::ok) {
             kept_bytes_ = kept;
             granted_bytes_ = granted;
@@ -152,8 +157,9 @@ Status FlashDriver::keep_room(std::uint32_t ranges, std::uint64_t bytes) noexcep
         }
     }
     granted_bytes_ = wanted < there ? there - wanted : 0;
-    kept_pages_ = static_cast<std::uint32_t>(pages + changes);
+    kept_pages_ = static_cast<std::uint32_t>(pages);
     kept_bytes_ = wanted;
+    promised_ = promised_ || wanted != 0;
     return Status::ok;
 }
 
@@ -182,7 +188,7 @@ Status FlashDriver::write(Usage /*usage*/, std::uint64_t address, ConstBytes fro
     }
     H5MOTE_TRY(space_for(address, from.size()));
     H5MOTE_TRY(begin());
-    dirty_ = true;
+    dirty_ = wrote_ = true;
     const std::uint64_t end = address + from.size();
     H5MOTE_TRY(grow(static_cast<std::uint32_t>((end - 1) >> page_log2_)));
     const std::byte* at = from.data();

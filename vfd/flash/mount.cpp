@@ -425,7 +425,7 @@ void FlashDriver::start(const Commit& commit) noexcept {
     debt_ = geometry_.block_size - offset_of(commit.place);
     fresh_ = true;
     settled_ = false;
-    dirty_ = starved_ = false;
+    dirty_ = wrote_ = promised_ = starved_ = false;
 }
 
 Status FlashDriver::format(const FlashFormat& format, const FlashOptions& options) noexcept {
@@ -587,7 +587,8 @@ Status FlashDriver::commit() noexcept {
     bad_passed_ = 0;
     granted_bytes_ = 0;
     settled_ = true;
-    dirty_ = false;
+    dirty_ = wrote_ = false;
+    promised_ = kept_bytes_ != 0;
     return Status::ok;
 }
 

@@ -59,11 +59,6 @@ Status JournalDriver::open(const JournalOptions& options) noexcept {
     forget();
     kept_ = 0;
     writable_ = capabilities().writable;
-    for (const Capabilities& each : {home_.capabilities(), log_.capabilities()}) {
-        if (writable_ && (!each.overwrite || !(each.ordered || each.sync_is_barrier))) {
-            return Status::unsupported;
-        }
-    }
     H5MOTE_TRY(home_.end_of_file(home_size_));
     H5MOTE_TRY(log_.end_of_file(log_size_));
     Header header;

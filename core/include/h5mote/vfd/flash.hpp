@@ -322,12 +322,14 @@ private:
     std::uint8_t page_log2_ = 0;
     std::uint8_t height_ = 1;
     bool mounted_ = false;
-    bool fresh_ = false;    // nothing was written since the mount
-    bool barrier_ = false;  // a block behind newest_ must enclose what was not committed
-    bool behind_ = false;   // and the log goes on in it
-    bool settled_ = false;  // the log can be replayed
-    bool dirty_ = false;    // changes that no commit has
-    bool starved_ = false;  // something did not find room in the log
+    bool fresh_ = false;     // nothing was written since the mount
+    bool barrier_ = false;   // a block behind newest_ must enclose what was not committed
+    bool behind_ = false;    // and the log goes on in it
+    bool settled_ = false;   // the log can be replayed
+    bool dirty_ = false;     // changes that no commit has
+    bool wrote_ = false;     // of these, by write()
+    bool promised_ = false;  // keep_room() kept some since the last commit
+    bool starved_ = false;   // something did not find room in the log
     bool read_only_ = false;
     bool unanswered_ = false;  // the chip did not answer a read of the call that runs
 };

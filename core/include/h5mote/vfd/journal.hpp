@@ -80,8 +80,7 @@ public:
     /// Finds out what the log holds, and carries complete transactions over into the home. To be called before anything
     /// else; again: as if new. A power cut in it does no harm: the next open() begins anew.
     /// invalid_argument: home and log are the same storage, lists no power of two, memory not aligned, or the log is
-    /// one of another file (other_file); unsupported: a home or log that is to be written and cannot be overwritten, or
-    /// whose sync is no barrier; over_budget: memory, which for a log that is only read must hold as many lists
+    /// one of another file (other_file); over_budget: memory, which for a log that is only read must hold as many lists
     /// as the log was written with; corrupt_file: not_a_journal, damaged; unsupported: newer; what home and log return.
     /// report() tells more, also after an error. Neither home nor log is changed by an open() that does not return ok,
     /// unless it is one of them that fails.
