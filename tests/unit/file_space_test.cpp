@@ -220,10 +220,10 @@ TEST(FileSpace, BlocksArePlacedByTheAtomicUnit) {
             ASSERT_EQ(space.allocate(Usage::object_header, size, address), Status::ok);
             const auto lies_in_one = [&](Address from, Address to) { return from / unit == (to - 1) / unit; };
             if (size <= unit) {
-                ASSERT_TRUE(lies_in_one(address, address + size)) << size << " at " << address;
+                ASSERT_TRUE(lies_in_one(address, address + size));
             } else {
-                ASSERT_TRUE(lies_in_one(address, address + 64)) << size << " at " << address;
-                ASSERT_TRUE(lies_in_one(address + size - 64, address + size)) << size << " at " << address;
+                ASSERT_TRUE(lies_in_one(address, address + 64));
+                ASSERT_TRUE(lies_in_one(address + size - 64, address + size));
             }
             Address raw = 0;
             ASSERT_EQ(space.allocate(Usage::raw_data, 1 + numbers.below(300), raw), Status::ok);

@@ -281,7 +281,7 @@ TEST(Journal, VeryFirstHeaderIsTorn) {
             if (from == 0 && step == 1) {
                 continue;
             }
-            ASSERT_EQ(again.journal.open(small()), Status::ok) << from << " " << step;
+            ASSERT_EQ(again.journal.open(small()), Status::ok);
             EXPECT_EQ(again.journal.report().state, JournalState::blank);
             ASSERT_EQ(fill(again.journal, 0, 2, 10), Status::ok);
             ASSERT_EQ(again.journal.sync(), Status::ok);
@@ -290,7 +290,7 @@ TEST(Journal, VeryFirstHeaderIsTorn) {
             std::memset(log_bytes, 0, sizeof log_bytes);
             std::memcpy(log_bytes + 512 + 100, header + 100, 40);
             log_bytes[from < 100 ? from : 700 + from] = std::byte{'x'};
-            EXPECT_EQ(again.journal.open(small()), Status::corrupt_file) << from;
+            EXPECT_EQ(again.journal.open(small()), Status::corrupt_file);
             EXPECT_EQ(again.journal.report().state, JournalState::not_a_journal);
         }
     }
