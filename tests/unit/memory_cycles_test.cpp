@@ -14,7 +14,7 @@ namespace {
 constexpr unsigned kCycles = 10000;
 // A file of a logger, and a rich one, is begun anew after so many.
 constexpr unsigned kCyclesOfALog = 50;
-constexpr unsigned kCyclesOfAGrid = 3;
+constexpr unsigned kCyclesOfAGrid = 2;
 // Another program after so many.
 constexpr unsigned kCyclesOfAShape = 20;
 
