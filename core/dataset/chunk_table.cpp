@@ -176,6 +176,19 @@ Status ChunkTable::create_missing() noexcept {
     return Status::ok;
 }
 
+Status ChunkTable::make_place(Address index, Phase phase) noexcept {
+    if constexpr (H5MOTE_FIXED_CHUNKS != 0) {
+        if (!can_reserve()) {
+            // What is entered once more as it is has its place.
+            ChunkLocation location;
+            H5MOTE_TRY(find(index, location));
+            return set(index, location, 0, 1, phase);
+        }
+    }
+    note_change();
+    return missing_ ? create_missing() : extensible_.make_place(index, phase);
+}
+
 std::uint32_t ChunkTable::reach(Address index) const noexcept {
     return can_reserve() && !missing_ ? extensible_.reach(index) : 1;
 }

@@ -59,12 +59,10 @@ public:
     Status find(Address index, ChunkLocation& location) noexcept;
     /// The first chunk from `index` on that exists, of an index by numbers. not_found: there is none.
     Status next(Address& index, ChunkLocation& location) noexcept;
-    /// Makes what set() needs in a dataset that can_reserve(): space for chunks taken afterwards stands at the end of
-    /// the file, which is cut off when it is not used.
-    Status make_place(Address index, Phase phase) noexcept {
-        note_change();
-        return missing_ ? create_missing() : extensible_.make_place(index, phase);
-    }
+    /// Makes what set() needs for that chunk, so that set() needs no more space, room in the cache, or change of a
+    /// header that cannot be made. Space for chunks taken afterwards stands at the end of the file, which is cut off
+    /// when it is not used.
+    Status make_place(Address index, Phase phase) noexcept;
     /// Enters `count` chunks, at most reach(index), whose addresses are `stride` bytes apart.
     Status set(Address index, const ChunkLocation& location, Address stride, std::uint32_t count,
                Phase phase = Phase::index) noexcept;

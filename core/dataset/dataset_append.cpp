@@ -88,6 +88,11 @@ Status DatasetState::append(const std::byte* records, std::size_t record_size, s
     if (count > max_dims()[0] - dims()[0]) {
         return file_->context.fail(Module::dataset, H5MOTE_HERE, Status::invalid_argument, 0, max_dims()[0]);
     }
+    if (!growable_) {
+        const std::uint64_t longer = dims()[0] + count;
+        H5MOTE_TRY(secure_dims(&longer));
+        growable_ = count != 0;
+    }
 #if H5MOTE_PARTIAL_IO
     if (!fits_cache()) {
         return append_in_place(records, record_size, count, conversion);
@@ -154,6 +159,7 @@ Status DatasetState::set_extent(Span<const std::uint64_t> wanted) noexcept {
     if (!sound) {
         return file_->context.fail(Module::dataset, H5MOTE_HERE, Status::invalid_argument, rank_);
     }
+    H5MOTE_TRY(secure_dims(wanted.data()));
     // A session that a power cut ended may have left elements beyond the extent: in chunks of their own, which go, and
     // in those at its edge.
     std::uint32_t row = 0;

@@ -163,7 +163,7 @@ Status DatasetState::before_change(ChunkSlot& slot) noexcept {
     slot.within = within(slot.index);
     if (H5MOTE_FILTERS != 0 && !slot.in_place) {
         // Where the chunk will be cannot be told, but what the index needs besides: also room in the cache.
-        H5MOTE_TRY(table_.can_reserve() ? table_.make_place(slot.index, index_phase(slot.within)) : Status::ok);
+        H5MOTE_TRY(table_.make_place(slot.index, index_phase(slot.within)));
     } else if (slot.address != kUndefinedAddress) {
         H5MOTE_TRY(table_.cover(slot.index));
     } else {
@@ -370,10 +370,7 @@ Status DatasetState::allocate_chunk(Address index) noexcept {
 
 // ---- the file's demands ------------------------------------------------------------------------------------------
 
-Status DatasetState::store_dims() noexcept {
-    if (!dims_changed_) {
-        return Status::ok;
-    }
+Status DatasetState::change_dims(const std::uint64_t* wanted, bool store) noexcept {
     MessageIterator message(*file_, address_);
     H5MOTE_TRY(message.next(MessageType::dataspace));
     DataspaceMessage space;
@@ -381,13 +378,25 @@ Status DatasetState::store_dims() noexcept {
     const std::size_t offset = static_cast<std::size_t>(space.dims - message.body().data());
     const unsigned width = file_->shape().sizeof_size;
     for (unsigned i = 0; i < rank_; ++i) {
-        if (space.dim(i) != dims()[i]) {
-            H5MOTE_TRY(message.store(offset + std::size_t{i} * width, dims()[i], width));
+        if (space.dim(i) != wanted[i]) {
+            const std::size_t at_dim = offset + std::size_t{i} * width;
+            if (!store) {
+                // What stands behind the first that changes is secured together with it.
+                return message.secure(message.offset() + at_dim);
+            }
+            H5MOTE_TRY(message.store(at_dim, wanted[i], width));
             // The message may have moved.
             H5MOTE_TRY(space.decode(file_->context, file_->shape(), message.body()));
         }
     }
-    dims_changed_ = false;
+    return Status::ok;
+}
+
+Status DatasetState::store_dims() noexcept {
+    if (dims_changed_) {
+        H5MOTE_TRY(change_dims(dims(), true));
+        dims_changed_ = false;
+    }
     return Status::ok;
 }
 

@@ -182,6 +182,11 @@ private:
     Status read_chunk(ChunkSlot& slot, const ChunkLocation& location) noexcept;
     Status write_filtered(ChunkSlot& slot) noexcept;
     Status fill_file(Address address, Address bytes) noexcept;
+    // Changes the sizes in the header to `wanted`, or without `store` only secures the message that they stand in.
+    H5MOTE_STEP Status change_dims(const std::uint64_t* wanted, bool store) noexcept;
+    // Comes before dims() become `wanted`: a header that cannot be changed safely is told by the call that changes
+    // them, and not by the flush.
+    Status secure_dims(const std::uint64_t* wanted) noexcept { return change_dims(wanted, false); }
     H5MOTE_STEP Status store_dims() noexcept;
     // Gives up chunks beyond the extent, and fills what others hold beyond it.
     H5MOTE_STEP Status clear_beyond() noexcept;
@@ -203,6 +208,7 @@ private:
     Address unfilled_end_ = 0;
     Address begun_ = 0;      // chunks with rows at the last flush, or before the first append
     bool appended_ = false;  // in this session
+    bool growable_ = false;  // append() found that the header can be changed
     bool changed_ = false;   // in this session: begin_change() was called
     bool given_back_ = false;
     bool plain_ = false;    // check_plain() found it so

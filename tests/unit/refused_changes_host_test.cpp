@@ -1,0 +1,208 @@
+// A change that could not be written safely, or at all, is refused by the call that asks for it, before it changes
+// anything: never by the flush afterwards, when the caller was told already that it is done.
+#include <h5mote/config.hpp>
+
+#if H5MOTE_WRITE
+
+#include <h5mote/filters/fletcher32.hpp>
+#include <h5mote/h5mote.hpp>
+#include <h5mote/port/malloc.hpp>
+#include <h5mote/vfd/memory.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#ifdef H5MOTE_TEST_HDF5
+#include <hdf5.h>
+#endif
+
+namespace {
+
+using namespace h5mote;
+using Image = std::vector<unsigned char>;
+
+// A file in memory, opened for writing.
+struct Storage {
+    explicit Storage(const Image& image, std::size_t metadata_cache) {
+        EXPECT_EQ(driver.assign(as_bytes(Span<const unsigned char>(image.data(), image.size()))), Status::ok);
+        FileAccess access;
+        access.metadata_cache = metadata_cache;
+        auto opened = File::open_or_create(library, driver, access);
+        EXPECT_EQ(opened.status(), Status::ok);
+        file = static_cast<File&&>(*opened);
+    }
+    Image image() const {
+        Image result(driver.contents().size());
+        std::transform(driver.contents().begin(), driver.contents().end(), result.begin(),
+                       [](std::byte byte) { return static_cast<unsigned char>(byte); });
+        return result;
+    }
+
+    MallocAllocator memory;
+    NullPort port;
+    const Filter* filters[1] = {&fletcher32_filter};
+    Library library{memory, port, filters};
+    GrowingMemoryDriver driver{memory};
+    File file;
+};
+
+#ifdef H5MOTE_TEST_HDF5
+
+// A dataset "d" of libhdf5 with 3 rows, in chunks of at most 4.
+struct Made {
+    hsize_t most = H5S_UNLIMITED;  // rows that it can have
+    bool filtered = false;
+    std::size_t element = 4;  // bytes, which are also the fill value in its header
+    bool written = false;
+};
+
+// Its file, with an object header of about `pad` bytes before that of the dataset.
+Image made_by_libhdf5(std::size_t pad, const Made& made) {
+    const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+    H5Pset_libver_bounds(access, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST);
+    const std::string name = testing::TempDir() + "refused_changes.h5";
+    const hid_t file = H5Fcreate(name.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access);
+    const hid_t compact = H5Pcreate(H5P_DATASET_CREATE);
+    H5Pset_layout(compact, H5D_COMPACT);
+    const hsize_t size = pad;
+    const hid_t bytes = H5Screate_simple(1, &size, nullptr);
+    H5Dclose(H5Dcreate2(file, "pad", H5T_NATIVE_UCHAR, bytes, H5P_DEFAULT, compact, H5P_DEFAULT));
+    const hid_t chunked = H5Pcreate(H5P_DATASET_CREATE);
+    const hsize_t chunk = made.most < 4 ? made.most : 4;
+    H5Pset_chunk(chunked, 1, &chunk);
+    const hid_t type = H5Tcreate(H5T_OPAQUE, made.element);
+    const Image elements(3 * made.element, 1);
+    H5Pset_fill_value(chunked, type, elements.data());
+    if (made.filtered) {
+        H5Pset_fletcher32(chunked);
+    }
+    const hsize_t rows = 3;
+    const hid_t space = H5Screate_simple(1, &rows, &made.most);
+    const hid_t dataset = H5Dcreate2(file, "d", type, space, H5P_DEFAULT, chunked, H5P_DEFAULT);
+    EXPECT_GE(dataset, 0);
+    if (made.written) {
+        EXPECT_GE(H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, elements.data()), 0);
+    }
+    H5Dclose(dataset);
+    H5Tclose(type);
+    for (const hid_t each : {bytes, space}) {
+        H5Sclose(each);
+    }
+    for (const hid_t each : {access, compact, chunked}) {
+        H5Pclose(each);
+    }
+    EXPECT_GE(H5Fclose(file), 0);
+    std::ifstream stream(name, std::ios::binary);
+    const Image image{std::istreambuf_iterator<char>(stream), {}};
+    std::remove(name.c_str());
+    return image;
+}
+
+// Changes the dataset, wherever its header begins: the change is there, or was refused and left the file as it was.
+void change_everywhere(const Made& made, std::uint64_t size, const std::function<Status(Dataset& dataset)>& change) {
+    unsigned done = 0;
+    unsigned refused = 0;
+    for (std::size_t pad = 8; pad < 8 + 1024 && !testing::Test::HasFailure(); pad += 8) {
+        const Image before = made_by_libhdf5(pad, made);
+        Storage storage(before, 4096);
+        auto dataset = storage.file.root().open_dataset("d");
+        ASSERT_EQ(dataset.status(), Status::ok);
+        const Status status = change(*dataset);
+        if (status == Status::unsupported) {
+            EXPECT_EQ(storage.library.trail().newest().value, static_cast<std::uint64_t>(Feature::ordered_writing));
+        } else {
+            EXPECT_EQ(status, Status::ok);
+        }
+        EXPECT_EQ(storage.file.flush(), Status::ok) << "pad " << pad;
+        EXPECT_EQ(dataset->size(), status == Status::ok ? size : 3U);
+        EXPECT_EQ(dataset->close(), Status::ok);
+        EXPECT_EQ(storage.file.close(), Status::ok);
+        if (status != Status::ok) {
+            ++refused;
+            EXPECT_TRUE(storage.image() == before);
+            continue;
+        }
+        ++done;
+        Storage again(storage.image(), 4096);
+        EXPECT_EQ(again.file.root().open_dataset("d")->size(), size);
+        EXPECT_EQ(again.file.close(), Status::ok);
+    }
+    std::printf("%u done, %u refused\n", done, refused);
+    EXPECT_GT(done, 64U);
+    EXPECT_GT(refused, 0U);
+}
+
+TEST(RefusedChanges, AppendToAHeaderAcrossSectors) {
+    change_everywhere({}, 5, [](Dataset& dataset) {
+        const std::int32_t rows[] = {7, 7};
+        return dataset.append_records(rows, 2);
+    });
+}
+
+TEST(RefusedChanges, ExtentInAHeaderAcrossSectors) {
+    change_everywhere({}, 9, [](Dataset& dataset) { return dataset.set_extent({9}); });
+}
+
+TEST(RefusedChanges, TheSameExtentInAHeaderAcrossSectors) {
+    for (std::size_t pad = 8; pad < 8 + 512; pad += 8) {
+        Storage storage(made_by_libhdf5(pad, {}), 4096);
+        auto dataset = storage.file.root().open_dataset("d");
+        ASSERT_EQ(dataset.status(), Status::ok);
+        EXPECT_EQ(dataset->append_records(nullptr, 0), Status::ok);
+        EXPECT_EQ(dataset->set_extent({3}), Status::ok);
+        EXPECT_EQ(dataset->close(), Status::ok);
+        EXPECT_EQ(storage.file.close(), Status::ok);
+    }
+}
+
+#if H5MOTE_FILTERS && H5MOTE_FIXED_CHUNKS && H5MOTE_PARTIAL_IO
+
+// All rows, each byte of which is 7.
+Status write_rows(Dataset& dataset) {
+    std::byte encoded[64];
+    DatatypeView type;
+    H5MOTE_TRY(dataset.datatype(Bytes(encoded), type));
+    const std::vector<std::byte> rows(3 * type.size(), std::byte{7});
+    return dataset.write(Selection::all(), type, {rows.data(), rows.size()});
+}
+
+// The first chunk changes the header, which names it or the index. A filtered one is stored by the flush.
+TEST(RefusedChanges, FirstChunkOfAHeaderAcrossSectors) {
+    // A header of a little more than a sector: its end lies across one when its beginning does.
+    for (const hsize_t most : {hsize_t{3}, hsize_t{40}}) {
+        change_everywhere({most, true, 432}, 3, write_rows);
+    }
+}
+
+// A filtered chunk gets its element in the index when it is flushed. That of a dataset which can have so many rows and
+// no more is one block, which the metadata cache has to have room for.
+TEST(RefusedChanges, IndexLargerThanTheMetadataCache) {
+    for (const bool written : {false, true}) {
+        const Image before = made_by_libhdf5(8, {4000, true, 4, written});
+        Storage storage(before, 4096);
+        auto dataset = storage.file.root().open_dataset("d");
+        ASSERT_EQ(dataset.status(), Status::ok);
+        for (unsigned i = 0; i < 3; ++i) {
+            EXPECT_EQ(write_rows(*dataset), Status::over_budget);
+            EXPECT_EQ(storage.file.flush(), Status::ok);
+        }
+        EXPECT_EQ(dataset->close(), Status::ok);
+        EXPECT_EQ(storage.file.close(), Status::ok);
+        // The index itself may be made, but nothing in it.
+        EXPECT_TRUE(!written || storage.image() == before);
+    }
+}
+
+#endif
+#endif
+
+}  // namespace
+
+#endif
