@@ -109,7 +109,8 @@ Status SelectionEditor::make(SelectionSet& set, SelectionType type, std::size_t 
     if (!checked_multiply<std::uint64_t>(count, sizeof(std::uint64_t), count) || !to_size(count, bytes)) {
         return Status::out_of_memory;
     }
-    if (bytes != 0) {
+    // A hyperslab has numbers; a list may have no points.
+    if (type == SelectionType::hyperslabs || bytes != 0) {
         set.numbers_ = static_cast<std::uint64_t*>(set.context_->allocate(MemoryKind::other, bytes));
         if (set.numbers_ == nullptr) {
             return Status::out_of_memory;
@@ -135,7 +136,7 @@ Status SelectionEditor::copy(SelectionSet& set, const Selection& from) noexcept 
     } else if (from.type() == SelectionType::points) {
         const Span<const std::uint64_t> list = from.point_list();
         H5MOTE_TRY(make(set, SelectionType::points, rank, list.size()));
-        if (!list.empty()) {
+        if (set.numbers_ != nullptr) {
             std::memcpy(set.numbers_, list.data(), list.size() * sizeof(std::uint64_t));
         }
     } else {
@@ -260,6 +261,7 @@ Status SelectionSet::add_points(unsigned rank, Span<const std::uint64_t> coordin
     std::uint64_t* to = made.numbers_;
     for (const Span<const std::uint64_t> part : {before ? coordinates : old, before ? old : coordinates}) {
         if (!part.empty()) {
+            // NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): there is room for all of both parts.
             std::memcpy(to, part.data(), part.size() * sizeof(std::uint64_t));
             to += part.size();
         }
@@ -498,6 +500,7 @@ Status SelectionSet::clip_unlimited(std::uint64_t size) noexcept {
     H5MOTE_TRY(SelectionEditor::copy(made, view().moved_by({})));
     const std::size_t r = rank_;
     std::uint64_t* const numbers = made.numbers_ + static_cast<std::size_t>(unlimited);
+    // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): what is unlimited is a hyperslab, and so is its copy.
     const std::uint64_t start = numbers[0];
     const std::uint64_t stride = numbers[r];
     std::uint64_t& count = numbers[2 * r];

@@ -13,6 +13,7 @@ std::uint64_t clamp(std::uint64_t value, const ConversionStep& step) {
     const bool to_signed = (step.flags & ConversionStep::to_signed) != 0;
     // Largest value of the target; the smallest is its complement if it has a sign.
     const std::uint64_t most = ~std::uint64_t{0} >> (64 - 8 * step.to_size + (to_signed ? 1 : 0));
+    // NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): integers that are clamped have 1 to 8 bytes.
     const bool negative = (step.flags & ConversionStep::from_signed) != 0 && (value << from_shift >> 63) != 0;
     if (!negative) {
         return value < most ? value : most;

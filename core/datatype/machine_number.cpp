@@ -94,6 +94,7 @@ void store_float(std::byte* to, const Number& number, unsigned size, bool big) {
         mantissa = shift >= 64 ? 0 : mantissa >> shift;
         const bool up = rest > kTop || (rest == kTop && (mantissa & 1U) != 0);
         const bool inexact = rest != 0;
+        // NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): no Form has more than 63 bits of mantissa.
         const bool full = mantissa == ~std::uint64_t{0} >> drop;
         mantissa += up ? 1 : 0;
         if (full && up) {
@@ -122,6 +123,7 @@ Number load_integer(const ConversionStep& step, const std::byte* from) {
     Number number;
     const unsigned unused = 64 - 8 * step.from_size;
     number.mantissa = load_ordered(from, step.from_size, (step.flags & ConversionStep::from_big) != 0);
+    // NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): integers that are read here have 1 to 8 bytes.
     number.negative = (step.flags & ConversionStep::from_signed) != 0 && (number.mantissa << unused & kTop) != 0;
     if (number.negative) {
         number.mantissa = (std::uint64_t{0} - number.mantissa) << unused >> unused;

@@ -82,6 +82,10 @@ bool is_reference(unsigned flags) {
 // A sequence, or a string, which has more flags.
 bool is_sequence(unsigned flags) { return (flags & 0xfU) == 0 || ((flags & 0xfU) == 1 && is_text(flags >> 4)); }
 
+bool has_parts(TypeClass type_class) {
+    return type_class == TypeClass::compound || type_class == TypeClass::array || type_class == TypeClass::enumeration;
+}
+
 std::uint32_t Validator::type(unsigned depth) {
     Head head;
     const unsigned first = reader_.u8();
@@ -92,9 +96,7 @@ std::uint32_t Validator::type(unsigned depth) {
     if (head.size == 0 || head.version == 0) {
         return 0;
     }
-    const bool has_parts = head.type_class == TypeClass::compound || head.type_class == TypeClass::array ||
-                           head.type_class == TypeClass::enumeration;
-    if (head.version > kNewestVersion || (kNewestOnly && has_parts && head.version < 3)) {
+    if (head.version > kNewestVersion || (kNewestOnly && has_parts(head.type_class) && head.version < 3)) {
         unsupported(Feature::datatype_version);
         return 0;
     }

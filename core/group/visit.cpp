@@ -101,13 +101,14 @@ public:
             if (text == nullptr) {
                 return Status::out_of_memory;
             }
-            if (length != 0) {
+            if (text_ != nullptr) {
                 std::memcpy(text, text_, length);
             }
             context_.release(MemoryKind::other, text_, capacity_);
             text_ = text;
             capacity_ = capacity;
         }
+        // NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): each path needs a byte, so the first one allocates.
         std::memcpy(text_ + length, name.data(), name.size());
         size_ = length + name.size();
         text_[size_] = '/';

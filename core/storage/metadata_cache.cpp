@@ -34,11 +34,11 @@ void Pinned::reset(CacheEntry* entry) noexcept {
 Status MetadataCache::open(std::size_t budget) noexcept {
     budget_ = budget;
     bucket_count_ = 1U << (floor_log2(budget / 256) + 1);
-    buckets_ = static_cast<CacheEntry**>(context_.allocate(MemoryKind::metadata, bucket_count_ * sizeof(CacheEntry*)));
+    buckets_ = static_cast<CacheEntry**>(context_.allocate(MemoryKind::metadata, bucket_bytes()));
     if (buckets_ == nullptr) {
         return Status::out_of_memory;
     }
-    std::memset(static_cast<void*>(buckets_), 0, bucket_count_ * sizeof(CacheEntry*));
+    std::memset(static_cast<void*>(buckets_), 0, bucket_bytes());
     context_.add_reclaimer(*this);
     return Status::ok;
 }
@@ -49,7 +49,7 @@ void MetadataCache::close() noexcept {
     }
     if (buckets_ != nullptr) {
         context_.remove_reclaimer(*this);
-        context_.release(MemoryKind::metadata, static_cast<void*>(buckets_), bucket_count_ * sizeof(CacheEntry*));
+        context_.release(MemoryKind::metadata, static_cast<void*>(buckets_), bucket_bytes());
         buckets_ = nullptr;
     }
 }

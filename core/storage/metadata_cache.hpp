@@ -90,6 +90,7 @@ public:
 
     void reset(CacheEntry* entry = nullptr) noexcept;
     CacheEntry* operator->() const noexcept { return entry_; }
+    // NOLINTNEXTLINE(clang-analyzer-core.uninitialized.UndefReturn): only a block that was asked for and found is used.
     CacheEntry& operator*() const noexcept { return *entry_; }
     explicit operator bool() const noexcept { return entry_ != nullptr; }
 
@@ -179,6 +180,8 @@ public:
     void reclaim() noexcept override;
 
 private:
+    // NOLINTNEXTLINE(bugprone-sizeof-expression): the table of buckets is one of pointers.
+    std::size_t bucket_bytes() const noexcept { return bucket_count_ * sizeof(CacheEntry*); }
     static std::size_t footprint(std::size_t size) noexcept { return sizeof(CacheEntry) + size; }
     // What the budget is charged: the bookkeeping of a 32-bit machine everywhere, so that every machine evicts the same
     // blocks at the same time and writes the same file.

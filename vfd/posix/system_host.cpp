@@ -1,4 +1,5 @@
 // Hosts: positioned reads and writes, 64-bit offsets also on 32-bit machines.
+// NOLINTNEXTLINE(bugprone-reserved-identifier, readability-identifier-naming): the C library's name.
 #define _FILE_OFFSET_BITS 64
 
 #include "system.hpp"
