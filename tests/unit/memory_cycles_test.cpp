@@ -62,6 +62,8 @@ void go_round(Memory& memory, const FileAccess& access, unsigned cycles_of_one_f
     }
 }
 
+#if H5MOTE_WRITE
+
 // One session: the log grows, a second one beside it, now and then an attribute is written anew.
 Status session(Library& library, Driver& driver, const FileAccess& access, unsigned cycle) noexcept {
     auto file = File::open_or_create(library, driver, access);
@@ -85,6 +87,8 @@ Status session(Library& library, Driver& driver, const FileAccess& access, unsig
     H5MOTE_TRY(file->flush());
     return file->close();
 }
+
+#endif
 
 }  // namespace
 

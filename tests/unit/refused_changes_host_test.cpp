@@ -105,27 +105,29 @@ Image made_by_libhdf5(std::size_t pad, const Made& made) {
     return image;
 }
 
+bool refused(Library& library, Status status) {
+    return status == Status::unsupported &&
+           (H5MOTE_ERROR_TRAIL == 0 ||
+            library.trail().newest().value == static_cast<std::uint64_t>(Feature::ordered_writing));
+}
+
 // Changes the dataset, wherever its header begins: the change is there, or was refused and left the file as it was.
 void change_everywhere(const Made& made, std::uint64_t size, const std::function<Status(Dataset& dataset)>& change) {
     unsigned done = 0;
-    unsigned refused = 0;
+    unsigned left = 0;
     for (std::size_t pad = 8; pad < 8 + 1024 && !testing::Test::HasFailure(); pad += 8) {
         const Image before = made_by_libhdf5(pad, made);
         Storage storage(before, 4096);
         auto dataset = storage.file.root().open_dataset("d");
         ASSERT_EQ(dataset.status(), Status::ok);
         const Status status = change(*dataset);
-        if (status == Status::unsupported) {
-            EXPECT_EQ(storage.library.trail().newest().value, static_cast<std::uint64_t>(Feature::ordered_writing));
-        } else {
-            EXPECT_EQ(status, Status::ok);
-        }
+        EXPECT_TRUE(status == Status::ok || refused(storage.library, status));
         EXPECT_EQ(storage.file.flush(), Status::ok) << "pad " << pad;
         EXPECT_EQ(dataset->size(), status == Status::ok ? size : 3U);
         EXPECT_EQ(dataset->close(), Status::ok);
         EXPECT_EQ(storage.file.close(), Status::ok);
         if (status != Status::ok) {
-            ++refused;
+            ++left;
             EXPECT_TRUE(storage.image() == before);
             continue;
         }
@@ -134,9 +136,9 @@ void change_everywhere(const Made& made, std::uint64_t size, const std::function
         EXPECT_EQ(again.file.root().open_dataset("d")->size(), size);
         EXPECT_EQ(again.file.close(), Status::ok);
     }
-    std::printf("%u done, %u refused\n", done, refused);
+    std::printf("%u done, %u refused\n", done, left);
     EXPECT_GT(done, 64U);
-    EXPECT_GT(refused, 0U);
+    EXPECT_GT(left, 0U);
 }
 
 TEST(RefusedChanges, AppendToAHeaderAcrossSectors) {
