@@ -84,6 +84,7 @@ Status FileState::start(const FileAccess& access) noexcept {
     writable_ = wants_writing(driver, access);
     unsynced = writable_;  // what is found may have been written by a flush that was cut
     commits_ = capabilities.sync_is_commit;
+    torn_headers_ = access.torn_headers;
     unordered_ = !capabilities.ordered && !commits_;
     if (writable_ && !can_be_written(capabilities)) {
         return context.unsupported(Module::file, H5MOTE_HERE, Feature::ordered_writing, capabilities.atomic_unit);

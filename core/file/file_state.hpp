@@ -172,6 +172,8 @@ public:
     static void release(FileState* file) noexcept;
 
     bool is_open() const noexcept { return open_; }
+    /// FileAccess::torn_headers.
+    bool torn_headers() const noexcept { return torn_headers_; }
     /// All writes between two commits appear at once: they need no order.
     bool is_atomic() const noexcept { return commits_; }
     /// Whether a change of the block from `from` on reaches the storage wholly or not at all, or nothing on the storage
@@ -268,6 +270,7 @@ private:
     bool locked_ = false;
     bool open_ = false;
     bool writable_ = false;
+    bool torn_headers_ = false;
     bool unordered_ = true;  // the driver needs a sync between dependent writes
     bool commits_ = false;   // it makes all writes between two syncs appear at once
 #if H5MOTE_ALL_FORMATS

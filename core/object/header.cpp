@@ -253,43 +253,76 @@ Status move_block(MessageIterator& continuation, CacheEntry& block, Phase phase)
     return Status::ok;
 }
 
+// Where the last message of a block ends whose messages begin at `at`: a gap may follow, as far as `end`. Beyond `end`
+// when the block is damaged.
+std::size_t end_of_messages(CacheEntry& block, std::size_t at, std::size_t end, std::size_t head) noexcept {
+    while (at + head <= end) {
+        at += head + load_le<std::uint16_t>(block.at(at + 1));
+    }
+    return at;
+}
+
+// Bytes of a first block that holds nothing but one continuation message.
+std::size_t cut_size(const FileState& file, const HeaderPrefix& prefix) noexcept {
+    return prefix.size + message_header_size(prefix.flags) + continuation_body(file.shape()) + kHeaderChecksumSize;
+}
+
+// Whether a first block lies so that not even those bytes can be switched in one write.
+bool cannot_switch(FileState& file, CacheEntry& first) noexcept {
+    HeaderPrefix prefix;
+    if (prefix.decode(file.context, first.image()) != Status::ok) {
+        return true;
+    }
+    const std::size_t cut = cut_size(file, prefix);
+    return cut > first.size() || !file.space.in_one_unit(first.address(), std::uint64_t{first.address()} + cut);
+}
+
 // Moves the messages of a first block into a continuation block, and says where byte `from` is now.
 Status cut_first_block(FileState& file, Pinned& block, std::size_t& from, Phase phase) noexcept {
     HeaderPrefix prefix;
     H5MOTE_TRY(prefix.decode(file.context, block->image()));
     const Address address = block->address();
     const std::size_t size = block->size();
-    const std::size_t messages = size - prefix.size - kHeaderChecksumSize;
+    const std::size_t end = size - kHeaderChecksumSize;
+    const std::size_t head = message_header_size(prefix.flags);
+    const std::size_t used = end_of_messages(*block, prefix.size, end, head);
+    if (used > end) {
+        return file.context.fail(Module::object, H5MOTE_HERE, Status::corrupt_file, 0, address);
+    }
     const std::size_t body = continuation_body(file.shape());
-    const std::size_t cut = prefix.size + message_header_size(prefix.flags) + body + kHeaderChecksumSize;
-    if (cut > size || !file.space.in_one_unit(address, std::uint64_t{address} + cut)) {
+    const std::size_t cut = cut_size(file, prefix);
+    if (cannot_switch(file, *block)) {
         return file.context.unsupported(Module::object, H5MOTE_HERE, Feature::ordered_writing);
     }
-    Pinned rest;
-    const std::size_t rest_size = kContinuationPrefix + messages + kHeaderChecksumSize;
-    H5MOTE_TRY(file.create_block(Usage::object_header, rest_size, rest_size, rest));
-    store_le<std::uint32_t>(rest->at(0), kContinuationSignature);
-    std::memcpy(rest->at(kContinuationPrefix), block->at(prefix.size), messages);
-    const Status status = file.cache.resize(block, cut);
+    // What is there becomes the continuation block, at another place and with a shorter prefix. The first block is made
+    // anew, so that there need not be room for all of it twice.
+    const Phase last = block->dirty() && block->phase() > phase ? block->phase() : phase;
+    Address to = 0;
+    H5MOTE_TRY(file.space.allocate(Usage::object_header, narrow(size), to));
+    Pinned first;
+    const Status status = file.cache.split(block, to, cut, first);
     if (status != Status::ok) {
-        const Address fresh = rest->address();
-        rest.reset();
-        discard_fresh_block(file, fresh);
+        file.space.release(to, narrow(size), true);
         return status;
     }
-    // Making room for the cut block may have written the other one, but nothing leads there yet.
-    MetadataCache::set_fresh(*rest);
-    MetadataCache::mark_dirty(*rest, 0, phase);
     const unsigned width = 1U << (prefix.flags & 3U);
-    store_uint(block->at(prefix.size - width), width, cut - prefix.size - kHeaderChecksumSize);
-    Writer writer(block->image().subspan(prefix.size));
+    store_uint(first->at(prefix.size - width), width, cut - prefix.size - kHeaderChecksumSize);
+    Writer writer(first->image().subspan(prefix.size));
     write_message_header(writer, prefix.flags, MessageType::continuation, body, 0, 0);
-    file.shape().write_addr(writer, rest->address());
-    file.shape().write_size(writer, rest_size);
-    MetadataCache::mark_dirty(*block, 0, phase);
+    file.shape().write_addr(writer, to);
+    file.shape().write_size(writer, size);
+    MetadataCache::mark_dirty(*first, 0, last);
+    store_le<std::uint32_t>(block->at(0), kContinuationSignature);
+    std::memmove(block->at(kContinuationPrefix), block->at(prefix.size), used - prefix.size);
+    // Behind the messages, where the prefix was longer, is one more null message, or a gap too small for one.
+    const std::size_t free = kContinuationPrefix + used - prefix.size;
+    std::memset(block->at(free), 0, end - free);
+    if (end - free >= head) {
+        Writer null(block->image().subspan(free));
+        write_message_header(null, prefix.flags, MessageType::null, end - free - head, 0, 0);
+    }
     file.space.release(narrow(address + cut), narrow(size - cut), false);
     from -= prefix.size - kContinuationPrefix;
-    block = static_cast<Pinned&&>(rest);
     return Status::ok;
 }
 
@@ -298,7 +331,12 @@ Status cut_first_block(FileState& file, Pinned& block, std::size_t& from, Phase 
 // Each round gives one more block a place that nothing on the storage leads to: the block itself if what leads to it
 // can be switched, else the one before it in the chain.
 Status secure_change(FileState& file, Address header, Pinned& block, std::size_t& from, Phase phase) noexcept {
-    while (!file.one_write(*block, from)) {
+    // A first block that cannot be switched is changed where it is, if the program allows that.
+    const auto one_write = [&](CacheEntry& each, std::size_t at) noexcept {
+        return file.one_write(each, at) ||
+               (file.torn_headers() && each.address() == header && cannot_switch(file, each));
+    };
+    while (!one_write(*block, from)) {
         if (block->address() == header) {
             return cut_first_block(file, block, from, phase);
         }
@@ -311,7 +349,7 @@ Status secure_change(FileState& file, Address header, Pinned& block, std::size_t
                 MessageIterator continuation(file, header);
                 H5MOTE_TRY(find_continuation(continuation, last->address()));
                 at = continuation.offset();
-                moved = file.one_write(*continuation.block(), at);
+                moved = one_write(*continuation.block(), at);
                 if (moved) {
                     H5MOTE_TRY(move_block(continuation, *last, phase));
                 }

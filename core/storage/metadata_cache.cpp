@@ -143,19 +143,27 @@ void MetadataCache::move(CacheEntry& block, Address to) noexcept {
     block.dirty_from_ = 0;
 }
 
-Status MetadataCache::resize(Pinned& block, std::size_t size) noexcept {
-    CacheEntry& old = *block;
-    if (old.pins_ != 1) {
-        return context_.fail(Module::storage, H5MOTE_HERE, Status::busy, 0, old.address_);
+Status MetadataCache::split(Pinned& block, Address to, std::size_t size, Pinned& first) noexcept {
+    CacheEntry& entry = *block;
+    if (entry.pins_ != 1) {
+        return context_.fail(Module::storage, H5MOTE_HERE, Status::busy, 0, entry.address_);
     }
-    CacheEntry* entry = nullptr;
-    H5MOTE_TRY(add(old.usage_, old.address_, size, entry));
-    std::memcpy(entry->image().data(), old.image().data(), size);
-    entry->dirty_from_ = old.dirty() ? 0 : entry->size_;
-    entry->phase_ = old.phase_;
-    entry->fresh_ = old.fresh_;
-    block.reset(entry);
-    remove(old);
+    const Address address = entry.address_;
+    const std::uint32_t dirty_from = entry.dirty_from_;
+    const bool fresh = entry.fresh_;
+    move(entry, to);
+    const Status status = create(entry.usage_, address, size, first);
+    if (status != Status::ok) {
+        move(entry, address);
+        entry.dirty_from_ = dirty_from;
+        entry.fresh_ = fresh;
+        return status;
+    }
+    // In want of room create() may have written the block to its new place, but nothing leads there yet.
+    entry.dirty_from_ = 0;
+    entry.fresh_ = true;
+    std::memcpy(first->at(0), entry.at(0), size);
+    first->fresh_ = fresh;
     return Status::ok;
 }
 

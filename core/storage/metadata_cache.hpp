@@ -133,8 +133,10 @@ public:
     Status create(Usage usage, Address address, std::size_t size, Pinned& block) noexcept;
     /// Gives a block another address, at which nothing is yet and to which nothing points: it is fresh again.
     void move(CacheEntry& block, Address to) noexcept;
-    /// Makes a block shorter, which stays at its address with the bytes at its beginning. busy: somebody else holds it.
-    Status resize(Pinned& block, std::size_t size) noexcept;
+    /// Moves a block to `to`, where nothing is yet and to which nothing points, and makes another one of `size` bytes,
+    /// less than its own, at its old address: `first`, with the bytes at its beginning, to be marked as changed. Takes
+    /// no more room than that. busy: somebody else holds the block. After an error it is where it was.
+    Status split(Pinned& block, Address to, std::size_t size, Pinned& first) noexcept;
     /// A block of `size` bytes at `to`, where nothing is yet, that holds what the one at `from` holds. Of that only
     /// what the storage has may remain.
     Status copy(Usage usage, Address from, Address to, std::size_t size, Pinned& block) noexcept;

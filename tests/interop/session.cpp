@@ -107,6 +107,8 @@ void Session::start(bool create) {
     using Mode = h5mote::PosixDriver::Mode;
     need(posix_.open(path_.c_str(), create ? Mode::truncate : Mode::read_write), "open the storage", path_);
     h5mote::FileAccess access;
+    // Some headers of libhdf5 lie across sectors; here no power fails.
+    access.torn_headers = true;
     access.metadata_cache = options_.metadata_cache;
     access.chunk_cache = options_.chunk_cache;
     h5mote::Result<h5mote::File> file = create ? h5mote::File::create(*library_, counting_, access, options_.create)

@@ -50,6 +50,11 @@ enum class CloseDegree : std::uint8_t {
 /// How an open file uses memory, and what it allows others (H5Pcreate(H5P_FILE_ACCESS)).
 struct FileAccess {
     bool read_only = false;
+    /// Of the object headers that other libraries made, a few in a hundred begin so near the end of a sector that no
+    /// single write switches them from old to new. false: a change of such an object is refused, `unsupported` with
+    /// Feature::ordered_writing, before anything is written; through a JournalDriver it is safe. true: it is made all
+    /// the same, and a power cut within that one write can lose the object.
+    bool torn_headers = false;
     /// The default is strong, where libhdf5's is weak: a firmware that closes its file before the power goes wants the
     /// file closed, whatever handle it forgot.
     CloseDegree close_degree = CloseDegree::strong;
