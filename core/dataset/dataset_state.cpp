@@ -475,7 +475,11 @@ Status DatasetState::give_back(bool again) noexcept {
             return status == Status::not_found || status == Status::over_budget ? Status::ok : status;
         }
         // Space is given out again only once nothing names it.
-        H5MOTE_TRY(table_.set(index, ChunkLocation{}, 0, 1));
+        const Status removed = table_.set(index, ChunkLocation{}, 0, 1);
+        if (removed != Status::ok) {
+            // Without room in the cache to change the index, the chunk keeps its space: nothing is lost by that.
+            return removed == Status::over_budget ? Status::ok : removed;
+        }
         given_back_ = true;
         file_->space.release(location.address, filtered() ? location.size : chunk_bytes_, false);
     }
