@@ -57,7 +57,7 @@ TEST(PowerCut, Attributes4) { cut_disks("attributes-4", attributes(160, 4), 4550
 TEST(PowerCut, Links3) { cut_disks("links-3", links(36, 3, false), 293300, options(24)); }
 TEST(PowerCut, CompressedLinks) { cut_disks("compressed-links", links(26, 2, true), 196800, options(24)); }
 TEST(PowerCut, CompressedChunks) { cut_disks("compressed-chunks", appending(one_row_chunks(true)), 153700, options()); }
-TEST(PowerCut, Sessions) { cut_disks("sessions", sessions(6, 34, false, 4), 40700, options()); }
+TEST(PowerCut, Sessions) { cut_disks("sessions", sessions(5, 32, false, 4), 40700, options()); }
 TEST(PowerCut, CompressedSessions) { cut_disks("compressed-sessions", sessions(7, 44, true, 8), 42800, options()); }
 TEST(PowerCut, Remaking) { cut_disks("remaking", remaking(16, 1), 30000, options(24)); }
 TEST(PowerCut, Remaking3) { cut_disks("remaking-3", remaking(16, 3), 32000, options(24)); }
