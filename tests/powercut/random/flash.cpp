@@ -89,7 +89,10 @@ public:
     void run() {
         const std::string bad = base_.format();
         if (!bad.empty()) {
-            cutter_.fail(bad);
+            // A chip with so many bad blocks that nothing fits is no chip.
+            if (bad.find("no_space") == std::string::npos) {
+                cutter_.fail(bad);
+            }
             return;
         }
         before_.machine.chip.copy_from(base_.machine.chip);
