@@ -5,6 +5,8 @@
 #include <h5mote/vfd/journal.hpp>
 #include <h5mote/vfd/memory.hpp>
 
+#include <algorithm>
+
 namespace h5mote_test {
 
 using namespace h5mote;
@@ -18,7 +20,7 @@ struct DiskOptions {
     JournalOptions journal;
 };
 
-DiskOptions draw_options(Medium medium, std::uint64_t seed) {
+DiskOptions draw_options(Medium medium, std::uint64_t seed, std::size_t least_sector) {
     Random random(seed);
     DiskOptions options;
     if (medium == Medium::journal) {
@@ -28,8 +30,9 @@ DiskOptions draw_options(Medium medium, std::uint64_t seed) {
         options.sector = random.one_in(2) ? 512 : 1;
         options.journal.checkpoint = random.of(kCheckpoints);
         options.journal.lists = random.of(kLists);
-    } else if (random.one_in(4)) {
-        options.sector = 4096;
+    } else if (random.one_in(3)) {
+        static constexpr std::size_t kSectors[] = {128, 256, 4096};
+        options.sector = std::max(random.of(kSectors), least_sector);
     }
     if (random.one_in(6)) {
         options.limit = 6000 + random.below(12000);
@@ -91,7 +94,9 @@ std::string place(std::size_t done, const char* what, std::size_t number) {
 class DiskTrial {
 public:
     explicit DiskTrial(Trial& trial)
-        : trial_(trial), options_(draw_options(trial.medium, trial.seed)), cutter_(trial, trial.seed) {}
+        : trial_(trial),
+          options_(draw_options(trial.medium, trial.seed, trial.least_sector)),
+          cutter_(trial, trial.seed) {}
 
     void run() {
         const Disks nothing(options_.count);
