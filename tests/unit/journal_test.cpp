@@ -263,6 +263,26 @@ TEST(Journal, RoomThatWasKeptIsThere) {
     }
 }
 
+// The same in a log that grows: it ends with what arrived.
+TEST(Journal, VeryFirstHeaderIsTornWhereTheLogEnds) {
+    Files files;
+    ASSERT_EQ(files.journal.open(small()), Status::ok);
+    ASSERT_EQ(fill(files.journal, 0, 1, 10), Status::ok);
+    static std::byte header[140];
+    std::memcpy(header, log_bytes + 512, sizeof header);
+    for (std::size_t from = 1; from < sizeof header; ++from) {
+        Files again;
+        ASSERT_EQ(again.log.truncate(512 + sizeof header), Status::ok);
+        std::memset(log_bytes, 0, sizeof log_bytes);
+        std::memcpy(log_bytes + 512 + from, header + from, sizeof header - from);
+        ASSERT_EQ(again.journal.open(small()), Status::ok);
+        EXPECT_EQ(again.journal.report().state, JournalState::blank);
+        ASSERT_EQ(fill(again.journal, 0, 2, 10), Status::ok);
+        ASSERT_EQ(again.journal.sync(), Status::ok);
+        EXPECT_TRUE(holds(again.journal, 0, 10, 2));
+    }
+}
+
 // The very first header may arrive in parts, any of them.
 TEST(Journal, VeryFirstHeaderIsTorn) {
     Files files;
@@ -293,6 +313,49 @@ TEST(Journal, VeryFirstHeaderIsTorn) {
             EXPECT_EQ(again.journal.open(small()), Status::corrupt_file);
             EXPECT_EQ(again.journal.report().state, JournalState::not_a_journal);
         }
+    }
+}
+
+// A program was killed, and the storage may not have yet what it wrote: nothing is built on that before it is synced.
+TEST(Journal, WhatAKilledProgramWroteIsSyncedFirst) {
+    DriverFault no_sync;
+    no_sync.at = 1;
+    no_sync.persistent = true;
+    no_sync.calls = kSyncCall;
+    for (const bool commits : {false, true}) {
+        Files files;
+        ASSERT_EQ(files.journal.open(small()), Status::ok);
+        ASSERT_EQ(fill(files.journal, 0, 1, 900), Status::ok);
+        ASSERT_EQ(files.journal.sync(), Status::ok);
+        ASSERT_EQ(files.journal.close(), Status::ok);
+        {
+            FailingDriver log{files.log};
+            JournalDriver killed{files.home, log, work_too};
+            ASSERT_EQ(killed.open(small()), Status::ok);
+            ASSERT_EQ(fill(killed, 100, 2, 300), Status::ok);
+            if (commits) {
+                ASSERT_EQ(killed.sync(), Status::ok);
+                log.arm(no_sync);
+                EXPECT_EQ(killed.close(), Status::io_error);
+            }
+        }
+        static std::byte before[sizeof log_bytes];
+        std::memcpy(before, log_bytes, sizeof before);
+        FailingDriver log{files.log};
+        JournalDriver journal{files.home, log, work};
+        log.arm(no_sync);
+        if (commits) {
+            EXPECT_EQ(journal.open(small()), Status::io_error);
+        } else {
+            ASSERT_EQ(journal.open(small()), Status::ok);
+            EXPECT_EQ(fill(journal, 500, 3, 10), Status::io_error);
+        }
+        EXPECT_TRUE(holds(files.home, 0, 900, 1));
+        EXPECT_EQ(std::memcmp(before, log_bytes, sizeof before), 0);
+        log.disarm();
+        ASSERT_EQ(journal.open(small()), Status::ok);
+        EXPECT_TRUE(holds(journal, 100, 400, commits ? 2 : 1));
+        ASSERT_EQ(fill(journal, 500, 3, 10), Status::ok);
     }
 }
 

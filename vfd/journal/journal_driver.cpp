@@ -150,6 +150,10 @@ Status JournalDriver::begin() noexcept {
         return broken_ ? Status::io_error : Status::ok;
     }
     H5MOTE_TRY(home_.sync());
+    if (sequence_ != 0) {
+        // The header that was found may be what a killed program wrote, and the one before it is overwritten now.
+        H5MOTE_TRY(log_.sync());
+    }
     return start_round();
 }
 

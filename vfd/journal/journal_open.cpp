@@ -130,8 +130,8 @@ Status JournalDriver::torn_at_first(bool& torn) noexcept {
     writer.u16(options_.lists);
     writer.u32(1);
     torn = true;
-    for (std::uint32_t at = 0; torn && at < kFirstRecord; at += 128) {
-        const std::uint64_t there = at < log_size_ ? log_size_ - at : 0;
+    for (std::uint32_t at = 0; torn && at < kFirstRecord && at < log_size_; at += 128) {
+        const std::uint64_t there = log_size_ - at;
         const Bytes bytes = buffer_.first(there < 128 ? static_cast<std::size_t>(there) : 128);
         H5MOTE_TRY(log_.read(Usage::raw_data, at, bytes));
         for (std::uint32_t i = 0; i < bytes.size(); ++i) {
@@ -203,7 +203,12 @@ Status JournalDriver::recover(const Header& header) noexcept {
     }
     begun_ = true;
     report_.state = writable_ ? JournalState::replayed : JournalState::pending;
-    return writable_ ? checkpoint() : Status::ok;
+    if (!writable_) {
+        return Status::ok;
+    }
+    // A program that was killed may have left commits that the storage of the log does not have yet.
+    H5MOTE_TRY(log_.sync());
+    return checkpoint();
 }
 
 // Finds the last commit.

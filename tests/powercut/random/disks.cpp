@@ -60,7 +60,9 @@ public:
         journal_ = std::make_unique<JournalDriver>(*recorders_[0], *recorders_[1],
                                                    Bytes(reinterpret_cast<std::byte*>(work_), sizeof(work_)));
         const Status status = journal_->open(options_.journal);
-        return status == Status::ok ? "" : std::string("journal: ") + to_string(status) + "; ";
+        return status == Status::ok ? ""
+                                    : std::string("journal: ") + to_string(status) + ", state " +
+                                          std::to_string(static_cast<int>(journal_->report().state)) + "; ";
     }
     Driver& driver() override { return journal_ != nullptr ? static_cast<Driver&>(*journal_) : *recorders_[0]; }
     std::size_t operations() const override { return changes.size(); }
