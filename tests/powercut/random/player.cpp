@@ -169,6 +169,8 @@ void Player::kill() {
     if (!bad_.empty()) {
         bad_ = "after a kill: " + bad_;
     } else if (storage_.atomic()) {
+        // Numbers are not given twice: what they stood for may be found again.
+        found.made = std::max(found.made, world_.made);
         world_ = found;
     } else {
         world_.adopt(found);
@@ -447,7 +449,7 @@ void Player::write(const std::string& path, Random& random) {
             }
             chosen[random.below(chosen.size())] = true;
         }
-        const Blob type = chosen.empty() ? shape.type : encode_compound(shape.members, chosen);
+        const Blob type = chosen.empty() ? shape.type : encode_compound(shape.members, chosen, shape.mark);
         std::size_t bytes = 0;
         for (std::size_t m = 0; m < chosen.size(); ++m) {
             bytes += chosen[m] ? shape.members[m] : 0;

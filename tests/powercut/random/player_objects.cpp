@@ -8,6 +8,7 @@
 #include <h5mote/filters/shuffle.hpp>
 
 #include <algorithm>
+#include <cstdio>
 
 namespace h5mote_test {
 
@@ -35,22 +36,26 @@ void put(Blob& to, std::uint64_t value, unsigned width) {
     }
 }
 
-void put_opaque(Blob& to, std::uint32_t size) {
+void put_opaque(Blob& to, std::uint32_t size, unsigned mark) {
     put(to, 0x15, 1);
     put(to, 8, 3);
     put(to, size, 4);
-    put(to, 'x', 8);
+    char tag[8] = {};
+    std::snprintf(tag, sizeof tag, "%u", mark);
+    for (const char each : tag) {
+        put(to, static_cast<unsigned char>(each), 1);
+    }
 }
 
 }  // namespace
 
-Blob encode_opaque(std::uint32_t size) {
+Blob encode_opaque(std::uint32_t size, unsigned mark) {
     Blob type;
-    put_opaque(type, size);
+    put_opaque(type, size, mark);
     return type;
 }
 
-Blob encode_compound(const std::vector<std::uint32_t>& sizes, const std::vector<bool>& chosen) {
+Blob encode_compound(const std::vector<std::uint32_t>& sizes, const std::vector<bool>& chosen, unsigned mark) {
     std::uint32_t size = 0;
     std::uint32_t count = 0;
     for (std::size_t m = 0; m < sizes.size(); ++m) {
@@ -69,7 +74,7 @@ Blob encode_compound(const std::vector<std::uint32_t>& sizes, const std::vector<
         }
         put(type, 'a' + m, 2);
         put(type, offset, width);
-        put_opaque(type, sizes[m]);
+        put_opaque(type, sizes[m], mark);
         offset += sizes[m];
     }
     return type;
@@ -138,8 +143,9 @@ void draw_plain(Random& random, DatasetDraw& draw) {
 
 }  // namespace
 
-void draw_dataset(Random& random, std::uint32_t largest_compact, DatasetDraw& draw) {
+void draw_dataset(Random& random, std::uint32_t largest_compact, unsigned mark, DatasetDraw& draw) {
     World::Shape& shape = draw.shape;
+    shape.mark = mark;
     static constexpr std::uint32_t kElements[] = {1, 2, 4, 4, 8, 8, 12, 16, 16, 20, 24, 31, 44, 64, 100, 200, 568};
     static constexpr std::uint32_t kRows[] = {1, 1, 2, 3, 4, 8, 16, 37, 64};
     static constexpr std::uint32_t kReserve[] = {0, 64, 1000, 65536, 65536};
@@ -180,9 +186,9 @@ void draw_dataset(Random& random, std::uint32_t largest_compact, DatasetDraw& dr
         if (shape.members[2] == 0) {
             shape.members.pop_back();
         }
-        shape.type = encode_compound(shape.members, std::vector<bool>(shape.members.size(), true));
+        shape.type = encode_compound(shape.members, std::vector<bool>(shape.members.size(), true), mark);
     } else {
-        shape.type = encode_opaque(shape.element);
+        shape.type = encode_opaque(shape.element, mark);
     }
     shape.fill = Blob(shape.element);
     if (random.one_in(2)) {
@@ -198,7 +204,7 @@ void Player::make_dataset(const std::string& path, Random& random) {
     }
     DatasetDraw draw;
     // What is overwritten in an object header must lie in one sector, where the storage only orders writes.
-    draw_dataset(random, storage_.atomic() ? 4000 : 400, draw);
+    draw_dataset(random, storage_.atomic() ? 4000 : 400, world_.made, draw);
     auto made = session_->root.create_dataset(
         path, DatatypeView({draw.shape.type.data(), draw.shape.type.size()}),
         Dataspace::simple({draw.dims.data(), draw.dims.size()}, {draw.max_dims.data(), draw.max_dims.size()}),

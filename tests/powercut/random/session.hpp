@@ -19,9 +19,10 @@ struct Player::Session {
 
 /// Random bytes.
 Blob draw_bytes(std::size_t size, Random& random);
-/// An opaque type of that many bytes, or a compound of several.
-Blob encode_opaque(std::uint32_t size);
-Blob encode_compound(const std::vector<std::uint32_t>& sizes, const std::vector<bool>& chosen);
+/// An opaque type of that many bytes, or a compound of several. Its tag, or that of its members, has a mark of the
+/// dataset, so that it is known again under whatever name it is found.
+Blob encode_opaque(std::uint32_t size, unsigned mark);
+Blob encode_compound(const std::vector<std::uint32_t>& sizes, const std::vector<bool>& chosen, unsigned mark);
 
 /// How a random dataset is made.
 struct DatasetDraw {
@@ -31,6 +32,6 @@ struct DatasetDraw {
     Dims max_dims;
 };
 /// `fill` of `create` borrows from `shape` of the result.
-void draw_dataset(Random& random, std::uint32_t largest_compact, DatasetDraw& draw);
+void draw_dataset(Random& random, std::uint32_t largest_compact, unsigned mark, DatasetDraw& draw);
 
 }  // namespace h5mote_test

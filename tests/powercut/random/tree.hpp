@@ -30,6 +30,7 @@ struct Tree {
         std::uint64_t attribute_count = 0;  ///< as the program counts without looking at each
         Dims dims;
         std::uint32_t element = 0;  ///< bytes of one in the file
+        std::string mark;           ///< tag of its opaque type or of the first member
         Blob data;                  ///< all elements as they stand in the file
     };
 

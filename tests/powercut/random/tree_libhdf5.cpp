@@ -125,6 +125,10 @@ private:
         H5Sget_simple_extent_dims(space, dims.data(), nullptr);
         node.dims.assign(dims.begin(), dims.end());
         node.element = static_cast<std::uint32_t>(H5Tget_size(type));
+        const Id member(H5Tget_class(type) == H5T_COMPOUND ? H5Tget_member_type(type, 0) : H5Tcopy(type), H5Tclose);
+        char* const tag = H5Tget_tag(member);
+        node.mark = tag == nullptr ? "" : tag;
+        H5free_memory(tag);
         const hssize_t count = H5Sget_simple_extent_npoints(space);
         if (count < 0 || static_cast<std::uint64_t>(count) * node.element > 1000000) {
             bad += path + ": " + std::to_string(count) + " elements; ";

@@ -239,8 +239,8 @@ std::string World::judge_data(const Object& object, const Tree::Node& node, cons
         }
         return all;
     };
-    if (node.element != object.shape.element) {
-        return path + ": elements of " + std::to_string(node.element) + " bytes; ";
+    if (node.element != object.shape.element || node.mark != std::to_string(object.shape.mark)) {
+        return path + ": another dataset, of " + std::to_string(node.element) + " bytes, mark " + node.mark + "; ";
     }
     bool allowed = false;
     std::string all;

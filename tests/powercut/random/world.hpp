@@ -41,6 +41,7 @@ public:
         bool is_log = false;  ///< append() works
         Blob fill;            ///< one element
         Blob type;            ///< the encoded datatype
+        unsigned mark = 0;    ///< stands in its tags
     };
     struct Object {
         bool dataset = false;
