@@ -166,7 +166,8 @@ Status DatasetState::set_extent(Span<const std::uint64_t> wanted) noexcept {
     Address index = 0;
     if (rank_ == 1 && table_.can_reserve()) {
         if (wanted[0] != dims()[0]) {
-            H5MOTE_TRY(give_back(false));
+            // What is left of them would be in the extent.
+            H5MOTE_TRY(remove_ahead());
             index = narrow(divide(dims()[0], chunk_rows(), row));
         }
     } else if constexpr (H5MOTE_PARTIAL_IO != 0) {

@@ -453,33 +453,31 @@ Status DatasetState::prepare_chunks(Address from, Address to, Phase phase) noexc
 
 // Chunks beyond the last element lose their space again: given in advance, or filled before a power cut took the rows.
 Status DatasetState::give_back(bool again) noexcept {
-    if (H5MOTE_WRITE == 0) {
-        return Status::ok;
-    }
     // A dataset that is only read stays as it is, whatever a power cut left in it.
-    if (!changed_ || layout_class_ != LayoutMessage::Class::chunked || rank_ != 1 || !table_.can_reserve()) {
+    if (H5MOTE_WRITE == 0 || !changed_ || layout_class_ != LayoutMessage::Class::chunked || rank_ != 1 ||
+        !table_.can_reserve()) {
         return Status::ok;
     }
-    Address index = narrow(divide_up(dims()[0], chunk_rows()));
     if (again) {
-        return given_back_ ? table_.set(index, ChunkLocation{}, 0, 1) : Status::ok;
+        return given_back_ ? table_.set(narrow(divide_up(dims()[0], chunk_rows())), ChunkLocation{}, 0, 1) : Status::ok;
     }
+    // Chunks that are left keep their space: nothing is lost by that.
+    const Status status = remove_ahead();
+    return status == Status::over_budget ? Status::ok : status;
+}
+
+Status DatasetState::remove_ahead() noexcept {
     prepared_ = unfilled_end_ = 0;
     given_back_ = false;
     // Not all of them stand side by side: rows of the fill value have no chunks.
-    for (;; ++index) {
+    for (Address index = narrow(divide_up(dims()[0], chunk_rows()));; ++index) {
         ChunkLocation location;
         const Status status = table_.next(index, location);
         if (status != Status::ok) {
-            // over_budget: nothing was appended to it.
-            return status == Status::not_found || status == Status::over_budget ? Status::ok : status;
+            return status == Status::not_found ? Status::ok : status;
         }
         // Space is given out again only once nothing names it.
-        const Status removed = table_.set(index, ChunkLocation{}, 0, 1);
-        if (removed != Status::ok) {
-            // Without room in the cache to change the index, the chunk keeps its space: nothing is lost by that.
-            return removed == Status::over_budget ? Status::ok : removed;
-        }
+        H5MOTE_TRY(table_.set(index, ChunkLocation{}, 0, 1));
         given_back_ = true;
         file_->space.release(location.address, filtered() ? location.size : chunk_bytes_, false);
     }

@@ -127,7 +127,7 @@ public:
 
     Status flush_raw() noexcept override;
     Status prepare(Phase phase) noexcept override;
-    H5MOTE_STEP Status give_back(bool again) noexcept override;
+    Status give_back(bool again) noexcept override;
     bool is_unused() const noexcept override { return references_ == 0; }
     Status retire(bool store) noexcept override;
     void detach() noexcept override;
@@ -188,6 +188,9 @@ private:
     // them, and not by the flush.
     Status secure_dims(const std::uint64_t* wanted) noexcept { return change_dims(wanted, false); }
     H5MOTE_STEP Status store_dims() noexcept;
+    // Gives up chunks beyond the extent of a dataset of rows. over_budget: no room in the cache to change the index,
+    // and some of them are left.
+    H5MOTE_STEP Status remove_ahead() noexcept;
     // Gives up chunks beyond the extent, and fills what others hold beyond it.
     H5MOTE_STEP Status clear_beyond() noexcept;
     Address first_beyond() noexcept;

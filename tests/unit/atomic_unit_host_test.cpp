@@ -463,6 +463,71 @@ TEST(Extent, NothingReappears) {
     EXPECT_GT(cuts, 100U);
 }
 
+// The same with a metadata cache into which the blocks of the index do not fit: what cannot be cleared is not grown
+// over.
+TEST(Extent, NothingReappearsForWantOfCache) {
+    constexpr std::size_t kRows = 127;
+    Recorded disk(512);
+    const Filter* const filters[] = {&fletcher32_filter};
+    Library library{disk.memory, disk.port, filters};
+    std::size_t begin = 0;
+    {
+        FileAccess access;
+        access.metadata_cache = 16384;
+        auto file = File::create(library, disk.recorder, access);
+        ASSERT_EQ(file.status(), Status::ok);
+        DatasetCreate create;
+        create.chunk = {1};
+        create.filters = {filters::fletcher32};
+        auto log = file->root().create_dataset("log", kByte.view(), Dataspace::unlimited(), create);
+        ASSERT_EQ(log.status(), Status::ok);
+        ASSERT_EQ(file->flush(), Status::ok);
+        begin = disk.recorder.operations().size();
+        const std::vector<std::byte> rows(kRows, std::byte{9});
+        ASSERT_EQ(log->append_records(rows.data(), rows.size()), Status::ok);
+        ASSERT_EQ(log->close(), Status::ok);
+        ASSERT_EQ(file->close(), Status::ok);
+    }
+    std::size_t refused = 0;
+    std::size_t grown = 0;
+    for (std::size_t i = begin; i <= disk.recorder.operations().size(); ++i) {
+        const Image image = disk.recorder.image(i);
+        GrowingMemoryDriver copy(disk.memory);
+        ASSERT_EQ(copy.assign({image.data(), image.size()}), Status::ok);
+        std::uint64_t before = 0;
+        std::uint64_t size = 0;
+        {
+            FileAccess access;
+            access.metadata_cache = 1024;
+            auto file = File::open(library, copy, access);
+            ASSERT_EQ(file.status(), Status::ok);
+            auto log = file->root().open_dataset("log");
+            ASSERT_EQ(log.status(), Status::ok);
+            before = log->size();
+            const Status status = log->set_extent({kRows + 3});
+            EXPECT_TRUE(status == Status::ok || status == Status::over_budget) << i;
+            (status == Status::ok ? grown : refused) += 1;
+            size = log->size();
+            EXPECT_EQ(size, status == Status::ok ? kRows + 3 : before);
+            EXPECT_EQ(log->close(), Status::ok);
+            EXPECT_EQ(file->close(), Status::ok);
+        }
+        FileAccess access;
+        access.metadata_cache = 16384;
+        auto file = File::open(library, copy, access);
+        ASSERT_EQ(file.status(), Status::ok);
+        auto log = file->root().open_dataset("log");
+        ASSERT_EQ(log.status(), Status::ok);
+        std::vector<std::byte> all(static_cast<std::size_t>(size));
+        ASSERT_EQ(log->read(Selection::all(), kByte.view(), {all.data(), all.size()}), Status::ok);
+        for (std::size_t row = 0; row < all.size(); ++row) {
+            ASSERT_EQ(all[row], row < before ? std::byte{9} : std::byte{0}) << "row " << row << " after " << i;
+        }
+    }
+    EXPECT_GT(refused, 0U);
+    EXPECT_GT(grown, 0U);
+}
+
 #endif
 
 // ---- storages that promise too little ---------------------------------------------------------------------------
