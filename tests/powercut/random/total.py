@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """total.py FOLDER FLOOR: adds up the random power cuts that FOLDER/random_cuts_*.tsv tell of.
 
-Writes FOLDER/random_cuts.tsv. Fails with fewer than FLOOR cuts.
+Writes FOLDER/random_cuts.tsv. Fails with fewer than FLOOR cuts, but not where H5MOTE_RANDOM_SECONDS made the run a quick one.
 """
 
+import os
 import pathlib
 import sys
 
@@ -15,7 +16,7 @@ def main():
         cuts += sum(int(line.split("\t")[1]) for line in path.read_text().splitlines())
     print(f"random: {cuts} cuts")
     (folder / "random_cuts.tsv").write_text(f"powercut.random.cuts\t{cuts}\tcuts\t\n")
-    return cuts < floor
+    return cuts < floor and "H5MOTE_RANDOM_SECONDS" not in os.environ
 
 
 if __name__ == "__main__":
