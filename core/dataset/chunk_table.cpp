@@ -10,6 +10,11 @@ Status ChunkTable::create(FileState& file, LayoutMessage& layout, const ChunkTab
     shape_ = shape;
 #if H5MOTE_FIXED_CHUNKS
     if (kind_ == ChunkIndex::fixed_array) {
+        // A dataset that can never have a chunk has no index: libhdf5 cannot delete a fixed array of no elements.
+        if (shape.chunks == 0) {
+            layout.address = kUndefinedAddress;
+            return Status::ok;
+        }
         ::new (static_cast<void*>(&fixed_)) FixedArray;
         return fixed_.create(file, shape.chunks, layout.array.page_bits, size_width(file, layout, shape),
                              layout.address);

@@ -318,9 +318,7 @@ public:
     }
     // Opens such a file and counts the links of its root; -1 when something cannot be read.
     int open(const Image& image) const {
-        H5Pset_fapl_core(access_, 1 << 16, false);
-        EXPECT_GE(H5Pset_file_image(access_, const_cast<std::byte*>(image.data()), image.size()), 0);
-        const hid_t opened = H5Fopen(kName, H5F_ACC_RDWR, access_);
+        const hid_t opened = open_image(image);
         if (opened < 0) {
             return -1;
         }
@@ -347,9 +345,22 @@ public:
         return links;
     }
 
+    // Opens such a file and takes a link out.
+    bool unlink(const Image& image, const char* name) const {
+        const hid_t opened = open_image(image);
+        const bool gone = opened >= 0 && H5Ldelete(opened, name, H5P_DEFAULT) >= 0;
+        return H5Fclose(opened) >= 0 && gone;
+    }
+
     hid_t file;
 
 private:
+    hid_t open_image(const Image& image) const {
+        H5Pset_fapl_core(access_, 1 << 16, false);
+        EXPECT_GE(H5Pset_file_image(access_, const_cast<std::byte*>(image.data()), image.size()), 0);
+        return H5Fopen(kName, H5F_ACC_RDWR, access_);
+    }
+
     static constexpr const char* kName = "unlink_host_test.h5";
     hid_t access_;
 };
@@ -400,6 +411,33 @@ TEST(Unlink, InFilesOfLibhdf5) {
     ASSERT_EQ(file->close(), Status::ok);
     const ConstBytes after = storage.contents();
     EXPECT_EQ(foreign.open({after.begin(), after.end()}), 3);
+}
+
+// A dataset whose extent can never hold an element has no chunk index: libhdf5 does not make a fixed array of no
+// elements, and cannot delete one.
+TEST(Unlink, OfADatasetForNoElementsByLibhdf5) {
+    MallocAllocator memory;
+    NullPort port;
+    GrowingMemoryDriver storage(memory);
+    Library library{memory, port};
+    auto file = File::create(library, storage);
+    ASSERT_EQ(file.status(), Status::ok);
+    DatasetCreate create;
+    create.chunk = {1, 16};
+    for (const AllocationTime allocation : {AllocationTime::early, AllocationTime::incremental}) {
+        create.allocation = allocation;
+        const char* const name = allocation == AllocationTime::early ? "early" : "incremental";
+        auto data =
+            file->root().create_dataset(name, datatype_of<std::int32_t>(), Dataspace::simple({0, 3}, {0, 55}), create);
+        ASSERT_EQ(data.status(), Status::ok);
+        EXPECT_EQ(data->set_extent({0, 20}), Status::ok);
+    }
+    ASSERT_EQ(file->close(), Status::ok);
+    const ConstBytes made = storage.contents();
+    Foreign foreign;
+    foreign.close();
+    EXPECT_TRUE(foreign.unlink({made.begin(), made.end()}, "early"));
+    EXPECT_TRUE(foreign.unlink({made.begin(), made.end()}, "incremental"));
 }
 
 #endif
