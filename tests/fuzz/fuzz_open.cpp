@@ -7,8 +7,6 @@
 #include <h5mote/arena.hpp>
 #include <h5mote/vfd/memory.hpp>
 
-#include <cstdlib>
-
 namespace {
 
 using namespace h5mote;
@@ -17,8 +15,10 @@ using namespace h5mote_test;
 alignas(16) std::byte memory[64 * 1024];
 std::byte buffer[1024];
 
-// Walks the file. With `repair` returns whether something in it was repaired.
-bool walk(Bytes file, bool repair) {
+}  // namespace
+
+// Walks the file.
+bool h5mote_fuzz::play(Bytes file, bool repair) noexcept {
     Arena arena{memory};
     NullPort port;
     Library library(arena, port, kAllFilters);
@@ -38,25 +38,4 @@ bool walk(Bytes file, bool repair) {
     return repair && h5mote_fuzz::Repair(file).reported(library.trail());
 }
 
-}  // namespace
-
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-    (void)walk({reinterpret_cast<std::byte*>(const_cast<std::uint8_t*>(data)), size}, false);
-    return 0;
-}
-
-#ifdef H5MOTE_FUZZER
-extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t max_size);
-
-extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t max_size,
-                                               unsigned seed) {
-    size = LLVMFuzzerMutate(data, size, max_size);
-    const Bytes file(reinterpret_cast<std::byte*>(data), size);
-    // Now and then the file is left as short as it has become.
-    if (seed % 8 != 0) {
-        h5mote_fuzz::Repair(file).superblock();
-    }
-    h5mote_fuzz::repair_all(file, [file] { return walk(file, true); });
-    return size;
-}
-#endif
+void h5mote_fuzz::repair_superblock(Bytes input) noexcept { Repair(input).superblock(); }

@@ -8,8 +8,6 @@
 #include <h5mote/port/malloc.hpp>
 #include <h5mote/vfd/memory.hpp>
 
-#include <cstdlib>
-
 namespace {
 
 using namespace h5mote;
@@ -143,8 +141,10 @@ private:
     unsigned steps_ = 0;
 };
 
-// Works on a copy of the file. With `repair` returns whether something in the file itself was repaired.
-bool work(Bytes bytes, bool repair) {
+}  // namespace
+
+// Works on a copy of the file.
+bool h5mote_fuzz::play(Bytes bytes, bool repair) noexcept {
     MallocAllocator storage;
     MallocAllocator memory(256 * 1024);
     bool repaired = false;
@@ -174,24 +174,4 @@ bool work(Bytes bytes, bool repair) {
     return repaired;
 }
 
-}  // namespace
-
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-    (void)work({reinterpret_cast<std::byte*>(const_cast<std::uint8_t*>(data)), size}, false);
-    return 0;
-}
-
-#ifdef H5MOTE_FUZZER
-extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t max_size);
-
-extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t max_size,
-                                               unsigned seed) {
-    size = LLVMFuzzerMutate(data, size, max_size);
-    const Bytes file(reinterpret_cast<std::byte*>(data), size);
-    if (seed % 8 != 0) {
-        h5mote_fuzz::Repair(file).superblock();
-    }
-    h5mote_fuzz::repair_all(file, [file] { return work(file, true); });
-    return size;
-}
-#endif
+void h5mote_fuzz::repair_superblock(Bytes input) noexcept { Repair(input).superblock(); }

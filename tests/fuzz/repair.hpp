@@ -1,4 +1,5 @@
-// Damaged files whose checksums are right: without them fuzzing would not get past the first block.
+// Damaged files whose checksums are right: without them fuzzing would not get past the first block. Targets that take
+// files or parts of them define play() and repair_superblock(), and have their entry points from here.
 #pragma once
 
 #include "checksum.hpp"
@@ -6,6 +7,8 @@
 
 #include <h5mote/status.hpp>
 
+#include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -150,17 +153,37 @@ private:
     h5mote::Bytes file_;
 };
 
-#ifdef H5MOTE_FUZZER
-/// Repairs whatever `walk`, which returns true if it repaired something, meets in `input`; not for ever.
-template <typename Walk>
-void repair_all(h5mote::ConstBytes input, Walk walk) noexcept {
-    constexpr unsigned kMost = 32;
-    __sanitizer_set_death_callback(keep_mutated);
-    mutated = input;
-    for (unsigned i = 0; i < kMost && walk(); ++i) {
-    }
-    mutated = {};
-}
-#endif
+/// What the target does with an input, which it may change only with `repair`: it then repairs what it met and returns
+/// whether there was anything. Defined by the target, as the next one.
+bool play(h5mote::Bytes input, bool repair) noexcept;
+/// Makes the superblock fit an input that was changed.
+void repair_superblock(h5mote::Bytes input) noexcept;
 
 }  // namespace h5mote_fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    (void)h5mote_fuzz::play({reinterpret_cast<std::byte*>(const_cast<std::uint8_t*>(data)), size}, false);
+    return 0;
+}
+
+#ifdef H5MOTE_FUZZER
+extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t max_size);
+
+// Repairs what it has made as long as that leads further, but not for ever.
+extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t max_size,
+                                               unsigned seed) {
+    constexpr unsigned kMost = 32;
+    size = LLVMFuzzerMutate(data, size, max_size);
+    const h5mote::Bytes input(reinterpret_cast<std::byte*>(data), size);
+    // Now and then a file is left as short as it has become.
+    if (seed % 8 != 0) {
+        h5mote_fuzz::repair_superblock(input);
+    }
+    __sanitizer_set_death_callback(h5mote_fuzz::keep_mutated);
+    h5mote_fuzz::mutated = input;
+    for (unsigned i = 0; i < kMost && h5mote_fuzz::play(input, true); ++i) {
+    }
+    h5mote_fuzz::mutated = {};
+    return size;
+}
+#endif

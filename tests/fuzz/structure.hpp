@@ -71,8 +71,7 @@ inline void put_superblock(Bytes file, unsigned shape) noexcept {
     std::memcpy(file.data(), bytes, superblock.size());
 }
 
-/// Examines one input. With `repair` returns whether something in it was repaired.
-inline bool examine_input(Bytes input, bool repair) noexcept {
+bool play(Bytes input, bool repair) noexcept {
     if (input.size() < kStructureHead + Superblock::kMaxSize) {
         return false;
     }
@@ -100,24 +99,10 @@ inline bool examine_input(Bytes input, bool repair) noexcept {
     return repair && Repair(input.subspan(kStructureHead)).reported(library.trail());
 }
 
-}  // namespace h5mote_fuzz
-
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-    (void)h5mote_fuzz::examine_input({reinterpret_cast<std::byte*>(const_cast<std::uint8_t*>(data)), size}, false);
-    return 0;
-}
-
-#ifdef H5MOTE_FUZZER
-extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t max_size);
-
-extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t max_size,
-                                               unsigned /*seed*/) {
-    size = LLVMFuzzerMutate(data, size, max_size);
-    const h5mote::Bytes input(reinterpret_cast<std::byte*>(data), size);
-    if (size >= h5mote_fuzz::kStructureHead + h5mote::Superblock::kMaxSize) {
-        h5mote_fuzz::put_superblock(input.subspan(h5mote_fuzz::kStructureHead), data[0]);
+void repair_superblock(Bytes input) noexcept {
+    if (input.size() >= kStructureHead + Superblock::kMaxSize) {
+        put_superblock(input.subspan(kStructureHead), std::to_integer<unsigned>(input[0]));
     }
-    h5mote_fuzz::repair_all(input, [input] { return h5mote_fuzz::examine_input(input, true); });
-    return size;
 }
-#endif
+
+}  // namespace h5mote_fuzz
