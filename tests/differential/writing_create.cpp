@@ -5,21 +5,6 @@
 namespace differential {
 namespace {
 
-ChunkDims chunk_dims(const std::vector<std::uint32_t>& dims) {
-    switch (dims.size()) {
-        case 0:
-            return {};
-        case 1:
-            return {dims[0]};
-        case 2:
-            return {dims[0], dims[1]};
-        case 3:
-            return {dims[0], dims[1], dims[2]};
-        default:
-            return {dims[0], dims[1], dims[2], dims[3]};
-    }
-}
-
 struct NewDataset {
     Type type;
     Extent extent;
@@ -33,6 +18,8 @@ struct NewDataset {
 
     explicit NewDataset(Random& random);
     std::string text() const;
+    /// All chunks of the largest extent, in bytes; unlimited dimensions as they are now.
+    double most_bytes() const;
     DatasetCreate create() const;
     Id list() const;
 };
@@ -76,10 +63,24 @@ NewDataset::NewDataset(Random& random) {
     if (compact) {
         allocation = AllocationTime::automatic;
     }
+    // libhdf5 allocates all chunks up to the maximum sizes at once (its implicit index) when they are to be there
+    // early.
+    if (allocation == AllocationTime::early && most_bytes() > (1 << 22)) {
+        allocation = AllocationTime::late;
+    }
     if (random.one_in(3)) {
         fill_time = random.pick({FillTime::on_allocation, FillTime::never, FillTime::if_set});
     }
     reserve = random.pick({0U, 0U, 300U, 65536U});
+}
+
+double NewDataset::most_bytes() const {
+    double bytes = static_cast<double>(type.size());
+    for (std::size_t i = 0; i < chunk.size(); ++i) {
+        const std::uint64_t most = extent.max_dims[i] == h5mote::kUnlimited ? extent.dims[i] : extent.max_dims[i];
+        bytes *= static_cast<double>((most + chunk[i] - 1) / chunk[i] * chunk[i]);
+    }
+    return bytes;
 }
 
 std::string NewDataset::text() const {
@@ -93,7 +94,7 @@ std::string NewDataset::text() const {
 DatasetCreate NewDataset::create() const {
     DatasetCreate create;
     create.layout = compact ? Layout::compact : Layout::automatic;
-    create.chunk = chunk_dims(chunk);
+    create.chunk = ChunkDims(Span<const std::uint32_t>(chunk.data(), chunk.size()));
     const FilterSpec specs[] = {filters::shuffle, filters::deflate, filters::fletcher32};
     const FilterSpec* chosen[3] = {};
     unsigned count = 0;
