@@ -6,7 +6,8 @@
 
 namespace h5mote {
 
-// Files that are open stay so only as long as somebody uses them: none holds another, so that circles are no leak.
+// The caller gets a reference. An open file holds none of those that its links name, so that links in a circle keep no
+// file open.
 Status FileState::open_other(std::string_view name, OpenPurpose purpose, FileState*& file) noexcept {
     DriverOpener* const opener = access_.opener;
     if (opener == nullptr || open_driver == nullptr) {

@@ -30,6 +30,13 @@ enum class Rule {
 
 constexpr bool keep(Rule rule) noexcept { return rule != Rule::H5MOTE_TEST_OMIT; }
 
+// Why what was written before has to be on the storage before live blocks of that phase are written.
+constexpr Rule rule_before(Phase phase) noexcept {
+    return phase < Phase::element    ? Rule::sync_before_index
+           : phase == Phase::element ? Rule::count_first
+                                     : Rule::sync_before_object;
+}
+
 // Whether a power cut at any instant can leave a sound file behind. Where several writes do not appear at once, that
 // takes an order between them, a unit that one write switches, and leave to write what was written before.
 bool can_be_written(const Capabilities& capabilities) noexcept {
@@ -197,30 +204,14 @@ Status FileState::write_superblock() noexcept {
     return status;
 }
 
-Status FileState::flush_indexes() noexcept {
-    if (cache.has_dirty(Phase::prepared) || cache.has_dirty(Phase::index)) {
-        if (keep(Rule::sync_before_index)) {
-            H5MOTE_TRY(barrier());
-        }
-        H5MOTE_TRY(cache.flush(Phase::prepared));
-        H5MOTE_TRY(cache.flush(Phase::index));
-    }
-    if (cache.has_dirty(Phase::element)) {
-        if (keep(Rule::count_first)) {
-            H5MOTE_TRY(barrier());
-        }
-        H5MOTE_TRY(cache.flush(Phase::element));
-    }
-    return Status::ok;
-}
-
-// `with_end`: what is in the first phase needs nothing that was written since the last sync.
-Status FileState::flush_objects(bool with_end) noexcept {
-    for (Phase phase; (phase = cache.next_phase(Phase::object)) != Phase::none; with_end = false) {
-        if (!(with_end && phase == Phase::object) && keep(Rule::sync_before_object)) {
+// `along`: blocks of that phase need nothing that was written since the last sync.
+Status FileState::flush_from(Phase first, Phase along) noexcept {
+    for (Phase phase; (phase = cache.next_phase(first)) != Phase::none;) {
+        if (phase != along && keep(rule_before(phase))) {
             H5MOTE_TRY(barrier());
         }
         H5MOTE_TRY(cache.flush(phase));
+        along = phase == Phase::prepared ? Phase::index : Phase::none;
     }
     return Status::ok;
 }
@@ -232,10 +223,7 @@ Status FileState::write_changes() noexcept {
         return commit_metadata();
     }
     space.unkeep_metadata();
-    for (Phase phase; (phase = cache.next_phase(Phase::fresh)) != Phase::none;) {
-        H5MOTE_TRY(cache.flush(phase));
-    }
-    return Status::ok;
+    return flush_from(Phase::fresh);
 }
 
 // `prepared`: no object needs a part of an index that has to be written, or of the file that is not recorded.
@@ -259,10 +247,8 @@ Status FileState::write_metadata(bool prepared) noexcept {
         }
         H5MOTE_TRY(write_superblock());
     }
-    if (!prepared) {
-        H5MOTE_TRY(flush_indexes());
-    }
-    H5MOTE_TRY(flush_objects(prepared && growing));
+    H5MOTE_TRY(
+        flush_from(prepared ? Phase::object : Phase::prepared, prepared && growing ? Phase::object : Phase::none));
     if (growing && !keep(Rule::end_first)) {
         H5MOTE_TRY(write_superblock());
     }
@@ -366,14 +352,10 @@ Status FileState::close() noexcept {
                 status = told(context, driver, H5MOTE_HERE, driver.sync());
             }
         }
-        if (status == Status::ok) {
-            std::uint64_t size = 0;
-            status = driver.end_of_file(size);
-            if (status == Status::ok && size != space.end()) {
-                status = driver.truncate(space.end());
-                // A storage that cannot shrink keeps bytes behind the recorded end: no harm.
-                status = status == Status::unsupported ? Status::ok : status;
-            }
+        if (status == Status::ok && space.stored() != space.end()) {
+            status = driver.truncate(space.end());
+            // A storage that cannot shrink keeps bytes behind the recorded end: no harm.
+            status = status == Status::unsupported ? Status::ok : status;
         }
     }
     const Status stopped = stop();

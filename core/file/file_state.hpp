@@ -245,8 +245,7 @@ private:
     Status write_superblock() noexcept;
     // io_error: the storage is shorter than the file, which somebody has cut or which never took what was written.
     Status check_storage() noexcept;
-    Status flush_indexes() noexcept;
-    Status flush_objects(bool with_end) noexcept;
+    Status flush_from(Phase first, Phase along = Phase::none) noexcept;
     Status flush_raw() noexcept;
     Status give_back() noexcept;
     Status prepare(Phase phase) noexcept;

@@ -29,7 +29,7 @@ std::uint64_t FileSpace::place(Usage usage, Address address, Address size) const
 void FileSpace::open(Address end, Address limit, Address stored) noexcept {
     end_ = end;
     limit_ = limit;
-    extended_ = stored;
+    stored_ = stored;
     const Capabilities capabilities = driver_.capabilities();
     extends_with_zeros_ = capabilities.extends_with_zeros;
     commits_ = capabilities.sync_is_commit;
@@ -115,12 +115,12 @@ Status FileSpace::find_space(Usage usage, Address size, Address& address, bool* 
         return context_.fail(Module::storage, H5MOTE_HERE, Status::no_space, 0, size);
     }
     const Address start = narrow(placed);
-    if (start + size > extended_) {
+    if (start + size > stored_) {
         if (zeros != nullptr) {
-            *zeros = extends_with_zeros_ && start >= extended_;
+            *zeros = extends_with_zeros_ && start >= stored_;
         }
         H5MOTE_TRY(driver_.truncate(start + size));
-        extended_ = start + size;
+        stored_ = start + size;
     }
     const Address gap = end_;
     end_ = start + size;

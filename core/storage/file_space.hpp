@@ -72,6 +72,8 @@ public:
 
     /// End of the allocated part of the file (H5FD "end of address").
     Address end() const noexcept { return end_; }
+    /// Bytes that the storage has, at least end(): it grows here only.
+    Address stored() const noexcept { return stored_; }
 
 private:
     // Largest page of a driver that gets back what is released in several parts.
@@ -104,7 +106,7 @@ private:
     bool commits_ = false;  // the driver takes releases back unless a sync follows
     Address end_ = 0;
     Address limit_ = 0;
-    Address extended_ = 0;  // the driver has at least this many bytes
+    Address stored_ = 0;
 #if H5MOTE_KEEP_ROOM
     // What room is kept for in the storage; of that, metadata.
     Address bytes_ = 0;
