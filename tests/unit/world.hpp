@@ -1,0 +1,175 @@
+// A file with something of everything, in which tests make calls fail in every way that their headers name.
+#pragma once
+
+#include <h5mote/config.hpp>
+
+#if H5MOTE_WRITE
+
+#include <h5mote/filters/deflate.hpp>
+#include <h5mote/filters/fletcher32.hpp>
+#include <h5mote/filters/shuffle.hpp>
+#include <h5mote/h5mote.hpp>
+#include <h5mote/port/malloc.hpp>
+#include <h5mote/vfd/memory.hpp>
+
+#include "failing_driver.hpp"
+#include "sound.hpp"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace h5mote_test {
+
+using Image = std::vector<std::byte>;
+
+/// Allocations from the `first` on fail, `count` of them. One alone may go unnoticed: memory that is refused is asked
+/// for again after caches were emptied.
+class RefusingAllocator final : public h5mote::Allocator {
+public:
+    explicit RefusingAllocator(h5mote::Allocator& inner) noexcept : inner_(inner) {}
+    void arm(std::uint64_t first, std::uint64_t count) noexcept {
+        first_ = first;
+        count_ = count;
+        calls_ = 0;
+        failures_ = 0;
+    }
+    std::uint64_t failures() const noexcept { return failures_; }
+
+private:
+    void* do_allocate(std::size_t size, std::size_t alignment) noexcept override {
+        ++calls_;
+        if (first_ != 0 && calls_ >= first_ && calls_ - first_ < count_) {
+            ++failures_;
+            return nullptr;
+        }
+        return inner_.allocate(size, alignment);
+    }
+    void do_release(void* memory, std::size_t size) noexcept override { inner_.release(memory, size); }
+    void* do_resize(void*, std::size_t, std::size_t) noexcept override { return nullptr; }
+    h5mote::MemoryUsage do_usage() const noexcept override { return inner_.usage(); }
+
+    h5mote::Allocator& inner_;
+    std::uint64_t first_ = 0;
+    std::uint64_t count_ = 0;
+    std::uint64_t calls_ = 0;
+    std::uint64_t failures_ = 0;
+};
+
+inline h5mote::Span<const h5mote::Filter* const> world_filters() {
+#if H5MOTE_FILTERS
+    static constexpr const h5mote::Filter* kFilters[] = {&h5mote::shuffle_filter, &h5mote::deflate_filter,
+                                                         &h5mote::fletcher32_filter};
+    return kFilters;
+#else
+    return {};
+#endif
+}
+
+/// A library and a file in memory, with handles of what is in it. Everything that can fail can be made to.
+class World {
+public:
+    World() noexcept { access.chunk_cache = 4096; }
+    ~World() { close(); }
+
+    h5mote::Status open(const Image& image) {
+        EXPECT_EQ(storage.assign({image.data(), image.size()}), h5mote::Status::ok);
+        return open();
+    }
+    h5mote::Status open() {
+        auto opened = h5mote::File::open(library, driver, access);
+        file = static_cast<h5mote::File&&>(*opened);
+        if (file.valid()) {
+            root = file.root();
+            group = static_cast<h5mote::Group&&>(*root.open_group("group"));
+            log = static_cast<h5mote::Dataset&&>(*root.open_dataset("log"));
+            flat = static_cast<h5mote::Dataset&&>(*root.open_dataset("flat"));
+        }
+        return opened.status();
+    }
+    /// Ends every handle, that of the file last.
+    h5mote::Status close() {
+        forget();
+        return file.valid() ? file.close() : h5mote::Status::ok;
+    }
+    /// The handles of objects become empty.
+    void forget() {
+        (void)log.close();
+        (void)flat.close();
+        log = h5mote::Dataset();
+        flat = h5mote::Dataset();
+        group = h5mote::Group();
+        root = h5mote::Group();
+    }
+    Image image() const { return Image(storage.contents().begin(), storage.contents().end()); }
+
+    h5mote::MallocAllocator memory;
+    RefusingAllocator refusing{memory};
+    h5mote::MallocAllocator bytes;
+    h5mote::GrowingMemoryDriver storage{bytes};
+    FailingDriver driver{storage};
+    h5mote::NullPort port;
+    h5mote::Library library{refusing, port, world_filters()};
+    h5mote::FileAccess access;
+    h5mote::File file;
+    h5mote::Group root;
+    h5mote::Group group;
+    h5mote::Dataset log;   // 20 rows of std::int32_t in chunks of 8: row i is 3 i
+    h5mote::Dataset flat;  // 16 of std::int32_t: element i is i
+};
+
+constexpr std::uint32_t kWorldRows = 20;
+constexpr std::uint32_t kWorldFlat = 16;
+constexpr auto kNumber = h5mote::make_integer(4, true);
+
+/// The file that the calls find.
+inline Image make_world() {
+    using namespace h5mote;
+    World world;
+    auto created = File::create(world.library, world.driver, world.access);
+    EXPECT_EQ(created.status(), Status::ok);
+    world.file = static_cast<File&&>(*created);
+    Group root = world.file.root();
+    EXPECT_EQ(root.write_attribute("number", std::int32_t{41}), Status::ok);
+    EXPECT_EQ(root.write_attribute("text", "some text"), Status::ok);
+    auto group = root.create_group("group");
+    EXPECT_EQ(group->write_attribute("number", std::int32_t{42}), Status::ok);
+    EXPECT_EQ(root.create_group("empty").status(), Status::ok);
+    DatasetCreate create;
+    create.chunk = {8};
+    auto log = root.create_dataset("log", kNumber.view(), Dataspace::unlimited(), create);
+    for (std::uint32_t i = 0; i < kWorldRows; ++i) {
+        const auto row = static_cast<std::int32_t>(3 * i);
+        EXPECT_EQ(log->append_records(&row, 1), Status::ok);
+    }
+    auto old = root.create_dataset("old", kNumber.view(), Dataspace::unlimited(), create);
+    std::int32_t rows[40] = {};
+    EXPECT_EQ(old->append_records(rows, 40), Status::ok);
+    auto flat = root.create_dataset("flat", kNumber.view(), Dataspace::simple({kWorldFlat}));
+    EXPECT_EQ(flat.status(), Status::ok);
+#if H5MOTE_PARTIAL_IO
+    for (std::int32_t i = 0; i < static_cast<std::int32_t>(kWorldFlat); ++i) {
+        rows[i] = i;
+    }
+    EXPECT_EQ(flat->write(Selection::all(), kNumber.view(), as_bytes(Span<const std::int32_t>(rows, kWorldFlat))),
+              Status::ok);
+#endif
+    EXPECT_EQ(root.create_hard_link("also", *old), Status::ok);
+    EXPECT_EQ(root.create_hard_link("again", *old), Status::ok);
+    EXPECT_EQ(root.create_soft_link("soft", "group"), Status::ok);
+    EXPECT_EQ(root.create_soft_link("nowhere", "not/there"), Status::ok);
+    EXPECT_EQ(root.create_soft_link("circle", "circle"), Status::ok);
+    EXPECT_EQ(root.unlink("again"), Status::ok);
+    EXPECT_EQ(log->close(), Status::ok);
+    EXPECT_EQ(old->close(), Status::ok);
+    EXPECT_EQ(flat->close(), Status::ok);
+    group->close();
+    root.close();
+    EXPECT_EQ(world.close(), Status::ok);
+    EXPECT_EQ(world.memory.blocks(), 0U);
+    return world.image();
+}
+
+}  // namespace h5mote_test
+
+#endif
