@@ -70,7 +70,7 @@ inline h5mote::Span<const h5mote::Filter* const> world_filters() {
 class World {
 public:
     World() noexcept { access.chunk_cache = 4096; }
-    ~World() { close(); }
+    ~World() { (void)close(); }
 
     h5mote::Status open(const Image& image) {
         EXPECT_EQ(storage.assign({image.data(), image.size()}), h5mote::Status::ok);
