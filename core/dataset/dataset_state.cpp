@@ -428,7 +428,16 @@ Status DatasetState::prepare(Phase phase) noexcept {
     return prepared_ >= wanted ? Status::ok : prepare_chunks(begun, wanted, phase);
 }
 
-// Without space, or room in the cache, there is nothing to prepare: the append that needs it will tell.
+namespace {
+
+// Without space or room in the cache, or where the index cannot be changed in order, nothing is done in advance, and
+// nothing given back: the append that needs it will tell.
+bool can_wait(Status status) noexcept {
+    return status == Status::no_space || status == Status::over_budget || status == Status::unsupported;
+}
+
+}  // namespace
+
 Status DatasetState::prepare_chunks(Address from, Address to, Phase phase) noexcept {
     for (Address index = from < prepared_ ? prepared_ : from; index < to;) {
         ChunkLocation location;
@@ -438,7 +447,7 @@ Status DatasetState::prepare_chunks(Address from, Address to, Phase phase) noexc
             status = allocate_chunks(index, location, zeros, phase);
         }
         if (status != Status::ok) {
-            return status == Status::no_space || status == Status::over_budget ? Status::ok : status;
+            return can_wait(status) ? Status::ok : status;
         }
         cleared_ = false;
         if (!zeros) {
@@ -463,7 +472,7 @@ Status DatasetState::give_back(bool again) noexcept {
     }
     // Chunks that are left keep their space: nothing is lost by that.
     const Status status = remove_ahead();
-    return status == Status::over_budget ? Status::ok : status;
+    return can_wait(status) ? Status::ok : status;
 }
 
 Status DatasetState::remove_ahead() noexcept {

@@ -182,6 +182,13 @@ public:
         const std::uint64_t address = block.address();
         return block.fresh() || commits_ || space.in_one_unit(address + from, address + block.size());
     }
+    /// Comes before a change of a block that is not moved for it, because too much names it. unsupported
+    /// (Feature::ordered_writing): one write does not hold the change, and the program does not allow that.
+    Status allow_change(const CacheEntry& block, std::size_t from) noexcept {
+        return one_write(block, from) || torn_headers_
+                   ? Status::ok
+                   : context.unsupported(Module::file, H5MOTE_HERE, Feature::ordered_writing);
+    }
     /// Never in a build without writing, where the compiler then sees what is left out.
     bool writable() const noexcept { return H5MOTE_WRITE != 0 && writable_; }
     /// ok, invalid_handle when closed, read_only.

@@ -80,7 +80,8 @@ Status ExtensibleArray::create(FileState& file, const ExtensibleArrayParameters&
     writer.u8(parameters.super_block_min_pointers);
     writer.u8(parameters.page_bits);
     Pinned block;
-    const Status status = make(index_block(), block);
+    const std::size_t pointer = header_size() - kChecksum - addr_size();
+    const Status status = make(*header, pointer, index_block(), block);
     if (status != Status::ok) {
         header.reset();
         file.cache.discard(address_);
@@ -88,7 +89,6 @@ Status ExtensibleArray::create(FileState& file, const ExtensibleArrayParameters&
         return status;
     }
     index_block_ = block->address();
-    store_uint(header->at(header_size() - kChecksum - addr_size()), addr_size(), index_block_);
     MetadataCache::mark_dirty(*header, 0, phase_);
     address = address_;
     return Status::ok;
@@ -132,13 +132,30 @@ void ExtensibleArray::add_stat(CacheEntry& header, std::size_t field, std::uint6
     const unsigned width = element_.shape.sizeof_size;
     const std::size_t at = kStatsOffset + field * width;
     store_uint(header.at(at), width, load_uint(header.at(at), width) + amount);
-    MetadataCache::mark_dirty(header, at, phase_ == Phase::element ? Phase::index : phase_);
+    MetadataCache::mark_dirty(header, at, phase_of(header));
 }
 
-Status ExtensibleArray::make(const Block& wanted, Pinned& block) noexcept {
+// busy: the block has moved so that it can be changed, but for want of room in the cache it was written since.
+Status ExtensibleArray::allow_change(const CacheEntry& block, std::size_t from) noexcept {
+    if (block.address() == address_) {
+        return file_->allow_change(block, from);
+    }
+    return file_->one_write(block, from) ? Status::ok : Status::busy;
+}
+
+Status ExtensibleArray::make(CacheEntry& holder, std::size_t pointer, const Block& wanted, Pinned& block) noexcept {
     Pinned header;
     H5MOTE_TRY(protect_header(header));
+    H5MOTE_TRY(allow_change(*header, kStatsOffset));
     H5MOTE_TRY(file_->create_block(Usage::btree, wanted.size, wanted.space, block));
+    const Status status = allow_change(holder, pointer);
+    if (status != Status::ok) {
+        const Address address = block->address();
+        block.reset();
+        file_->cache.discard(address);
+        file_->space.release(address, wanted.space, true);
+        return status;
+    }
     Writer writer(block->image());
     writer.u32(wanted.signature);
     writer.u8(0);
@@ -154,6 +171,7 @@ Status ExtensibleArray::make(const Block& wanted, Pinned& block) noexcept {
     const std::size_t addresses = wanted.contents + std::size_t{wanted.elements} * element_.size();
     std::memset(block->at(addresses), 0xff, wanted.size - kChecksum - addresses);
     MetadataCache::mark_dirty(*block, 0, phase_);
+    set_pointer(holder, pointer, block->address());
     return Status::ok;
 }
 
@@ -172,17 +190,14 @@ Status ExtensibleArray::follow(CacheEntry& holder, std::size_t pointer, bool cre
         return create && wanted.space == wanted.size && !file_->one_write(*block, 0) ? move(holder, pointer, *block)
                                                                                      : Status::ok;
     }
-    if (create) {
-        H5MOTE_TRY(make(wanted, block));
-        set_pointer(holder, pointer, block->address());
-    }
-    return Status::ok;
+    return create ? make(holder, pointer, wanted, block) : Status::ok;
 }
 
 // Gives a block that is about to change a new place. The old one stays until the pointer to the new one is durable.
 Status ExtensibleArray::move(CacheEntry& holder, std::size_t pointer, CacheEntry& block) noexcept {
     const Address from = block.address();
     Address to = 0;
+    H5MOTE_TRY(allow_change(holder, pointer));
     H5MOTE_TRY(file_->space.allocate(Usage::btree, block.size(), to));
     file_->cache.move(block, to);
     set_pointer(holder, pointer, to);
@@ -208,6 +223,7 @@ Status ExtensibleArray::move_pages(const Position& at, CacheEntry& holder, std::
             status = copy(from + offset, to + offset, page_size(), block);
         }
     }
+    status = status == Status::ok ? allow_change(holder, pointer) : status;
     const Address gone = status == Status::ok ? from : to;
     if (status == Status::ok) {
         set_pointer(holder, pointer, to);
@@ -224,7 +240,7 @@ Status ExtensibleArray::move_pages(const Position& at, CacheEntry& holder, std::
 
 void ExtensibleArray::set_pointer(CacheEntry& holder, std::size_t pointer, Address to) noexcept {
     element_.shape.store_addr(holder.at(pointer), to);
-    MetadataCache::mark_dirty(holder, pointer, phase_);
+    MetadataCache::mark_dirty(holder, pointer, phase_of(holder));
 }
 
 ExtensibleArray::Position ExtensibleArray::position(Address index) const noexcept {
@@ -287,7 +303,17 @@ Status ExtensibleArray::find_pointer(const Position& at, bool create, Pinned& ho
     return Status::ok;
 }
 
+// What was written for want of room has left the cache or is unchanged: the next walk finds more of it.
 Status ExtensibleArray::locate(Address index, bool create, Pinned& block, std::size_t& offset) noexcept {
+    Status status = Status::busy;
+    for (unsigned walks = 0; status == Status::busy && walks < kMostWalks; ++walks) {
+        status = walk(index, create, block, offset);
+    }
+    return status == Status::busy ? file_->context.fail(Module::index, H5MOTE_HERE, Status::over_budget, 0, index)
+                                  : status;
+}
+
+Status ExtensibleArray::walk(Address index, bool create, Pinned& block, std::size_t& offset) noexcept {
     if ((std::uint64_t{index} >> parameters_.max_bits) != 0) {
         return file_->context.fail(Module::index, H5MOTE_HERE, Status::no_space, 0, index);
     }
@@ -347,12 +373,20 @@ Status ExtensibleArray::locate_page(const Position& at, CacheEntry& super, std::
     } else if (create) {
         H5MOTE_TRY(file_->space.keep_metadata(page_size()));
         H5MOTE_TRY(file_->cache.create(Usage::btree, address, page_size(), block));
-        element_.fill_undefined(block->at(0), page_elements());
-        MetadataCache::mark_dirty(*block, 0, phase_);
         std::byte mask{};
         std::byte* const byte = page_bit(at, super, page, mask);
+        const auto bit = static_cast<std::size_t>(byte - super.at(0));
+        const Status status = allow_change(super, bit);
+        if (status != Status::ok) {
+            block.reset();
+            file_->cache.discard(address);
+            file_->space.unkeep_metadata(page_size());
+            return status;
+        }
+        element_.fill_undefined(block->at(0), page_elements());
+        MetadataCache::mark_dirty(*block, 0, phase_);
         *byte |= mask;
-        MetadataCache::mark_dirty(super, static_cast<std::size_t>(byte - super.at(0)), phase_);
+        MetadataCache::mark_dirty(super, bit, phase_);
     }
     return Status::ok;
 }
@@ -419,10 +453,17 @@ Status ExtensibleArray::next(Address& index, ChunkLocation& location) noexcept {
     return Status::not_found;
 }
 
-Status ExtensibleArray::make_place(Address index, Phase phase) noexcept {
+// Also before make_place(), so that set() has nothing left to ask.
+Status ExtensibleArray::begin_change(Address end, Phase phase, Pinned& header) noexcept {
     phase_ = phase;
-    Pinned header;
     H5MOTE_TRY(protect_header(header));
+    return end > highest(*header) ? allow_change(*header, kStatsOffset + kHighestSet * element_.shape.sizeof_size)
+                                  : Status::ok;
+}
+
+Status ExtensibleArray::make_place(Address index, Phase phase) noexcept {
+    Pinned header;
+    H5MOTE_TRY(begin_change(index + 1, phase, header));
     Pinned block;
     std::size_t offset = 0;
     return locate(index, true, block, offset);
@@ -430,10 +471,9 @@ Status ExtensibleArray::make_place(Address index, Phase phase) noexcept {
 
 Status ExtensibleArray::set(Address index, const ChunkLocation& location, Address stride, std::uint32_t count,
                             Phase phase) noexcept {
-    phase_ = phase;
     // The header first: making room for it later could commit a block before it has its element.
     Pinned header;
-    H5MOTE_TRY(protect_header(header));
+    H5MOTE_TRY(begin_change(index + count, phase, header));
     Pinned block;
     std::size_t offset = 0;
     H5MOTE_TRY(locate(index, true, block, offset));
@@ -448,18 +488,21 @@ Status ExtensibleArray::set(Address index, const ChunkLocation& location, Addres
     return Status::ok;
 }
 
-void ExtensibleArray::count_to(CacheEntry& header, Address end) noexcept {
+std::uint64_t ExtensibleArray::highest(CacheEntry& header) const noexcept {
     const unsigned width = element_.shape.sizeof_size;
-    const std::uint64_t highest = load_uint(header.at(kStatsOffset + kHighestSet * width), width);
-    if (end > highest) {
-        add_stat(header, kHighestSet, end - highest);
+    return load_uint(header.at(kStatsOffset + kHighestSet * width), width);
+}
+
+void ExtensibleArray::count_to(CacheEntry& header, Address end) noexcept {
+    const std::uint64_t counted = highest(header);
+    if (end > counted) {
+        add_stat(header, kHighestSet, end - counted);
     }
 }
 
 Status ExtensibleArray::cover(Address index) noexcept {
-    phase_ = Phase::index;
     Pinned header;
-    H5MOTE_TRY(protect_header(header));
+    H5MOTE_TRY(begin_change(index + 1, Phase::index, header));
     count_to(*header, index + 1);
     return Status::ok;
 }

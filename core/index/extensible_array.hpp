@@ -86,8 +86,12 @@ private:
         std::uint32_t realized;  // in the block and its pages
     };
 
-    // Finds the block that holds an element and pins it. Without `create` a missing block gives an empty Pinned.
+    // Finds the block that holds an element and pins it; with `create` for a change. Without it a missing block gives
+    // an empty Pinned. over_budget: the cache does not hold the blocks on the way at once.
     H5MOTE_STEP Status locate(Address index, bool create, Pinned& block, std::size_t& offset) noexcept;
+    // The same once. busy: the cache had to write a block on the way, which has to move again.
+    H5MOTE_STEP Status walk(Address index, bool create, Pinned& block, std::size_t& offset) noexcept;
+    static constexpr unsigned kMostWalks = 4;
     // The block that has the address of an element's data block, and where; empty if there is none. `holder` comes as
     // the index block.
     Status find_pointer(const Position& at, bool create, Pinned& holder, std::size_t& pointer) noexcept;
@@ -107,7 +111,8 @@ private:
 
     // Pins the block that a pointer in `holder` names, made first if it is undefined and `create` is set.
     Status follow(CacheEntry& holder, std::size_t pointer, bool create, const Block& wanted, Pinned& block) noexcept;
-    H5MOTE_STEP Status make(const Block& wanted, Pinned& block) noexcept;
+    H5MOTE_STEP Status make(CacheEntry& holder, std::size_t pointer, const Block& wanted, Pinned& block) noexcept;
+    Status allow_change(const CacheEntry& block, std::size_t from) noexcept;
     void set_pointer(CacheEntry& holder, std::size_t pointer, Address to) noexcept;
     Status move(CacheEntry& holder, std::size_t pointer, CacheEntry& block) noexcept;
     Status copy(Address from, Address to, std::size_t size, Pinned& block) noexcept {
@@ -128,7 +133,15 @@ private:
     Status damaged(SourcePlace place, Address address) noexcept {
         return file_->context.fail(Module::index, place, Status::corrupt_file, 0, address);
     }
+    // When a block that set() changes is written: the header, which counts elements, before them.
+    Phase phase_of(const CacheEntry& block) const noexcept {
+        return phase_ == Phase::element && block.address() == address_ ? Phase::index : phase_;
+    }
     void add_stat(CacheEntry& header, std::size_t field, std::uint64_t amount) noexcept;
+    // Number of the highest element ever set, plus one.
+    std::uint64_t highest(CacheEntry& header) const noexcept;
+    // Comes before elements up to `end` are set: pins the header. unsupported: it cannot be changed in order.
+    Status begin_change(Address end, Phase phase, Pinned& header) noexcept;
     void count_to(CacheEntry& header, Address end) noexcept;
 
     unsigned addr_size() const noexcept { return element_.shape.sizeof_addr; }

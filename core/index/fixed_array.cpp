@@ -73,6 +73,8 @@ Status FixedArray::make_data_block(CacheEntry& header, Pinned& data) noexcept {
     if (!to_size(data_block_size(), size)) {
         return file_->context.fail(Module::index, H5MOTE_HERE, Status::over_budget, 0, data_block_size());
     }
+    const std::size_t pointer = header_size() - kChecksum - element_.shape.sizeof_addr;
+    H5MOTE_TRY(file_->allow_change(header, pointer));
     H5MOTE_TRY(file_->create_block(Usage::btree, size, data_block_space(), data));
     Writer writer(data->image());
     writer.u32(kDataBlock);
@@ -83,13 +85,22 @@ Status FixedArray::make_data_block(CacheEntry& header, Pinned& data) noexcept {
         element_.fill_undefined(data->at(writer.written()), static_cast<std::size_t>(elements_));
     }
     MetadataCache::mark_dirty(*data, 0, Phase::index);
-    const std::size_t pointer = header_size() - kChecksum - element_.shape.sizeof_addr;
     store_uint(header.at(pointer), element_.shape.sizeof_addr, data->address());
     MetadataCache::mark_dirty(header, pointer, Phase::index);
     return Status::ok;
 }
 
+// As in ExtensibleArray: what has moved may have to move again, because the cache had to write it.
 Status FixedArray::locate(std::uint64_t index, bool create, Pinned& block, std::size_t& offset) noexcept {
+    Status status = Status::busy;
+    for (unsigned walks = 0; status == Status::busy && walks < kMostWalks; ++walks) {
+        status = walk(index, create, block, offset);
+    }
+    return status == Status::busy ? file_->context.fail(Module::index, H5MOTE_HERE, Status::over_budget, 0, index)
+                                  : status;
+}
+
+Status FixedArray::walk(std::uint64_t index, bool create, Pinned& block, std::size_t& offset) noexcept {
     if (index >= elements_) {
         return file_->context.fail(Module::index, H5MOTE_HERE, Status::corrupt_file, 0, index);
     }
@@ -149,8 +160,9 @@ Status FixedArray::move(CacheEntry& header, Pinned& data) noexcept {
     const std::uint64_t from = data->address();
     const std::uint64_t space = data_block_space();
     std::uint64_t to = 0;
-    H5MOTE_TRY(file_->space.allocate(Usage::btree, space, to));
     const std::size_t pointer = header_size() - kChecksum - element_.shape.sizeof_addr;
+    H5MOTE_TRY(file_->allow_change(header, pointer));
+    H5MOTE_TRY(file_->space.allocate(Usage::btree, space, to));
     if (pages() == 0) {
         file_->cache.move(*data, to);
     } else {
@@ -206,11 +218,17 @@ Status FixedArray::locate_page(CacheEntry& data, std::uint64_t index, bool creat
         if (data.fresh()) {
             MetadataCache::set_fresh(*block);
         }
-        return Status::ok;
+        return create && must_move(data, index) ? Status::busy : Status::ok;
     }
     if (create) {
         H5MOTE_TRY(file_->space.keep_metadata(page.size));
         H5MOTE_TRY(file_->cache.create(Usage::btree, address, page.size, block));
+        if (must_move(data, index)) {
+            block.reset();
+            file_->cache.discard(address);
+            file_->space.unkeep_metadata(page.size);
+            return Status::busy;
+        }
         element_.fill_undefined(block->at(0), static_cast<std::size_t>(page.elements));
         MetadataCache::mark_dirty(*block, 0, Phase::index);
         *data.at(byte) |= page.mask();

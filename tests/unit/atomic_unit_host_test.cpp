@@ -1,56 +1,14 @@
 // Headers larger than an atomic unit of the storage, and headers that other libraries made, are changed in every way,
 // and the power fails within each write: the file is as it was, or as it became. On storages with units of every size;
 // and on those that promise too little, where nothing may be written.
-#include <h5mote/filters/fletcher32.hpp>
-#include <h5mote/h5mote.hpp>
-#include <h5mote/port/malloc.hpp>
 #include <h5mote/vfd/journal.hpp>
-#include <h5mote/vfd/memory.hpp>
 #include <h5mote/vfd/region.hpp>
 
-#include "recording_driver.hpp"
-
-#include <gtest/gtest.h>
-
-#include <functional>
-#include <string>
-#include <vector>
-
-#ifdef H5MOTE_TEST_HDF5
-#include <hdf5.h>
-#endif
+#include "story.hpp"
 
 namespace {
 
-using namespace h5mote;
 using namespace h5mote_test;
-using Image = RecordingDriver::Image;
-using Operation = DriverOperation;
-constexpr auto kByte = make_integer(1, false);
-constexpr std::uint32_t kUnits[] = {128, 256, 512, 4096};
-
-// A storage that promises what the test says.
-class PromisingDriver final : public ForwardingDriver {
-public:
-    PromisingDriver(Driver& inner, const Capabilities& promised) noexcept
-        : ForwardingDriver(inner), promised_(promised) {}
-    Capabilities capabilities() const noexcept override { return promised_; }
-
-private:
-    Capabilities promised_;
-};
-
-Capabilities with_unit(std::uint32_t unit) {
-    Capabilities result;
-    result.atomic_unit = unit;
-    return result;
-}
-
-FileAccess large_cache() {
-    FileAccess access;
-    access.metadata_cache = 16384;
-    return access;
-}
 
 // An opaque type of many bytes: with a fill value of that type a header is larger than a sector.
 struct LargeType {
@@ -79,118 +37,6 @@ struct LargeType {
 
     std::vector<std::byte> fill;
     std::vector<std::byte> type;
-};
-
-Status set(Object& object, const char* name, std::size_t size, int value) {
-    const std::vector<std::byte> bytes(size, static_cast<std::byte>(value));
-    const std::uint64_t dims[] = {size};
-    return object.write_attribute(name, kByte.view(), Dataspace::simple(dims), {bytes.data(), bytes.size()});
-}
-
-// The value of an attribute all of whose bytes are equal.
-std::string get(const Object& object, const char* name, std::size_t size) {
-    std::vector<std::byte> bytes(size);
-    const Status status = object.read_attribute(name, kByte.view(), {bytes.data(), bytes.size()});
-    for (const std::byte each : bytes) {
-        if (each != bytes[0]) {
-            return "torn ";
-        }
-    }
-    return status == Status::ok ? std::to_string(static_cast<int>(bytes[0])) + " "
-                                : std::string(to_string(status)) + " ";
-}
-
-// What a file holds, as text.
-using Describe = std::function<std::string(File&)>;
-
-std::string describe(const Image& image, const Describe& what) {
-    MallocAllocator memory;
-    NullPort port;
-    Library library{memory, port};
-    GrowingMemoryDriver copy(memory);
-    EXPECT_EQ(copy.assign({image.data(), image.size()}), Status::ok);
-    FileAccess access = large_cache();
-    access.read_only = true;
-    auto file = File::open(library, copy, access);
-    return file.status() == Status::ok ? what(*file) : std::string(to_string(file.status()));
-}
-
-// What was done to a recorded file, and after how many operations it was durable.
-class Story {
-public:
-    Story(RecordingDriver& recorder, Describe what) : recorder_(recorder), what_(std::move(what)) {}
-
-    // One change, made durable.
-    void change(File& file, Status status) {
-        ASSERT_EQ(status, Status::ok);
-        ASSERT_EQ(file.flush(), Status::ok);
-        const std::size_t done = recorder_.operations().size();
-        chapters_.push_back({done, describe(recorder_.image(done), what_)});
-    }
-    // Every operation arrives as the last one, torn at each unit, alone or with those since the last sync.
-    std::size_t cut(std::uint32_t unit) const {
-        const auto& operations = recorder_.operations();
-        Image synced = recorder_.initial();
-        Image image = synced;
-        std::size_t cuts = 0;
-        std::size_t now = 0;
-        for (std::size_t i = 0; i < operations.size() && !testing::Test::HasFailure(); ++i) {
-            while (now + 1 < chapters_.size() && chapters_[now + 1].operations <= i) {
-                ++now;
-            }
-            const bool begun = chapters_[now].operations <= i;
-            const auto check = [&](const Image& cut) {
-                if (begun) {
-                    ++cuts;
-                    const std::string found = describe(cut, what_);
-                    const Chapter& next = chapters_[now + 1 < chapters_.size() ? now + 1 : now];
-                    EXPECT_TRUE(found == chapters_[now].text || found == next.text)
-                        << "unit " << unit << ", operation " << i << ", chapter " << now << ":\n"
-                        << found << "\nis neither\n"
-                        << chapters_[now].text << "\nnor\n"
-                        << next.text;
-                }
-            };
-            if (operations[i].kind == Operation::Kind::sync) {
-                synced = image;
-                continue;
-            }
-            for (const std::size_t length : recorder_.tears(i, unit)) {
-                for (const Image* base : {&image, &synced}) {
-                    Image torn = *base;
-                    RecordingDriver::apply(torn, operations[i], length);
-                    check(torn);
-                }
-            }
-            Image alone = synced;
-            RecordingDriver::apply(alone, operations[i]);
-            check(alone);
-            RecordingDriver::apply(image, operations[i]);
-            check(image);
-        }
-        return cuts;
-    }
-
-private:
-    struct Chapter {
-        std::size_t operations;
-        std::string text;
-    };
-    RecordingDriver& recorder_;
-    Describe what_;
-    std::vector<Chapter> chapters_;
-};
-
-// A storage in memory with units of that size, recorded.
-struct Recorded {
-    explicit Recorded(std::uint32_t unit) : promising(storage, with_unit(unit)), recorder(promising) {}
-
-    MallocAllocator memory;
-    NullPort port;
-    Library library{memory, port};
-    GrowingMemoryDriver storage{memory};
-    PromisingDriver promising;
-    RecordingDriver recorder;
 };
 
 // The header of a log whose elements are large gets attributes, and its rows are counted.

@@ -108,6 +108,9 @@ std::vector<Call> group_calls() {
         {"open_or_create_group, new", true, [](World& w) { return w.group.open_or_create_group("new").status(); },
          [](World& w) { return w.root.open_group("group/new").status() == Status::ok; }},
         {"open_or_create_group", false, [](World& w) { return w.root.open_or_create_group("empty").status(); }},
+        {"create_dataset", true,
+         [](World& w) { return w.root.create_dataset("new", kNumber.view(), Dataspace::simple({100})).status(); },
+         [](World& w) { return w.root.open_dataset("new")->size() == 100; }},
         {"create_dataset, log", true,
          [](World& w) {
              DatasetCreate create;

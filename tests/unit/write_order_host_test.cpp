@@ -7,6 +7,7 @@
 #include <h5mote/vfd/memory.hpp>
 
 #include "counting_driver.hpp"
+#include "promising_driver.hpp"
 #include "recording_driver.hpp"
 
 #include <gtest/gtest.h>
@@ -31,9 +32,11 @@ public:
     unsigned count = 0;
 };
 
-// A file in memory, of which every operation is recorded.
+// A file in memory with units of that size, of which every operation is recorded.
 struct Recorded {
-    explicit Recorded(const Image& image = {}) { EXPECT_EQ(storage.assign({image.data(), image.size()}), Status::ok); }
+    explicit Recorded(const Image& image = {}, std::uint32_t unit = 512) : promising(storage, with_unit(unit)) {
+        EXPECT_EQ(storage.assign({image.data(), image.size()}), Status::ok);
+    }
     File open(std::size_t metadata_cache = 2048, bool read_only = false) {
         FileAccess access;
         access.metadata_cache = metadata_cache;
@@ -50,7 +53,8 @@ struct Recorded {
     const Filter* filters[1] = {&fletcher32_filter};
     Library library{memory, port, filters};
     GrowingMemoryDriver storage{memory};
-    RecordingDriver recorder{storage};
+    PromisingDriver promising;
+    RecordingDriver recorder{promising};
 };
 
 // Every state of the storage that a cut at or behind operation `from` can leave behind: the operations up to it, any
@@ -271,6 +275,36 @@ TEST(WriteOrder, AChunkThatIsWrittenIsCounted) {
             ASSERT_EQ(opened->close(), Status::ok);
             ASSERT_EQ(again.close(), Status::ok);
         }
+        File checked = copy.open(16384, true);
+        Problems problems;
+        EXPECT_EQ(check_file(checked, {}, problems), Status::ok);
+        EXPECT_EQ(problems.count, 0U);
+    });
+}
+
+// The index block of an extensible array that a unit does not hold moves with every change, and the header then points
+// to its new place. That is the same header as counts an element that is changed in place in another block.
+TEST(WriteOrder, AHeaderThatPointsElsewhereStillCountsFirst) {
+    const std::uint32_t unit = 128;
+    Recorded recorded({}, unit);
+    FileCreate small;
+    small.sizeof_addr = 4;  // with which a unit holds the first data block
+    auto file = File::create(recorded.library, recorded.recorder, FileAccess(), small);
+    ASSERT_EQ(file.status(), Status::ok);
+    DatasetCreate create;
+    create.chunk = {1};
+    create.reserve = 0;
+    auto rows = file->root().create_dataset<std::int32_t>("d", create, Dataspace::simple({32}, {kUnlimited}));
+    ASSERT_EQ(rows.status(), Status::ok);
+    const std::int32_t values[] = {1, 2};
+    ASSERT_EQ(rows->write(Selection::hyperslab({20}, {1}), Span<const std::int32_t>(values, 1)), Status::ok);
+    ASSERT_EQ(file->flush(), Status::ok);
+    const std::size_t acknowledged = recorded.operations();
+    // One of the index block's own elements, and one of the first data block.
+    ASSERT_EQ(rows->write(Selection::hyperslab({0}, {2}, {26}), Span<const std::int32_t>(values)), Status::ok);
+    ASSERT_EQ(file->flush(), Status::ok);
+    for_each_cut(recorded, acknowledged, [&](const Image& image) {
+        Recorded copy(image, unit);
         File checked = copy.open(16384, true);
         Problems problems;
         EXPECT_EQ(check_file(checked, {}, problems), Status::ok);

@@ -16,9 +16,8 @@ struct Trial {
     std::uint64_t seed = 0;
     std::size_t cuts = 0;  ///< to be drawn, about
     Plan plan;
-    std::size_t least_sector = 512;  ///< bytes, of files
-    std::size_t goes_on = 12;        ///< steps after a cut, at most
-    bool tells = false;              ///< keeps a line for each call
+    std::size_t goes_on = 12;  ///< steps after a cut, at most
+    bool tells = false;        ///< keeps a line for each call
 
     std::string failure;  ///< the first thing that was wrong; empty: nothing
     std::vector<std::string> told;

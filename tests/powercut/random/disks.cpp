@@ -5,7 +5,6 @@
 #include <h5mote/vfd/journal.hpp>
 #include <h5mote/vfd/memory.hpp>
 
-#include <algorithm>
 
 namespace h5mote_test {
 
@@ -20,7 +19,7 @@ struct DiskOptions {
     JournalOptions journal;
 };
 
-DiskOptions draw_options(Medium medium, std::uint64_t seed, std::size_t least_sector) {
+DiskOptions draw_options(Medium medium, std::uint64_t seed) {
     Random random(seed);
     DiskOptions options;
     if (medium == Medium::journal) {
@@ -32,7 +31,7 @@ DiskOptions draw_options(Medium medium, std::uint64_t seed, std::size_t least_se
         options.journal.lists = random.of(kLists);
     } else if (random.one_in(3)) {
         static constexpr std::size_t kSectors[] = {128, 256, 4096};
-        options.sector = std::max(random.of(kSectors), least_sector);
+        options.sector = random.of(kSectors);
     }
     if (random.one_in(6)) {
         options.limit = 6000 + random.below(12000);
@@ -96,9 +95,7 @@ std::string place(std::size_t done, const char* what, std::size_t number) {
 class DiskTrial {
 public:
     explicit DiskTrial(Trial& trial)
-        : trial_(trial),
-          options_(draw_options(trial.medium, trial.seed, trial.least_sector)),
-          cutter_(trial, trial.seed) {}
+        : trial_(trial), options_(draw_options(trial.medium, trial.seed)), cutter_(trial, trial.seed) {}
 
     void run() {
         const Disks nothing(options_.count);

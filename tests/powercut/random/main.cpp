@@ -25,7 +25,6 @@ struct Arguments {
     std::size_t floor = 0;
     std::size_t failures = 3;     // printed
     std::size_t reduce_for = 20;  // seconds
-    std::size_t least_sector = 512;
     std::string name;
 };
 
@@ -53,8 +52,6 @@ bool parse(int count, char** values, Arguments& arguments) {
             arguments.failures = std::strtoull(value, nullptr, 10);
         } else if (option == "--reduce") {
             arguments.reduce_for = std::strtoull(value, nullptr, 10);
-        } else if (option == "--least-sector") {
-            arguments.least_sector = std::strtoull(value, nullptr, 10);
         } else if (option == "--name") {
             arguments.name = value;
         } else {
@@ -67,12 +64,11 @@ bool parse(int count, char** values, Arguments& arguments) {
     return count % 2 == 1;
 }
 
-Trial trial_of(Medium medium, std::uint64_t seed, std::size_t cuts, std::size_t least_sector) {
+Trial trial_of(Medium medium, std::uint64_t seed, std::size_t cuts) {
     Trial trial;
     trial.medium = medium;
     trial.seed = seed;
     trial.cuts = cuts;
-    trial.least_sector = least_sector;
     trial.plan = plan_of(medium, seed);
     return trial;
 }
@@ -103,12 +99,12 @@ Trial reduce(const Trial& failed, std::size_t seconds) {
         }
         return same;
     };
-    Trial again = trial_of(failed.medium, failed.seed, failed.cuts, failed.least_sector);
+    Trial again = trial_of(failed.medium, failed.seed, failed.cuts);
     try_instead(again);
     for (std::size_t size = best.plan.steps.size() / 2; size > 0;) {
         bool shorter = false;
         for (std::size_t at = 0; at + size <= best.plan.steps.size() && std::chrono::steady_clock::now() < end;) {
-            Trial trial = trial_of(failed.medium, failed.seed, failed.cuts * 4, failed.least_sector);
+            Trial trial = trial_of(failed.medium, failed.seed, failed.cuts * 4);
             trial.plan = best.plan;
             const auto begin = trial.plan.steps.begin() + static_cast<std::ptrdiff_t>(at);
             trial.plan.steps.erase(begin, begin + static_cast<std::ptrdiff_t>(size));
@@ -119,7 +115,7 @@ Trial reduce(const Trial& failed, std::size_t seconds) {
         size = shorter && size > 1 ? size : size / 2;
     }
     for (std::size_t steps = 1; steps < failed.goes_on; ++steps) {
-        Trial trial = trial_of(failed.medium, failed.seed, failed.cuts * 4, failed.least_sector);
+        Trial trial = trial_of(failed.medium, failed.seed, failed.cuts * 4);
         trial.plan = best.plan;
         trial.goes_on = steps;
         if (try_instead(trial)) {
@@ -182,8 +178,7 @@ int main(int count, char** values) {
         if (arguments.seconds > 0 ? seconds() >= arguments.seconds : trials >= arguments.trials) {
             break;
         }
-        Trial trial =
-            trial_of(arguments.media[seed % arguments.media.size()], seed, arguments.cuts, arguments.least_sector);
+        Trial trial = trial_of(arguments.media[seed % arguments.media.size()], seed, arguments.cuts);
         run(trial);
         ++trials;
         cuts += trial.done;
