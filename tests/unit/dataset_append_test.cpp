@@ -402,10 +402,11 @@ TEST(DatasetAppend, AChunkHeldInAdvanceGrowsIntoFillValues) {
     Bench bench;
     auto file = File::create(bench.library, bench.driver, bench.access);
     ASSERT_EQ(file.status(), Status::ok);
-    const std::uint32_t fill = 77;
+    constexpr std::uint32_t kFill = 77;
+    const FileFill fill(kFill);
     DatasetCreate create;
     create.chunk = {8};
-    create.fill = as_bytes(Span<const std::uint32_t>(&fill, 1));
+    create.fill = fill.view();
     create.reserve = 0;
     auto log = file->root().create_dataset<std::uint32_t>("log", create, Dataspace::simple({0}, {100}));
     ASSERT_EQ(log.status(), Status::ok);
@@ -420,7 +421,7 @@ TEST(DatasetAppend, AChunkHeldInAdvanceGrowsIntoFillValues) {
     std::uint32_t seen[21] = {};
     ASSERT_EQ(log->read(Selection::all(), Span<std::uint32_t>(seen)), Status::ok);
     for (std::uint32_t i = 0; i < 21; ++i) {
-        EXPECT_EQ(seen[i], i < 3 || (i >= 16 && i < 20) ? fill : i);
+        EXPECT_EQ(seen[i], i < 3 || (i >= 16 && i < 20) ? kFill : i);
     }
     ASSERT_EQ(log->close(), Status::ok);
     ASSERT_EQ(file->close(), Status::ok);

@@ -1,7 +1,5 @@
-// Properties of new datasets that are known only while running, and selections that are kept.
+// Properties of new datasets that are known only while running.
 #include "storage_bench.hpp"
-
-#include <type_traits>
 
 using namespace h5mote;
 using namespace h5mote_test;
@@ -119,45 +117,6 @@ TEST(DatasetCreateTest, AnUndefinedFillValue) {
     EXPECT_EQ(data->info(info), Status::ok);
     EXPECT_EQ(info.fill, FillState::undefined);
 #endif
-}
-
-#endif
-
-// Numbers written in place are held by what they were written in. What would dangle does not compile.
-static_assert(!std::is_constructible_v<Selection, OwnHyperslab<2>>);
-static_assert(!std::is_constructible_v<Selection, const OwnHyperslab<2>>);
-static_assert(!std::is_convertible_v<OwnHyperslab<2>, Selection>);
-static_assert(!std::is_assignable_v<Selection&, OwnHyperslab<2>>);
-static_assert(!std::is_copy_constructible_v<OwnHyperslab<2>> && !std::is_move_constructible_v<OwnHyperslab<2>>);
-static_assert(!std::is_assignable_v<OwnHyperslab<2>&, OwnHyperslab<2>>);
-static_assert(std::is_constructible_v<Selection, const OwnHyperslab<2>&>);
-
-#if H5MOTE_MAX_RANK >= 2
-TEST(SelectionTest, NumbersWrittenInPlaceAreKept) {
-    const auto kept = Selection::hyperslab({1, 2}, {2, 2}, {3, 1});
-    const Selection& bound = Selection::hyperslab({0, 0}, {1, 1}, {1, 1}, {2, 3});
-    std::uint64_t over_the_stack[32];
-    for (std::uint64_t& each : over_the_stack) {
-        each = 99;
-    }
-    EXPECT_EQ(over_the_stack[31], 99U);
-    const Dataspace space = Dataspace::simple({6, 5});
-    std::uint64_t count = 0;
-    EXPECT_EQ(kept.element_count(space, count), Status::ok);
-    EXPECT_EQ(count, 4U);
-    std::uint64_t low[2];
-    std::uint64_t high[2];
-    EXPECT_EQ(kept.bounds(space, low, high), Status::ok);
-    EXPECT_EQ(low[0], 1U);
-    EXPECT_EQ(low[1], 2U);
-    EXPECT_EQ(high[0], 4U);
-    EXPECT_EQ(high[1], 3U);
-    EXPECT_EQ(bound.element_count(space, count), Status::ok);
-    EXPECT_EQ(count, 6U);
-    const std::int64_t offset[] = {1, 1};
-    const Selection moved = kept.moved_by(offset);
-    EXPECT_EQ(moved.bounds(space, low, high), Status::ok);
-    EXPECT_EQ(high[0], 5U);
 }
 
 #endif

@@ -85,15 +85,6 @@ std::size_t selected(const Grid& grid, const Slab& slab, std::uint16_t* elements
 std::uint16_t elements[kMost];
 
 // A fill value as DatasetCreate wants it: in the file's byte order.
-struct FileFill {
-    explicit FileFill(std::int32_t value) noexcept {
-        store_le<std::uint32_t>(bytes, static_cast<std::uint32_t>(value));
-    }
-    ConstBytes view() const noexcept { return ConstBytes(bytes, sizeof bytes); }
-
-    std::byte bytes[4];
-};
-
 bool equals_model(Dataset& dataset, std::size_t count) noexcept {
     std::memset(buffer, 0x55, sizeof buffer);
     return dataset.read(Selection::all(), datatype_of<std::int32_t>(), bytes_of(buffer, count)) == Status::ok &&

@@ -1,4 +1,4 @@
-// Selections that own their numbers: combined, encoded, damaged, without memory.
+// Selections that are kept, and sets that own their numbers: combined, encoded, damaged, without memory.
 #include "chunked_runs.hpp"
 #include "dataspace_model.hpp"
 #include "selection_codec.hpp"
@@ -8,6 +8,8 @@
 
 #include <h5mote/arena.hpp>
 #include <h5mote/selection_set.hpp>
+
+#include <type_traits>
 
 namespace {
 
@@ -268,6 +270,42 @@ TEST(SelectionCodec, WithoutMemoryNothingChanges) {
     }
     EXPECT_GT(points, 15U);
     EXPECT_EQ(m.arena.usage().now, before);
+}
+
+// Numbers written in place are held by what they were written in. What would dangle does not compile.
+static_assert(!std::is_constructible_v<Selection, OwnHyperslab<2>>);
+static_assert(!std::is_constructible_v<Selection, const OwnHyperslab<2>>);
+static_assert(!std::is_convertible_v<OwnHyperslab<2>, Selection>);
+static_assert(!std::is_assignable_v<Selection&, OwnHyperslab<2>>);
+static_assert(!std::is_copy_constructible_v<OwnHyperslab<2>> && !std::is_move_constructible_v<OwnHyperslab<2>>);
+static_assert(!std::is_assignable_v<OwnHyperslab<2>&, OwnHyperslab<2>>);
+static_assert(std::is_constructible_v<Selection, const OwnHyperslab<2>&>);
+
+TEST(Selection, NumbersWrittenInPlaceAreKept) {
+    const auto kept = Selection::hyperslab({1, 2}, {2, 2}, {3, 1});
+    const Selection& bound = Selection::hyperslab({0, 0}, {1, 1}, {1, 1}, {2, 3});
+    std::uint64_t over_the_stack[32];
+    for (std::uint64_t& each : over_the_stack) {
+        each = 99;
+    }
+    EXPECT_EQ(over_the_stack[31], 99U);
+    const Dataspace space = Dataspace::simple({6, 5});
+    std::uint64_t count = 0;
+    EXPECT_EQ(kept.element_count(space, count), Status::ok);
+    EXPECT_EQ(count, 4U);
+    std::uint64_t low[2];
+    std::uint64_t high[2];
+    EXPECT_EQ(kept.bounds(space, low, high), Status::ok);
+    EXPECT_EQ(low[0], 1U);
+    EXPECT_EQ(low[1], 2U);
+    EXPECT_EQ(high[0], 4U);
+    EXPECT_EQ(high[1], 3U);
+    EXPECT_EQ(bound.element_count(space, count), Status::ok);
+    EXPECT_EQ(count, 6U);
+    const std::int64_t offset[] = {1, 1};
+    const Selection moved = kept.moved_by(offset);
+    EXPECT_EQ(moved.bounds(space, low, high), Status::ok);
+    EXPECT_EQ(high[0], 5U);
 }
 
 #endif

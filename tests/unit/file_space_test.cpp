@@ -64,6 +64,17 @@ private:
     std::uint8_t released_[sizeof bench_storage / 8] = {};
 };
 
+ForgetfulDriver* make_forgetful(Bench& bench, bool commits) noexcept {
+    static std::aligned_storage_t<sizeof(ForgetfulDriver), alignof(ForgetfulDriver)> place;
+    return ::new (static_cast<void*>(&place)) ForgetfulDriver(bench.driver, commits);
+}
+
+}  // namespace
+
+#if H5MOTE_WRITE
+
+namespace {
+
 struct Row {
     std::uint32_t t;
     std::uint32_t u;
@@ -81,11 +92,6 @@ bool intact([[maybe_unused]] TypedDataset<Row>& log, std::uint32_t size) noexcep
     }
 #endif
     return same;
-}
-
-ForgetfulDriver* make_forgetful(Bench& bench, bool commits) noexcept {
-    static std::aligned_storage_t<sizeof(ForgetfulDriver), alignof(ForgetfulDriver)> place;
-    return ::new (static_cast<void*>(&place)) ForgetfulDriver(bench.driver, commits);
 }
 
 }  // namespace
@@ -133,6 +139,8 @@ TEST(FileSpace, WhatIsReleasedIsNotReadAgain) {
         }
     }
 }
+
+#endif
 
 namespace {
 

@@ -128,6 +128,11 @@ Data pack(const Data& data) {
     return {target.get(), target.get() + size};
 }
 
+// As pack(), but by zlib in a profile that only reads.
+Data any_pack(const Data& data) {
+    return H5MOTE_WRITE != 0 ? pack(data) : zlib_pack(data, 6, Z_DEFAULT_STRATEGY, 15, 8);
+}
+
 }  // namespace
 
 TEST(DeflateHost, ReadsEverythingZlibWrites) {
@@ -153,6 +158,7 @@ TEST(DeflateHost, ReadsEverythingZlibWrites) {
     EXPECT_GE(streams, 9000U);
 }
 
+#if H5MOTE_WRITE
 TEST(DeflateHost, ZlibReadsEverythingWeWrite) {
     for (int kind = 0; kind < kKinds; ++kind) {
         for (std::size_t size = 0; size < 200000; size += size < 300 ? 1 : size < 3000 ? 379 : 16381) {
@@ -186,13 +192,14 @@ TEST(DeflateHost, RoomDoesNotChangeTheStream) {
         }
     }
 }
+#endif
 
 TEST(DeflateHost, EveryTruncationAndByteAsZlib) {
     std::vector<Data> streams;
     std::vector<std::size_t> sizes;
     for (const int kind : {0, 2, 4, 5}) {
         const Data data = sample(kind, 300);
-        streams.push_back(pack(data));
+        streams.push_back(any_pack(data));
         streams.push_back(zlib_pack(data, 9, Z_DEFAULT_STRATEGY, 15, 8, true));
         streams.push_back(zlib_pack(data, 9, Z_FIXED, 15, 8));
         streams.push_back(zlib_pack(data, 0, Z_DEFAULT_STRATEGY, 9, 8));
@@ -232,7 +239,7 @@ TEST(DeflateHost, RepairedDamageAsZlib) {
         const Data data = sample(static_cast<int>(round % kKinds), 50 + round % 600);
         static Data base;
         if (round % 16 == 0) {
-            base = round % 32 == 0 ? pack(data) : zlib_pack(data, 6, static_cast<int>(round / 32 % 5), 15, 8, true);
+            base = round % 32 == 0 ? any_pack(data) : zlib_pack(data, 6, static_cast<int>(round / 32 % 5), 15, 8, true);
         }
         Data stream = base;
         for (unsigned change = 1 + random() % 3; change > 0; --change) {

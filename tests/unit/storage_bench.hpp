@@ -8,6 +8,7 @@
 #include <h5mote/h5mote.hpp>
 #include <h5mote/vfd/memory.hpp>
 
+#include "cursor.hpp"
 #include "test.hpp"
 
 #include <cstring>
@@ -25,6 +26,16 @@ inline h5mote::Span<const h5mote::Filter* const> bench_filters() { return kBench
 #else
 inline h5mote::Span<const h5mote::Filter* const> bench_filters() { return {}; }
 #endif
+
+/// A fill value as DatasetCreate takes it: in the file's byte order, whatever the machine's.
+struct FileFill {
+    explicit FileFill(std::int32_t value) noexcept {
+        h5mote::store_le<std::uint32_t>(bytes, static_cast<std::uint32_t>(value));
+    }
+    h5mote::ConstBytes view() const noexcept { return h5mote::ConstBytes(bytes, sizeof bytes); }
+
+    std::byte bytes[4];
+};
 
 class Bench {
 public:

@@ -15,12 +15,13 @@ public:
         : state_(bench_.library, bench_.driver) {
         h5mote::FileAccess access;
         access.metadata_cache = cache;
-        h5mote::FileCreate create;
-        create.sizeof_addr = sizeof_addr;
-        EXPECT_EQ(state_.create(access, create), h5mote::Status::ok);
         EXPECT_EQ(bench_.driver.truncate(sizeof bench_storage), h5mote::Status::ok);
         std::memset(bench_storage, 0, sizeof bench_storage);
-        set_end(sizeof bench_storage);
+        h5mote::Superblock superblock;
+        superblock.shape.sizeof_addr = sizeof_addr;
+        superblock.end_of_file = sizeof bench_storage;
+        superblock.encode(bench_storage);
+        EXPECT_EQ(state_.open(access), h5mote::Status::ok);
     }
     ~StructureFile() {
         state_.abandon();

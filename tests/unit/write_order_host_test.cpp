@@ -9,6 +9,7 @@
 #include "counting_driver.hpp"
 #include "promising_driver.hpp"
 #include "recording_driver.hpp"
+#include "storage_bench.hpp"
 
 #include <gtest/gtest.h>
 
@@ -88,7 +89,8 @@ constexpr std::int32_t kFill = 7;
 TypedDataset<std::int32_t> filled_rows(Group root, std::uint64_t rows) {
     DatasetCreate create;
     create.chunk = {4};
-    create.fill = as_bytes(Span<const std::int32_t>(&kFill, 1));
+    const h5mote_test::FileFill fill(kFill);
+    create.fill = fill.view();
     auto dataset = root.create_dataset<std::int32_t>("d", create);
     EXPECT_EQ(dataset.status(), Status::ok);
     EXPECT_EQ(dataset->set_extent({rows}), Status::ok);
