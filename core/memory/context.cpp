@@ -2,21 +2,30 @@
 
 namespace h5mote {
 
-void* Context::allocate(MemoryKind kind, std::size_t size) noexcept {
+void* Context::allocate_spare(MemoryKind kind, std::size_t size) noexcept {
     constexpr std::size_t kAlignment = 8;
-    void* memory = allocator_.allocate(size, kAlignment);
+    void* const memory = allocator_.allocate(size, kAlignment);
+    if (memory != nullptr) {
+        MemoryUsage& usage = kinds_[static_cast<std::size_t>(kind)];
+        usage.now += size;
+        if (usage.now > usage.peak) {
+            usage.peak = usage.now;
+        }
+    }
+    return memory;
+}
+
+void* Context::allocate(MemoryKind kind, std::size_t size) noexcept {
+    void* memory = allocate_spare(kind, size);
     if (memory == nullptr) {
         garbage_collect();
-        memory = allocator_.allocate(size, kAlignment);
+        memory = allocate_spare(kind, size);
+    }
+    for (Reclaimer* each = reclaimers_.front(); each != nullptr && memory == nullptr; each = reclaimers_.next(*each)) {
+        memory = each->give_up() ? allocate_spare(kind, size) : nullptr;
     }
     if (memory == nullptr) {
         (void)fail(Module::memory, H5MOTE_HERE, Status::out_of_memory, static_cast<std::uint32_t>(kind), size);
-        return nullptr;
-    }
-    MemoryUsage& usage = kinds_[static_cast<std::size_t>(kind)];
-    usage.now += size;
-    if (usage.now > usage.peak) {
-        usage.peak = usage.now;
     }
     return memory;
 }

@@ -3,6 +3,13 @@
 #include "checked.hpp"
 
 namespace h5mote {
+namespace {
+
+// Each run that is released is compared with all others.
+constexpr std::size_t kMostExtents = 1024;
+
+}  // namespace
+
 // Computed in 64 bits: near the largest address the next unit begins beyond what an Address of 32 bits can say.
 std::uint64_t FileSpace::place(Usage usage, Address address, Address size) const noexcept {
     if (usage == Usage::raw_data) {
@@ -167,21 +174,61 @@ FileSpace::Extent FileSpace::add(Address address, Address size, unsigned pending
         return merged;
     }
     std::size_t at = count_;
-    if (count_ < H5MOTE_FREE_EXTENTS) {
+    if (count_ < room_ || grow()) {
         ++count_;
     } else {
         // The list is full: the smallest extent stays unused until the file is repacked.
-        std::size_t smallest = 0;
-        for (std::size_t i = 1; i < count_; ++i) {
-            smallest = extents_[i].size < extents_[smallest].size ? i : smallest;
-        }
-        if (extents_[smallest].size >= size) {
+        at = smallest();
+        if (extents_[at].size >= size) {
             return merged;
         }
-        at = smallest;
     }
     extents_[at] = merged;
     return merged;
+}
+
+std::size_t FileSpace::smallest() const noexcept {
+    std::size_t smallest = 0;
+    for (std::size_t i = 1; i < count_; ++i) {
+        smallest = extents_[i].size < extents_[smallest].size ? i : smallest;
+    }
+    return smallest;
+}
+
+void FileSpace::use(Extent* extents, std::size_t room) noexcept {
+    for (std::size_t i = 0; i < count_; ++i) {
+        extents[i] = extents_[i];
+    }
+    if (extents_ != few_) {
+        context_.release(MemoryKind::file, extents_, room_ * sizeof(Extent));
+    }
+    extents_ = extents;
+    room_ = room;
+}
+
+bool FileSpace::grow() noexcept {
+    const std::size_t room = 2 * room_;
+    void* const memory =
+        room > kMostExtents ? nullptr : context_.allocate_spare(MemoryKind::file, room * sizeof(Extent));
+    if (memory != nullptr) {
+        use(static_cast<Extent*>(memory), room);
+    }
+    return memory != nullptr;
+}
+
+void FileSpace::reclaim() noexcept {
+    if (extents_ != few_ && count_ <= H5MOTE_FREE_EXTENTS) {
+        use(few_, H5MOTE_FREE_EXTENTS);
+    }
+}
+
+bool FileSpace::give_up() noexcept {
+    const bool many = extents_ != few_;
+    while (count_ > H5MOTE_FREE_EXTENTS) {
+        erase(smallest());
+    }
+    reclaim();
+    return many;
 }
 
 // The driver can do something only about whole pages: what is free around a range is named with it, as far as a page

@@ -5,6 +5,9 @@
 // Space that the committed file still uses is `pending` when released: it is given out again only after the commit that
 // made it unreachable. The driver hears of it, too: of a whole run of free space whenever that grows, so that it can
 // give up all the pages or blocks in it.
+//
+// H5MOTE_FREE_EXTENTS runs of free space are remembered in any case. More take memory from the allocator for as long as
+// nobody else needs it; where there is none, the smallest runs are forgotten.
 #pragma once
 
 #include <h5mote/address.hpp>
@@ -13,7 +16,7 @@
 
 namespace h5mote {
 
-class FileSpace {
+class FileSpace final : public Reclaimer {
 public:
     /// Blocks are placed for units of at most this many bytes, whatever larger unit a driver promises: the file may be
     /// copied to a disk or card with sectors.
@@ -32,11 +35,27 @@ public:
     /// Whether the bytes [from, to) lie in one atomic unit.
     bool in_one_unit(std::uint64_t from, std::uint64_t to) const noexcept { return (from ^ (to - 1)) < unit_; }
 
-    FileSpace(Context& context, Driver& driver) noexcept : context_(context), driver_(driver) {}
+    FileSpace(Context& context, Driver& driver) noexcept : context_(context), driver_(driver) {
+        context_.add_reclaimer(*this);
+    }
+    ~FileSpace() {
+        close();
+        context_.remove_reclaimer(*this);
+    }
 
     /// Starts with a file of `end` bytes whose addresses stay below `limit`. The storage has `stored` bytes: what lies
     /// beyond `end` was written before a power cut and is not zero.
     void open(Address end, Address limit, Address stored) noexcept;
+
+    /// Forgets what is free, and gives back the memory for it.
+    void close() noexcept {
+        count_ = 0;
+        reclaim();
+    }
+    /// Gives back the memory for many extents where there are few.
+    void reclaim() noexcept override;
+    /// The same, after the smallest extents are forgotten.
+    bool give_up() noexcept override;
 
     /// `size` bytes. The driver is extended at once, so that a full device is found before anything is changed:
     /// no_space. Room is kept in it for metadata, which is written later. `zeros`, if given, says whether the new bytes
@@ -97,6 +116,9 @@ private:
 #endif
     bool reuse(Usage usage, Address size, Address& address) noexcept;
     void erase(std::size_t i) noexcept { extents_[i] = extents_[--count_]; }
+    std::size_t smallest() const noexcept;
+    void use(Extent* extents, std::size_t room) noexcept;
+    bool grow() noexcept;
 
     Context& context_;
     Driver& driver_;
@@ -115,7 +137,9 @@ private:
     std::uint32_t metadata_ranges_ = 0;
 #endif
     std::size_t count_ = 0;
-    Extent extents_[H5MOTE_FREE_EXTENTS];
+    std::size_t room_ = H5MOTE_FREE_EXTENTS;
+    Extent* extents_ = few_;  // or more of them in memory from the allocator
+    Extent few_[H5MOTE_FREE_EXTENTS];
 };
 
 }  // namespace h5mote

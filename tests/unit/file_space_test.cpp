@@ -238,3 +238,66 @@ TEST(FileSpace, BlocksArePlacedByTheAtomicUnit) {
         }
     }
 }
+
+namespace {
+
+constexpr Address kPiece = 16;
+constexpr Address kPieces = 200;
+
+// Gives up every second of kPieces pieces, and tells how many of these are given out again before the file grows.
+unsigned pieces_found(FileSpace& space, bool pressure, Library& library) {
+    space.open(kPieces * kPiece, 1U << 20, 1U << 20);
+    for (Address i = 0; i < kPieces; i += 2) {
+        space.release(i * kPiece, kPiece, false);
+    }
+    space.settle();
+    if (pressure) {
+        // More than there is: everything that can be done without is given up.
+        EXPECT_EQ(library.allocate(MemoryKind::other, 2 * sizeof bench_memory), nullptr);
+    }
+    bool given[kPieces] = {};
+    unsigned found = 0;
+    for (Address address = 0; space.allocate(Usage::raw_data, kPiece, address) == Status::ok;) {
+        if (address >= kPieces * kPiece) {
+            break;
+        }
+        EXPECT_EQ(address % (2 * kPiece), 0U);
+        EXPECT_FALSE(given[address / kPiece]);
+        given[address / kPiece] = true;
+        ++found;
+    }
+    return found;
+}
+
+}  // namespace
+
+// However many runs of free space there are, none is forgotten while there is memory; who needs that gets it.
+TEST(FileSpace, ManyRunsAreRemembered) {
+    Bench bench;
+    {
+        FileSpace space(bench.library, bench.driver);
+        EXPECT_EQ(pieces_found(space, false, bench.library), kPieces / 2);
+        constexpr Address kFew = H5MOTE_FREE_EXTENTS;
+        EXPECT_EQ(pieces_found(space, true, bench.library), kFew < kPieces / 2 ? kFew : kPieces / 2);
+        EXPECT_EQ(pieces_found(space, false, bench.library), kPieces / 2);
+        space.close();
+        EXPECT_TRUE(bench.empty());
+        EXPECT_EQ(pieces_found(space, false, bench.library), kPieces / 2);
+    }
+    EXPECT_TRUE(bench.empty());
+}
+
+// What no allocation needs is not taken from others; what is not in use is given back when somebody asks.
+TEST(FileSpace, RunsTakeOnlyMemoryThatIsLeft) {
+    Bench bench;
+    FileSpace space(bench.library, bench.driver);
+    const std::size_t size = sizeof bench_memory - 256;
+    void* const others = bench.library.allocate(MemoryKind::other, size);
+    ASSERT_NE(others, nullptr);
+    EXPECT_EQ(pieces_found(space, false, bench.library), Address{H5MOTE_FREE_EXTENTS});
+    bench.library.release(MemoryKind::other, others, size);
+    EXPECT_EQ(pieces_found(space, false, bench.library), kPieces / 2);
+    EXPECT_GT(bench.arena.usage().now, 0U);
+    bench.library.garbage_collect();
+    EXPECT_TRUE(bench.empty());
+}

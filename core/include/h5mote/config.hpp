@@ -69,9 +69,9 @@
 #endif
 #endif
 
-// Extents of released file space remembered by an open file (24 bytes of RAM each). 1 to 1024. When more are free at
-// once, the smallest are not used again in this session. The same in every profile, so that all write
-// the same files.
+// Extents of released file space that an open file remembers in any case (24 bytes of RAM each). 1 to 1024. When more
+// are free at once, they take memory from the allocator as long as nobody else needs it; where there is none, the
+// smallest are not used again in this session. The same in every profile, so that all write the same files.
 #ifndef H5MOTE_FREE_EXTENTS
 #define H5MOTE_FREE_EXTENTS 16
 #endif

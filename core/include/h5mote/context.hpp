@@ -21,6 +21,9 @@ class Reclaimer : public ListNode<> {
 public:
     /// Gives back what is not in use. Called when an allocation failed and by garbage_collect(); must not allocate.
     virtual void reclaim() noexcept = 0;
+    /// Gives back what is in use, too, and bears what that costs; false: nothing. Called when an allocation failed
+    /// although everybody had given back what was not in use; must not allocate.
+    virtual bool give_up() noexcept { return false; }
     /// Bytes that lie idle in a free list (0 for caches, whose memory is in use).
     virtual std::size_t idle_bytes() const noexcept { return 0; }
 
@@ -36,9 +39,12 @@ public:
     Context(const Context&) = delete;
     Context& operator=(const Context&) = delete;
 
-    /// `size` bytes aligned to 8, uninitialised. When the allocator refuses: every reclaimer is called and the
-    /// allocation tried once more; nullptr then (the trail has the record, with the bytes asked for).
+    /// `size` bytes aligned to 8, uninitialised. When the allocator refuses, every reclaimer gives back what is not in
+    /// use, and if need be what is, and the allocation is tried again; nullptr then (the trail has the record, with the
+    /// bytes asked for).
     void* allocate(MemoryKind kind, std::size_t size) noexcept;
+    /// The same for what can be done without: when the allocator refuses, nobody is asked to give anything back.
+    void* allocate_spare(MemoryKind kind, std::size_t size) noexcept;
     /// Takes back what allocate() gave, with the same kind and size. nullptr is ignored.
     void release(MemoryKind kind, void* memory, std::size_t size) noexcept;
 

@@ -29,9 +29,9 @@ struct Limits {
 namespace footprint {
 inline constexpr bool kWide = sizeof(void*) > 4;
 inline constexpr bool kLarge = H5MOTE_LARGE_FILES != 0;
-inline constexpr std::size_t kFile = (kWide    ? 368
-                                      : kLarge ? 272
-                                               : 208) +
+inline constexpr std::size_t kFile = (kWide    ? 408
+                                      : kLarge ? 296
+                                               : 228) +
                                      (kLarge ? 24 : 12) * std::size_t{H5MOTE_FREE_EXTENTS} +
                                      (H5MOTE_PARTIAL_IO != 0 ? 32 : 4) * sizeof(void*) +
                                      (H5MOTE_ALL_FORMATS != 0 ? 256 : 0);
