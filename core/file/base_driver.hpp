@@ -48,6 +48,7 @@ public:
     Status keep_room(std::uint32_t ranges, std::uint64_t bytes) noexcept override {
         return storage_.keep_room(ranges, bytes);
     }
+    Status discard() noexcept override { return storage_.discard(); }
     Status use_superblock_info(std::string_view name, ConstBytes info, std::uint64_t& end) noexcept override {
         end += base_;
         const Status status = storage_.use_superblock_info(name, info, end);

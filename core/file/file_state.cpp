@@ -358,8 +358,24 @@ Status FileState::close() noexcept {
             status = status == Status::unsupported ? Status::ok : status;
         }
     }
+    if (status != Status::ok) {
+        discard();
+    }
     const Status stopped = stop();
     return status == Status::ok ? stopped : status;
+}
+
+// What was written of changes that are not complete must not come with the next commit, which may be that of another
+// session.
+void FileState::discard() noexcept {
+    if (commits_ && writable()) {
+        (void)driver.discard();
+    }
+}
+
+void FileState::abandon() noexcept {
+    discard();
+    (void)stop();
 }
 
 // What can fail is giving the storage's lock back.
@@ -372,6 +388,7 @@ Status FileState::stop() noexcept {
         client->detach();
     }
     cache.close();
+    space.close();
     context.release(MemoryKind::filter, scratch_, scratch_size_);
     scratch_ = nullptr;
     scratch_size_ = 0;

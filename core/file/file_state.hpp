@@ -146,7 +146,7 @@ public:
     /// order().
     Status write_after(CacheEntry& later, CacheEntry& earlier) noexcept;
     /// Commits, gives reserved space back, cuts the file to its end and releases everything but this object. All of it
-    /// is released also when an error is returned.
+    /// is released also when an error is returned; a storage that commits then is as of the last commit.
     Status close() noexcept;
 
     /// The driver that the file was opened with.
@@ -164,8 +164,8 @@ public:
     /// Ends one. The file closes when no other is left and the close degree says so; else it is committed.
     Status drop_handle() noexcept;
 
-    /// Releases everything but this object without writing.
-    void abandon() noexcept { (void)stop(); }
+    /// Releases everything but this object without writing, and takes back what was written since the last commit.
+    void abandon() noexcept;
 
     void retain() noexcept { ++references_; }
     /// Drops one reference; the last one closes the file if it is still open and destroys the object.
@@ -248,6 +248,7 @@ public:
 
 private:
     Status start(const FileAccess& access) noexcept;
+    void discard() noexcept;
     Status stop() noexcept;
     Status write_superblock() noexcept;
     // io_error: the storage is shorter than the file, which somebody has cut or which never took what was written.

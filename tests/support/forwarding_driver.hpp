@@ -26,6 +26,7 @@ public:
     h5mote::Status keep_room(std::uint32_t ranges, std::uint64_t bytes) noexcept override {
         return inner_.keep_room(ranges, bytes);
     }
+    h5mote::Status discard() noexcept override { return inner_.discard(); }
     h5mote::Status do_lock(bool exclusive) noexcept override { return inner_.lock(exclusive); }
     h5mote::Status do_unlock() noexcept override { return inner_.unlock(); }
 #if H5MOTE_OTHER_FILES

@@ -5,6 +5,7 @@
 #include <h5mote/vfd/memory.hpp>
 #include <h5mote/vfd/multi.hpp>
 
+#include "forwarding_driver.hpp"
 #include "test.hpp"
 
 #if H5MOTE_OTHER_FILES
@@ -63,6 +64,46 @@ TEST(FamilyDriver, ReadsAcrossMembers) {
     EXPECT_EQ(family.driver.truncate(0), Status::read_only);
     EXPECT_FALSE(family.driver.capabilities().writable);
     EXPECT_FALSE(family.driver.same_storage(family.a));
+}
+
+// A storage that fails with a code of its own.
+class Coded final : public h5mote_test::ForwardingDriver {
+public:
+    Coded(Driver& inner, std::int32_t code) noexcept : ForwardingDriver(inner), code_(code) {}
+    Status read(Usage usage, std::uint64_t address, Bytes to) noexcept override {
+        return broken ? Status::io_error : inner().read(usage, address, to);
+    }
+    Status end_of_file(std::uint64_t& size) noexcept override {
+        return broken ? Status::io_error : inner().end_of_file(size);
+    }
+    Status do_lock(bool exclusive) noexcept override { return broken ? Status::busy : inner().lock(exclusive); }
+    std::int32_t last_error() const noexcept override { return broken ? code_ : 0; }
+    bool broken = false;
+
+private:
+    std::int32_t code_;
+};
+
+TEST(FamilyDriver, TellsTheCodeOfTheMemberThatFailed) {
+    Family family;
+    Coded first{family.a, 5};
+    Coded second{family.b, 6};
+    family.list[0] = &first;
+    family.list[1] = &second;
+    ASSERT_EQ(family.driver.open(), Status::ok);
+    EXPECT_EQ(family.driver.last_error(), 0);
+    std::byte bytes[16];
+    second.broken = true;
+    EXPECT_EQ(family.driver.read(kRaw, 0, {bytes, 8}), Status::ok);
+    EXPECT_EQ(family.driver.last_error(), 0);
+    EXPECT_EQ(family.driver.read(kRaw, 0, {bytes, 9}), Status::io_error);
+    EXPECT_EQ(family.driver.last_error(), 6);
+    first.broken = true;
+    EXPECT_EQ(family.driver.lock(false), Status::busy);
+    EXPECT_EQ(family.driver.last_error(), 5);
+    first.broken = false;
+    EXPECT_EQ(family.driver.open(), Status::io_error);
+    EXPECT_EQ(family.driver.last_error(), 6);
 }
 
 TEST(FamilyDriver, EmptyOnes) {
@@ -150,6 +191,8 @@ public:
     bool missing[kMostParts] = {};
     bool holds[kMostParts] = {};
     int count = 0;
+
+    std::int32_t last_error() const noexcept override { return 3; }
 };
 
 TEST(MultiDriver, PartsByAddress) {
@@ -176,6 +219,42 @@ TEST(MultiDriver, PartsByAddress) {
         EXPECT_FALSE(driver.same_storage(parts.drivers[0]));
     }
     EXPECT_EQ(parts.count, 0);
+}
+
+// Two parts of which one fails with a code of its own.
+class CodedParts final : public MultiParts {
+public:
+    Status open(unsigned index, std::string_view /*name*/, Driver*& driver) noexcept override {
+        driver = index == 0 ? &first : &raw;
+        return Status::ok;
+    }
+    void close(unsigned /*index*/) noexcept override {}
+
+    std::byte bytes[2][4] = {};
+    MemoryDriver memory[2] = {MemoryDriver{bytes[0], 4}, MemoryDriver{bytes[1], 4}};
+    Coded first{memory[0], 5};
+    Coded raw{memory[1], 6};
+};
+
+TEST(MultiDriver, TellsTheCodeOfThePartThatFailed) {
+    CodedParts parts;
+    MultiDriver driver(parts);
+    const MultiLayout layout = split_layout();
+    ASSERT_EQ(driver.open(layout), Status::ok);
+    EXPECT_EQ(driver.last_error(), 0);
+    parts.raw.broken = true;
+    std::byte byte[1];
+    EXPECT_EQ(driver.read(kRaw, 0, byte), Status::ok);
+    EXPECT_EQ(driver.last_error(), 0);
+    EXPECT_EQ(driver.read(kRaw, layout.parts[static_cast<unsigned>(kRaw)].start, byte), Status::io_error);
+    EXPECT_EQ(driver.last_error(), 6);
+    std::uint64_t end = 0;
+    parts.raw.broken = false;
+    parts.first.broken = true;
+    EXPECT_EQ(driver.end_of_file(end), Status::io_error);
+    EXPECT_EQ(driver.last_error(), 5);
+    EXPECT_EQ(driver.lock(false), Status::busy);
+    EXPECT_EQ(driver.last_error(), 5);
 }
 
 TEST(MultiDriver, MissingPart) {

@@ -25,6 +25,8 @@ JournalOptions small() noexcept {
     options.checkpoint = 2048;
     options.limit = sizeof log_bytes;
     options.lists = 4;
+    // After what stands for a power cut a second driver opens what the first one has open still.
+    options.file_locking = false;
     return options;
 }
 
@@ -553,6 +555,88 @@ TEST(Journal, ForeignAndDamagedLogs) {
     EXPECT_EQ(files.journal.report().state, JournalState::damaged);
 }
 
+// From open() on nobody else recovers or uses the same storages: not only while a file is open.
+TEST(Journal, LocksWhatItOpens) {
+    Files files;
+    JournalOptions options = small();
+    options.file_locking = true;
+    ASSERT_EQ(files.journal.open(options), Status::ok);
+    EXPECT_EQ(files.home.lock(false), Status::busy);
+    EXPECT_EQ(files.log.lock(false), Status::busy);
+    EXPECT_EQ(files.journal.lock(true), Status::ok);
+    EXPECT_EQ(files.journal.unlock(), Status::ok);
+    EXPECT_EQ(files.log.lock(false), Status::busy);
+    ASSERT_EQ(fill(files.journal, 0, 1, 100), Status::ok);
+    ASSERT_EQ(files.journal.sync(), Status::ok);
+    {
+        JournalDriver other{files.home, files.log, work_too};
+        EXPECT_EQ(other.open(options), Status::busy);
+        EXPECT_EQ(fill(other, 0, 2, 1), Status::invalid_handle);
+        options.read_only = true;
+        EXPECT_EQ(other.open(options), Status::busy);
+        EXPECT_EQ(length(files.home), 100U);
+        EXPECT_TRUE(holds(files.home, 0, 100, 0));
+    }
+    EXPECT_EQ(files.home.lock(false), Status::busy);
+    // Those who only read share.
+    ASSERT_EQ(files.journal.open(options), Status::ok);
+    EXPECT_EQ(files.journal.report().state, JournalState::pending);
+    {
+        JournalDriver other{files.home, files.log, work_too};
+        EXPECT_EQ(other.open(options), Status::ok);
+        options.read_only = false;
+        EXPECT_EQ(other.open(options), Status::busy);
+    }
+    // Open again for writing, and closed: the locks are gone.
+    ASSERT_EQ(files.journal.open(options), Status::ok);
+    EXPECT_EQ(files.journal.report().state, JournalState::replayed);
+    ASSERT_EQ(files.journal.close(), Status::ok);
+    EXPECT_EQ(files.home.lock(true), Status::ok);
+    // One of the two is taken: neither is held, and nothing was looked at.
+    EXPECT_EQ(files.journal.open(options), Status::busy);
+    EXPECT_EQ(files.log.lock(true), Status::ok);
+    EXPECT_EQ(files.log.unlock(), Status::ok);
+    EXPECT_EQ(files.home.unlock(), Status::ok);
+    // An open() that fails for another reason holds nothing either.
+    ASSERT_EQ(fill(files.log, 0, 7, 2000), Status::ok);
+    EXPECT_EQ(files.journal.open(options), Status::corrupt_file);
+    EXPECT_EQ(files.log.lock(true), Status::ok);
+    EXPECT_EQ(files.home.lock(true), Status::ok);
+    EXPECT_EQ(files.log.unlock(), Status::ok);
+    EXPECT_EQ(files.home.unlock(), Status::ok);
+}
+
+// What was not committed is taken back, whatever it was; what was is there.
+TEST(Journal, DiscardGoesBackToTheLastCommit) {
+    for (const std::size_t more : {0U, 1U, 600U}) {
+        Files files;
+        JournalOptions options = small();
+        options.file_locking = true;
+        EXPECT_EQ(files.journal.discard(), Status::invalid_handle);
+        ASSERT_EQ(files.journal.open(options), Status::ok);
+        ASSERT_EQ(fill(files.journal, 0, 1, 700), Status::ok);
+        ASSERT_EQ(files.journal.sync(), Status::ok);
+        ASSERT_EQ(files.journal.keep_room(1, 100), Status::ok);
+        ASSERT_EQ(fill(files.journal, 100, 2, 50), Status::ok);
+        ASSERT_EQ(files.journal.truncate(400), Status::ok);
+        ASSERT_EQ(fill(files.journal, 350, 3, more), Status::ok);
+        ASSERT_EQ(files.journal.discard(), Status::ok);
+        EXPECT_EQ(files.home.lock(false), Status::busy);
+        EXPECT_EQ(length(files.journal), 700U);
+        EXPECT_TRUE(holds(files.journal, 0, 700, 1));
+        // What is committed next has none of it.
+        ASSERT_EQ(fill(files.journal, 300, 4, 10), Status::ok);
+        ASSERT_EQ(files.journal.sync(), Status::ok);
+        ASSERT_EQ(files.journal.discard(), Status::ok);
+        EXPECT_TRUE(holds(files.journal, 300, 310, 4));
+        ASSERT_EQ(files.journal.close(), Status::ok);
+        EXPECT_EQ(length(files.home), 700U);
+        EXPECT_TRUE(holds(files.home, 0, 300, 1));
+        EXPECT_TRUE(holds(files.home, 300, 310, 4));
+        EXPECT_TRUE(holds(files.home, 310, 700, 1));
+    }
+}
+
 TEST(Journal, InARegionBeforeTheFile) {
     static std::byte card_bytes[8192];
     std::memset(card_bytes, 0, sizeof card_bytes);
@@ -581,36 +665,6 @@ TEST(Journal, InARegionBeforeTheFile) {
     ASSERT_EQ(journal.open(options), Status::ok);
     EXPECT_EQ(journal.report().state, JournalState::clean);
     EXPECT_EQ(length(journal), 200U);
-}
-
-TEST(Region, ShowsAPart) {
-    static std::byte bytes[256];
-    MemoryDriver storage{bytes};
-    RegionDriver front{storage, 0, 100};
-    RegionDriver rest{storage, 100};
-    EXPECT_EQ(length(front), 0U);
-    EXPECT_EQ(length(rest), 0U);
-    EXPECT_FALSE(front.same_storage(rest));
-    EXPECT_FALSE(front.same_storage(storage));
-    EXPECT_FALSE(front.capabilities().extends_with_zeros);
-    EXPECT_TRUE(rest.capabilities().extends_with_zeros);
-    EXPECT_EQ(fill(rest, 10, 1, 10), Status::ok);
-    EXPECT_EQ(length(rest), 20U);
-    EXPECT_EQ(length(front), 100U);
-    EXPECT_TRUE(holds(storage, 110, 120, 1));
-    EXPECT_EQ(fill(front, 95, 2, 6), Status::no_space);
-    EXPECT_EQ(fill(front, ~std::uint64_t{0}, 2, 6), Status::no_space);
-    EXPECT_EQ(fill(front, 95, 2, 5), Status::ok);
-    EXPECT_EQ(front.read(kRaw, 95, Bytes(work, 6)), Status::io_error);
-    EXPECT_EQ(front.truncate(101), Status::no_space);
-    EXPECT_EQ(front.truncate(50), Status::ok);
-    EXPECT_EQ(length(front), 50U);
-    EXPECT_EQ(length(storage), 120U);
-    EXPECT_EQ(rest.truncate(5), Status::ok);
-    EXPECT_EQ(length(rest), 5U);
-    EXPECT_EQ(length(storage), 105U);
-    EXPECT_EQ(rest.truncate(157), Status::no_space);
-    EXPECT_EQ(fill(rest, ~std::uint64_t{0} - 50, 1, 1), Status::no_space);
 }
 
 }  // namespace

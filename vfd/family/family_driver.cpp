@@ -8,18 +8,31 @@
 
 namespace h5mote {
 
+Status FamilyDriver::take(std::uint32_t index, Driver*& driver) noexcept {
+    const Status status = members_.member(index, driver);
+    error_ = status == Status::ok ? error_ : members_.last_error();
+    return status;
+}
+
+// A member is valid until the next one is asked for: its code is kept.
+Status FamilyDriver::note(Driver& member, Status status) noexcept {
+    error_ = status == Status::ok ? error_ : member.last_error();
+    return status;
+}
+
 Status FamilyDriver::open() noexcept {
     count_ = last_ = 0;
     member_size_ = last_size_ = 0;
     for (;;) {
         Driver* member = nullptr;
-        const Status status = members_.member(count_, member);
+        const Status status = take(count_, member);
         if (status == Status::not_found && count_ > 0) {
+            error_ = 0;
             return Status::ok;
         }
         H5MOTE_TRY(status);
         std::uint64_t size = 0;
-        H5MOTE_TRY(member->end_of_file(size));
+        H5MOTE_TRY(note(*member, member->end_of_file(size)));
         if (count_ == 0) {
             member_size_ = size;
             // The first member alone is other bytes than the family.
@@ -48,11 +61,11 @@ Status FamilyDriver::read(Usage usage, std::uint64_t address, Bytes to) noexcept
             return Status::io_error;
         }
         Driver* member = nullptr;
-        H5MOTE_TRY(members_.member(static_cast<std::uint32_t>(address / member_size_), member));
+        H5MOTE_TRY(take(static_cast<std::uint32_t>(address / member_size_), member));
         const std::uint64_t offset = address % member_size_;
         const std::uint64_t left = member_size_ - offset;
         const std::size_t size = left < to.size() ? static_cast<std::size_t>(left) : to.size();
-        H5MOTE_TRY(member->read(usage, offset, to.first(size)));
+        H5MOTE_TRY(note(*member, member->read(usage, offset, to.first(size))));
         to = to.subspan(size);
         address += size;
     }
@@ -76,14 +89,14 @@ Status FamilyDriver::end_of_file(std::uint64_t& size) noexcept {
 
 Status FamilyDriver::do_lock(bool exclusive) noexcept {
     Driver* first = nullptr;
-    H5MOTE_TRY(members_.member(0, first));
-    return first->lock(exclusive);
+    H5MOTE_TRY(take(0, first));
+    return note(*first, first->lock(exclusive));
 }
 
 Status FamilyDriver::do_unlock() noexcept {
     Driver* first = nullptr;
-    H5MOTE_TRY(members_.member(0, first));
-    return first->unlock();
+    H5MOTE_TRY(take(0, first));
+    return note(*first, first->unlock());
 }
 
 Status FamilyDriver::use_superblock_info(std::string_view name, ConstBytes info, std::uint64_t& end) noexcept {

@@ -207,6 +207,17 @@ Status FlashDriver::write(Usage /*usage*/, std::uint64_t address, ConstBytes fro
     return Status::ok;
 }
 
+Status FlashDriver::discard() noexcept {
+    kept_pages_ = 0;
+    kept_bytes_ = granted_bytes_ = 0;
+    if (!mounted_ || !dirty_) {
+        return mounted_ ? Status::ok : Status::io_error;
+    }
+    FlashOptions options;
+    options.changes = static_cast<std::uint16_t>(most_changes_);
+    return mount(options);
+}
+
 Status FlashDriver::sync() noexcept {
     if (!mounted_) {
         return Status::io_error;

@@ -29,7 +29,7 @@ Capabilities JournalDriver::capabilities() const noexcept {
     return capabilities;
 }
 
-Status JournalDriver::do_lock(bool exclusive) noexcept {
+Status JournalDriver::lock_both(bool exclusive) noexcept {
     H5MOTE_TRY(home_.lock(exclusive));
     const Status status = log_.lock(exclusive);
     if (status != Status::ok) {
@@ -38,10 +38,17 @@ Status JournalDriver::do_lock(bool exclusive) noexcept {
     return status;
 }
 
-Status JournalDriver::do_unlock() noexcept {
+Status JournalDriver::unlock_both() noexcept {
     const Status status = log_.unlock();
     const Status home = home_.unlock();
     return status != Status::ok ? status : home;
+}
+
+void JournalDriver::let_go() noexcept {
+    if (held_) {
+        held_ = false;
+        (void)unlock_both();
+    }
 }
 
 Status JournalDriver::end_of_file(std::uint64_t& size) noexcept {
@@ -103,12 +110,22 @@ Status JournalDriver::close() noexcept {
         H5MOTE_TRY(checkpoint());
     }
     open_ = false;
+    Status status = Status::ok;
     if (begun && log_size_ > kFirstRecord) {
         // A large transaction may have made it long. Some storages only grow.
-        const Status status = log_.truncate(kFirstRecord);
-        return status == Status::unsupported ? Status::ok : status;
+        status = log_.truncate(kFirstRecord);
     }
-    return Status::ok;
+    let_go();
+    return status == Status::unsupported ? Status::ok : status;
+}
+
+// What the storages have says what the last commit was, as it does after a power cut.
+Status JournalDriver::discard() noexcept {
+    if (!open_) {
+        return Status::invalid_handle;
+    }
+    kept_ = granted_ = 0;
+    return pending_ || unsynced_ || broken_ ? look() : Status::ok;
 }
 
 Status JournalDriver::erase_log() noexcept {

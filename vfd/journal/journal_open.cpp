@@ -44,9 +44,8 @@ bool JournalDriver::lay_out(std::uint32_t lists) noexcept {
 }
 
 Status JournalDriver::open(const JournalOptions& options) noexcept {
+    let_go();
     open_ = false;
-    broken_ = false;
-    barrier_ = false;
     report_ = {};
     options_ = options;
     if (options.lists == 0 || (options.lists & (options.lists - 1)) != 0 || home_.same_storage(log_) ||
@@ -56,9 +55,25 @@ Status JournalDriver::open(const JournalOptions& options) noexcept {
     if (!lay_out(options.lists)) {
         return Status::over_budget;
     }
+    writable_ = capabilities().writable;
+    if (options.file_locking) {
+        H5MOTE_TRY(lock_both(writable_));
+        held_ = true;
+    }
+    const Status status = look();
+    if (status != Status::ok) {
+        let_go();
+    }
+    return status;
+}
+
+Status JournalDriver::look() noexcept {
+    open_ = false;
+    broken_ = false;
+    barrier_ = false;
+    report_ = {};
     forget();
     kept_ = 0;
-    writable_ = capabilities().writable;
     H5MOTE_TRY(home_.end_of_file(home_size_));
     H5MOTE_TRY(log_.end_of_file(log_size_));
     Header header;
@@ -66,7 +81,7 @@ Status JournalDriver::open(const JournalOptions& options) noexcept {
     if (report_.state == JournalState::blank) {
         sequence_ = 0;
         newest_ = 0;
-        base_ = options.home_has_end ? home_size_ : 0;
+        base_ = options_.home_has_end ? home_size_ : 0;
         file_size_ = base_;
         // Records without a header are those of a damaged log; so the first header is durable before them.
         barrier_ = true;

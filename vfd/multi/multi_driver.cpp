@@ -98,6 +98,7 @@ Status MultiDriver::open(const MultiLayout& layout) noexcept {
             Driver* driver = nullptr;
             const Status status = parts_.open(part, layout.parts[part].name, driver);
             if (status != Status::ok) {
+                error_ = parts_.last_error();
                 close();
                 return status;
             }
@@ -105,6 +106,11 @@ Status MultiDriver::open(const MultiLayout& layout) noexcept {
         }
     }
     return Status::ok;
+}
+
+Status MultiDriver::note(Driver& part, Status status) noexcept {
+    error_ = status == Status::ok ? error_ : part.last_error();
+    return status;
 }
 
 Capabilities MultiDriver::capabilities() const noexcept {
@@ -121,7 +127,8 @@ Status MultiDriver::read(Usage usage, std::uint64_t address, Bytes to) noexcept 
             best = i;
         }
     }
-    return best == kMostParts ? Status::io_error : drivers_[best]->read(usage, address - starts_[best], to);
+    return best == kMostParts ? Status::io_error
+                              : note(*drivers_[best], drivers_[best]->read(usage, address - starts_[best], to));
 }
 
 Status MultiDriver::write(Usage /*usage*/, std::uint64_t /*address*/, ConstBytes /*from*/) noexcept {
@@ -137,7 +144,7 @@ Status MultiDriver::end_of_file(std::uint64_t& size) noexcept {
         if (drivers_[i] == nullptr) {
             continue;
         }
-        H5MOTE_TRY(drivers_[i]->end_of_file(end));
+        H5MOTE_TRY(note(*drivers_[i], drivers_[i]->end_of_file(end)));
         if (end != 0 && !checked_add(end, starts_[i], end)) {
             return Status::overflow;
         }
@@ -177,7 +184,7 @@ Status MultiDriver::use_superblock_info(std::string_view name, ConstBytes info, 
 
 Status MultiDriver::do_lock(bool exclusive) noexcept {
     for (unsigned i = 0; i < kMostParts; ++i) {
-        const Status status = drivers_[i] == nullptr ? Status::ok : drivers_[i]->lock(exclusive);
+        const Status status = drivers_[i] == nullptr ? Status::ok : note(*drivers_[i], drivers_[i]->lock(exclusive));
         if (status != Status::ok) {
             unlock_parts(i);
             return status;

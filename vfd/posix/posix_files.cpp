@@ -81,7 +81,11 @@ Status PosixFamily::member(std::uint32_t index, Driver*& driver) noexcept {
     // In turn: a family is mostly read from front to back. But the first member, which has the family's lock, stays.
     const unsigned slot = index == 0 ? 0 : next_;
     PosixDriver& chosen = drivers_[slot];
-    H5MOTE_TRY(chosen.open(path_, PosixDriver::Mode::read_only));
+    const Status status = chosen.open(path_, PosixDriver::Mode::read_only);
+    if (status != Status::ok) {
+        error_ = chosen.last_error();
+        return status;
+    }
     indexes_[slot] = index;
     next_ = slot + 1 == kOpen ? 1 : slot + 1;
     driver = &chosen;
@@ -103,9 +107,10 @@ Status PosixParts::open(unsigned index, std::string_view name, Driver*& driver) 
     if (index >= kMostParts || !path.fits()) {
         return Status::invalid_argument;
     }
-    H5MOTE_TRY(drivers_[index].open(path_, PosixDriver::Mode::read_only));
-    driver = &drivers_[index];
-    return Status::ok;
+    const Status status = drivers_[index].open(path_, PosixDriver::Mode::read_only);
+    error_ = status == Status::ok ? error_ : drivers_[index].last_error();
+    driver = status == Status::ok ? &drivers_[index] : nullptr;
+    return status;
 }
 
 void PosixParts::close(unsigned index) noexcept {

@@ -56,6 +56,16 @@ Status RegionDriver::truncate(std::uint64_t size) noexcept {
     return Status::ok;
 }
 
+Status RegionDriver::release(Usage usage, std::uint64_t address, std::uint64_t size) noexcept {
+    std::uint64_t end = 0;
+    H5MOTE_TRY(end_of_file(end));
+    if (address >= end) {
+        return Status::ok;
+    }
+    // What is named may reach beyond the file, but not into the region behind this one.
+    return storage_.release(usage, start_ + address, size < end - address ? size : end - address);
+}
+
 StorageId RegionDriver::storage_id() const noexcept {
     StorageId id = storage_.storage_id();
     // The golden ratio spreads the starts over all bits, so that no region is taken for the neighbour of another file.

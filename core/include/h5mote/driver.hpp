@@ -78,6 +78,13 @@ public:
     /// kept.
     virtual Status keep_room(std::uint32_t /*ranges*/, std::uint64_t /*bytes*/) noexcept { return Status::ok; }
 
+    /// Takes back what was written, truncated and released since the last sync() that returned ok, and keeps no room
+    /// any more: what is read from now on is the last commit, or, where a sync() failed, possibly what that would have
+    /// committed. Called where sync_is_commit, when a file is closed of which something could not be stored: half a
+    /// change would else come with the next commit. After an error every call fails until the driver is opened
+    /// (mounted) anew. Default: nothing is done.
+    virtual Status discard() noexcept { return Status::ok; }
+
     /// Keeps others from using the same storage: one who writes (`exclusive`), or any number who read. busy when it is
     /// taken; what do_lock() returns. Opening a file takes the lock before anything is read; when the file is closed,
     /// or could not be opened, unlock() is called once for each lock() that returned ok. This object counts who has its

@@ -92,6 +92,7 @@ public:
     h5mote::Status keep_room(std::uint32_t ranges, std::uint64_t bytes) noexcept override {
         return dead ? h5mote::Status::ok : inner_.keep_room(ranges, bytes);
     }
+    h5mote::Status discard() noexcept override { return dead ? h5mote::Status::io_error : inner_.discard(); }
 
 private:
     h5mote::Driver& inner_;

@@ -15,6 +15,8 @@ public:
     /// Member number `index`, from 0 on. `driver` is valid until the next call, so that any number of members can be
     /// served with one of them open. not_found behind the last one; io_error, busy.
     virtual Status member(std::uint32_t index, Driver*& driver) noexcept = 0;
+    /// The system's own code for the last failure of member(), 0: it has none.
+    virtual std::int32_t last_error() const noexcept { return 0; }
 
 protected:
     FamilyMembers() = default;
@@ -60,9 +62,13 @@ public:
     Status end_of_file(std::uint64_t& size) noexcept override;
     Status truncate(std::uint64_t size) noexcept override;
     Status use_superblock_info(std::string_view name, ConstBytes info, std::uint64_t& end) noexcept override;
+    /// That of the member that failed last; it may be closed since.
+    std::int32_t last_error() const noexcept override { return error_; }
     StorageId storage_id() const noexcept override { return id_; }
 
 private:
+    Status take(std::uint32_t index, Driver*& driver) noexcept;
+    Status note(Driver& member, Status status) noexcept;
     /// The first member's lock is that of the family.
     Status do_lock(bool exclusive) noexcept override;
     Status do_unlock() noexcept override;
@@ -72,6 +78,7 @@ private:
     std::uint32_t count_ = 0;
     std::uint32_t last_ = 0;       // the last member that is not empty
     std::uint64_t last_size_ = 0;  // its length
+    std::int32_t error_ = 0;
     StorageId id_;
 };
 

@@ -141,6 +141,8 @@ public:
     Status truncate(std::uint64_t size) noexcept override;
     Status release(Usage usage, std::uint64_t address, std::uint64_t size) noexcept override;
     Status keep_room(std::uint32_t ranges, std::uint64_t bytes) noexcept override;
+    /// Mounts again, if anything was changed. What mount() returns.
+    Status discard() noexcept override;
 
 private:
     static constexpr std::uint32_t kFanOut = 16;   // of a node of the map

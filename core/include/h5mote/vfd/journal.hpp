@@ -23,6 +23,9 @@ struct JournalOptions {
     /// Whether the home's end_of_file() says how long the file is. false for a raw card, or a region of one: the log
     /// then keeps the length, and without a log the file is empty.
     bool home_has_end = true;
+    /// Whether open() locks home and log, until close() or the driver's end: nobody else recovers or uses them. Those
+    /// who only read share. FileAccess::file_locking then makes no difference.
+    bool file_locking = true;
     /// Changes neither home nor log, and shows the file as the log would make it. So does a home or log that is not
     /// writable.
     bool read_only = false;
@@ -76,14 +79,15 @@ public:
 
     /// Home, log and memory (aligned to 4) are borrowed until the driver is destroyed.
     JournalDriver(Driver& home, Driver& log, Bytes memory) noexcept : home_(home), log_(log), memory_(memory) {}
+    ~JournalDriver() { let_go(); }
 
     /// Finds out what the log holds, and carries complete transactions over into the home. To be called before anything
     /// else; again: as if new. A power cut in it does no harm: the next open() begins anew.
-    /// invalid_argument: home and log are the same storage, lists no power of two, memory not aligned, or the log is
-    /// one of another file (other_file); over_budget: memory, which for a log that is only read must hold as many lists
-    /// as the log was written with; corrupt_file: not_a_journal, damaged; unsupported: newer; what home and log return.
-    /// report() tells more, also after an error. Neither home nor log is changed by an open() that does not return ok,
-    /// unless it is one of them that fails.
+    /// busy: another driver, program or machine has home or log open. invalid_argument: home and log are the same
+    /// storage, lists no power of two, memory not aligned, or the log is one of another file (other_file); over_budget:
+    /// memory, which for a log that is only read must hold as many lists as the log was written with; corrupt_file:
+    /// not_a_journal, damaged; unsupported: newer; what home and log return. report() tells more, also after an error.
+    /// Neither home nor log is changed by an open() that does not return ok, unless it is one of them that fails.
     Status open(const JournalOptions& options = {}) noexcept;
     const JournalReport& report() const noexcept { return report_; }
 
@@ -110,6 +114,8 @@ public:
     /// Room in the log; no_space also when there is some only after the next sync(). The home is not asked: whether
     /// what is written goes behind its end or into the file's own free space is not known here.
     Status keep_room(std::uint32_t ranges, std::uint64_t bytes) noexcept override;
+    /// Opens again, if anything was written since the last commit; report() tells of that. What open() returns.
+    Status discard() noexcept override;
 #if H5MOTE_OTHER_FILES
     Status use_superblock_info(std::string_view name, ConstBytes info, std::uint64_t& end) noexcept override {
         return home_.use_superblock_info(name, info, end);
@@ -123,9 +129,12 @@ public:
     StorageId storage_id() const noexcept override { return home_.storage_id(); }
 
 private:
-    /// Both storages.
-    Status do_lock(bool exclusive) noexcept override;
-    Status do_unlock() noexcept override;
+    /// Both storages, unless open() locked them.
+    Status do_lock(bool exclusive) noexcept override { return held_ ? Status::ok : lock_both(exclusive); }
+    Status do_unlock() noexcept override { return held_ ? Status::ok : unlock_both(); }
+    Status lock_both(bool exclusive) noexcept;
+    Status unlock_both() noexcept;
+    void let_go() noexcept;
 
     struct Record;
     struct Header;
@@ -136,6 +145,7 @@ private:
     void forget() noexcept;
 
     // journal_open.cpp: what is there already.
+    Status look() noexcept;
     bool lay_out(std::uint32_t lists) noexcept;
     Status find_header(Header& header) noexcept;
     Status read_header(Header& header, unsigned slot, bool& valid, bool& blank) noexcept;
@@ -196,6 +206,7 @@ private:
     std::uint32_t last_cut_ = 0;   // position of the newest cut, 0: none
     std::uint32_t committed_ = 0;  // position behind the last durable commit
     bool open_ = false;
+    bool held_ = false;  // open() locked both
     bool writable_ = false;
     bool begun_ = false;       // the header of this round is written
     bool barrier_ = false;     // it must be durable before the first record

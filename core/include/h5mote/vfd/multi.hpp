@@ -37,6 +37,8 @@ public:
     /// not_found, io_error, busy, invalid_argument (a name without sense).
     virtual Status open(unsigned index, std::string_view name, Driver*& driver) noexcept = 0;
     virtual void close(unsigned index) noexcept = 0;
+    /// The system's own code for the last failure of open(), 0: it has none.
+    virtual std::int32_t last_error() const noexcept { return 0; }
 
 protected:
     MultiParts() = default;
@@ -66,9 +68,12 @@ public:
     Status truncate(std::uint64_t size) noexcept override;
     /// Changes to the layout that the superblock tells. not_found: a part is missing.
     Status use_superblock_info(std::string_view name, ConstBytes info, std::uint64_t& end) noexcept override;
+    /// That of the part that failed last; it may be closed since.
+    std::int32_t last_error() const noexcept override { return error_; }
     StorageId storage_id() const noexcept override;
 
 private:
+    Status note(Driver& part, Status status) noexcept;
     /// All parts; those that the superblock names as well, when they are opened.
     Status do_lock(bool exclusive) noexcept override;
     Status do_unlock() noexcept override;
@@ -77,6 +82,7 @@ private:
     MultiParts& parts_;
     Driver* drivers_[kMostParts] = {};  // nullptr: no such part
     std::uint64_t starts_[kMostParts] = {};
+    std::int32_t error_ = 0;
 };
 
 }  // namespace h5mote

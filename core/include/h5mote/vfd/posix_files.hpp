@@ -30,12 +30,14 @@ public:
     /// has none, or something else. Opens nothing yet.
     Status set_pattern(const char* pattern) noexcept;
     Status member(std::uint32_t index, Driver*& driver) noexcept override;
+    std::int32_t last_error() const noexcept override { return error_; }
     void close() noexcept;
 
 private:
     PosixDriver drivers_[kOpen];
     std::uint32_t indexes_[kOpen] = {};
     unsigned next_ = 1;
+    std::int32_t error_ = 0;
     const char* pattern_ = nullptr;
     char path_[kLongestPath];
 };
@@ -48,10 +50,12 @@ public:
     /// A name without "%s" is a path by itself; with several, invalid_argument.
     Status open(unsigned index, std::string_view name, Driver*& driver) noexcept override;
     void close(unsigned index) noexcept override;
+    std::int32_t last_error() const noexcept override { return error_; }
 
 private:
     PosixDriver drivers_[kMostParts];
     const char* base_ = "";
+    std::int32_t error_ = 0;
     char path_[kLongestPath];
 };
 

@@ -13,6 +13,8 @@ namespace h5mote {
 /// A region with a size is as long as the storage reaches into it; how long it was made by truncate() is remembered
 /// while the object lives, and not longer: JournalDriver keeps the length of a file in such a region (JournalOptions::
 /// home_has_end). One without a size ends where the storage ends, and grows and shrinks with it.
+///
+/// Of a storage that commits (sync_is_commit) one region at a time can be open for writing: others are busy.
 class RegionDriver final : public Driver {
 public:
     static constexpr std::uint64_t kToTheEnd = ~std::uint64_t{0};
@@ -30,14 +32,22 @@ public:
     Status sync() noexcept override { return storage_.sync(); }
     Status end_of_file(std::uint64_t& size) noexcept override;
     Status truncate(std::uint64_t size) noexcept override;
+    Status release(Usage usage, std::uint64_t address, std::uint64_t size) noexcept override;
+    Status keep_room(std::uint32_t ranges, std::uint64_t bytes) noexcept override {
+        return storage_.keep_room(ranges, bytes);
+    }
+    Status discard() noexcept override { return storage_.discard(); }
     std::int32_t last_error() const noexcept override { return storage_.last_error(); }
     /// Tells regions of one storage apart by where they begin.
     StorageId storage_id() const noexcept override;
 
 private:
     /// The storage is shared with the regions beside this one: who opens all of it for writing is kept out, but not
-    /// another object for the same region that was given to another Library.
-    Status do_lock(bool /*exclusive*/) noexcept override { return storage_.lock(false); }
+    /// another object for the same region that was given to another Library. A storage that commits has all to itself
+    /// who writes a region: a sync of one region would commit half of what is written into another.
+    Status do_lock(bool exclusive) noexcept override {
+        return storage_.lock(exclusive && storage_.capabilities().sync_is_commit);
+    }
     Status do_unlock() noexcept override { return storage_.unlock(); }
 
     Driver& storage_;
