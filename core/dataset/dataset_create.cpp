@@ -293,14 +293,6 @@ Result<Dataset> Group::create_dataset(std::string_view path, DatatypeView type, 
     return make_dataset(path, type, &space, properties);
 }
 
-Result<Dataset> Group::open_or_create_dataset(std::string_view path, DatatypeView type, const Dataspace& space,
-                                              const DatasetCreate& properties) noexcept {
-    const LibraryLock lock(context_of(file_));
-    Result<Dataset> opened = open_dataset(path);
-    return opened.status() == Status::not_found ? create_dataset(path, type, space, properties)
-                                                : static_cast<Result<Dataset>&&>(opened);
-}
-
 Result<Dataset> Group::open_dataset(std::string_view path) noexcept {
     const LibraryLock lock(context_of(file_));
 #if H5MOTE_ALL_FORMATS
@@ -321,7 +313,8 @@ Result<Dataset> Group::open_dataset(std::string_view path) noexcept {
 
 namespace {
 
-// Whether a dataset is what would have been created, as far as its extent may grow: it may have grown already.
+// Whether a dataset that was opened is what would have been created, as far as its extent may grow: it may have grown
+// already.
 H5MOTE_STEP Status check_shape(Context& context, const Dataset& dataset, const Dataspace& wanted) noexcept {
     Dataspace space;
     H5MOTE_TRY(dataset.dataspace(space));
@@ -349,6 +342,19 @@ Result<Dataset> Group::open_or_make_dataset(std::string_view path, DatatypeView 
     }
     if (opened && H5MOTE_PARTIAL_IO) {
         H5MOTE_TRY(check_shape(file_->context, *opened, space != nullptr ? *space : Dataspace::unlimited()));
+    }
+    return opened;
+}
+
+Result<Dataset> Group::open_or_create_dataset(std::string_view path, DatatypeView type, const Dataspace& space,
+                                              const DatasetCreate& properties) noexcept {
+    const LibraryLock lock(context_of(file_));
+    Result<Dataset> opened = open_dataset(path);
+    if (opened.status() == Status::not_found) {
+        return create_dataset(path, type, space, properties);
+    }
+    if (opened && H5MOTE_PARTIAL_IO) {
+        H5MOTE_TRY(check_shape(file_->context, *opened, space));
     }
     return opened;
 }

@@ -134,7 +134,10 @@ inline Image make_world() {
     EXPECT_EQ(root.write_attribute("text", "some text"), Status::ok);
     auto group = root.create_group("group");
     EXPECT_EQ(group->write_attribute("number", std::int32_t{42}), Status::ok);
-    EXPECT_EQ(root.create_group("empty").status(), Status::ok);
+    EXPECT_EQ(root.create_group("group/inner").status(), Status::ok);
+    for (const char* name : {"empty", "group/1", "group/2", "group/3"}) {
+        EXPECT_EQ(root.create_group(name).status(), Status::ok);
+    }
     DatasetCreate create;
     create.chunk = {8};
     auto log = root.create_dataset("log", kNumber.view(), Dataspace::unlimited(), create);
@@ -142,6 +145,8 @@ inline Image make_world() {
         const auto row = static_cast<std::int32_t>(3 * i);
         EXPECT_EQ(log->append_records(&row, 1), Status::ok);
     }
+    const std::int32_t fill = 9;
+    create.fill = as_bytes(Span<const std::int32_t>(&fill, 1));
     auto old = root.create_dataset("old", kNumber.view(), Dataspace::unlimited(), create);
     std::int32_t rows[40] = {};
     EXPECT_EQ(old->append_records(rows, 40), Status::ok);

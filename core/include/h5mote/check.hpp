@@ -79,9 +79,9 @@ protected:
 };
 
 struct CheckOptions {
-    /// Bytes for tables: half of them for the objects, 24 bytes each; with the other half blocks that overlap are
-    /// looked for, in as many walks over the file as it needs, of one block in 32 bytes each. Windows into metadata and
-    /// chunks that are decoded come on top.
+    /// Bytes for tables: half of them for the objects, 24 bytes each but room for eight at least; with the other half
+    /// blocks that overlap are looked for, in as many walks over the file as it needs, of one block in 32 bytes each.
+    /// Windows into metadata and chunks that are decoded come on top.
     std::size_t memory = 16384;
     /// Passes every filtered chunk through its filters, and follows all variable-length data into the global heap.
     bool data = true;

@@ -142,10 +142,10 @@ public:
     /// The i-th filter in writing order; its name and client data as far as the spans reach. not_found: no such one.
     Status filter(std::size_t i, FilterInfo& info, Span<char> name = {},
                   Span<std::uint32_t> values = {}) const noexcept;
-    /// The i-th external file; its name as far as the span reaches.
+    /// The i-th external file; its name as far as the span reaches. not_found: no such one.
     Status external_file(std::size_t i, ExternalFile& info, Span<char> name) const noexcept;
     /// The i-th mapping of a virtual dataset and, if asked for, its selections in the extents of the source and of this
-    /// dataset.
+    /// dataset. not_found: no such one.
     Status virtual_mapping(std::size_t i, VirtualMapping& mapping, SelectionSet* source = nullptr,
                            SelectionSet* destination = nullptr) const noexcept;
     /// Where a virtual dataset ends, for all its handles (H5Pset_virtual_view, H5Pset_virtual_printf_gap); at first
@@ -169,9 +169,10 @@ public:
         return set_extent(Span<const std::uint64_t>(dims.begin(), dims.size()));
     }
 
-    /// Transfers the selected elements, packed in row-major order of the selection, as values of `type`. `data` has
-    /// exactly their size, else invalid_argument. Sequences and strings of any length (variable_length.hpp) that were
-    /// read are the caller's, for reclaim(); after an error those of all selected elements are empty.
+    /// Transfers the selected elements, packed in row-major order of the selection, as values of `type`.
+    /// invalid_argument: the selection does not lie within the extent, or `data` has not exactly the size of what is
+    /// selected. Sequences and strings of any length (variable_length.hpp) that were read are the caller's, for
+    /// reclaim(); after an error those of all selected elements are empty.
     Status write(const Selection& selection, DatatypeView type, ConstBytes data) noexcept;
     Status read(const Selection& selection, DatatypeView type, Bytes data) noexcept;
     /// The same with a selection of a dataspace in memory.
@@ -187,7 +188,7 @@ public:
 
     /// Ends the handle. The last one of a dataset writes what is buffered into the file, durable with the file's next
     /// flush. That can fail: what is buffered then stays in memory, flush() and close() of the file try again, and a
-    /// handle that opens the dataset meanwhile finds it.
+    /// handle that opens the dataset meanwhile finds it. After an error, too, the handle has ended.
     Status close() noexcept;
 
 protected:

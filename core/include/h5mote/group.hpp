@@ -77,20 +77,23 @@ public:
     Group() noexcept = default;
 
     Result<Group> create_group(std::string_view path, const GroupCreate& create = {}) noexcept;
+    /// not_found: nothing, or an object of another type.
     Result<Group> open_group(std::string_view path) noexcept;
+    /// already_exists: an object of another type.
     Result<Group> open_or_create_group(std::string_view path, const GroupCreate& create = {}) noexcept;
 
     /// A dataset of elements of `type`. invalid_argument: sizes that do not fit each other, a chunk larger than a fixed
     /// dimension, an extensible extent without chunks, filters without chunks, a type that is not one sound message.
     /// unsupported (datatype_class): variable-length data and references, also as parts of the type; (chunk_index):
     /// more than one unlimited dimension; (filter): a mandatory one that the program lacks. over_budget: a filtered
-    /// chunk larger than the chunk cache.
+    /// chunk larger than the chunk cache, compact data of more than 64 KiB.
     Result<Dataset> create_dataset(std::string_view path, DatatypeView type, const Dataspace& space,
                                    const DatasetCreate& create = {}) noexcept;
     /// not_found: nothing, or an object of another type (the error trail says which, and which part of a path is
     /// missing).
     Result<Dataset> open_dataset(std::string_view path) noexcept;
-    /// invalid_argument: there is a dataset with other maximum dimensions than those of `space`.
+    /// invalid_argument: there is a dataset with other maximum dimensions than those of `space`. already_exists: an
+    /// object of another type.
     Result<Dataset> open_or_create_dataset(std::string_view path, DatatypeView type, const Dataspace& space,
                                            const DatasetCreate& create = {}) noexcept;
 
@@ -143,6 +146,7 @@ public:
     bool exists(std::string_view path) noexcept;
     Status link_count(std::uint32_t& count) noexcept;
     /// The i-th link in the order of the header; its name, and the path of a soft link, as far as the buffers reach.
+    /// not_found: no such one.
     Status link(std::uint32_t i, LinkInfo& info, Span<char> name, Span<char> target = {}) noexcept;
 
 #if H5MOTE_ALL_FORMATS

@@ -122,20 +122,23 @@ public:
     }
 
     /// All elements, packed, as `type` (converted from the file's). invalid_argument: `to` has another length.
-    /// not_found.
+    /// type_mismatch: no conversion. not_found.
     Status read_attribute(std::string_view name, DatatypeView type, Bytes to) const noexcept;
     template <typename T>
     Status read_attribute(std::string_view name, T& value) const noexcept {
         return read_attribute(name, datatype_of<T>(), {reinterpret_cast<std::byte*>(&value), sizeof(T)});
     }
     /// The text of a string attribute without its padding into `to`, its length to `length`. invalid_argument: too
-    /// small.
+    /// small. type_mismatch: no text. not_found.
     Status read_attribute(std::string_view name, Span<char> to, std::size_t& length) const noexcept;
 
+    /// not_found.
     Status attribute_info(std::string_view name, AttributeInfo& info) const noexcept;
     /// Copies the attribute's encoded datatype to `buffer` (AttributeInfo::type_length bytes) and views it there.
+    /// over_budget: the buffer is too small. not_found.
     Status attribute_type(std::string_view name, Bytes buffer, DatatypeView& type) const noexcept;
     bool has_attribute(std::string_view name) const noexcept;
+    /// not_found.
     Status remove_attribute(std::string_view name) noexcept;
     Status attribute_count(std::uint32_t& count) const noexcept;
     /// Name of the i-th attribute in the order of the header, without a terminating zero. not_found, invalid_argument
