@@ -53,6 +53,21 @@ void for_each_cut(const RecordingDriver& recorder, const Check& check) {
     }
 }
 
+// look(file) of what a cut left behind, in which nothing is wrong.
+template <typename Look>
+void look_at(const Image& image, std::size_t operations, const Look& look, Span<const Filter* const> filters = {}) {
+    SCOPED_TRACE(std::to_string(operations) + " operations");
+    MallocAllocator memory;
+    NullPort port;
+    GrowingMemoryDriver copy(memory);
+    ASSERT_EQ(copy.assign({image.data(), image.size()}), Status::ok);
+    Library library{memory, port, filters};
+    auto file = File::open(library, copy);
+    ASSERT_EQ(file.status(), Status::ok);
+    EXPECT_TRUE(findings_in(*file).none());
+    look(*file);
+}
+
 bool has_link(Group& group, const std::string& name) {
     std::uint32_t count = 0;
     EXPECT_EQ(group.link_count(count), Status::ok);
@@ -151,23 +166,19 @@ TEST(HeaderPowerCut, BlocksLargerThanASector) {
         ++cuts;
         const State& before = known[n].state;
         const State& after = known[n + 1 < known.size() ? n + 1 : n].state;
-        GrowingMemoryDriver copy(memory);
-        ASSERT_EQ(copy.assign({image.data(), image.size()}), Status::ok);
-        Library library{memory, port};
-        auto file = File::open(library, copy);
-        ASSERT_EQ(file.status(), Status::ok) << operations;
-        EXPECT_TRUE(findings_in(*file).none()) << operations;
-        Group root = file->root();
-        const int large = value_of(root, "large", 700);
-        EXPECT_TRUE(large == before.large || large == after.large) << large << " after " << operations;
-        const int larger = value_of(root, "larger", 1800);
-        EXPECT_TRUE(larger == before.larger || larger == after.larger) << larger << " after " << operations;
-        for (unsigned i = 0; i < kLinks; ++i) {
-            const bool found = has_link(root, link_name(i));
-            const bool was = i >= before.first && i < before.last;
-            const bool is = i >= after.first && i < after.last;
-            EXPECT_TRUE(found == was || found == is) << "link " << i << " after " << operations;
-        }
+        look_at(image, operations, [&](File& file) {
+            Group root = file.root();
+            const int large = value_of(root, "large", 700);
+            EXPECT_TRUE(large == before.large || large == after.large) << large;
+            const int larger = value_of(root, "larger", 1800);
+            EXPECT_TRUE(larger == before.larger || larger == after.larger) << larger;
+            for (unsigned i = 0; i < kLinks; ++i) {
+                const bool found = has_link(root, link_name(i));
+                const bool was = i >= before.first && i < before.last;
+                const bool is = i >= after.first && i < after.last;
+                EXPECT_TRUE(found == was || found == is) << "link " << i;
+            }
+        });
     };
     for_each_cut(recorder, check);
     std::printf("%zu cuts\n", cuts);
@@ -218,17 +229,13 @@ TEST(HeaderPowerCut, AddedToABlockThatWasWrittenAnew) {
             return;
         }
         ++cuts;
-        GrowingMemoryDriver copy(memory);
-        ASSERT_EQ(copy.assign({image.data(), image.size()}), Status::ok);
-        Library library{memory, port};
-        auto file = File::open(library, copy);
-        ASSERT_EQ(file.status(), Status::ok) << operations;
-        EXPECT_TRUE(findings_in(*file).none()) << operations;
-        Group root = file->root();
-        const int large = value_of(root, "large", 1000);
-        EXPECT_TRUE(large == 0 || large == 2) << large << " after " << operations;
-        const int added = value_of(root, "new", 200);
-        EXPECT_TRUE(added == 0 || added == 3) << added << " after " << operations;
+        look_at(image, operations, [&](File& file) {
+            Group root = file.root();
+            const int large = value_of(root, "large", 1000);
+            EXPECT_TRUE(large == 0 || large == 2) << large;
+            const int added = value_of(root, "new", 200);
+            EXPECT_TRUE(added == 0 || added == 3) << added;
+        });
     });
     EXPECT_GT(cuts, 500U);
 }
@@ -271,22 +278,18 @@ TEST(HeaderPowerCut, AttributesReplacedByAnotherSize) {
             return;
         }
         ++cuts;
-        GrowingMemoryDriver copy(memory);
-        ASSERT_EQ(copy.assign({image.data(), image.size()}), Status::ok);
-        Library library{memory, port};
-        auto file = File::open(library, copy);
-        ASSERT_EQ(file.status(), Status::ok) << operations;
-        EXPECT_TRUE(findings_in(*file).none()) << operations;
-        auto group = file->root().open_group("group");
-        ASSERT_EQ(group.status(), Status::ok) << operations;
-        char buffer[400];
-        std::size_t length = 0;
-        ASSERT_EQ(group->read_attribute("text", Span<char>(buffer), length), Status::ok) << operations;
-        const std::string text(buffer, length);
-        EXPECT_TRUE(text == known[n].second || text == known[n + 1 < known.size() ? n + 1 : n].second) << operations;
-        std::uint32_t count = 0;
-        EXPECT_EQ(group->attribute_count(count), Status::ok);
-        EXPECT_EQ(count, kOthers + 1) << operations;
+        look_at(image, operations, [&](File& file) {
+            auto group = file.root().open_group("group");
+            ASSERT_EQ(group.status(), Status::ok);
+            char buffer[400];
+            std::size_t length = 0;
+            ASSERT_EQ(group->read_attribute("text", Span<char>(buffer), length), Status::ok);
+            const std::string text(buffer, length);
+            EXPECT_TRUE(text == known[n].second || text == known[n + 1 < known.size() ? n + 1 : n].second);
+            std::uint32_t count = 0;
+            EXPECT_EQ(group->attribute_count(count), Status::ok);
+            EXPECT_EQ(count, kOthers + 1);
+        });
     };
     for_each_cut(recorder, check);
     std::printf("%zu cuts\n", cuts);
@@ -340,20 +343,19 @@ void cut_grid(std::uint64_t cells, bool filtered, std::size_t floor) {
             return;
         }
         ++cuts;
-        GrowingMemoryDriver copy(memory);
-        ASSERT_EQ(copy.assign({image.data(), image.size()}), Status::ok);
-        Library library{memory, port, filters};
-        auto file = File::open(library, copy);
-        ASSERT_EQ(file.status(), Status::ok) << operations;
-        EXPECT_TRUE(findings_in(*file).none()) << operations;
-        auto grid = file->root().open_dataset("grid");
-        ASSERT_EQ(grid.status(), Status::ok) << operations;
-        std::vector<std::byte> values(static_cast<std::size_t>(cells));
-        ASSERT_EQ(grid->read(Selection::all(), kByte.view(), {values.data(), values.size()}), Status::ok) << operations;
-        for (std::uint64_t n = 0; n < least; ++n) {
-            EXPECT_EQ(static_cast<unsigned>(values[static_cast<std::size_t>(cell_of(n))]), cell_of(n) % 200 + 1)
-                << operations;
-        }
+        look_at(
+            image, operations,
+            [&](File& file) {
+                auto grid = file.root().open_dataset("grid");
+                ASSERT_EQ(grid.status(), Status::ok);
+                std::vector<std::byte> values(static_cast<std::size_t>(cells));
+                ASSERT_EQ(grid->read(Selection::all(), kByte.view(), {values.data(), values.size()}), Status::ok);
+                for (std::uint64_t n = 0; n < least; ++n) {
+                    EXPECT_EQ(static_cast<unsigned>(values[static_cast<std::size_t>(cell_of(n))]),
+                              cell_of(n) % 200 + 1);
+                }
+            },
+            filters);
     };
     for_each_cut(recorder, check);
     std::printf("%zu cuts\n", cuts);

@@ -49,45 +49,12 @@ std::vector<std::byte> image_of(bool newest, unsigned count) {
     return image;
 }
 
-}  // namespace
-
-TEST(IteratorLifetime, OutliveTheFile) {
+// look(file) for files of both formats with few and with many names, through handles that end before the library does.
+template <typename Look>
+void for_each_storage(const Look& look) {
     for (const bool newest : {false, true}) {
         for (const unsigned count : {5U, 30U}) {
-            for (const IndexOrder order : {IndexOrder::native, IndexOrder::name}) {
-                const std::vector<std::byte> image = image_of(newest, count);
-                MallocAllocator memory;
-                NullPort port;
-                Library library(memory, port);
-                MemoryDriver driver = MemoryDriver::reading({image.data(), image.size()});
-                FileAccess access;
-                access.read_only = true;
-                access.metadata_cache = 32768;
-                auto file = File::open(library, driver, access);
-                ASSERT_EQ(file.status(), Status::ok);
-                {
-                    LinkIterator links(file->root(), order);
-                    AttributeIterator attributes(file->root(), order);
-                    Link link;
-                    Attribute attribute;
-                    ASSERT_EQ(links.next(link), Status::ok);
-                    ASSERT_EQ(attributes.next(attribute), Status::ok);
-                    attribute.close();
-                    link = Link();
-                    EXPECT_EQ(file->close(), Status::ok);
-                    EXPECT_EQ(links.next(link), Status::invalid_handle);
-                    EXPECT_EQ(attributes.next(attribute), Status::invalid_handle);
-                }
-                EXPECT_EQ(memory.blocks(), 0U);
-            }
-        }
-    }
-}
-
-// An attribute and a link that were read are there when the file is not.
-TEST(IteratorLifetime, WhatWasFoundOutlivesTheFile) {
-    for (const bool newest : {false, true}) {
-        for (const unsigned count : {5U, 30U}) {
+            SCOPED_TRACE(std::to_string(count) + (newest ? " names, newest" : " names"));
             const std::vector<std::byte> image = image_of(newest, count);
             MallocAllocator memory;
             NullPort port;
@@ -98,20 +65,45 @@ TEST(IteratorLifetime, WhatWasFoundOutlivesTheFile) {
             access.metadata_cache = 32768;
             auto file = File::open(library, driver, access);
             ASSERT_EQ(file.status(), Status::ok);
-            {
-                auto attribute = file->root().open_attribute("name3");
-                ASSERT_EQ(attribute.status(), Status::ok);
-                Link link;
-                ASSERT_EQ(file->root().find_link("name3", link), Status::ok);
-                EXPECT_EQ(file->close(), Status::ok);
-                EXPECT_TRUE(link.name() == "name3");
-                std::int32_t value = 0;
-                EXPECT_EQ(attribute->read(datatype_of<std::int32_t>(), {reinterpret_cast<std::byte*>(&value), 4}),
-                          Status::invalid_handle);
-            }
+            look(*file);
             EXPECT_EQ(memory.blocks(), 0U);
         }
     }
+}
+
+}  // namespace
+
+TEST(IteratorLifetime, OutliveTheFile) {
+    for (const IndexOrder order : {IndexOrder::native, IndexOrder::name}) {
+        for_each_storage([order](File& file) {
+            LinkIterator links(file.root(), order);
+            AttributeIterator attributes(file.root(), order);
+            Link link;
+            Attribute attribute;
+            ASSERT_EQ(links.next(link), Status::ok);
+            ASSERT_EQ(attributes.next(attribute), Status::ok);
+            attribute.close();
+            link = Link();
+            EXPECT_EQ(file.close(), Status::ok);
+            EXPECT_EQ(links.next(link), Status::invalid_handle);
+            EXPECT_EQ(attributes.next(attribute), Status::invalid_handle);
+        });
+    }
+}
+
+// An attribute and a link that were read are there when the file is not.
+TEST(IteratorLifetime, WhatWasFoundOutlivesTheFile) {
+    for_each_storage([](File& file) {
+        auto attribute = file.root().open_attribute("name3");
+        ASSERT_EQ(attribute.status(), Status::ok);
+        Link link;
+        ASSERT_EQ(file.root().find_link("name3", link), Status::ok);
+        EXPECT_EQ(file.close(), Status::ok);
+        EXPECT_TRUE(link.name() == "name3");
+        std::int32_t value = 0;
+        EXPECT_EQ(attribute->read(datatype_of<std::int32_t>(), {reinterpret_cast<std::byte*>(&value), 4}),
+                  Status::invalid_handle);
+    });
 }
 
 #endif
