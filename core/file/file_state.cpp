@@ -387,14 +387,15 @@ Status FileState::stop() noexcept {
         clients.remove(*client);
         client->detach();
     }
+    // From here on what the last file gives back does not lie idle in free lists.
+    if (linked()) {
+        context.open_files().remove(*this);
+    }
     cache.close();
     space.close();
     context.release(MemoryKind::filter, scratch_, scratch_size_);
     scratch_ = nullptr;
     scratch_size_ = 0;
-    if (linked()) {
-        context.open_files().remove(*this);
-    }
     open_ = false;
     const bool locked = locked_;
     locked_ = false;

@@ -4,9 +4,15 @@ namespace h5mote {
 
 void* Context::allocate_spare(MemoryKind kind, std::size_t size) noexcept {
     constexpr std::size_t kAlignment = 8;
-    void* const memory = allocator_.allocate(size, kAlignment);
+    void* memory = accounts_.take(kind, size);
+    if (memory == nullptr) {
+        memory = allocator_.allocate(size, kAlignment);
+    }
+    if (memory == nullptr && accounts_.drain(allocator_)) {
+        memory = allocator_.allocate(size, kAlignment);
+    }
     if (memory != nullptr) {
-        MemoryUsage& usage = kinds_[static_cast<std::size_t>(kind)];
+        MemoryUsage& usage = accounts_.kinds[static_cast<std::size_t>(kind)];
         usage.now += size;
         if (usage.now > usage.peak) {
             usage.peak = usage.now;
@@ -31,10 +37,23 @@ void* Context::allocate(MemoryKind kind, std::size_t size) noexcept {
 }
 
 void Context::release(MemoryKind kind, void* memory, std::size_t size) noexcept {
-    if (memory != nullptr) {
-        kinds_[static_cast<std::size_t>(kind)].now -= size;
-        allocator_.release(memory, size);
+    if (memory == nullptr) {
+        return;
     }
+    accounts_.kinds[static_cast<std::size_t>(kind)].now -= size;
+    // Without an open file nothing lies idle: what the last file gives back when it closes empties the lists.
+    if (open_files_.empty()) {
+        (void)accounts_.drain(allocator_);
+    } else if (accounts_.give(allocator_, kind, memory, size)) {
+        return;
+    }
+    allocator_.release(memory, size);
+}
+
+void Context::set_free_list_limits(const FreeListLimits& limits) noexcept {
+    const LibraryLock lock(this);
+    (void)accounts_.drain(allocator_);
+    accounts_.set_limits(limits);
 }
 
 #if H5MOTE_CONVERSION
@@ -49,19 +68,17 @@ void Context::garbage_collect() noexcept {
     for (Reclaimer* each = reclaimers_.front(); each != nullptr; each = reclaimers_.next(*each)) {
         each->reclaim();
     }
+    (void)accounts_.drain(allocator_);  // and what the caches have just given to the lists
 }
 
 MemoryReport Context::memory_report() const noexcept {
-    // Who only asks takes the lock and walks the list, too, and both need what may be changed.
-    auto& self = const_cast<Context&>(*this);
-    const LibraryLock lock(self);
+    const LibraryLock lock(const_cast<Context*>(this));  // also who only asks takes the lock
     MemoryReport report;
     report.total = allocator_.usage();
     for (std::size_t i = 0; i < kMemoryKinds; ++i) {
-        report.kinds[i] = kinds_[i];
-    }
-    for (Reclaimer* each = self.reclaimers_.front(); each != nullptr; each = self.reclaimers_.next(*each)) {
-        report.free_list_bytes += each->idle_bytes();
+        const std::size_t idle = accounts_.idle_bytes(static_cast<MemoryKind>(i));
+        report.kinds[i] = {accounts_.kinds[i], idle};
+        report.free_list_bytes += idle;
     }
     return report;
 }

@@ -66,6 +66,7 @@ constexpr std::uint64_t kEveryTrial = 6;
 
 struct Fault {
     std::uint64_t allocations = 0;  // how many in a row fail; 0: the driver fails
+    bool lists = false;             // released memory waits in free lists
     DriverFault driver;
 };
 
@@ -83,6 +84,8 @@ bool point(const WorkloadOptions& options, Fault fault, std::uint64_t k, const s
     std::uint64_t failures = 0;
     {
         Library library{refusing, port, all_filters()};
+        // Without lists every allocation can fail, and every release is checked.
+        library.set_free_list_limits(fault.lists ? FreeListLimits{4096, 8192} : FreeListLimits{0, 0});
         Workload workload(library, failing, options);
         if (fault.allocations != 0) {
             refusing.arm(k, fault.allocations);
@@ -94,10 +97,10 @@ bool point(const WorkloadOptions& options, Fault fault, std::uint64_t k, const s
         failures = fault.allocations != 0 ? refusing.failures() : failing.failures();
         refusing.arm(0, 0);
         failing.disarm();
-        // What may be answered by doing with less: a single allocation that fails (see Refusing), and space that is
-        // asked for in advance and refused.
-        const bool may_hide =
-            fault.allocations == 1 || (fault.allocations == 0 && fault.driver.status == Status::no_space);
+        // What may be answered by doing with less: a single allocation that fails (see Refusing), several where a block
+        // that a cache gives up is taken from a free list, and space that is asked for in advance and refused.
+        const bool may_hide = fault.allocations == 1 || (fault.lists && fault.allocations != kForGood) ||
+                              (fault.allocations == 0 && fault.driver.status == Status::no_space);
         if (!may_hide || failures == 0) {
             EXPECT_EQ(workload.errors > 0, failures > 0) << name << " " << k;
         }
@@ -136,6 +139,18 @@ std::uint64_t sweep_allocations(WorkloadOptions options, const std::string& name
             fault.allocations = count;
             points += sweep(options, fault, name + " allocations " + std::to_string(count) + (retry ? " retry" : ""));
         }
+    }
+    return points;
+}
+
+std::uint64_t sweep_allocations_with_lists(WorkloadOptions options, const std::string& name) {
+    std::uint64_t points = 0;
+    for (const bool retry : {false, true}) {
+        options.retry = retry;
+        Fault fault;
+        fault.lists = true;
+        fault.allocations = retry ? kEveryTrial : kForGood;
+        points += sweep(options, fault, name + " with free lists" + (retry ? " retry" : ""));
     }
     return points;
 }
@@ -217,4 +232,7 @@ TEST(FaultSweep, CompressedDriver) {
     report("compressed, driver calls", sweep_driver(compressed(), "compressed"), 3400);
 }
 TEST(FaultSweep, CyclesAllocations) { report("cycles, allocations", sweep_allocations(cycles(), "cycles"), 850); }
+TEST(FaultSweep, CompressedWithFreeLists) {
+    report("compressed, with free lists", sweep_allocations_with_lists(compressed(), "compressed"), 90);
+}
 TEST(FaultSweep, CyclesDriver) { report("cycles, driver calls", sweep_driver(cycles(), "cycles"), 2100); }

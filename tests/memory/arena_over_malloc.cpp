@@ -2,8 +2,10 @@
 //
 // A program that is linked with this file in place of core/memory/arena.cpp accepts and refuses what the real arena
 // would if it never fragmented, but AddressSanitizer sees every block by itself, with a guarded zone around it, and
-// what was released stays forbidden for long.
+// what was released stays forbidden for long. It has no free lists either: they would hand out at once what was
+// released just before, and whoever still used that would not be seen.
 #include <h5mote/arena.hpp>
+#include <h5mote/free_lists.hpp>
 
 #include <cstdlib>
 #include <cstring>
@@ -109,5 +111,13 @@ void* Arena::do_resize(void* memory, std::size_t old_size, std::size_t new_size)
 std::size_t Arena::largest_free() const noexcept { return capacity_ - now_; }
 
 bool Arena::check() const noexcept { return now_ <= peak_ && peak_ <= capacity_; }
+
+void* FreeLists::take(MemoryKind /*kind*/, std::size_t /*size*/) noexcept { return nullptr; }
+
+bool FreeLists::give(Allocator& /*allocator*/, MemoryKind /*kind*/, void* /*memory*/, std::size_t /*size*/) noexcept {
+    return false;
+}
+
+bool FreeLists::drain(Allocator& /*allocator*/) noexcept { return false; }
 
 }  // namespace h5mote

@@ -48,6 +48,7 @@ Outcome run(const std::vector<char>& image, const Point& point) {
     {
         NullPort port;
         Library library(failing, port, kAllFilters);
+        library.set_free_list_limits({0, 0});  // so that every allocation can fail
         if (point.kind == Kind::allocation) {
             failing.arm(point.at, point.persistent);
         } else if (point.kind == Kind::driver) {

@@ -165,6 +165,7 @@ TEST(Check, EveryAllocationMayFail) {
     ASSERT_EQ(bench.file.close(), Status::ok);
     FailingAllocator failing(bench.arena);
     Library library(failing, bench.port, bench_filters());
+    library.set_free_list_limits({0, 0});  // so that every allocation can fail
     bench.access.read_only = true;
     CheckOptions options;
     options.memory = 2048;

@@ -63,6 +63,7 @@ TEST(DatasetVariable, AReadThatFailsLeavesNoSequence) {
             FailingAllocator failing(memory);
             NullPort port;
             Library library(failing, port);
+            library.set_free_list_limits({0, 0});  // so that every allocation can fail
             MemoryDriver driver = MemoryDriver::reading({image.data(), image.size()});
             FileAccess access;
             access.read_only = true;

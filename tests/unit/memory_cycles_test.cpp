@@ -1,8 +1,6 @@
 // An arena of exactly required_memory(limits) bytes carries a program for ever: files are opened, written, closed and
 // opened again, ten thousand times, with everything that the limits allow open at once.
-#include "storage_bench.hpp"
-
-#include <h5mote/limits.hpp>
+#include "memory_cycles.hpp"
 
 #include <cstdio>
 
@@ -11,7 +9,6 @@ using namespace h5mote_test;
 
 namespace {
 
-constexpr unsigned kCycles = 10000;
 // A file of a logger, and a rich one, is begun anew after so many.
 constexpr unsigned kCyclesOfALog = 50;
 constexpr unsigned kCyclesOfAGrid = 2;
@@ -34,19 +31,6 @@ constexpr Limits log_limits() noexcept {
     limits.chunk_buffers = 2;
     return limits;
 }
-
-// What the arena has is what the formula says, to the byte.
-template <std::size_t kSize>
-class Exact {
-public:
-    Exact() noexcept : arena({memory_, kSize}), library(arena, port, bench_filters()) {}
-    Arena arena;
-    NullPort port;
-    Library library;
-
-private:
-    alignas(8) std::byte memory_[kSize];
-};
 
 template <typename Memory>
 void go_round(Memory& memory, const FileAccess& access, unsigned cycles_of_one_file,
@@ -195,6 +179,7 @@ bool go_round(const Shape& shape, Bytes memory, unsigned cycles) {
         Arena arena(memory.first(size));
         NullPort port;
         Library library(arena, port, bench_filters());
+        library.set_free_list_limits(kBenchLists);
         const Status status = rich_session(library, driver, shape, cycle);
         EXPECT_EQ(status, Status::ok);
         EXPECT_EQ(arena.usage().now, 0U);

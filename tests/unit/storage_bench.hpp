@@ -37,12 +37,16 @@ struct FileFill {
     std::byte bytes[4];
 };
 
+// The default, which a program has to ask for where a memory checker is compiled in.
+inline constexpr h5mote::FreeListLimits kBenchLists{4096, 8192};
+
 class Bench {
 public:
     explicit Bench(std::size_t capacity = sizeof bench_storage) noexcept
         : arena({bench_memory, sizeof bench_memory}),
           library(arena, port, bench_filters()),
           driver(h5mote::Bytes{bench_storage, capacity}) {
+        library.set_free_list_limits(kBenchLists);
         access.metadata_cache = 2048;
         access.chunk_cache = 512;
     }

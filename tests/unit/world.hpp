@@ -69,7 +69,10 @@ inline h5mote::Span<const h5mote::Filter* const> world_filters() {
 /// A library and a file in memory, with handles of what is in it. Everything that can fail can be made to.
 class World {
 public:
-    World() noexcept { access.chunk_cache = 4096; }
+    World() noexcept {
+        access.chunk_cache = 4096;
+        library.set_free_list_limits({0, 0});  // so that every allocation can fail
+    }
     ~World() { (void)close(); }
 
     h5mote::Status open(const Image& image) {

@@ -27,10 +27,15 @@ struct MemoryUsage {
     std::size_t peak = 0;  ///< most bytes ever held at once
 };
 
+/// What a Library uses for one purpose. `now` and `peak` do not count what lies idle.
+struct KindUsage : MemoryUsage {
+    std::size_t idle = 0;  ///< bytes in the free list of this kind
+};
+
 struct MemoryReport {
-    MemoryUsage total;                ///< as counted by the allocator, its own headers included
-    MemoryUsage kinds[kMemoryKinds];  ///< by MemoryKind
-    std::size_t free_list_bytes = 0;  ///< part of total.now that lies in free lists, returned by garbage_collect()
+    MemoryUsage total;                ///< as counted by the allocator: its own headers, and what lies idle, included
+    KindUsage kinds[kMemoryKinds];    ///< by MemoryKind
+    std::size_t free_list_bytes = 0;  ///< the idle bytes of all kinds, which garbage_collect() gives back
 };
 
 /// Source of all memory that a Library uses. The front is not virtual; a source overrides the do_ functions.

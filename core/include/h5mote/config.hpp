@@ -213,6 +213,17 @@
 #endif
 #endif
 
+// Free lists: memory that the library gives back is kept for the next request of its size, within limits
+// (FreeListLimits), and returned to the allocator when that refuses. 0 or 1; 340 bytes of code, 76 of each Library.
+// Off: every request goes to the allocator.
+#ifndef H5MOTE_FREE_LISTS
+#ifdef H5MOTE_PROFILE_LOGGER
+#define H5MOTE_FREE_LISTS 0
+#else
+#define H5MOTE_FREE_LISTS 1
+#endif
+#endif
+
 // Use zlib in place of our own deflate (hosts only; needs a heap). 0 or 1.
 #ifndef H5MOTE_DEFLATE_ZLIB
 #define H5MOTE_DEFLATE_ZLIB 0

@@ -3,12 +3,14 @@
 
 #include <h5mote/allocator.hpp>
 #include <h5mote/filter.hpp>
+#include <h5mote/free_lists.hpp>
 #include <h5mote/list.hpp>
 #include <h5mote/port.hpp>
 #include <h5mote/status.hpp>
 
 #include <cstddef>
 #include <new>
+#include <type_traits>
 #include <utility>
 
 namespace h5mote {
@@ -16,7 +18,7 @@ namespace h5mote {
 class FileState;
 class UserConversion;
 
-/// Something that holds memory it can do without: a free list, clean cache entries.
+/// Something that holds memory it can do without, as clean cache entries.
 class Reclaimer : public ListNode<> {
 public:
     /// Gives back what is not in use. Called when an allocation failed and by garbage_collect(); must not allocate.
@@ -24,8 +26,6 @@ public:
     /// Gives back what is in use, too, and bears what that costs; false: nothing. Called when an allocation failed
     /// although everybody had given back what was not in use; must not allocate.
     virtual bool give_up() noexcept { return false; }
-    /// Bytes that lie idle in a free list (0 for caches, whose memory is in use).
-    virtual std::size_t idle_bytes() const noexcept { return 0; }
 
 protected:
     ~Reclaimer() = default;
@@ -39,13 +39,15 @@ public:
     Context(const Context&) = delete;
     Context& operator=(const Context&) = delete;
 
-    /// `size` bytes aligned to 8, uninitialised. When the allocator refuses, every reclaimer gives back what is not in
-    /// use, and if need be what is, and the allocation is tried again; nullptr then (the trail has the record, with the
-    /// bytes asked for).
+    /// `size` bytes aligned to 8, uninitialised, like allocate_spare(). When that fails, every reclaimer gives back
+    /// what is not in use, and if need be what is, and the allocation is tried again; nullptr then (the trail has the
+    /// record, with the bytes asked for).
     void* allocate(MemoryKind kind, std::size_t size) noexcept;
-    /// The same for what can be done without: when the allocator refuses, nobody is asked to give anything back.
+    /// The same for what can be done without: from the free lists or the allocator. When it refuses, it is asked again
+    /// after the free lists gave back what lies idle; nobody else is asked to give anything back.
     void* allocate_spare(MemoryKind kind, std::size_t size) noexcept;
-    /// Takes back what allocate() gave, with the same kind and size. nullptr is ignored.
+    /// Takes back what allocate() gave, with the same kind and size: into a free list as long as a file is open.
+    /// nullptr is ignored.
     void release(MemoryKind kind, void* memory, std::size_t size) noexcept;
 
     template <typename T, typename... Arguments>
@@ -63,7 +65,10 @@ public:
 
     void add_reclaimer(Reclaimer& reclaimer) noexcept { reclaimers_.push_back(reclaimer); }
     void remove_reclaimer(Reclaimer& reclaimer) noexcept { reclaimers_.remove(reclaimer); }
-    /// Empties free lists and drops clean cache entries.
+    /// How much memory may lie idle in the free lists, which are emptied by this. Without H5MOTE_FREE_LISTS there are
+    /// none, and nothing is done.
+    void set_free_list_limits(const FreeListLimits& limits) noexcept;
+    /// Empties the free lists and drops clean cache entries.
     void garbage_collect() noexcept;
     MemoryReport memory_report() const noexcept;
 
@@ -104,7 +109,11 @@ private:
 #endif
     List<Reclaimer> reclaimers_;
     List<FileState, OpenFiles> open_files_;
-    MemoryUsage kinds_[kMemoryKinds];
+    // The lists are a base so that they take no memory where there are none.
+    struct Accounts : std::conditional_t<H5MOTE_FREE_LISTS != 0, FreeLists, NoFreeLists> {
+        MemoryUsage kinds[kMemoryKinds];
+    };
+    Accounts accounts_;
 };
 
 }  // namespace h5mote

@@ -7,17 +7,18 @@
 // "options_write_1_trail_16_rank_32_...".
 // clang-format off
 #define H5MOTE_OPTIONS_NAME_(write, trail, rank, filters, pipeline, depth, extents, large, others, fixed, partial, \
-                             order, prepare, room, conversion, all, threads)                                       \
+                             order, prepare, room, conversion, all, threads, lists)                                \
     options_write_##write##_trail_##trail##_rank_##rank##_filters_##filters##_pipeline_##pipeline##_depth_##depth##\
 _extents_##extents##_large_##large##_others_##others##_fixed_##fixed##_partial_##partial##_order_##order##_prepare_\
-##prepare##_room_##room##_conversion_##conversion##_all_##all##_threads_##threads
+##prepare##_room_##room##_conversion_##conversion##_all_##all##_threads_##threads##_lists_##lists
 // clang-format on
 #define H5MOTE_OPTIONS_NAME_OF_(...) H5MOTE_OPTIONS_NAME_(__VA_ARGS__)
 #define H5MOTE_OPTIONS_NAME                                                                                        \
     H5MOTE_OPTIONS_NAME_OF_(H5MOTE_WRITE, H5MOTE_ERROR_TRAIL, H5MOTE_MAX_RANK, H5MOTE_FILTERS, H5MOTE_MAX_FILTERS, \
                             H5MOTE_MAX_TYPE_DEPTH, H5MOTE_FREE_EXTENTS, H5MOTE_LARGE_FILES, H5MOTE_OTHER_FILES,    \
                             H5MOTE_FIXED_CHUNKS, H5MOTE_PARTIAL_IO, H5MOTE_CREATION_ORDER, H5MOTE_PREPARE_APPENDS, \
-                            H5MOTE_KEEP_ROOM, H5MOTE_CONVERSION, H5MOTE_ALL_FORMATS, H5MOTE_THREADS)
+                            H5MOTE_KEEP_ROOM, H5MOTE_CONVERSION, H5MOTE_ALL_FORMATS, H5MOTE_THREADS,               \
+                            H5MOTE_FREE_LISTS)
 
 namespace h5mote {
 
