@@ -1,7 +1,7 @@
 // The flash driver alone, at random: chips of any geometry, good ones and bad ones, against a model of what was
 // committed. What a chip does wrong is chosen at random, too: blocks that are bad from the start or become so,
 // programs, erases and reads that fail, bits that read differently each time, power cuts in anything and again in the
-// recovery. H5MOTE_RANDOM_SEED chooses the first chip, H5MOTE_RANDOM_SECONDS how long the test runs.
+// recovery. H5MOTE_RANDOM_SEED chooses the first chip.
 #include <h5mote/vfd/flash.hpp>
 
 #include "flash_simulator.hpp"
@@ -508,5 +508,5 @@ private:
 
 TEST(PowerCut, RandomFlash) {
     play_at_random(
-        "flash", [](std::uint64_t seed, Totals& totals) { return Play(seed, totals).run(400); }, 3000);
+        "flash", [](std::uint64_t seed, Totals& totals) { return Play(seed, totals).run(400); }, 250, 3000);
 }

@@ -494,6 +494,28 @@ TEST(Journal, HomeThatCannotBecomeShorter) {
     EXPECT_TRUE(holds(journal, 300, 400, 2));
 }
 
+// What a transaction needs of the home that is never committed goes when the journal is closed, whoever closes it.
+TEST(Journal, ClosedHomeEndsWhereTheFileEnds) {
+    for (const bool discards : {false, true}) {
+        Files files;
+        ASSERT_EQ(files.journal.open(small()), Status::ok);
+        ASSERT_EQ(fill(files.journal, 0, 1, 100), Status::ok);
+        ASSERT_EQ(files.journal.close(), Status::ok);
+        ASSERT_EQ(files.journal.open(small()), Status::ok);
+        ASSERT_EQ(fill(files.journal, 100, 2, 500), Status::ok);
+        EXPECT_EQ(length(files.home), 600U);
+        if (discards) {
+            ASSERT_EQ(files.journal.discard(), Status::ok);
+        } else {
+            ASSERT_EQ(files.journal.open(small()), Status::ok);  // by another program: this one was killed
+        }
+        EXPECT_EQ(length(files.journal), 100U);
+        ASSERT_EQ(files.journal.close(), Status::ok);
+        EXPECT_EQ(length(files.home), 100U);
+        EXPECT_TRUE(holds(files.home, 0, 100, 1));
+    }
+}
+
 TEST(Journal, NeverReplayedOntoAnotherFile) {
     Files files;
     ASSERT_EQ(fill(files.home, 0, 9, 1000), Status::ok);

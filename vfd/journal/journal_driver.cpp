@@ -109,6 +109,10 @@ Status JournalDriver::close() noexcept {
     if (begun && committed_ > kFirstRecord) {
         H5MOTE_TRY(checkpoint());
     }
+    if (begun || (writable_ && home_.capabilities().extends_with_zeros)) {
+        // Zeros that a transaction left there which was never committed.
+        H5MOTE_TRY(cut_home(file_size_));
+    }
     open_ = false;
     Status status = Status::ok;
     if (begun && log_size_ > kFirstRecord) {
