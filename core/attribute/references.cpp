@@ -15,6 +15,8 @@
 
 #include <h5mote/selection_set.hpp>
 
+#include <cstring>
+
 #if H5MOTE_ALL_FORMATS
 
 namespace h5mote {
@@ -102,6 +104,12 @@ H5MOTE_STEP Status decode(FileState& file, ReferenceType type, ConstBytes stored
     return Status::ok;
 }
 
+// A text that stands in the heap behind its length (2 bytes).
+Status view_name(Reference& reference, Address at, ConstBytes& name) noexcept {
+    H5MOTE_TRY(reference.heap.view(at, 2, name));
+    return reference.heap.view(at + 2, load_le<std::uint16_t>(name.data()), name);
+}
+
 // The file that the target is in, with one reference for the caller.
 Status open_target(FileState& file, Reference& reference, FileState*& target) noexcept {
     if (reference.target.null) {
@@ -112,8 +120,7 @@ Status open_target(FileState& file, Reference& reference, FileState*& target) no
         target = &file;
     } else {
         ConstBytes name;
-        H5MOTE_TRY(reference.heap.view(reference.name + 2,
-                                       static_cast<std::size_t>(reference.rest - reference.name - 2), name));
+        H5MOTE_TRY(view_name(reference, reference.name, name));
         H5MOTE_TRY(file.open_other(text_of(name), OpenPurpose::external_link, target));
     }
     MessageIterator message(*target, reference.target.address);
@@ -125,7 +132,55 @@ Status open_target(FileState& file, Reference& reference, FileState*& target) no
     return Status::ok;
 }
 
+Status decode_names(FileState& file, ConstBytes stored, Reference& reference) noexcept {
+    const unsigned type = stored.empty() ? 0 : std::to_integer<unsigned>(stored[0]);
+    if (type < static_cast<unsigned>(ReferenceType::object2) ||
+        type > static_cast<unsigned>(ReferenceType::attribute)) {
+        return file.context.fail(Module::attribute, H5MOTE_HERE, Status::invalid_argument, type);
+    }
+    return decode(file, static_cast<ReferenceType>(type), stored, reference);
+}
+
+// What view_name() found, or nothing, for the caller.
+Status copy_name(FileState& file, ConstBytes name, Span<char> to, std::size_t& length) noexcept {
+    length = name.size();
+    if (to.empty() || length == 0) {
+        return Status::ok;
+    }
+    if (length > to.size()) {
+        return file.context.fail(Module::attribute, H5MOTE_HERE, Status::invalid_argument, 0, length);
+    }
+    std::memcpy(to.data(), name.data(), length);
+    return Status::ok;
+}
+
 }  // namespace
+
+Status Object::reference_file_name(ConstBytes stored, Span<char> to, std::size_t& length) const noexcept {
+    const LibraryLock lock(context_of(file_));
+    length = 0;
+    H5MOTE_TRY(check());
+    Reference reference;
+    H5MOTE_TRY(decode_names(*file_, stored, reference));
+    ConstBytes name;
+    if (reference.target.other_file) {
+        H5MOTE_TRY(view_name(reference, reference.name, name));
+    }
+    return copy_name(*file_, name, to, length);
+}
+
+Status Object::reference_attribute_name(ConstBytes stored, Span<char> to, std::size_t& length) const noexcept {
+    const LibraryLock lock(context_of(file_));
+    length = 0;
+    H5MOTE_TRY(check());
+    Reference reference;
+    H5MOTE_TRY(decode_names(*file_, stored, reference));
+    ConstBytes name;
+    if (stored[0] == static_cast<std::byte>(ReferenceType::attribute) && !reference.target.null) {
+        H5MOTE_TRY(view_name(reference, reference.rest, name));
+    }
+    return copy_name(*file_, name, to, length);
+}
 
 Status Object::reference_target(ReferenceType type, ConstBytes stored, ReferenceTarget& target) const noexcept {
     const LibraryLock lock(context_of(file_));
@@ -158,9 +213,7 @@ Result<Attribute> Object::open_attribute_reference(ConstBytes stored) const noex
     Object object(*file, reference.target.address);
     FileState::release(file);
     ConstBytes name;
-    H5MOTE_TRY(reference.heap.view(reference.rest, 2, name));
-    const std::size_t length = load_le<std::uint16_t>(name.data());
-    H5MOTE_TRY(reference.heap.view(reference.rest + 2, length, name));
+    H5MOTE_TRY(view_name(reference, reference.rest, name));
     return object.open_attribute(text_of(name));
 }
 

@@ -211,8 +211,16 @@ private:
                      unsigned row_dimension, std::uint64_t rows);
 
     // dump_reference.cpp
+    // The largest reference that is printed: of revised ones an element has 18 bytes, or less.
+    static constexpr std::size_t kMostReferenceBytes = 18;
     void dump_references(Lines lines, DataSource& source);
-    void dump_region(Lines& lines, const Object& container, ConstBytes stored, std::uint64_t i);
+    void dump_region(Lines& lines, const Object& container, ReferenceType kind, ConstBytes stored, std::uint64_t i);
+    void dump_referenced_attribute(Lines& lines, const Object& container, ConstBytes stored, std::uint64_t i);
+    void open_block(Lines& lines, std::string_view brace, std::uint64_t i);
+    void close_block(Lines& lines, std::uint64_t i);
+    void block_line(Lines& lines, std::string_view content, std::uint64_t i);
+    void dump_shape(Lines& lines, DatatypeView type, Address committed, const Dataspace& space, std::uint64_t i);
+    void put_revised_reference(TextSink& sink, const Object& container, ConstBytes stored);
     void put_reference(TextSink& sink, const Object& container, ReferenceType type, ConstBytes stored);
     bool put_selection(TextSink& sink, const SelectionSet& selection);
     void dump_referenced(Lines& lines, Object&& object);
@@ -245,6 +253,7 @@ private:
     Printer printer_;
     TextFormat format_;
     ElementText text_;       // for single lines; never kept over a call that prints
+    std::string path_;       // of the file, as it was opened
     unsigned indent_ = 0;    // levels
     bool below_ = false;     // below a group that is printed
     bool external_ = false;  // beyond an external link

@@ -241,7 +241,8 @@ void Dumper::dump_data(Lines& lines, DataSource* source, const Subset* subset) {
         ++lines.indent;
         const ReferenceType kind = source->type.reference_type();
         const std::uint32_t size = source->type.size();
-        if ((kind == ReferenceType::object1 && size == 8) || (kind == ReferenceType::region1 && size == 12)) {
+        if ((kind == ReferenceType::object1 && size == 8) || (kind == ReferenceType::region1 && size == 12) ||
+            (kind >= ReferenceType::object2 && size != 0 && size <= kMostReferenceBytes)) {
             dump_references(lines, *source);
             --lines.indent;
         }  // else h5dump 1.10 prints nothing, and stays indented

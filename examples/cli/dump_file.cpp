@@ -361,6 +361,7 @@ bool Dumper::print_contents() {
 }
 
 bool Dumper::dump(const char* path) {
+    path_ = path;
     Status status = session_.open(path);
     if (status != Status::ok) {
         report_.failure(context(), status, "unable to open the file");

@@ -2,6 +2,7 @@
 #include "dataset_data.hpp"
 #include "dump.hpp"
 
+#include <cstring>
 #include <functional>
 
 namespace h5mote::cli {
@@ -15,6 +16,9 @@ const char* object_keyword(ObjectType type) {
     return type == ObjectType::group ? "GROUP" : type == ObjectType::dataset ? "DATASET" : "DATATYPE";
 }
 
+// The printer puts a space before all but the first.
+const char* revised_brace(std::uint64_t i) { return i == 0 ? " {" : "{"; }
+
 void put_point(TextSink& sink, Span<const std::uint64_t> point) {
     for (std::size_t i = 0; i < point.size(); ++i) {
         sink.put(i == 0 ? "(" : ",");
@@ -22,6 +26,34 @@ void put_point(TextSink& sink, Span<const std::uint64_t> point) {
     }
     sink.put(")");
 }
+
+/// A name that a reference holds; empty if it has none, or cannot be read.
+class ReferenceName {
+public:
+    using Read = Status (Object::*)(ConstBytes stored, Span<char> to, std::size_t& length) const;
+
+    ReferenceName(Context& context, const Object& container, Read read, ConstBytes stored) : context_(context) {
+        std::size_t length = 0;
+        if ((container.*read)(stored, {}, length) != Status::ok || length == 0) {
+            return;
+        }
+        text_ = static_cast<char*>(context.allocate(MemoryKind::other, length));
+        size_ = text_ == nullptr ? 0 : length;
+        if (text_ != nullptr && (container.*read)(stored, {text_, size_}, length) != Status::ok) {
+            std::memset(text_, '?', size_);
+        }
+    }
+    ReferenceName(const ReferenceName&) = delete;
+    ReferenceName& operator=(const ReferenceName&) = delete;
+    ~ReferenceName() { context_.release(MemoryKind::other, text_, size_); }
+
+    std::string_view text() const { return {text_, size_}; }
+
+private:
+    Context& context_;
+    char* text_ = nullptr;
+    std::size_t size_ = 0;
+};
 
 bool all_zero(ConstBytes bytes) {
     for (const std::byte byte : bytes) {
@@ -38,10 +70,44 @@ void DataSource::put_reference(TextSink& sink, ReferenceType reference_type, Con
     dumper_.put_reference(sink, object(), reference_type, stored);
 }
 
+// As h5dump 2.0 has them, without what the object holds: DATASET "file/path", ATTRIBUTE "file/path/name".
+void Dumper::put_revised_reference(TextSink& sink, const Object& container, ConstBytes stored) {
+    const auto type = static_cast<ReferenceType>(stored[0]);
+    ObjectType kind = ObjectType::dataset;
+    Result<Object> object = container.open_reference(type, stored);
+    const bool found = object && object->type(kind) == Status::ok;
+    sink.put(!found                             ? "UNKNOWN"
+             : type == ReferenceType::attribute ? "ATTRIBUTE"
+             : type == ReferenceType::region2   ? "DATASET"
+                                                : object_keyword(kind));
+    sink.put(" \"");
+    ReferenceName file(context(), container, &Object::reference_file_name, stored);
+    sink.put(file.text().empty() ? std::string_view(path_) : file.text());
+    DumpedFile* tables = found ? tables_of(*object) : nullptr;
+    if (found && tables == nullptr) {
+        Result<Group> root = Group::from(object->file_root());
+        (void)(root && open_tables(*root, true, tables) == Status::ok);
+    }
+    if (tables != nullptr) {
+        (void)tables->paths.put(sink, object->address());
+    }
+    ReferenceName attribute(context(), container, &Object::reference_attribute_name, stored);
+    if (!attribute.text().empty()) {
+        sink.put("/");
+        sink.put(attribute.text());
+    }
+    context().trail().clear();
+    sink.put("\"");
+}
+
 void Dumper::put_reference(TextSink& sink, const Object& container, ReferenceType type, ConstBytes stored) {
+    if (type >= ReferenceType::object2) {
+        put_revised_reference(sink, container, stored);
+        return;
+    }
     const bool region = type == ReferenceType::region1 && stored.size() == 12;
     if (!region && (type != ReferenceType::object1 || stored.size() != 8)) {
-        return;  // h5dump 1.10 has nothing to say about others
+        return;  // h5dump has nothing to say about others
     }
     ReferenceTarget target;
     ObjectType kind = ObjectType::dataset;
@@ -114,10 +180,11 @@ private:
     std::function<void(TextSink&)> write_it_;
 };
 
-void Dumper::dump_region(Lines& lines, const Object& container, ConstBytes stored, std::uint64_t i) {
+void Dumper::dump_region(Lines& lines, const Object& container, ReferenceType kind, ConstBytes stored,
+                         std::uint64_t i) {
     Object target;
     SelectionSet region(context());
-    Status status = container.reference_region(ReferenceType::region1, stored, target, region);
+    Status status = container.reference_region(kind, stored, target, region);
     Result<Dataset> dataset =
         status == Status::ok ? Dataset::from(static_cast<Object&&>(target)) : Result<Dataset>(status);
     if (!dataset) {
@@ -129,8 +196,6 @@ void Dumper::dump_region(Lines& lines, const Object& container, ConstBytes store
     if (region.type() == SelectionType::all || region.type() == SelectionType::none) {
         return;
     }
-    TextFormat format = format_;
-    format.columns = 80;
     DatasetInfo info;
     Dataspace space;
     OwnedType type(context());
@@ -145,33 +210,68 @@ void Dumper::dump_region(Lines& lines, const Object& container, ConstBytes store
         report_.failure(context(), status, "opening a dataset that a reference leads to");
         return;
     }
+    TextFormat format = format_;
+    format.columns = 80;
+    open_block(lines, kind == ReferenceType::region2 ? revised_brace(i) : blocks ? " {" : "{", i);
     ElementText text(context(), 4096);
-    text.put(blocks ? " {" : "{");
-    printer_.print(lines, format, text, i, i);
-    ++lines.indent;
-    lines.need_prefix = true;
     SelectionElement selection([&](TextSink& sink) {
         sink.put(blocks ? "REGION_TYPE BLOCK  " : "REGION_TYPE POINT  ");
         put_selection(sink, region);
     });
     printer_.print(lines, format, text, selection, i, i);
-    lines.need_prefix = true;
-    ElementText type_text(context());
-    type_text.put("DATATYPE  ");
+    dump_shape(lines, type.view(), info.type_object, space, i);
+    close_block(lines, i);
+}
+
+// H5R's attribute references: what the attribute is, without its values.
+void Dumper::dump_referenced_attribute(Lines& lines, const Object& container, ConstBytes stored, std::uint64_t i) {
+    Result<Attribute> attribute = container.open_attribute_reference(stored);
+    open_block(lines, revised_brace(i), i);
+    if (attribute) {
+        dump_shape(lines, attribute->type(), attribute->type_object(), attribute->dataspace(), i);
+    } else {
+        context().trail().clear();
+        block_line(lines, "NULL", i);
+    }
+    close_block(lines, i);
+}
+
+// What a reference leads to, in braces: i is the reference's number.
+void Dumper::open_block(Lines& lines, std::string_view brace, std::uint64_t i) {
+    block_line(lines, brace, i);
     ++lines.indent;
-    put_datatype(type_text, lines, type.view(), info.type_object);
-    --lines.indent;
-    printer_.print(lines, format, type_text, i, i);
     lines.need_prefix = true;
-    type_text.reset();
-    type_text.put("DATASPACE ");
-    put_dataspace(type_text, space);
-    printer_.print(lines, format, type_text, i, i);
+}
+
+void Dumper::close_block(Lines& lines, std::uint64_t i) {
     --lines.indent;
     lines.need_prefix = true;
-    type_text.reset();
-    type_text.put("}");
-    printer_.print(lines, format, type_text, i, i);
+    block_line(lines, "}", i);
+}
+
+void Dumper::block_line(Lines& lines, std::string_view content, std::uint64_t i) {
+    TextFormat format = format_;
+    format.columns = 80;
+    ElementText text(context());
+    text.put(content);
+    printer_.print(lines, format, text, i, i);
+}
+
+void Dumper::dump_shape(Lines& lines, DatatypeView type, Address committed, const Dataspace& space, std::uint64_t i) {
+    TextFormat format = format_;
+    format.columns = 80;
+    lines.need_prefix = true;
+    ElementText text(context());
+    text.put("DATATYPE  ");
+    ++lines.indent;
+    put_datatype(text, lines, type, committed);
+    --lines.indent;
+    printer_.print(lines, format, text, i, i);
+    lines.need_prefix = true;
+    text.reset();
+    text.put("DATASPACE ");
+    put_dataspace(text, space);
+    printer_.print(lines, format, text, i, i);
 }
 
 // What an object reference leads to is printed with its data.
@@ -211,9 +311,9 @@ void Dumper::dump_references(Lines lines, DataSource& source) {
         return;
     }
     const std::size_t size = source.type.size();
-    const ReferenceType kind = source.type.reference_type();
+    const bool revised = source.type.reference_type() >= ReferenceType::object2;
     for (std::uint64_t i = 0; i < count; ++i) {
-        std::byte stored[12];
+        std::byte stored[kMostReferenceBytes];
         std::uint64_t one = 1;
         const Status status = source.read(i, one, stored);
         if (status != Status::ok) {
@@ -227,7 +327,10 @@ void Dumper::dump_references(Lines lines, DataSource& source) {
         values.put(text, source.type, value, lines.indent);
         printer_.print(lines, format, text, i, count);
         if (!all_zero(value)) {
-            if (kind == ReferenceType::object1) {
+            const auto kind = revised ? static_cast<ReferenceType>(value[0]) : source.type.reference_type();
+            if (kind == ReferenceType::attribute) {
+                dump_referenced_attribute(lines, source.object(), value, i);
+            } else if (kind == ReferenceType::object1) {
                 Result<Object> object = source.object().open_reference(kind, value);
                 if (object) {
                     ObjectType opened = ObjectType::group;
@@ -239,8 +342,8 @@ void Dumper::dump_references(Lines lines, DataSource& source) {
                     --lines.indent;
                 }
                 context().trail().clear();
-            } else {
-                dump_region(lines, source.object(), value, i);
+            } else if (kind != ReferenceType::object2) {
+                dump_region(lines, source.object(), kind, value, i);
             }
         }
         ++lines.element;

@@ -217,6 +217,10 @@ NativeSize native_size(DatatypeView type) {
             return native_size(type.base()).size == 0 ? NativeSize{} : NativeSize{16, 8};
         case TypeClass::enumeration:
             return type.member_count() == 0 ? NativeSize{} : native_size(type.base());
+        case TypeClass::complex: {
+            const NativeSize part = native_size(type.base());
+            return {2 * part.size, part.alignment};
+        }
         case TypeClass::array: {
             NativeSize element = native_size(type.base());
             element.size *= array_count(type);

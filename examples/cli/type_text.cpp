@@ -245,6 +245,21 @@ void TypeText::put_array(ElementText& text, Lines& lines, DatatypeView element, 
     text.put(" }");
 }
 
+// h5dump 2.0 has names for two numbers of a predefined type of IEEE 754.
+void TypeText::put_complex(ElementText& text, Lines& lines, DatatypeView type) {
+    const DatatypeView part = type.base();
+    const char* const name = predefined_name(part);
+    constexpr std::string_view kIeee = "H5T_IEEE_";
+    if (name != nullptr && std::string_view(name).substr(0, kIeee.size()) == kIeee) {
+        text.put("H5T_COMPLEX_IEEE_");
+        text.put(name + kIeee.size());
+        return;
+    }
+    text.put("H5T_COMPLEX { ");
+    put(text, lines, part);
+    text.put(" }");
+}
+
 void TypeText::put(ElementText& text, Lines& lines, DatatypeView type) {
     switch (type.type_class()) {
         case TypeClass::integer: {
@@ -295,9 +310,11 @@ void TypeText::put(ElementText& text, Lines& lines, DatatypeView type) {
         case TypeClass::reference: {
             const bool object = type.reference_type() == ReferenceType::object1 && type.size() == 8;
             const bool region = type.reference_type() == ReferenceType::region1 && type.size() == 12;
-            text.put(object   ? "H5T_REFERENCE { H5T_STD_REF_OBJECT }"
-                     : region ? "H5T_REFERENCE { H5T_STD_REF_DSETREG }"
-                              : "H5T_REFERENCE { UNDEFINED }");
+            const bool revised = type.reference_type() >= ReferenceType::object2;
+            text.put(object    ? "H5T_REFERENCE { H5T_STD_REF_OBJECT }"
+                     : region  ? "H5T_REFERENCE { H5T_STD_REF_DSETREG }"
+                     : revised ? "H5T_REFERENCE { H5T_STD_REF }"
+                               : "H5T_REFERENCE { UNDEFINED }");
             return;
         }
         case TypeClass::enumeration:
@@ -316,9 +333,7 @@ void TypeText::put(ElementText& text, Lines& lines, DatatypeView type) {
             put_array(text, lines, type.base(), type.dimension_bytes());
             return;
         case TypeClass::complex:
-            text.put("H5T_COMPLEX { ");
-            put(text, lines, type.base());
-            text.put(" }");
+            put_complex(text, lines, type);
             return;
         default:
             text.put("unknown datatype");

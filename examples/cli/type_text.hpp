@@ -39,6 +39,7 @@ private:
     void put_compound(ElementText& text, Lines& lines, DatatypeView type);
     void put_enumeration(ElementText& text, Lines& lines, DatatypeView type);
     void put_array(ElementText& text, Lines& lines, DatatypeView element, ConstBytes dimensions);
+    void put_complex(ElementText& text, Lines& lines, DatatypeView type);
     void show(ElementText& text, Lines& lines);
 
     Printer& printer_;

@@ -143,6 +143,8 @@ TEST(LibraryLock, EveryCallOfAnObject) {
     TAKES(root.reference_target(ReferenceType::object1, stored, target));
     TAKES(root.open_reference(ReferenceType::object1, stored));
     TAKES(root.open_attribute_reference(stored));
+    TAKES(root.reference_file_name(stored, {}, length));
+    TAKES(root.reference_attribute_name(stored, {}, length));
     TAKES(root.reference_region(ReferenceType::region1, stored, object, region));
     TAKES(root.variable_size(stored, bytes));
     TAKES(root.read_variable(stored, 0, {}));

@@ -162,6 +162,12 @@ public:
     Result<Object> open_reference(ReferenceType type, ConstBytes stored) const noexcept;
     /// ReferenceType::attribute only.
     Result<Attribute> open_attribute_reference(ConstBytes stored) const noexcept;
+    /// The names that a revised reference (object2, region2, attribute; `stored` tells which) holds: of the other file,
+    /// if it leads into one (H5Rget_file_name), and of the attribute (H5Rget_attr_name); 0 characters if it has none.
+    /// Into `to` without a terminating zero, the length to `length`. invalid_argument: too small, or no revised
+    /// reference; with an empty `to` only the length is told.
+    Status reference_file_name(ConstBytes stored, Span<char> to, std::size_t& length) const noexcept;
+    Status reference_attribute_name(ConstBytes stored, Span<char> to, std::size_t& length) const noexcept;
     /// ReferenceType::region1 and region2: the dataset and which of its elements.
     Status reference_region(ReferenceType type, ConstBytes stored, Object& target, SelectionSet& region) const noexcept;
 
