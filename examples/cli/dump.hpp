@@ -194,8 +194,8 @@ private:
 
     // dump_properties.cpp
     void dump_properties(Lines& lines, Dataset& dataset, DataSource& source);
-    void dump_layout(Lines& lines, Dataset& dataset, const DatasetInfo& info);
-    void dump_chunked(Lines& lines, Dataset& dataset, const DatasetInfo& info);
+    void dump_layout(Lines& lines, Dataset& dataset, const DatasetInfo& info, const DataSource& source);
+    void dump_chunked(Lines& lines, Dataset& dataset, const DatasetInfo& info, const DataSource& source);
     void dump_mappings(Lines& lines, Dataset& dataset, const DatasetInfo& info);
     void dump_selection(Lines& lines, const SelectionSet& selection);
     void dump_filters(Lines& lines, Dataset& dataset, const DatasetInfo& info);

@@ -1,5 +1,6 @@
 // h5mote dump -p: storage layout, filters, fill value.
 #include "dump.hpp"
+#include "ls.hpp"
 
 namespace h5mote::cli {
 
@@ -19,7 +20,7 @@ void put_numbers(TextSink& sink, Span<const std::uint64_t> numbers) {
 
 }  // namespace
 
-void Dumper::dump_chunked(Lines& lines, Dataset& dataset, const DatasetInfo& info) {
+void Dumper::dump_chunked(Lines& lines, Dataset& dataset, const DatasetInfo& info, const DataSource& source) {
     std::uint64_t dims[H5MOTE_MAX_RANK] = {};
     Status status = dataset.chunk_dims({dims, info.rank});
     std::uint64_t storage = 0;
@@ -46,7 +47,7 @@ void Dumper::dump_chunked(Lines& lines, Dataset& dataset, const DatasetInfo& inf
         Dataspace space;
         std::uint64_t elements = 0;
         if (dataset.dataspace(space) == Status::ok && space.element_count(elements) == Status::ok) {
-            const double bytes = static_cast<double>(elements * info.element_size);
+            const double bytes = static_cast<double>(elements * memory_size(source.type));
             text_.print(" (%.3f:1 COMPRESSION)", storage == 0 ? 0.0 : bytes / static_cast<double>(storage));
         }
     }
@@ -139,13 +140,13 @@ void Dumper::dump_mappings(Lines& lines, Dataset& dataset, const DatasetInfo& in
     }
 }
 
-void Dumper::dump_layout(Lines& lines, Dataset& dataset, const DatasetInfo& info) {
+void Dumper::dump_layout(Lines& lines, Dataset& dataset, const DatasetInfo& info, const DataSource& source) {
     std::uint64_t storage = 0;
     line(lines, "STORAGE_LAYOUT {");
     ++lines.indent;
     switch (info.layout) {
         case Layout::chunked:
-            dump_chunked(lines, dataset, info);
+            dump_chunked(lines, dataset, info, source);
             break;
         case Layout::virtual_dataset:
             dump_mappings(lines, dataset, info);
@@ -338,7 +339,7 @@ void Dumper::dump_properties(Lines& lines, Dataset& dataset, DataSource& source)
         return;
     }
     const bool in_one_place = info.layout != Layout::virtual_dataset;
-    dump_layout(lines, dataset, info);
+    dump_layout(lines, dataset, info, source);
     if (in_one_place) {
         dump_filters(lines, dataset, info);
     }

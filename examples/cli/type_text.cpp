@@ -80,6 +80,13 @@ bool is_c_string(DatatypeView type) {
     return base.type_class() == TypeClass::integer && base.size() == 1 && base.precision() == 8 && !base.is_signed();
 }
 
+/// Unknown to h5dump 1.10: printed as h5dump 2.0 does, sequences of it too.
+bool is_new(DatatypeView type) {
+    const TypeClass type_class = type.type_class();
+    return type_class == TypeClass::complex ||
+           (type_class == TypeClass::reference && type.reference_type() >= ReferenceType::object2);
+}
+
 void put_dims(TextSink& sink, Span<const std::uint64_t> dims) {
     sink.put("( ");
     for (std::size_t i = 0; i < dims.size(); ++i) {
@@ -327,7 +334,7 @@ void TypeText::put(ElementText& text, Lines& lines, DatatypeView type) {
             }
             text.put("H5T_VLEN { ");
             put(text, lines, type.base());
-            text.put("}");
+            text.put(is_new(type.base()) ? " }" : "}");
             return;
         case TypeClass::array:
             put_array(text, lines, type.base(), type.dimension_bytes());

@@ -25,6 +25,12 @@ def python_types(file):
     ragged[2] = numpy.arange(3000)
     names = file.create_dataset("names", (2, 3), h5py.string_dtype())
     names[0] = ["a", "", "ccc"]
+    # Filtered: a compression ratio counts what libhdf5 has in memory for a value.
+    packed = file.create_dataset("packed names", (100,), h5py.string_dtype(), chunks=(10,), compression="gzip")
+    packed[:30] = "abc"
+    both = numpy.dtype([("i", "<i4"), ("s", h5py.string_dtype()), ("v", h5py.vlen_dtype("<i2"))])
+    packed = file.create_dataset("packed records", (100,), both, chunks=(10,), compression="gzip")
+    packed[3] = (1, "x", numpy.array([1], "<i2"))
     file.attrs["list"] = [1.5, 2.5, 3.5]
     file.attrs["empty"] = h5py.Empty("f4")
     file.attrs["text"] = "ünicode"

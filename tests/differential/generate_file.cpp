@@ -188,7 +188,8 @@ void FileMaker::create_dataset(Random& random) {
     const Id type = random_type(random, choice);
     const std::uint64_t rank = random.pick<std::uint64_t>({0, 1, 1, 1, 2, 2, 3, 4});
     const bool chunked = rank != 0 && !random.one_in(3);
-    const Shape shape = rank == 0 ? Shape{} : random_shape(random, rank, chunked);
+    Shape shape = rank == 0 ? Shape{} : random_shape(random, rank, chunked);
+    limit_chunk(shape.chunk, H5Tget_size(type));
     const Id space =
         rank == 0 ? DIFFERENTIAL_ID(H5Screate(random.one_in(6) ? H5S_NULL : H5S_SCALAR))
                   : DIFFERENTIAL_ID(H5Screate_simple(static_cast<int>(rank), shape.dims.data(), shape.most.data()));

@@ -7,6 +7,7 @@
 
 #include <hdf5.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace differential {
@@ -120,5 +121,22 @@ std::string type_text(h5mote::DatatypeView type);
 
 /// `count` values of `from` as values of `to`; members that `from` lacks are those of `background`.
 Blob convert(hid_t from, hid_t to, const Blob& values, std::size_t count, const Blob& background);
+
+/// Halves the largest dimensions of a chunk until it fits into the caches and the flash chips that a run may have.
+template <typename Dims>
+void limit_chunk(Dims& chunk, std::size_t element_size) {
+    constexpr double kMostBytes = 1 << 17;
+    for (;;) {
+        double bytes = static_cast<double>(element_size);
+        for (const auto dim : chunk) {
+            bytes *= static_cast<double>(dim);
+        }
+        const auto largest = std::max_element(chunk.begin(), chunk.end());
+        if (bytes <= kMostBytes || chunk.empty() || *largest == 1) {
+            return;
+        }
+        *largest /= 2;
+    }
+}
 
 }  // namespace differential

@@ -49,6 +49,7 @@ NewDataset::NewDataset(Random& random) {
             chunk.push_back(static_cast<std::uint32_t>(1 + random.small(std::max<std::uint64_t>(most, 1) - 1)));
         }
     }
+    limit_chunk(chunk, type.size());
     compact = !chunked && random.one_in(3);
     if (H5MOTE_FILTERS != 0 && chunked && random.one_in(3)) {
         filters = static_cast<unsigned>(random.between(1, 7));
