@@ -1,5 +1,6 @@
 #include "chunk_table.hpp"
 
+#include "disposal.hpp"
 #include "header.hpp"
 
 namespace h5mote {
@@ -158,21 +159,25 @@ Status ChunkTable::dispose(Disposal& disposal) noexcept {
     return extensible_.dispose(disposal, shape_.chunk_bytes);
 }
 
+Status ChunkTable::read_layout(LayoutMessage& layout) noexcept {
+    MessageIterator message(*file_, shape_.dataset);
+    H5MOTE_TRY(message.next(MessageType::layout));
+    return layout.decode(file_->context, file_->shape(), message.body());
+}
+
 // The index is complete before the layout message, whose last field is its address, names it.
+Status ChunkTable::store_layout(const LayoutMessage& layout) noexcept {
+    MessageIterator message(*file_, shape_.dataset);
+    H5MOTE_TRY(message.next(MessageType::layout));
+    const unsigned width = file_->shape().sizeof_addr;
+    return message.store(message.body().size() - width, layout.address, width);
+}
+
 Status ChunkTable::create_missing() noexcept {
     LayoutMessage layout;
-    {
-        MessageIterator message(*file_, shape_.dataset);
-        H5MOTE_TRY(message.next(MessageType::layout));
-        H5MOTE_TRY(layout.decode(file_->context, file_->shape(), message.body()));
-    }
+    H5MOTE_TRY(read_layout(layout));
     H5MOTE_TRY(create(*file_, layout, shape_));
-    MessageIterator message(*file_, shape_.dataset);
-    Status status = message.next(MessageType::layout);
-    if (status == Status::ok) {
-        const unsigned width = file_->shape().sizeof_addr;
-        status = message.store(message.body().size() - width, layout.address, width);
-    }
+    const Status status = store_layout(layout);
     if (status != Status::ok) {
         discard_fresh(*file_, layout, shape_);
         return status;
@@ -180,6 +185,42 @@ Status ChunkTable::create_missing() noexcept {
     missing_ = false;
     return Status::ok;
 }
+
+#if H5MOTE_ALL_FORMATS
+// Every block of an array names the array's header, so that the whole array gets another place.
+Status ChunkTable::renew() noexcept {
+    if (!is_array() || missing_ || (kind_ == ChunkIndex::fixed_array && shape_.chunks == 0) ||
+        (kind_ == ChunkIndex::fixed_array ? fixed_.switches_at_once() : extensible_.switches_at_once())) {
+        return Status::ok;
+    }
+    LayoutMessage layout;
+    H5MOTE_TRY(read_layout(layout));
+    ChunkTable copy;
+    H5MOTE_TRY(copy.create(*file_, layout, shape_));
+    Status status = copy.enter_all(*this);
+    if (status == Status::ok) {
+        status = store_layout(layout);
+    }
+    // Space that an error keeps from being given up is lost, no more.
+    Disposal index(*file_, false, false);
+    if (status != Status::ok) {
+        (void)copy.dispose(index);
+        return status;
+    }
+    (void)dispose(index);
+    note_change();
+    return open(*file_, layout, shape_);
+}
+
+Status ChunkTable::enter_all(ChunkTable& from) noexcept {
+    ChunkLocation location;
+    Status status = Status::ok;
+    for (Address index = 0; (status = from.next(index, location)) == Status::ok; ++index) {
+        H5MOTE_TRY(set(index, location, 0, 1));
+    }
+    return status == Status::not_found ? Status::ok : status;
+}
+#endif
 
 Status ChunkTable::make_place(Address index, Phase phase) noexcept {
     if constexpr (H5MOTE_FIXED_CHUNKS != 0) {

@@ -98,6 +98,9 @@ public:
     /// The next chunk that exists: its number, or if by_coordinates() its chunk coordinates. not_found after the last.
     Status next(ChunkLookup& lookup, ChunkCursor& cursor, Address& index, std::uint64_t* scaled,
                 ChunkLocation& location) noexcept;
+    /// Before the first change in a session: where other writers made an index whose header no single write switches
+    /// from old to new, there is a copy of the index afterwards where one does.
+    H5MOTE_STEP Status renew() noexcept;
     /// Bytes of the index itself.
     Status space(std::uint64_t& bytes) noexcept;
 #else
@@ -119,6 +122,7 @@ private:
                                                              : ChunkElementFormat::width_for(shape.chunk_bytes);
     }
 #if H5MOTE_ALL_FORMATS
+    Status enter_all(ChunkTable& from) noexcept;
     Status open_btree2(const LayoutMessage& layout) noexcept;
     Status block_of(Address index, ElementBlock& block) noexcept;
     Status find_element(ChunkLookup& lookup, Address index, ChunkLocation& location) noexcept;
@@ -134,6 +138,8 @@ private:
 #else
     void note_change() noexcept {}
 #endif
+    Status read_layout(LayoutMessage& layout) noexcept;
+    Status store_layout(const LayoutMessage& layout) noexcept;
     Status create_missing() noexcept;
     Status set_single(const ChunkLocation& location) noexcept;
 

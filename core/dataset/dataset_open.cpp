@@ -327,6 +327,9 @@ Status DatasetState::begin_change() noexcept {
     if (chunk_bytes_ > 0xffffffffU || (filtered() && !fits_cache())) {
         return file_->context.fail(Module::dataset, H5MOTE_HERE, Status::over_budget, 0, chunk_bytes_);
     }
+    if (!changed_) {
+        H5MOTE_TRY(table_.renew());
+    }
     H5MOTE_TRY(reserve_scratch());
     changed_ = true;
     return Status::ok;

@@ -9,7 +9,11 @@ namespace h5mote {
 /// nothing is given up of what cannot be given up as a whole.
 class Disposal {
 public:
-    Disposal(FileState& file, bool rehearsal) noexcept : file_(file), rehearsal_(rehearsal) {}
+    /// Without `chunks` an index of chunks is taken without what it leads to.
+    Disposal(FileState& file, bool rehearsal, bool chunks = true) noexcept
+        : file_(file), rehearsal_(rehearsal), chunks_(chunks) {}
+
+    bool takes_chunks() const noexcept { return chunks_; }
 
     /// Nobody holds a block there. An undefined address is passed over. corrupt_file: not within the file.
     H5MOTE_STEP Status give(Address address, Address size) noexcept {
@@ -28,6 +32,7 @@ public:
 private:
     FileState& file_;
     bool rehearsal_;
+    bool chunks_;
 };
 
 }  // namespace h5mote

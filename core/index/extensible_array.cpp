@@ -523,7 +523,7 @@ Status ExtensibleArray::data_block_address(const Position& at, Address& data, Ad
 }
 
 Status ExtensibleArray::dispose_chunks(Disposal& disposal, Address first, Address count, Address chunk_bytes) noexcept {
-    for (Address i = 0; i < count; ++i) {
+    for (Address i = 0; i < count && disposal.takes_chunks(); ++i) {
         ChunkLocation location;
         H5MOTE_TRY(find(first + i, location));
         H5MOTE_TRY(disposal.give(location.address, element_.size_width != 0 ? location.size : chunk_bytes));
@@ -559,6 +559,11 @@ Status ExtensibleArray::dispose(Disposal& disposal, Address chunk_bytes) noexcep
 }
 
 #if H5MOTE_ALL_FORMATS
+
+bool ExtensibleArray::switches_at_once() const noexcept {
+    return file_->is_atomic() ||
+           file_->space.in_one_unit(std::uint64_t{address_} + kStatsOffset, std::uint64_t{address_} + header_size());
+}
 
 // ---- reading, also what the metadata cache has no room for -------------------------------------------------------
 

@@ -57,6 +57,8 @@ public:
     std::uint32_t reach(Address index) const noexcept;
 
 #if H5MOTE_ALL_FORMATS
+    /// Whether one write holds any change of the header, which cannot move: every block names it.
+    bool switches_at_once() const noexcept;
     const ChunkElementFormat& element() const noexcept { return element_; }
     /// The block that holds element `index`, for reading; when it was never made, all elements that are missing with
     /// it. Works for blocks of any size. not_found: beyond what the array can hold. corrupt_file, io_error.

@@ -263,6 +263,11 @@ Status FixedArray::find(std::uint64_t index, ChunkLocation& location) noexcept {
 #endif
 
 #if H5MOTE_ALL_FORMATS
+bool FixedArray::switches_at_once() const noexcept {
+    const std::uint64_t end = address_ + header_size();
+    return file_->is_atomic() || file_->space.in_one_unit(end - kChecksum - element_.shape.sizeof_addr, end);
+}
+
 Status FixedArray::block_of(std::uint64_t index, ElementBlock& block) noexcept {
     const FileShape shape = element_.shape;
     block = {kUndefinedAddress, 0, 0, 0, elements_};
@@ -321,7 +326,7 @@ Status FixedArray::dispose(Disposal& disposal, Address chunk_bytes) noexcept {
         H5MOTE_TRY(file_->cache.protect(Usage::btree, address_, header_size(), header));
         data = element_.shape.load_addr(header->at(header_size() - kChecksum - element_.shape.sizeof_addr));
     }
-    for (std::uint64_t i = 0; i < elements_ && data != kUndefinedAddress; ++i) {
+    for (std::uint64_t i = 0; i < elements_ && data != kUndefinedAddress && disposal.takes_chunks(); ++i) {
         ChunkLocation location;
         H5MOTE_TRY(find(i, location));
         H5MOTE_TRY(disposal.give(location.address, element_.size_width != 0 ? location.size : chunk_bytes));

@@ -25,6 +25,8 @@ public:
     Status dispose(Disposal& disposal, Address chunk_bytes) noexcept;
 
 #if H5MOTE_ALL_FORMATS
+    /// As ExtensibleArray::switches_at_once().
+    bool switches_at_once() const noexcept;
     /// Elements of the array.
     std::uint64_t size() const noexcept { return elements_; }
     const ChunkElementFormat& element() const noexcept { return element_; }

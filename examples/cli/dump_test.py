@@ -49,6 +49,8 @@ class Comparison:
         expected = run([self.arguments.h5dump, *options, name], place)
         if expected[0] not in accepted:
             return  # h5dump itself crashes, or lacks a filter that h5mote has
+        if b"H5T_REFERENCE { UNDEFINED }" in expected[1]:
+            return  # revised references, which h5dump 1.10 does not know: tests/corpus/compare_new.py
         command = [*self.arguments.emulator, self.arguments.h5mote, "dump"]
         if self.arguments.memory:
             command += ["--memory", self.arguments.memory]

@@ -51,10 +51,11 @@ enum class CloseDegree : std::uint8_t {
 struct FileAccess {
     bool read_only = false;
     /// Of the object headers that other libraries made, a few in a hundred begin so near the end of a sector that no
-    /// single write switches them from old to new; of the headers of their chunk indexes (extensible and fixed arrays)
-    /// one in seven or one in twenty. false: a change of such an object is refused, `unsupported` with
+    /// single write switches them from old to new. false: a change of such an object is refused, `unsupported` with
     /// Feature::ordered_writing, before anything is written; through a JournalDriver it is safe. true: it is made all
-    /// the same, and a power cut within that one write can lose the object.
+    /// the same, and a power cut within that one write can lose the object. The same goes in profile logger for the
+    /// headers of their chunk indexes (extensible arrays), one in seven; elsewhere the first change copies the index to a
+    /// place where one write does.
     bool torn_headers = false;
     /// The default is strong, where libhdf5's is weak: a firmware that closes its file before the power goes wants the
     /// file closed, whatever handle it forgot.
