@@ -117,7 +117,9 @@ std::string random_filters(Random& random, hid_t type, hid_t list) {
         DIFFERENTIAL_OK(H5Pset_shuffle(list));
         text += " shuffle";
     }
-    if (text != " scaleoffset" && random.one_in(6)) {
+    // Bytes that are no whole number of pixels, as these two make them, szip (libaec) loses, and writes beyond its
+    // memory.
+    if (text != " scaleoffset" && text != " nbit" && random.one_in(6)) {
         DIFFERENTIAL_OK(H5Pset_szip(list, random.pick<unsigned>({H5_SZIP_NN_OPTION_MASK, H5_SZIP_EC_OPTION_MASK}),
                                     static_cast<unsigned>(2 * random.between(1, 16))));
         text += " szip";
