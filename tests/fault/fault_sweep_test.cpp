@@ -143,18 +143,6 @@ std::uint64_t sweep_allocations(WorkloadOptions options, const std::string& name
     return points;
 }
 
-std::uint64_t sweep_allocations_with_lists(WorkloadOptions options, const std::string& name) {
-    std::uint64_t points = 0;
-    for (const bool retry : {false, true}) {
-        options.retry = retry;
-        Fault fault;
-        fault.lists = true;
-        fault.allocations = retry ? kEveryTrial : kForGood;
-        points += sweep(options, fault, name + " with free lists" + (retry ? " retry" : ""));
-    }
-    return points;
-}
-
 std::uint64_t sweep_driver(WorkloadOptions options, const std::string& name) {
     struct Kind {
         const char* name;
@@ -201,12 +189,26 @@ WorkloadOptions logger() {
     return options;
 }
 
+#if H5MOTE_FILTERS
 WorkloadOptions compressed() {
     WorkloadOptions options = logger();
     options.filtered = true;
     options.rows = 96;
     return options;
 }
+
+std::uint64_t sweep_allocations_with_lists(WorkloadOptions options, const std::string& name) {
+    std::uint64_t points = 0;
+    for (const bool retry : {false, true}) {
+        options.retry = retry;
+        Fault fault;
+        fault.lists = true;
+        fault.allocations = retry ? kEveryTrial : kForGood;
+        points += sweep(options, fault, name + " with free lists" + (retry ? " retry" : ""));
+    }
+    return points;
+}
+#endif
 
 WorkloadOptions cycles() {
     WorkloadOptions options;
@@ -215,7 +217,7 @@ WorkloadOptions cycles() {
     options.segment_rows = 7;
     options.sessions = 3;
     options.create_exactly = true;
-    options.track_order = true;
+    options.track_order = H5MOTE_CREATION_ORDER != 0;
     options.sizeof_addr = 4;
     options.reserve = 0;
     return options;
@@ -225,14 +227,16 @@ WorkloadOptions cycles() {
 
 TEST(FaultSweep, LoggerAllocations) { report("logger, allocations", sweep_allocations(logger(), "logger"), 950); }
 TEST(FaultSweep, LoggerDriver) { report("logger, driver calls", sweep_driver(logger(), "logger"), 3000); }
+#if H5MOTE_FILTERS
 TEST(FaultSweep, CompressedAllocations) {
     report("compressed, allocations", sweep_allocations(compressed(), "compressed"), 1030);
 }
 TEST(FaultSweep, CompressedDriver) {
     report("compressed, driver calls", sweep_driver(compressed(), "compressed"), 3400);
 }
-TEST(FaultSweep, CyclesAllocations) { report("cycles, allocations", sweep_allocations(cycles(), "cycles"), 850); }
 TEST(FaultSweep, CompressedWithFreeLists) {
     report("compressed, with free lists", sweep_allocations_with_lists(compressed(), "compressed"), 90);
 }
+#endif
+TEST(FaultSweep, CyclesAllocations) { report("cycles, allocations", sweep_allocations(cycles(), "cycles"), 850); }
 TEST(FaultSweep, CyclesDriver) { report("cycles, driver calls", sweep_driver(cycles(), "cycles"), 2100); }

@@ -1,5 +1,7 @@
 #include "workload.hpp"
 
+#include "rows.hpp"
+
 #include <h5mote/filters/deflate.hpp>
 #include <h5mote/filters/fletcher32.hpp>
 #include <h5mote/filters/shuffle.hpp>
@@ -271,6 +273,18 @@ private:
     }
 
     template <typename T>
+    Status read(TypedDataset<T>& log, const std::string& path, std::vector<T>& rows) {
+        if constexpr (H5MOTE_PARTIAL_IO != 0) {
+            return log.read(Selection::all(), Span<T>(rows.data(), rows.size()));
+        } else {
+            if (rows_ == nullptr) {
+                rows_ = std::make_shared<RowReader>(driver_);
+            }
+            return rows_->read(path, rows.data(), rows.size() * sizeof(T)) ? Status::ok : Status::corrupt_file;
+        }
+    }
+
+    template <typename T>
     std::string log(Group& root, const std::string& path, bool must, std::uint64_t least, std::uint64_t most) {
         auto opened = root.open_dataset<T>(path);
         if (!opened) {
@@ -282,7 +296,7 @@ private:
                    std::to_string(most) + "; ";
         }
         std::vector<T> rows(size);
-        const Status status = opened->read(Selection::all(), Span<T>(rows.data(), rows.size()));
+        const Status status = read(*opened, path, rows);
         if (status != Status::ok) {
             return path + ": read: " + say(status) + "; ";
         }
@@ -340,6 +354,7 @@ private:
     Library& library_;
     Driver& driver_;
     File file_;
+    std::shared_ptr<RowReader> rows_;  // only where rows are not read by h5mote
 };
 
 }  // namespace

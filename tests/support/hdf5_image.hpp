@@ -1,0 +1,37 @@
+// libhdf5 beside h5mote: identifiers that close themselves, and a file in memory.
+#pragma once
+
+#include <h5mote/span.hpp>
+
+#include <hdf5.h>
+
+namespace h5mote_test {
+
+/// Closes an identifier of libhdf5.
+class Hdf5Id {
+public:
+    Hdf5Id(hid_t id, herr_t (*close)(hid_t)) noexcept : id_(id), close_(close) {}
+    Hdf5Id(const Hdf5Id&) = delete;
+    Hdf5Id& operator=(const Hdf5Id&) = delete;
+    ~Hdf5Id() {
+        if (id_ >= 0) {
+            close_(id_);
+        }
+    }
+    operator hid_t() const noexcept { return id_; }
+
+private:
+    hid_t id_;
+    herr_t (*close_)(hid_t);
+};
+
+/// Opens a copy of the image for reading; negative when libhdf5 refuses. Its messages are not printed from then on.
+inline Hdf5Id open_image(h5mote::ConstBytes image) {
+    static const bool quiet = H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr) >= 0;
+    const Hdf5Id access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
+    const bool set = quiet && !image.empty() && H5Pset_fapl_core(access, 65536, 0) >= 0 &&
+                     H5Pset_file_image(access, const_cast<std::byte*>(image.data()), image.size()) >= 0;
+    return Hdf5Id(set ? H5Fopen("image", H5F_ACC_RDONLY, access) : -1, H5Fclose);
+}
+
+}  // namespace h5mote_test
