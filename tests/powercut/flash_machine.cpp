@@ -49,10 +49,13 @@ Status FlashMachine::format() {
     return driver_->format(options_.format, mount_);
 }
 
-Status FlashMachine::mount(std::uint64_t seed) {
+Status FlashMachine::mount(std::uint64_t seed, std::uint64_t failing_read) {
     chip.power_on(seed);
     begin();
-    return driver_->mount(mount_);
+    chip.fail_read(failing_read);
+    const Status status = driver_->mount(mount_);
+    chip.fail_read(0);
+    return status;
 }
 
 std::string FlashMachine::violation() const {

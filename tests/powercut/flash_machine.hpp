@@ -58,8 +58,9 @@ public:
     explicit FlashMachine(const FlashChipOptions& options);
 
     h5mote::Status format();
-    /// As after switching on: what is unstable reads in another way.
-    h5mote::Status mount(std::uint64_t seed);
+    /// As after switching on: what is unstable reads in another way. `failing_read`: the chip does not answer that
+    /// read(), counted from 1. 0: it answers all.
+    h5mote::Status mount(std::uint64_t seed, std::uint64_t failing_read = 0);
     h5mote::Driver& driver() { return *driver_; }
     h5mote::FlashUsage usage() const { return driver_->usage(); }
     /// What the chip refused first, if anything.

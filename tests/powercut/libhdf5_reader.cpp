@@ -2,33 +2,14 @@
 #include "session.hpp"
 #include "verify.hpp"
 
-#include <hdf5.h>
+#include "hdf5_image.hpp"
 
 namespace h5mote_test {
 
 namespace {
 
-// Closes an identifier.
-class Id {
-public:
-    Id(hid_t id, herr_t (*close)(hid_t)) noexcept : id_(id), close_(close) {}
-    Id(const Id&) = delete;
-    Id& operator=(const Id&) = delete;
-    ~Id() {
-        if (id_ >= 0) {
-            close_(id_);
-        }
-    }
-    operator hid_t() const noexcept { return id_; }
-
-private:
-    hid_t id_;
-    herr_t (*close_)(hid_t);
-};
-
 struct Types {
     Types() {
-        H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
         const hsize_t three = 3;
         const hid_t accel = H5Tarray_create2(H5T_NATIVE_INT16, 1, &three);
         imu = H5Tcreate(H5T_COMPOUND, sizeof(Imu));
@@ -54,8 +35,8 @@ bool must(const Item& item) {
 
 template <typename T>
 std::string rows(hid_t file, const std::string& path, const Item& item, hid_t type) {
-    const Id log(H5Dopen2(file, path.c_str(), H5P_DEFAULT), H5Dclose);
-    const Id space(log < 0 ? -1 : H5Dget_space(log), H5Sclose);
+    const Hdf5Id log(H5Dopen2(file, path.c_str(), H5P_DEFAULT), H5Dclose);
+    const Hdf5Id space(log < 0 ? -1 : H5Dget_space(log), H5Sclose);
     if (space < 0) {
         return path + ": cannot be opened; ";
     }
@@ -81,8 +62,8 @@ std::string rows(hid_t file, const std::string& path, const Item& item, hid_t ty
 
 std::string attribute(hid_t file, const std::string& key, const Item& item) {
     const std::size_t at = key.find('@');
-    const Id object(H5Oopen(file, key.substr(0, at).c_str(), H5P_DEFAULT), H5Oclose);
-    const Id found(object < 0 ? -1 : H5Aopen(object, key.substr(at + 1).c_str(), H5P_DEFAULT), H5Aclose);
+    const Hdf5Id object(H5Oopen(file, key.substr(0, at).c_str(), H5P_DEFAULT), H5Oclose);
+    const Hdf5Id found(object < 0 ? -1 : H5Aopen(object, key.substr(at + 1).c_str(), H5P_DEFAULT), H5Aclose);
     std::int32_t value = 0;
     if (found < 0 || H5Aread(found, H5T_NATIVE_INT32, &value) < 0) {
         return key + ": cannot be read; ";
@@ -99,10 +80,7 @@ std::string attribute(hid_t file, const std::string& key, const Item& item) {
 
 std::string compare_by_libhdf5(h5mote::ConstBytes image, const History::Interval& allowed) {
     static const Types types;
-    const Id access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
-    H5Pset_fapl_core(access, 65536, 0);
-    H5Pset_file_image(access, const_cast<std::byte*>(image.data()), image.size());
-    const Id file(H5Fopen("image", H5F_ACC_RDONLY, access), H5Fclose);
+    const Hdf5Id file = open_image(image);
     if (file < 0) {
         return "libhdf5 does not open it; ";
     }
@@ -114,7 +92,7 @@ std::string compare_by_libhdf5(h5mote::ConstBytes image, const History::Interval
         }
         switch (item.kind) {
             case Kind::group: {
-                const Id group(H5Gopen2(file, key.c_str(), H5P_DEFAULT), H5Gclose);
+                const Hdf5Id group(H5Gopen2(file, key.c_str(), H5P_DEFAULT), H5Gclose);
                 bad += group < 0 ? key + ": no group; " : "";
                 break;
             }

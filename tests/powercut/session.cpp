@@ -1,18 +1,10 @@
 #include "session.hpp"
 
+#include "say.hpp"
+
 namespace h5mote_test {
 
 using namespace h5mote;
-
-std::string say(Library& library, Status status) {
-    std::string text = to_string(status);
-    if (status != Status::ok && library.trail().size() > 0) {
-        const ErrorRecord record = library.trail().newest();
-        text += std::string(" (") + to_string(record.module) + " " + std::to_string(record.line) + ", " +
-                std::to_string(record.detail) + ", " + std::to_string(record.value) + ")";
-    }
-    return text;
-}
 
 bool Session::done(Status status, const char* call, const std::string& path) {
     if (status_ == Status::ok && status != Status::ok) {

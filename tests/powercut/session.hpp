@@ -74,7 +74,4 @@ T row_at(unsigned generation, std::uint64_t i) noexcept {
     return T::at(i + std::uint64_t{generation - 1} * 7001);
 }
 
-/// What a status and the newest record of the trail say.
-std::string say(h5mote::Library& library, h5mote::Status status);
-
 }  // namespace h5mote_test

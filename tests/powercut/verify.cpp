@@ -1,8 +1,8 @@
 #include "verify.hpp"
 
+#include "say.hpp"
 #include "session.hpp"
 
-#include <h5mote/check.hpp>
 #include <h5mote/port/malloc.hpp>
 
 #include <optional>
@@ -13,20 +13,6 @@ namespace h5mote_test {
 using namespace h5mote;
 
 namespace {
-
-class FoundProblems final : public CheckReporter {
-public:
-    void problem(const Problem& problem) noexcept override {
-        // A cut may come between a change and the write that counts it; any other note is one too many.
-        const bool counted = problem.kind == ProblemKind::statistics || problem.kind == ProblemKind::reference_count;
-        if (!problem.note || !counted) {
-            text += "problem " + std::to_string(static_cast<int>(problem.kind)) + " of part " +
-                    std::to_string(static_cast<int>(problem.part)) + " at " + std::to_string(problem.address) + ", " +
-                    std::to_string(problem.number) + "; ";
-        }
-    }
-    std::string text;
-};
 
 std::string show(const State& state) {
     return state.generation == 0 ? "nothing"
@@ -253,16 +239,7 @@ std::string find_problems(Driver& driver) {
     if (!file) {
         return {};
     }
-    FoundProblems found;
-    CheckOptions options;
-    options.memory = std::size_t{1} << 16;
-    options.data = false;  // compare() reads all of it
-    const Status status = check_file(*file, options, found);
-    const Status closed = file->close();
-    if (status != Status::ok || closed != Status::ok) {
-        return std::string("cannot be checked: ") + to_string(status) + " " + to_string(closed) + "; ";
-    }
-    return found.text;
+    return problems_after_cut(*file);
 }
 
 std::string resume(Driver& driver, History& history, const std::function<std::size_t()>& operations, bool may_be_full) {

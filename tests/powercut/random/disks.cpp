@@ -5,7 +5,6 @@
 #include <h5mote/vfd/journal.hpp>
 #include <h5mote/vfd/memory.hpp>
 
-
 namespace h5mote_test {
 
 using namespace h5mote;

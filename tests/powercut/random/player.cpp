@@ -1,5 +1,6 @@
 #include "player.hpp"
 
+#include "../say.hpp"
 #include "session.hpp"
 
 #include <algorithm>
@@ -7,16 +8,6 @@
 namespace h5mote_test {
 
 using namespace h5mote;
-
-std::string say(Library& library, Status status) {
-    std::string text = to_string(status);
-    if (status != Status::ok && library.trail().size() > 0) {
-        const ErrorRecord record = library.trail().newest();
-        text += std::string(" (") + to_string(record.module) + " " + std::to_string(record.line) + ", " +
-                std::to_string(record.detail) + ", " + std::to_string(record.value) + ")";
-    }
-    return text;
-}
 
 void Ledger::attempt(const World& world) {
     if (atomic_) {

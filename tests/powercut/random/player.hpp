@@ -13,9 +13,6 @@
 namespace h5mote_test {
 
 h5mote::Span<const h5mote::Filter* const> all_filters();
-/// What a status and the newest record of the trail say.
-std::string say(h5mote::Library& library, h5mote::Status status);
-
 /// What workloads are played on: disks or a chip, and the driver on them.
 class Storage {
 public:

@@ -1,8 +1,7 @@
+#include "../say.hpp"
 #include "player.hpp"
 #include "tree.hpp"
 
-#include <h5mote/check.hpp>
-#include <h5mote/h5mote.hpp>
 #include <h5mote/port/malloc.hpp>
 
 #include <algorithm>
@@ -12,20 +11,6 @@ namespace h5mote_test {
 using namespace h5mote;
 
 namespace {
-
-class FoundProblems final : public CheckReporter {
-public:
-    void problem(const Problem& problem) noexcept override {
-        // A cut may come between a change and the write that counts it; any other note is one too many.
-        const bool counted = problem.kind == ProblemKind::statistics || problem.kind == ProblemKind::reference_count;
-        if (!problem.note || !counted) {
-            text += "check: problem " + std::to_string(static_cast<int>(problem.kind)) + " of part " +
-                    std::to_string(static_cast<int>(problem.part)) + " at " + std::to_string(problem.address) + ", " +
-                    std::to_string(problem.number) + "; ";
-        }
-    }
-    std::string text;
-};
 
 class Reader {
 public:
@@ -161,17 +146,7 @@ std::string read_by_h5mote(Driver& driver, Tree& tree) {
         const auto by_name = [](const auto& a, const auto& b) { return a.name < b.name; };
         std::stable_sort(node.attributes.begin(), node.attributes.end(), by_name);
     }
-    FoundProblems found;
-    CheckOptions options;
-    options.memory = std::size_t{1} << 16;
-    options.data = false;  // all of it was read
-    const Status status = check_file(*file, options, found);
-    const Status closed = file->close();
-    if (status != Status::ok || closed != Status::ok) {
-        bad += std::string("cannot be checked: ") + to_string(status) + " " + to_string(closed) + "; ";
-    }
-    bad += found.text;
-    return bad;
+    return bad + problems_after_cut(*file);
 }
 
 }  // namespace h5mote_test

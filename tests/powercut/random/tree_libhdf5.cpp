@@ -1,30 +1,12 @@
 #include "tree.hpp"
 
-#include <hdf5.h>
+#include "hdf5_image.hpp"
 
 #include <algorithm>
 
 namespace h5mote_test {
 
 namespace {
-
-// Closes an identifier.
-class Id {
-public:
-    Id(hid_t id, herr_t (*close)(hid_t)) noexcept : id_(id), close_(close) {}
-    Id(const Id&) = delete;
-    Id& operator=(const Id&) = delete;
-    ~Id() {
-        if (id_ >= 0) {
-            close_(id_);
-        }
-    }
-    operator hid_t() const noexcept { return id_; }
-
-private:
-    hid_t id_;
-    herr_t (*close_)(hid_t);
-};
 
 class Reader {
 public:
@@ -62,7 +44,7 @@ public:
             if (!node.links[i].hard) {
                 continue;
             }
-            const Id child(H5Oopen(id, name.c_str(), H5P_DEFAULT), H5Oclose);
+            const Hdf5Id child(H5Oopen(id, name.c_str(), H5P_DEFAULT), H5Oclose);
             if (child < 0) {
                 bad += path + name + ": cannot be opened; ";
             } else {
@@ -83,8 +65,8 @@ private:
 
     static herr_t attribute(hid_t object, const char* name, const H5A_info_t*, void* to) {
         auto& walk = *static_cast<Walk<Tree::Attribute>*>(to);
-        const Id id(H5Aopen(object, name, H5P_DEFAULT), H5Aclose);
-        const Id type(id < 0 ? -1 : H5Aget_type(id), H5Tclose);
+        const Hdf5Id id(H5Aopen(object, name, H5P_DEFAULT), H5Aclose);
+        const Hdf5Id type(id < 0 ? -1 : H5Aget_type(id), H5Tclose);
         Tree::Attribute found;
         found.name = name;
         found.value.resize(id < 0 ? 0 : static_cast<std::size_t>(H5Aget_storage_size(id)));
@@ -114,8 +96,8 @@ private:
     }
 
     void data(hid_t id, Tree::Node& node, const std::string& path) {
-        const Id space(H5Dget_space(id), H5Sclose);
-        const Id type(H5Dget_type(id), H5Tclose);
+        const Hdf5Id space(H5Dget_space(id), H5Sclose);
+        const Hdf5Id type(H5Dget_type(id), H5Tclose);
         const int rank = space < 0 ? -1 : H5Sget_simple_extent_ndims(space);
         if (rank < 0 || type < 0) {
             bad += path + ": no dataspace or type; ";
@@ -125,7 +107,7 @@ private:
         H5Sget_simple_extent_dims(space, dims.data(), nullptr);
         node.dims.assign(dims.begin(), dims.end());
         node.element = static_cast<std::uint32_t>(H5Tget_size(type));
-        const Id member(H5Tget_class(type) == H5T_COMPOUND ? H5Tget_member_type(type, 0) : H5Tcopy(type), H5Tclose);
+        const Hdf5Id member(H5Tget_class(type) == H5T_COMPOUND ? H5Tget_member_type(type, 0) : H5Tcopy(type), H5Tclose);
         char* const tag = H5Tget_tag(member);
         node.mark = tag == nullptr ? "" : tag;
         H5free_memory(tag);
@@ -174,19 +156,12 @@ std::string nodes_differ(const Tree::Node& a, const Tree::Node& b) {
 }  // namespace
 
 std::string read_by_libhdf5(h5mote::ConstBytes image, Tree& tree) {
-    static const bool quiet = H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr) >= 0;
-    if (!quiet || image.empty()) {
-        return "libhdf5 has no file; ";
-    }
-    const Id access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
-    H5Pset_fapl_core(access, 65536, 0);
-    H5Pset_file_image(access, const_cast<std::byte*>(image.data()), image.size());
-    const Id file(H5Fopen("image", H5F_ACC_RDONLY, access), H5Fclose);
+    const Hdf5Id file = open_image(image);
     if (file < 0) {
         return "libhdf5 does not open it; ";
     }
     Reader reader(tree);
-    const Id root(H5Oopen(file, "/", H5P_DEFAULT), H5Oclose);
+    const Hdf5Id root(H5Oopen(file, "/", H5P_DEFAULT), H5Oclose);
     if (root < 0) {
         return "libhdf5 does not open the root group; ";
     }
