@@ -132,17 +132,19 @@ Status open_target(FileState& file, Reference& reference, FileState*& target) no
     return Status::ok;
 }
 
-Status decode_names(FileState& file, ConstBytes stored, Reference& reference) noexcept {
-    const unsigned type = stored.empty() ? 0 : std::to_integer<unsigned>(stored[0]);
-    if (type < static_cast<unsigned>(ReferenceType::object2) ||
-        type > static_cast<unsigned>(ReferenceType::attribute)) {
-        return file.context.fail(Module::attribute, H5MOTE_HERE, Status::invalid_argument, type);
+// One of the names that a revised reference holds, for the caller; nothing if it has none.
+Status read_name(FileState& file, ConstBytes stored, bool of_attribute, Span<char> to, std::size_t& length) noexcept {
+    const auto type = static_cast<ReferenceType>(stored.empty() ? std::byte{0} : stored[0]);
+    if (type < ReferenceType::object2 || type > ReferenceType::attribute) {
+        return file.context.fail(Module::attribute, H5MOTE_HERE, Status::invalid_argument,
+                                 static_cast<std::uint32_t>(type));
     }
-    return decode(file, static_cast<ReferenceType>(type), stored, reference);
-}
-
-// What view_name() found, or nothing, for the caller.
-Status copy_name(FileState& file, ConstBytes name, Span<char> to, std::size_t& length) noexcept {
+    Reference reference;
+    H5MOTE_TRY(decode(file, type, stored, reference));
+    ConstBytes name;
+    if (of_attribute ? type == ReferenceType::attribute && !reference.target.null : reference.target.other_file) {
+        H5MOTE_TRY(view_name(reference, of_attribute ? reference.rest : reference.name, name));
+    }
     length = name.size();
     if (to.empty() || length == 0) {
         return Status::ok;
@@ -160,26 +162,14 @@ Status Object::reference_file_name(ConstBytes stored, Span<char> to, std::size_t
     const LibraryLock lock(context_of(file_));
     length = 0;
     H5MOTE_TRY(check());
-    Reference reference;
-    H5MOTE_TRY(decode_names(*file_, stored, reference));
-    ConstBytes name;
-    if (reference.target.other_file) {
-        H5MOTE_TRY(view_name(reference, reference.name, name));
-    }
-    return copy_name(*file_, name, to, length);
+    return read_name(*file_, stored, false, to, length);
 }
 
 Status Object::reference_attribute_name(ConstBytes stored, Span<char> to, std::size_t& length) const noexcept {
     const LibraryLock lock(context_of(file_));
     length = 0;
     H5MOTE_TRY(check());
-    Reference reference;
-    H5MOTE_TRY(decode_names(*file_, stored, reference));
-    ConstBytes name;
-    if (stored[0] == static_cast<std::byte>(ReferenceType::attribute) && !reference.target.null) {
-        H5MOTE_TRY(view_name(reference, reference.rest, name));
-    }
-    return copy_name(*file_, name, to, length);
+    return read_name(*file_, stored, true, to, length);
 }
 
 Status Object::reference_target(ReferenceType type, ConstBytes stored, ReferenceTarget& target) const noexcept {
