@@ -307,6 +307,7 @@ Status ExtensibleArray::find_pointer(const Position& at, bool create, Pinned& ho
 Status ExtensibleArray::locate(Address index, bool create, Pinned& block, std::size_t& offset) noexcept {
     Status status = Status::busy;
     for (unsigned walks = 0; status == Status::busy && walks < kMostWalks; ++walks) {
+        block.reset();  // what the last walk left pinned needs room in the cache
         status = walk(index, create, block, offset);
     }
     return status == Status::busy ? file_->context.fail(Module::index, H5MOTE_HERE, Status::over_budget, 0, index)

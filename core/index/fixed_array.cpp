@@ -94,6 +94,7 @@ Status FixedArray::make_data_block(CacheEntry& header, Pinned& data) noexcept {
 Status FixedArray::locate(std::uint64_t index, bool create, Pinned& block, std::size_t& offset) noexcept {
     Status status = Status::busy;
     for (unsigned walks = 0; status == Status::busy && walks < kMostWalks; ++walks) {
+        block.reset();  // what the last walk left pinned needs room in the cache
         status = walk(index, create, block, offset);
     }
     return status == Status::busy ? file_->context.fail(Module::index, H5MOTE_HERE, Status::over_budget, 0, index)

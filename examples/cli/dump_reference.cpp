@@ -193,9 +193,11 @@ void Dumper::dump_region(Lines& lines, const Object& container, ReferenceType ki
     }
     count_opened(ObjectType::dataset);
     const bool blocks = region.type() == SelectionType::hyperslabs;
-    if (region.type() == SelectionType::all || region.type() == SelectionType::none) {
+    ElementText text(context(), 4096);
+    if (region.type() == SelectionType::all || region.type() == SelectionType::none || !put_selection(text, region)) {
         return;
     }
+    text.reset();
     DatasetInfo info;
     Dataspace space;
     OwnedType type(context());
@@ -213,7 +215,6 @@ void Dumper::dump_region(Lines& lines, const Object& container, ReferenceType ki
     TextFormat format = format_;
     format.columns = 80;
     open_block(lines, kind == ReferenceType::region2 ? revised_brace(i) : blocks ? " {" : "{", i);
-    ElementText text(context(), 4096);
     SelectionElement selection([&](TextSink& sink) {
         sink.put(blocks ? "REGION_TYPE BLOCK  " : "REGION_TYPE POINT  ");
         put_selection(sink, region);

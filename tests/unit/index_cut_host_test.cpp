@@ -65,6 +65,36 @@ TEST(IndexPowerCut, SmallCache) {
     EXPECT_GT(cuts, 3000U);
 }
 
+#if H5MOTE_FIXED_CHUNKS && H5MOTE_FILTERS
+
+// A walk that has to begin again gives back the page that it had found, for which there is not room twice.
+TEST(FixedIndex, SmallestCache) {
+    for (const std::uint64_t count : {40U, 300U, 512U}) {
+        Recorded disk(512);
+        FileAccess access;
+        access.metadata_cache = 1024;
+        auto file = File::create(disk.library, disk.recorder, access);
+        ASSERT_EQ(file.status(), Status::ok);
+        DatasetCreate create;
+        create.chunk = {1};
+        create.filters = {filters::fletcher32};
+        auto rows = file->root().create_dataset("rows", kByte.view(), Dataspace::simple({count}), create);
+        ASSERT_EQ(rows.status(), Status::ok);
+        for (std::uint64_t i = 0; i < 3 * count; ++i) {
+            const std::uint64_t at = i * 37 % count;
+            const std::byte row{static_cast<unsigned char>(i)};
+            ASSERT_EQ(rows->write(Selection::hyperslab({at}, {1}), kByte.view(), {&row, 1}), Status::ok) << i;
+            if (i % 5 == 0) {
+                ASSERT_EQ(file->flush(), Status::ok) << i;
+            }
+        }
+        EXPECT_EQ(rows->close(), Status::ok);
+        EXPECT_EQ(file->close(), Status::ok);
+    }
+}
+
+#endif
+
 }  // namespace
 
 #endif
