@@ -57,10 +57,10 @@ Status Tree1Walk::enter(Address address, unsigned level) noexcept {
 // The next child: of a leaf it is handed to entry(), else it is where to go on.
 Status Tree1Walk::step(unsigned level, Address& below) noexcept {
     Level& at = levels_[level];
+    const unsigned i = at.next++;  // also when the node, which was read before, cannot be read again
     MetadataWindow window;
     BTree1Node node;
     H5MOTE_TRY(checker_.judge(open_node(at.address, level, window, node), part_, at.address));
-    const unsigned i = at.next++;
     ConstBytes bytes;
     H5MOTE_TRY(checker_.judge(key(window, i, bytes), part_, at.address));
     std::memcpy(key_, bytes.data(), bytes.size());

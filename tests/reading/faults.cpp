@@ -1,11 +1,12 @@
-// faults [--every N] FILE...: every allocation and every driver call of a walk, or one in N, fails, once and from then
-// on. Then either the walk says so, or it has found the same as without the fault; nothing is leaked. Prints `N points`
-// a file.
+// faults [--every N] FILE...: every allocation and every driver call of a walk and of a check, or one in N, fails, once
+// and from then on. Then either the walk says so, or it has found the same as without the fault; nothing is leaked.
+// Prints `N points` a file.
 #include "all_filters.hpp"
 #include "failing_driver.hpp"
 #include "test_allocators.hpp"
 #include "walker.hpp"
 
+#include <h5mote/check.hpp>
 #include <h5mote/port/malloc.hpp>
 #include <h5mote/vfd/memory.hpp>
 
@@ -23,7 +24,39 @@ using namespace h5mote_test;
 
 std::byte buffer[1024];
 
+enum class Task { walk, check };
 enum class Kind { none, allocation, driver };
+
+// Counts what is wrong, and what there was too little memory to look at.
+class Counter final : public CheckReporter, public SectionVisitor {
+public:
+    void problem(const Problem& problem) noexcept override {
+        errors += !problem.note || problem.kind == ProblemKind::too_large ? 1U : 0U;
+    }
+    Status section(Address address, std::uint64_t size) noexcept override {
+        sections += address ^ size;
+        return Status::ok;
+    }
+    unsigned errors = 0;
+    std::uint64_t sections = 0;
+};
+
+// What `h5mote check` does, and what the file says of its free space.
+Status check(Library& library, Driver& driver, const FileAccess& access, WalkResult& result) {
+    auto file = File::open(library, driver, access);
+    H5MOTE_TRY(file.status());
+    Counter counter;
+    CheckOptions options;
+    options.memory = 8192;
+    CheckSummary summary;
+    const Status checked = check_file(*file, options, counter, &summary);
+    FreeSpaceInfo space;
+    const Status counted = file->free_space(space, &counter);
+    result.errors = counter.errors + (checked != Status::ok ? 1U : 0U) + (counted != Status::ok ? 1U : 0U);
+    result.digest = static_cast<std::uint32_t>(summary.objects + 31 * summary.used + 961 * summary.notes +
+                                               7 * space.bytes + counter.sections);
+    return file->close();
+}
 
 struct Point {
     Kind kind = Kind::none;
@@ -38,7 +71,7 @@ struct Outcome {
     bool clean = true;  // all memory was given back, once each
 };
 
-Outcome run(const std::vector<char>& image, const Point& point) {
+Outcome run(const std::vector<char>& image, Task task, const Point& point) {
     Outcome outcome;
     MallocAllocator heap;
     TrackingAllocator tracking(heap);
@@ -63,7 +96,8 @@ Outcome run(const std::vector<char>& image, const Point& point) {
         access.chunk_cache = 8192;
         WalkLimits limits;
         limits.elements = 64;
-        outcome.opened = walk_file(library, driver, access, buffer, limits, outcome.walk);
+        outcome.opened = task == Task::walk ? walk_file(library, driver, access, buffer, limits, outcome.walk)
+                                            : check(library, driver, access, outcome.walk);
     }
     outcome.failures = failing.failures() + driver.failures();
     outcome.clean = tracking.blocks() == 0 && tracking.errors() == 0;
@@ -71,10 +105,10 @@ Outcome run(const std::vector<char>& image, const Point& point) {
 }
 
 /// Number of points, 0 when one was not as it should be.
-unsigned long sweep(const std::string& path, std::uint64_t every) {
+unsigned long sweep(const std::string& path, Task task, std::uint64_t every) {
     std::ifstream from(path, std::ios::binary);
     const std::vector<char> image(std::istreambuf_iterator<char>(from), {});
-    const Outcome reference = run(image, {});
+    const Outcome reference = run(image, task, {});
     if (reference.opened != Status::ok || reference.walk.errors != 0 || !reference.clean) {
         std::printf("%s: status %d, %u errors without any fault\n", path.c_str(), static_cast<int>(reference.opened),
                     reference.walk.errors);
@@ -84,7 +118,7 @@ unsigned long sweep(const std::string& path, std::uint64_t every) {
     for (const Kind kind : {Kind::allocation, Kind::driver}) {
         for (const bool persistent : {false, true}) {
             for (std::uint64_t at = 1;; at += every) {
-                const Outcome outcome = run(image, {kind, at, persistent});
+                const Outcome outcome = run(image, task, {kind, at, persistent});
                 if (outcome.failures == 0) {
                     break;
                 }
@@ -115,9 +149,11 @@ int main(int argc, char** argv) {
     }
     bool good = argc > first && every > 0;
     for (int i = first; i < argc && every > 0; ++i) {
-        const unsigned long points = sweep(argv[i], every);
-        std::printf("%s: %lu points\n", argv[i], points);
-        good = good && points > 20;
+        for (const Task task : {Task::walk, Task::check}) {
+            const unsigned long points = sweep(argv[i], task, every);
+            std::printf("%s: %lu points\n", argv[i], points);
+            good = good && points > 20;
+        }
     }
     return good ? 0 : 1;
 }
