@@ -20,8 +20,6 @@ file(GLOB h5mote_sources CONFIGURE_DEPENDS
     ${PROJECT_SOURCE_DIR}/vfd/journal/*.cpp
     ${PROJECT_SOURCE_DIR}/port/bare/*.cpp
 )
-# Names of sources are for printed trails, which no measured program has, and come from a list that the build makes.
-list(FILTER h5mote_sources EXCLUDE REGEX "/source_names\\.cpp$")
 function(h5mote_variant name)
     add_library(h5mote_${name} STATIC ${h5mote_sources})
     target_include_directories(h5mote_${name} PUBLIC ${PROJECT_SOURCE_DIR}/core/include PRIVATE ${h5mote_folders})

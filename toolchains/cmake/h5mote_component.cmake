@@ -4,7 +4,8 @@
 #
 # makes the static library h5mote_NAME (alias h5mote::NAME) of the folder's *.cpp. It sees the public headers, its own
 # folder and the folders of what it LINKS (and of what those link), nothing else: a call upwards does not compile.
-# Whoever links it sees the public headers only.
+# Whoever links it sees the public headers only. The global properties H5MOTE_FOLDERS and H5MOTE_SOURCES list what
+# compiling the whole library once more, with another configuration, takes.
 
 set(H5MOTE_WARNINGS -Wall -Wextra -Wconversion -Wshadow)
 # Clang, which builds the fuzz targets, remarks on other things than GCC.
@@ -65,4 +66,5 @@ function(h5mote_component)
     target_link_libraries(${target} ${scope} ${arg_LINKS} h5mote_config)
     set_property(GLOBAL APPEND PROPERTY H5MOTE_COMPONENTS ${target})
     set_property(GLOBAL APPEND PROPERTY H5MOTE_FOLDERS ${folder})
+    set_property(GLOBAL APPEND PROPERTY H5MOTE_SOURCES ${sources})
 endfunction()
