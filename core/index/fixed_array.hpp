@@ -24,11 +24,11 @@ public:
     /// Gives up all blocks of the array and every chunk in it, as ExtensibleArray::dispose().
     Status dispose(Disposal& disposal, Address chunk_bytes) noexcept;
 
+    /// Elements of the array.
+    std::uint64_t size() const noexcept { return elements_; }
 #if H5MOTE_ALL_FORMATS
     /// As ExtensibleArray::switches_at_once().
     bool switches_at_once() const noexcept;
-    /// Elements of the array.
-    std::uint64_t size() const noexcept { return elements_; }
     const ChunkElementFormat& element() const noexcept { return element_; }
     /// The block that holds element `index`, for reading. Works for blocks of any size. corrupt_file, io_error.
     Status block_of(std::uint64_t index, ElementBlock& block) noexcept;

@@ -38,7 +38,7 @@ inline constexpr std::size_t kFile = (kWide    ? 408
 inline constexpr std::size_t kDataset = kWide ? 344 : kLarge ? 288 : H5MOTE_FILTERS != 0 ? 176 : 168;
 inline constexpr std::size_t kFilterEntry = 56;
 inline constexpr std::size_t kChunkSlot = kWide ? 72 : kLarge ? 56 : 48;
-inline constexpr std::size_t kTransfer = (H5MOTE_ALL_FORMATS != 0 ? 1712 : 1168) + 44 * std::size_t{H5MOTE_MAX_RANK};
+inline constexpr std::size_t kTransfer = (H5MOTE_ALL_FORMATS != 0 ? 1712 : 1176) + 44 * std::size_t{H5MOTE_MAX_RANK};
 inline constexpr std::size_t kBucket = sizeof(void*);
 }  // namespace footprint
 
