@@ -6,6 +6,10 @@ void* Context::allocate_spare(MemoryKind kind, std::size_t size) noexcept {
     constexpr std::size_t kAlignment = 8;
     void* memory = accounts_.take(kind, size);
     if (memory == nullptr) {
+        // What stays is placed as if nothing lay idle: else it would come to lie behind small blocks that leave holes.
+        if (kind != MemoryKind::other) {
+            (void)accounts_.drain(allocator_);
+        }
         memory = allocator_.allocate(size, kAlignment);
     }
     if (memory == nullptr && accounts_.drain(allocator_)) {

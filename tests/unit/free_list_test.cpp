@@ -280,16 +280,33 @@ TEST(FreeListsOfALibrary, IdleMemoryIsGivenUpBeforeACacheIsAsked) {
         bench.library.release(MemoryKind::other, blocks[i], kSmall);
     }
     EXPECT_TRUE(bench.arena.largest_free() <= half);
-    void* const large = bench.library.allocate(MemoryKind::chunk, half + kSmall);
+    void* const large = bench.library.allocate(MemoryKind::other, half + kSmall);
     EXPECT_TRUE(large != nullptr);
     EXPECT_EQ(cache.times, 0);
     EXPECT_EQ(bench.library.memory_report().free_list_bytes, 0U);
-    bench.library.release(MemoryKind::chunk, large, half + kSmall);
+    bench.library.release(MemoryKind::other, large, half + kSmall);
     EXPECT_TRUE(bench.library.allocate(MemoryKind::other, sizeof bench_memory) == nullptr);
     EXPECT_EQ(cache.times, 1);
     bench.library.remove_reclaimer(cache);
     EXPECT_EQ(bench.file.close(), Status::ok);
     EXPECT_TRUE(bench.empty());
+}
+
+// What stays is not placed behind idle memory, where it would keep what is free in pieces.
+TEST(FreeListsOfALibrary, WhatStaysIsPlacedAsIfNothingLayIdle) {
+    Bench bench;
+    ASSERT_EQ(bench.create(), Status::ok);
+    bench.library.garbage_collect();
+    void* const first = bench.library.allocate(MemoryKind::other, 64);
+    bench.library.release(MemoryKind::other, first, 64);
+    void* const passing = bench.library.allocate(MemoryKind::other, 56);
+    EXPECT_NE(passing, first);
+    void* const staying = bench.library.allocate(MemoryKind::metadata, 56);
+    EXPECT_EQ(staying, first);
+    EXPECT_EQ(bench.library.memory_report().free_list_bytes, 0U);
+    bench.library.release(MemoryKind::metadata, staying, 56);
+    bench.library.release(MemoryKind::other, passing, 56);
+    EXPECT_EQ(bench.file.close(), Status::ok);
 }
 
 TEST(FreeListsOfALibrary, LimitsAreSetWhileMemoryLiesIdle) {

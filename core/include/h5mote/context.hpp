@@ -43,8 +43,8 @@ public:
     /// what is not in use, and if need be what is, and the allocation is tried again; nullptr then (the trail has the
     /// record, with the bytes asked for).
     void* allocate(MemoryKind kind, std::size_t size) noexcept;
-    /// The same for what can be done without: from the free lists or the allocator. When it refuses, it is asked again
-    /// after the free lists gave back what lies idle; nobody else is asked to give anything back.
+    /// The same for what can be done without: from the free lists or the allocator. When that refuses, it is asked
+    /// again after the free lists gave back what lies idle; nobody else is asked to give anything back.
     void* allocate_spare(MemoryKind kind, std::size_t size) noexcept;
     /// Takes back what allocate() gave, with the same kind and size: into a free list as long as a file is open.
     /// nullptr is ignored.

@@ -5,8 +5,9 @@
 // many bytes, and a Context asks its lists first, whatever it allocates: there is one list for each MemoryKind, and a
 // block is used again for its own size only.
 //
-// What lies idle is nobody's: it is given back to the allocator before an allocation fails, by garbage_collect(), and
-// when the last file is closed.
+// What lies idle is nobody's: it is given back to the allocator before an allocation fails, before anything new is
+// placed that stays (all but MemoryKind::other), by garbage_collect(), and when the last file is closed. So it does
+// not come to lie between what stays.
 #pragma once
 
 #include <h5mote/allocator.hpp>
