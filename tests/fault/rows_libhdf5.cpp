@@ -2,25 +2,7 @@
 
 #include "hdf5_image.hpp"
 
-#include <vector>
-
 namespace h5mote_test {
-
-namespace {
-
-std::vector<std::byte> image_of(h5mote::Driver& driver) {
-    std::uint64_t size = 0;
-    std::vector<std::byte> image;
-    if (driver.end_of_file(size) == h5mote::Status::ok) {
-        image.resize(static_cast<std::size_t>(size));
-        if (driver.read(h5mote::Usage::raw_data, 0, {image.data(), image.size()}) != h5mote::Status::ok) {
-            image.clear();
-        }
-    }
-    return image;
-}
-
-}  // namespace
 
 struct RowReader::Open {
     explicit Open(const std::vector<std::byte>& image) : file(open_image({image.data(), image.size()})) {}

@@ -105,7 +105,8 @@ private:
         Found found;
         std::string bad;
         if (options_.libhdf5 && allowed.created && !only_read_) {
-            bad = compare_by_libhdf5(machine.contents(), allowed);
+            Found by_libhdf5;
+            bad = compare_by_libhdf5(machine.contents(), allowed, by_libhdf5);
         }
         bad += machine.mount();
         if (bad.empty()) {

@@ -1,4 +1,5 @@
 // The other side: libhdf5 opens the image in memory and looks at what append workloads make.
+#include "judge.hpp"
 #include "session.hpp"
 #include "verify.hpp"
 
@@ -24,91 +25,125 @@ struct Types {
     hid_t health;
 };
 
-bool must(const Item& item) {
-    for (const State& state : item.states) {
-        if (state.generation == 0) {
+class Reader {
+public:
+    explicit Reader(hid_t file) : file_(file) {}
+
+    bool state_of(const std::string& key, const Item& item, State& state, std::string& why) const {
+        static const Types types;
+        const std::size_t at = key.find('@');
+        state = {};
+        if (!exists(key.substr(0, at))) {
+            return true;
+        }
+        for (const State& each : item.states) {
+            state = each.generation != 0 ? each : state;
+        }
+        switch (item.kind) {
+            case Kind::attribute:
+                return attribute(key.substr(0, at), key.substr(at + 1), item, state, why);
+            case Kind::soft_link: {
+                char target[64] = {};
+                why = "another link";
+                return H5Lget_val(file_, key.c_str(), target, sizeof target - 1, H5P_DEFAULT) >= 0 &&
+                       item.target == target;
+            }
+            case Kind::group: {
+                const Hdf5Id group(H5Gopen2(file_, key.c_str(), H5P_DEFAULT), H5Gclose);
+                why = "no group";
+                state = {state.generation, 0, 0};
+                return group >= 0;
+            }
+            case Kind::imu:
+                return rows<Imu>(key, item, types.imu, state, why);
+            case Kind::health:
+                break;
+        }
+        return rows<Health>(key, item, types.health, state, why);
+    }
+
+private:
+    bool exists(const std::string& path) const {
+        for (std::size_t end = 1; path != "/" && end != std::string::npos;) {
+            end = path.find('/', end + 1);
+            if (H5Lexists(file_, path.substr(0, end).c_str(), H5P_DEFAULT) <= 0) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    template <typename T>
+    bool rows(const std::string& path, const Item& item, hid_t type, State& state, std::string& why) const {
+        const Hdf5Id log(H5Dopen2(file_, path.c_str(), H5P_DEFAULT), H5Dclose);
+        const Hdf5Id space(log < 0 ? -1 : H5Dget_space(log), H5Sclose);
+        const hssize_t size = space < 0 ? -1 : H5Sget_simple_extent_npoints(space);
+        if (size < 0 || size > 1000000) {
+            why = "cannot be opened";
             return false;
         }
+        std::vector<T> values(static_cast<std::size_t>(size));
+        if (size > 0 && H5Dread(log, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0) {
+            why = "cannot be read";
+            return false;
+        }
+        for (const State& each : item.states) {
+            std::uint64_t i = 0;
+            while (each.generation != 0 && i < values.size() && values[i] == row_at<T>(each.generation, i)) {
+                ++i;
+            }
+            state = {each.generation, i, i};
+            if (i == values.size() && each.generation != 0 && each.allows(state)) {
+                return true;
+            }
+        }
+        why = "other rows, " + std::to_string(size);
+        return false;
     }
-    return true;
-}
 
-template <typename T>
-std::string rows(hid_t file, const std::string& path, const Item& item, hid_t type) {
-    const Hdf5Id log(H5Dopen2(file, path.c_str(), H5P_DEFAULT), H5Dclose);
-    const Hdf5Id space(log < 0 ? -1 : H5Dget_space(log), H5Sclose);
-    if (space < 0) {
-        return path + ": cannot be opened; ";
-    }
-    const hssize_t size = H5Sget_simple_extent_npoints(space);
-    if (size < 0 || size > 1000000) {
-        return path + ": size; ";
-    }
-    std::vector<T> values(static_cast<std::size_t>(size));
-    if (size > 0 && H5Dread(log, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0) {
-        return path + ": cannot be read; ";
-    }
-    for (const State& each : item.states) {
-        std::uint64_t i = 0;
-        while (each.generation != 0 && i < values.size() && values[i] == row_at<T>(each.generation, i)) {
-            ++i;
+    bool attribute(const std::string& path, const std::string& name, const Item& item, State& state,
+                   std::string& why) const {
+        const Hdf5Id object(H5Oopen(file_, path.c_str(), H5P_DEFAULT), H5Oclose);
+        const htri_t there = object < 0 ? -1 : H5Aexists(object, name.c_str());
+        if (there == 0) {
+            state = {};
+            return true;
         }
-        if (i == values.size() && each.allows({each.generation, i, i})) {
-            return "";
+        const Hdf5Id found(there < 0 ? -1 : H5Aopen(object, name.c_str(), H5P_DEFAULT), H5Aclose);
+        std::int32_t value = 0;
+        if (found < 0 || H5Aread(found, H5T_NATIVE_INT32, &value) < 0) {
+            why = "cannot be read";
+            return false;
         }
+        const std::string key = path + "@" + name;
+        for (const State& each : item.states) {
+            if (each.generation != 0 && attribute_value(key, each.least) == value) {
+                state = each;
+                return true;
+            }
+        }
+        why = "value " + std::to_string(value);
+        return false;
     }
-    return path + ": other rows, " + std::to_string(size) + "; ";
-}
 
-std::string attribute(hid_t file, const std::string& key, const Item& item) {
-    const std::size_t at = key.find('@');
-    const Hdf5Id object(H5Oopen(file, key.substr(0, at).c_str(), H5P_DEFAULT), H5Oclose);
-    const Hdf5Id found(object < 0 ? -1 : H5Aopen(object, key.substr(at + 1).c_str(), H5P_DEFAULT), H5Aclose);
-    std::int32_t value = 0;
-    if (found < 0 || H5Aread(found, H5T_NATIVE_INT32, &value) < 0) {
-        return key + ": cannot be read; ";
-    }
-    for (const State& each : item.states) {
-        if (each.generation != 0 && attribute_value(key, each.least) == value) {
-            return "";
-        }
-    }
-    return key + ": value " + std::to_string(value) + "; ";
-}
+    hid_t file_;
+};
 
 }  // namespace
 
-std::string compare_by_libhdf5(h5mote::ConstBytes image, const History::Interval& allowed) {
-    static const Types types;
+std::string compare_by_libhdf5(h5mote::ConstBytes image, const History::Interval& allowed, Found& found) {
     const Hdf5Id file = open_image(image);
     if (file < 0) {
-        return "libhdf5 does not open it; ";
-    }
-    std::string bad;
-    for (const auto& [key, item] : allowed.items) {
-        // What may be missing is h5mote's to judge.
-        if (!must(item)) {
-            continue;
+        for (const auto& [key, item] : allowed.items) {
+            found[key] = {};
         }
-        switch (item.kind) {
-            case Kind::group: {
-                const Hdf5Id group(H5Gopen2(file, key.c_str(), H5P_DEFAULT), H5Gclose);
-                bad += group < 0 ? key + ": no group; " : "";
-                break;
-            }
-            case Kind::imu:
-                bad += rows<Imu>(file, key, item, types.imu);
-                break;
-            case Kind::health:
-                bad += rows<Health>(file, key, item, types.health);
-                break;
-            case Kind::attribute:
-                bad += attribute(file, key, item);
-                break;
-            case Kind::soft_link:
-                break;
-        }
+        return allowed.created ? "libhdf5 does not open it; " : "";
     }
+    const Reader reader(file);
+    const std::string bad =
+        judge(allowed, found, [&](const std::string& key, const Item& item, State& state, std::string& why) {
+            return reader.state_of(key, item, state, why);
+        });
     return bad.empty() ? bad : "libhdf5: " + bad;
 }
 

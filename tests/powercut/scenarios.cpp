@@ -196,7 +196,7 @@ Scenario sessions(unsigned count, unsigned rows, bool filtered, std::uint8_t siz
     return [=](Scene& scene) {
         FileCreate create;
         create.sizeof_addr = sizeof_addr;
-        create.track_link_order = true;
+        create.track_link_order = H5MOTE_CREATION_ORDER != 0;
         for (unsigned number = 0; number < count; ++number) {
             Session session = scene.session();
             session.open(create);

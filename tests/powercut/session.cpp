@@ -57,7 +57,7 @@ void Session::group(const std::string& path, bool track_order) {
         return;
     }
     GroupCreate create;
-    create.track_link_order = track_order;
+    create.track_link_order = track_order && H5MOTE_CREATION_ORDER != 0;
     const bool known = history_.now(path) != nullptr;
     auto result = known ? groups_["/"].open_group(path) : groups_["/"].create_group(path, create);
     if (done(result.status(), "group", path)) {

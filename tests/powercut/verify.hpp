@@ -21,8 +21,8 @@ std::string find_problems(h5mote::Driver& driver);
 std::string resume(h5mote::Driver& driver, History& history, const std::function<std::size_t()>& operations,
                    bool may_be_full);
 
-/// Opens the image with libhdf5 as it lies, read-only, and compares what append workloads make.
-std::string compare_by_libhdf5(h5mote::ConstBytes image, const History::Interval& allowed);
+/// The same by libhdf5, which opens the image as it lies.
+std::string compare_by_libhdf5(h5mote::ConstBytes image, const History::Interval& allowed, Found& found);
 
 /// The items as they were found, for a History that goes on from there.
 Items only(const Items& items, const Found& found);

@@ -1,9 +1,11 @@
 // libhdf5 beside h5mote: identifiers that close themselves, and a file in memory.
 #pragma once
 
-#include <h5mote/span.hpp>
+#include <h5mote/driver.hpp>
 
 #include <hdf5.h>
+
+#include <vector>
 
 namespace h5mote_test {
 
@@ -24,6 +26,19 @@ private:
     hid_t id_;
     herr_t (*close_)(hid_t);
 };
+
+/// All that a storage holds; nothing when it cannot be read.
+inline std::vector<std::byte> image_of(h5mote::Driver& driver) {
+    std::uint64_t size = 0;
+    std::vector<std::byte> image;
+    if (driver.end_of_file(size) == h5mote::Status::ok) {
+        image.resize(static_cast<std::size_t>(size));
+        if (driver.read(h5mote::Usage::raw_data, 0, {image.data(), image.size()}) != h5mote::Status::ok) {
+            image.clear();
+        }
+    }
+    return image;
+}
 
 /// Opens a copy of the image for reading; negative when libhdf5 refuses. Its messages are not printed from then on.
 inline Hdf5Id open_image(h5mote::ConstBytes image) {

@@ -1,0 +1,44 @@
+// What a logger does to a file in the profile that ships with it, cut as in file_cuts_test.cpp. Rows, attributes and
+// links are read by libhdf5 alone.
+#include "disk_cuts.hpp"
+
+#include <gtest/gtest.h>
+
+using namespace h5mote_test;
+
+namespace {
+
+DiskOptions options(std::uint32_t sector = 512) {
+    DiskOptions result;
+    result.recoveries = 12;
+    result.recovery_of = 16;
+    result.sector = sector;
+    result.libhdf5 = false;  // who compares already
+    return result;
+}
+
+Appending one_row_chunks() {
+    Appending result{1};
+    result.chunk = 1;
+    result.rows = 260;
+    result.reserve = 48;
+    return result;
+}
+
+}  // namespace
+
+TEST(LoggerPowerCut, Append1) { cut_disks("logger-append-1", appending({1}), 1850, options()); }
+TEST(LoggerPowerCut, Append16) { cut_disks("logger-append-16", appending({16}), 1900, options()); }
+TEST(LoggerPowerCut, Chunks) { cut_disks("logger-chunks", appending(one_row_chunks()), 13000, options()); }
+TEST(LoggerPowerCut, Rates) { cut_disks("logger-rates", rates(175, 2, false), 4600, options()); }
+TEST(LoggerPowerCut, Objects) { cut_disks("logger-objects", objects(160, 4, false), 13700, options()); }
+TEST(LoggerPowerCut, Attributes) { cut_disks("logger-attributes", attributes(40, 1), 2800, options()); }
+TEST(LoggerPowerCut, Links) { cut_disks("logger-links", links(24, 1, false), 17300, options()); }
+TEST(LoggerPowerCut, Remaking) { cut_disks("logger-remaking", remaking(16, 1), 2700, options()); }
+TEST(LoggerPowerCut, Sessions) { cut_disks("logger-sessions", sessions(5, 32, false, 4), 4200, options()); }
+TEST(LoggerPowerCut, SectorsOf128) { cut_disks("logger-sectors-128", objects(60, 2, false), 24900, options(128)); }
+TEST(LoggerPowerCut, Full) {
+    DiskOptions full = options();
+    full.limit = 12000;
+    cut_disks("logger-full", filling(false, false), 7800, full);
+}
