@@ -359,7 +359,7 @@ Status VirtualExtent::run() noexcept {
         }
         std::uint64_t size = 0;
         status = mappings_.source().unlimited_dimension() >= 0 ? unlimited_size(size) : blocks_size(size);
-        if (status == Status::unsupported && !mappings_.same_file() && dataset_.file().access().opener == nullptr) {
+        if (status == Status::unsupported && !mappings_.same_file() && dataset_.file().opener() == nullptr) {
             // Nobody opens the file of this source: it is taken to be as long as when this file was written.
             size = dataset_.dims()[unlimited];
         } else if (status != Status::ok && !is_missing(status)) {

@@ -9,7 +9,7 @@ namespace h5mote {
 // The caller gets a reference. An open file holds none of those that its links name, so that links in a circle keep no
 // file open.
 Status FileState::open_other(std::string_view name, OpenPurpose purpose, FileState*& file) noexcept {
-    DriverOpener* const opener = access_.opener;
+    DriverOpener* const opener = this->opener();
     if (opener == nullptr || open_driver == nullptr) {
         return context.unsupported(Module::file, H5MOTE_HERE, Feature::external_link);
     }

@@ -102,6 +102,11 @@ public:
     bool truncated() const noexcept { return truncated_; }
     std::uint64_t base() const noexcept { return base_driver_.base(); }
     const FileAccess& access() const noexcept { return access_; }
+#if H5MOTE_OTHER_FILES
+    DriverOpener* opener() const noexcept { return access_.opener; }
+#else
+    DriverOpener* opener() const noexcept { return nullptr; }
+#endif
 
     /// Opens a file that this one names, or finds that it is open already; the caller gets one reference. unsupported:
     /// no opener; not_found and what opening a file returns.

@@ -108,7 +108,7 @@ public:
         return locks_ == 0 ? do_unlock() : Status::ok;
     }
 
-#if H5MOTE_OTHER_FILES
+#if H5MOTE_OTHER_FILES || H5MOTE_ALL_FORMATS
     /// What the superblock says to the driver that the file was made with (H5FD_sb_load): `name` is the eight bytes
     /// that tell which driver ("NCSAfami", "NCSAmult"), `info` what it wrote. Called once per opening, after the
     /// superblock was read and before anything else is. `end` comes as the recorded end of file, counted from address

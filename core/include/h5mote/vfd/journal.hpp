@@ -116,7 +116,7 @@ public:
     Status keep_room(std::uint32_t ranges, std::uint64_t bytes) noexcept override;
     /// Opens again, if anything was written since the last commit; report() tells of that. What open() returns.
     Status discard() noexcept override;
-#if H5MOTE_OTHER_FILES
+#if H5MOTE_OTHER_FILES || H5MOTE_ALL_FORMATS
     Status use_superblock_info(std::string_view name, ConstBytes info, std::uint64_t& end) noexcept override {
         return home_.use_superblock_info(name, info, end);
     }
