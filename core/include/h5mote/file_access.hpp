@@ -54,8 +54,8 @@ struct FileAccess {
     /// single write switches them from old to new. false: a change of such an object is refused, `unsupported` with
     /// Feature::ordered_writing, before anything is written; through a JournalDriver it is safe. true: it is made all
     /// the same, and a power cut within that one write can lose the object. The same goes in profile logger for the
-    /// headers of their chunk indexes (extensible arrays), one in seven; elsewhere the first change copies the index to a
-    /// place where one write does.
+    /// headers of their chunk indexes (extensible arrays), one in seven; elsewhere the first change copies the index to
+    /// a place where one write does.
     bool torn_headers = false;
     /// The default is strong, where libhdf5's is weak: a firmware that closes its file before the power goes wants the
     /// file closed, whatever handle it forgot.
