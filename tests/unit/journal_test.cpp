@@ -543,6 +543,35 @@ TEST(Journal, NeverReplayedOntoAnotherFile) {
 }
 
 // An empty log is none: others may have changed the file meanwhile.
+// A log that was copied when it held transactions, and put back when these and later ones are in the file: wherever the
+// file was changed, the transactions do not come a second time.
+TEST(Journal, OlderLogIsNotReplayed) {
+    static std::byte older[sizeof log_bytes];
+    for (const std::uint64_t first : {0, 100, 1300, 1500, 2400}) {
+        for (const std::uint64_t second : {0, 100, 1300, 1500, 2400}) {
+            Files files;
+            ASSERT_EQ(fill(files.home, 0, 9, 1000), Status::ok);
+            ASSERT_EQ(fill(files.home, 1000, 9, 1000), Status::ok);
+            ASSERT_EQ(fill(files.home, 2000, 9, 900), Status::ok);
+            ASSERT_EQ(files.journal.open(small()), Status::ok);
+            ASSERT_EQ(fill(files.journal, first, 1, 40), Status::ok);
+            ASSERT_EQ(files.journal.sync(), Status::ok);
+            const auto size = static_cast<std::size_t>(length(files.log));
+            std::memcpy(older, log_bytes, size);
+            // It is a good one as yet.
+            JournalDriver again{files.home, files.log, work_too};
+            ASSERT_EQ(again.open(small()), Status::ok);
+            ASSERT_EQ(again.report().state, JournalState::replayed);
+            ASSERT_EQ(fill(again, second, 2, 40), Status::ok);
+            ASSERT_EQ(again.close(), Status::ok);
+            ASSERT_EQ(files.log.write(kRaw, 0, {older, size}), Status::ok);
+            EXPECT_EQ(files.journal.open(small()), Status::invalid_argument);
+            EXPECT_EQ(files.journal.report().state, JournalState::other_file);
+            EXPECT_TRUE(holds(files.home, second, second + 40, 2));
+        }
+    }
+}
+
 TEST(Journal, FileMayChangeWhileTheLogIsEmpty) {
     Files files;
     ASSERT_EQ(files.journal.open(small()), Status::ok);

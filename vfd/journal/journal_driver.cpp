@@ -157,6 +157,7 @@ void JournalDriver::forget() noexcept {
     pending_ = false;
     unsynced_ = false;
     may_change_ = false;
+    witness_ = 0;
 }
 
 // Before the first change of a session: what others wrote into the home must be as durable as the samples of it.
@@ -314,12 +315,13 @@ bool JournalDriver::extend_last(std::uint64_t address, ConstBytes from) noexcept
 
 Status JournalDriver::put_pieces(std::uint64_t address, ConstBytes from) noexcept {
     close_last();
-    const Place before{position(), chain_};
+    const Place before{position(), chain_, witness_};
     while (!from.empty()) {
         std::size_t size = kPage - static_cast<std::size_t>(address % kPage);
         size = size < from.size() ? size : from.size();
         size = size < buffer_.size() - kRecordSize ? size : buffer_.size() - kRecordSize;
-        const Status status = put(kPiece, address, from.first(size));
+        Status status = witness(address);
+        status = status == Status::ok ? put(kPiece, address, from.first(size)) : status;
         if (status != Status::ok) {
             undo(before);
             return status;
@@ -337,7 +339,7 @@ Status JournalDriver::put(std::uint8_t type, std::uint64_t address, ConstBytes p
     }
     close_last();
     last_ = used_;
-    std::uint32_t done = kDone;
+    std::uint32_t done = kWitness | witness_;
     std::uint32_t& newest = type == kPiece ? list(address) : type == kCut ? last_cut_ : done;
     Writer writer(buffer_.subspan(used_));
     writer.u32(0);
@@ -386,6 +388,19 @@ void JournalDriver::undo(const Place& place) noexcept {
     used_ = place.position >= buffer_at_ ? place.position - buffer_at_ : 0;
     buffer_at_ = place.position >= buffer_at_ ? buffer_at_ : place.position;
     chain_ = place.chain;
+    witness_ = place.witness;
+}
+
+// Adds what a piece at `address` takes the place of to what tells the home of this round from a later one.
+Status JournalDriver::witness(std::uint64_t address) noexcept {
+    const std::uint64_t end = base_ < home_size_ ? base_ : home_size_;
+    if (address < end) {
+        std::byte bytes[kWitnessed];
+        const Bytes old(bytes, end - address < kWitnessed ? static_cast<std::size_t>(end - address) : kWitnessed);
+        H5MOTE_TRY(home_.read(Usage::raw_data, address, old));
+        witness_ = lookup3(old, witness_);
+    }
+    return Status::ok;
 }
 
 Status JournalDriver::commit(bool changes_home) noexcept {

@@ -24,8 +24,10 @@
 //    7  1  zero
 //    8  8  address of the piece; new length of the file
 //   16  4  piece: position of the piece before it of the same list, 0: none; list of an address: its 4 KiB page modulo
-//          the number of lists. cut: position of the cut before it. commit: "done", so that one whose last bytes did
-//          not arrive does not become whole when the log is made longer
+//          the number of lists. cut: position of the cut before it. commit: 80000000 hex, so that one whose last bytes
+//          did not arrive does not become whole when the log is made longer, or-ed with the checksum of what the home
+//          held, when the round began, where the pieces of the round go: 16 bytes from the address of each on, as far
+//          as the base reaches, each checksum the seed of the next. "done" in logs that have no such checksum
 //   20  -  payload, for a piece, which never crosses a boundary of 4 KiB
 //
 // The first record that does not fit its checksum ends the log; what counts ends with the last commit before. Checksums
@@ -66,7 +68,8 @@ constexpr unsigned kCells = 24;
 constexpr std::uint32_t kCellSize = 64;
 constexpr unsigned kCellsAt = 32;  // in the header
 constexpr std::uint16_t kVersion = 1;
-constexpr std::uint32_t kDone = 0x656e6f64;
+constexpr std::uint32_t kWitness = 0x80000000;
+constexpr std::uint32_t kWitnessed = 16;  // bytes of the home from the address of a piece on
 constexpr std::uint32_t kNone = 0xffffffff;
 
 enum Type : std::uint8_t { kPiece = 1, kCut = 2, kCommit = 3, kCommitAndChange = 4 };
@@ -85,6 +88,7 @@ struct JournalDriver::Record {
 struct JournalDriver::Place {
     std::uint32_t position;
     std::uint32_t chain;
+    std::uint32_t witness;
 };
 
 /// What open() takes from a header. The checksums of cells stay in the log until they are asked for.

@@ -211,9 +211,10 @@ Status JournalDriver::recover(const Header& header) noexcept {
         return Status::over_budget;
     }
     std::uint32_t touched = 0;
-    H5MOTE_TRY(index(header, touched));
+    bool newer = false;
+    H5MOTE_TRY(index(header, touched, newer));
     H5MOTE_TRY(belongs(header, touched, same));
-    if (!same) {
+    if (!same || newer) {
         return refuse(JournalState::other_file, Status::invalid_argument);
     }
     begun_ = true;
@@ -280,8 +281,9 @@ Status JournalDriver::follows(std::uint32_t at, const Record& record, std::uint3
     return Status::ok;
 }
 
-// Makes the lists of what was committed, if it was written with as many, and finds out which cells it changes.
-Status JournalDriver::index(const Header& header, std::uint32_t& touched) noexcept {
+// Makes the lists of what was committed, if it was written with as many, and finds out which cells it changes, and
+// whether something has changed already although no commit permits it.
+Status JournalDriver::index(const Header& header, std::uint32_t& touched, bool& newer) noexcept {
     for (std::uint32_t i = 0; i < options_.lists; ++i) {
         lists_[i] = 0;
     }
@@ -289,9 +291,13 @@ Status JournalDriver::index(const Header& header, std::uint32_t& touched) noexce
     for (std::uint32_t at = kFirstRecord; at < committed_; at += kRecordSize + record.length) {
         H5MOTE_TRY(fetch_record(at, record));
         if (record.type >= kCommit) {
+            newer = newer || (!may_change_ && record.previous >= kWitness && record.previous != (kWitness | witness_));
             continue;
         }
         const bool cut = record.type == kCut;
+        if (!cut && !may_change_) {
+            H5MOTE_TRY(witness(record.address));
+        }
         std::uint32_t& newest = cut ? last_cut_ : list(record.address);
         if (record.previous != newest && (cut || header.lists == options_.lists)) {
             return refuse(JournalState::damaged, Status::corrupt_file);

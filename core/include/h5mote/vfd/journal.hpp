@@ -63,11 +63,14 @@ struct JournalReport {
 /// is a barrier. Unsynced writes may be lost, torn at any byte and arrive in any order.
 ///
 /// What it costs: each byte is written twice, with 20 bytes for each write (or 4 KiB of a large one) and 20 for each
-/// sync. A sync is one sync of the log; each time the log is full there is one more of the home and another of the log.
+/// sync; where a write goes into the file, not behind its end, 16 bytes of that are read. A sync is one sync of the
+/// log; each time the log is full there is one more of the home and another of the log.
 ///
 /// The home alone is the file as of the last carrying over. Before other programs see it, close(), or `h5mote recover`.
-/// A log knows its file by samples of its bytes, the newest among them, and by its length: transactions are never
-/// replayed onto another file, nor onto one that was changed without the log where samples show it.
+/// A log knows its file by samples of its bytes, the newest among them, by what stood where its own transactions go,
+/// and by the file's length: transactions are never replayed onto another file, nor onto one that was changed without
+/// the log where samples show it. So an older copy of a log is refused once what it holds is in the file; but not one
+/// that was copied while that was carried over, before the next round began.
 class JournalDriver final : public Driver {
 public:
     /// Bytes of work memory: `gathered` for records on their way to the log (at least 256; write() copies through them,
@@ -153,7 +156,7 @@ private:
     Status recover(const Header& header) noexcept;
     Status scan() noexcept;
     Status follows(std::uint32_t at, const Record& record, std::uint32_t chain, bool& valid) noexcept;
-    Status index(const Header& header, std::uint32_t& touched) noexcept;
+    Status index(const Header& header, std::uint32_t& touched, bool& newer) noexcept;
     Status belongs(const Header& header, std::uint32_t touched, bool& same) noexcept;
     Status refuse(JournalState state, Status status) noexcept;
 
@@ -170,6 +173,7 @@ private:
     void close_last() noexcept;
     Status flush() noexcept;
     void undo(const Place& place) noexcept;
+    Status witness(std::uint64_t address) noexcept;
     Status put_pieces(std::uint64_t address, ConstBytes from) noexcept;
     Status commit(bool changes_home) noexcept;
     Status checkpoint() noexcept;
@@ -200,6 +204,7 @@ private:
     std::uint64_t granted_ = 0;     // and that there is room for besides, as it was kept until just now
     std::uint32_t sequence_ = 0;    // of the newest header
     std::uint32_t chain_ = 0;       // checksum of the last complete record
+    std::uint32_t witness_ = 0;     // checksum of what the pieces of this round take the place of
     std::uint32_t buffer_at_ = 0;
     std::uint32_t used_ = 0;       // bytes of the buffer
     std::uint32_t last_ = 0;       // the record in the buffer that can still be extended, kNone: none
