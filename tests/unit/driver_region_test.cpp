@@ -2,10 +2,9 @@
 #include <h5mote/vfd/memory.hpp>
 #include <h5mote/vfd/region.hpp>
 
+#include "driver_bytes.hpp"
 #include "forwarding_driver.hpp"
 #include "test.hpp"
-
-#include <cstring>
 
 namespace {
 
@@ -14,32 +13,6 @@ using namespace h5mote_test;
 
 constexpr Usage kRaw = Usage::raw_data;
 std::byte work[512];
-
-Status fill(Driver& driver, std::uint64_t address, unsigned char value, std::size_t count) noexcept {
-    static std::byte bytes[1024];
-    std::memset(bytes, value, count);
-    return driver.write(kRaw, address, {bytes, count});
-}
-
-// Whether [from, to) of the file holds nothing but `value`.
-bool holds(Driver& driver, std::uint64_t from, std::uint64_t to, unsigned char value) noexcept {
-    static std::byte bytes[1024];
-    const auto count = static_cast<std::size_t>(to - from);
-    if (driver.read(kRaw, from, {bytes, count}) != Status::ok) {
-        return false;
-    }
-    for (std::size_t i = 0; i < count; ++i) {
-        if (bytes[i] != std::byte{value}) {
-            return false;
-        }
-    }
-    return true;
-}
-
-std::uint64_t length(Driver& driver) noexcept {
-    std::uint64_t size = 0;
-    return driver.end_of_file(size) == Status::ok ? size : ~std::uint64_t{0};
-}
 
 TEST(Region, ShowsAPart) {
     static std::byte bytes[256];

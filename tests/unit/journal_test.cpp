@@ -3,6 +3,7 @@
 #include <h5mote/vfd/region.hpp>
 
 #include "counting_driver.hpp"
+#include "driver_bytes.hpp"
 #include "failing_driver.hpp"
 #include "test.hpp"
 
@@ -41,32 +42,6 @@ struct Files {
         std::memset(log_bytes, 0xdd, sizeof log_bytes);
     }
 };
-
-Status fill(Driver& driver, std::uint64_t address, unsigned char value, std::size_t count) noexcept {
-    static std::byte bytes[1024];
-    std::memset(bytes, value, count);
-    return driver.write(kRaw, address, {bytes, count});
-}
-
-// Whether [from, to) of the file holds nothing but `value`.
-bool holds(Driver& driver, std::uint64_t from, std::uint64_t to, unsigned char value) noexcept {
-    static std::byte bytes[1024];
-    const auto count = static_cast<std::size_t>(to - from);
-    if (driver.read(kRaw, from, {bytes, count}) != Status::ok) {
-        return false;
-    }
-    for (std::size_t i = 0; i < count; ++i) {
-        if (bytes[i] != std::byte{value}) {
-            return false;
-        }
-    }
-    return true;
-}
-
-std::uint64_t length(Driver& driver) noexcept {
-    std::uint64_t size = 0;
-    return driver.end_of_file(size) == Status::ok ? size : ~std::uint64_t{0};
-}
 
 TEST(Journal, MemoryIsKnownWhileCompiling) {
     static_assert(JournalDriver::required_memory() == 1024);
