@@ -281,8 +281,13 @@ Status DatasetState::chunk_in_place(Address index, bool create, Address& address
     if (location.address == kUndefinedAddress && create) {
         bool zeros = false;
         H5MOTE_TRY(allocate_chunks(index, location, zeros, index_phase(within(index))));
-        if (!zeros) {
-            H5MOTE_TRY(fill_file(location.address, chunk_bytes_));
+        const Status status = zeros ? Status::ok : fill_file(location.address, chunk_bytes_);
+        if (status != Status::ok) {
+            // Elements that were never written would be what the space held.
+            if (table_.set(index, ChunkLocation{}, 0, 1) == Status::ok) {
+                file_->space.release(location.address, chunk_bytes_, true);
+            }
+            return status;
         }
     }
     address = location.address;

@@ -82,4 +82,47 @@ TEST(UnstoredRows, GoWithTheirDataset) {
     EXPECT_TRUE(test.bench.empty());
 }
 
+#if H5MOTE_PARTIAL_IO
+
+// A chunk that the chunk cache has no room for is filled on the storage before the first row goes there. When that is
+// refused, what was never written still has the fill value.
+TEST(UnstoredRows, AChunkThatCannotBeFilledIsNotThere) {
+    constexpr std::uint64_t kUnwritten = 13;
+    bool refused = true;
+    for (unsigned k = 1; refused; ++k) {
+        Bench bench;
+        FailingDriver failing(bench.driver);
+        auto file = File::create(bench.library, failing, bench.access);
+        ASSERT_EQ(file.status(), Status::ok);
+        DatasetCreate create;
+        create.chunk = {200};
+        const FileFill fill(9);
+        create.fill = fill.view();
+        auto log = file->root().create_dataset<std::int32_t>("log", create);
+        ASSERT_EQ(log.status(), Status::ok);
+        ASSERT_EQ(log->set_extent({kUnwritten}), Status::ok);
+        ASSERT_EQ(file->flush(), Status::ok);
+        failing.arm({k, true, Status::no_space, kWriteCall});
+        const Status status = log->append(5);
+        refused = status != Status::ok;
+        ASSERT_TRUE(!refused || status == Status::no_space);
+        failing.disarm();
+        EXPECT_EQ(log->close(), Status::ok);
+        EXPECT_EQ(file->close(), Status::ok);
+        ASSERT_EQ(bench.open(), Status::ok);
+        auto again = bench.file.root().open_dataset<std::int32_t>("log");
+        ASSERT_EQ(again->size(), kUnwritten + (refused ? 0 : 1));
+        std::int32_t rows[kUnwritten] = {};
+        EXPECT_EQ(again->read(Selection::hyperslab({0}, {kUnwritten}), Span<std::int32_t>(rows)), Status::ok);
+        for (const std::int32_t row : rows) {
+            EXPECT_EQ(row, 9);
+        }
+        EXPECT_EQ(again->close(), Status::ok);
+        EXPECT_EQ(bench.file.close(), Status::ok);
+        EXPECT_TRUE(bench.empty());
+    }
+}
+
+#endif
+
 #endif
