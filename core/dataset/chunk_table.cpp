@@ -240,6 +240,21 @@ std::uint32_t ChunkTable::reach(Address index) const noexcept {
 }
 
 #if H5MOTE_FIXED_CHUNKS
+bool ChunkTable::wants_all(std::uint64_t& bytes) const noexcept {
+    return kind_ == ChunkIndex::implicit && single_.address == kUndefinedAddress &&
+           checked_multiply<std::uint64_t>(shape_.chunks, shape_.chunk_bytes, bytes);
+}
+
+Status ChunkTable::place_all(Address address) noexcept {
+    LayoutMessage layout;
+    H5MOTE_TRY(read_layout(layout));
+    layout.address = address;
+    note_change();
+    H5MOTE_TRY(store_layout(layout));
+    single_.address = address;
+    return Status::ok;
+}
+
 // A single chunk is named by the layout message itself: [size | mask] | address at its end.
 Status ChunkTable::set_single(const ChunkLocation& location) noexcept {
     MessageIterator message(*file_, shape_.dataset);

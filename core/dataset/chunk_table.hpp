@@ -66,6 +66,12 @@ public:
     /// Enters `count` chunks, at most reach(index), whose addresses are `stride` bytes apart.
     Status set(Address index, const ChunkLocation& location, Address stride, std::uint32_t count,
                Phase phase = Phase::index) noexcept;
+#if H5MOTE_FIXED_CHUNKS
+    /// Whether all chunks, which stand one behind the other without an index, have no space yet; bytes of all of them.
+    bool wants_all(std::uint64_t& bytes) const noexcept;
+    /// They stand at `address` from now on.
+    Status place_all(Address address) noexcept;
+#endif
     /// Gives up the index and every chunk. unsupported: an index by coordinates.
     Status dispose(Disposal& disposal) noexcept;
     /// Before a chunk that find() finds gets the first row that counts.

@@ -84,6 +84,14 @@ Status DatasetState::allocate_chunks(Address index, ChunkLocation& location, boo
     if (H5MOTE_WRITE == 0) {
         return Status::read_only;
     }
+#if H5MOTE_FIXED_CHUNKS && H5MOTE_PARTIAL_IO
+    std::uint64_t all = 0;
+    if (table_.wants_all(all)) {
+        H5MOTE_TRY(allocate_implicit(all));
+        zeros = true;
+        return table_.find(index, location);
+    }
+#endif
     std::uint32_t count = 1;
     if (zero_fill_ && table_.can_reserve() && rank_ == 1) {
         H5MOTE_TRY(table_.make_place(index, phase));
@@ -274,6 +282,26 @@ Status DatasetState::fill_file(Address address, Address bytes) noexcept {
     }
     return Status::ok;
 }
+
+#if H5MOTE_FIXED_CHUNKS
+Status DatasetState::allocate_implicit(std::uint64_t bytes) noexcept {
+    Address address = 0;
+    bool zeros = false;
+    const Address size = narrow(bytes);
+    if (size != bytes) {
+        return file_->context.fail(Module::dataset, H5MOTE_HERE, Status::no_space, 0, bytes);
+    }
+    H5MOTE_TRY(file_->space.allocate(Usage::raw_data, size, address, &zeros));
+    Status status = zeros && zero_fill_ ? Status::ok : fill_file(address, size);
+    if (status == Status::ok) {
+        status = table_.place_all(address);
+    }
+    if (status != Status::ok) {
+        file_->space.release(address, size, true);
+    }
+    return status;
+}
+#endif
 
 Status DatasetState::chunk_in_place(Address index, bool create, Address& address) noexcept {
     ChunkLocation location;

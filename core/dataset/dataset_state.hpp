@@ -171,6 +171,10 @@ private:
     Status append_in_place(const std::byte* records, std::size_t record_size, std::size_t count,
                            const Conversion* conversion) noexcept;
     Status allocate_chunks(Address index, ChunkLocation& location, bool& zeros, Phase phase) noexcept;
+#if H5MOTE_FIXED_CHUNKS && H5MOTE_PARTIAL_IO
+    // libhdf5 gives all chunks up to the maximum extent their space at once, as soon as there is an element.
+    H5MOTE_STEP Status allocate_implicit(std::uint64_t bytes) noexcept;
+#endif
     H5MOTE_STEP Status prepare_chunks(Address from, Address to, Phase phase) noexcept;
     /// Rows of a chunk of a one-dimensional dataset.
     std::uint32_t chunk_rows() noexcept { return static_cast<std::uint32_t>(chunk_dims()[0]); }

@@ -67,6 +67,7 @@ struct Made {
     bool written = false;
     hsize_t chunk = 4;  // rows, at most
     hsize_t rows = 3;
+    bool early = false;  // space for chunks is allocated early
 };
 
 // Its file, with an object header of about `pad` bytes before that of the dataset.
@@ -86,6 +87,9 @@ Image made_by_libhdf5(std::size_t pad, const Made& made) {
     const hid_t type = H5Tcreate(H5T_OPAQUE, made.element);
     const Image elements(static_cast<std::size_t>(made.rows) * made.element, std::byte{1});
     H5Pset_fill_value(chunked, type, elements.data());
+    if (made.early) {
+        H5Pset_alloc_time(chunked, H5D_ALLOC_TIME_EARLY);
+    }
     if (made.filtered) {
         H5Pset_fletcher32(chunked);
     }
@@ -232,6 +236,25 @@ TEST(RefusedChanges, TheSameExtentInAHeaderAcrossSectors) {
 }
 
 #if H5MOTE_FILTERS && H5MOTE_FIXED_CHUNKS && H5MOTE_PARTIAL_IO
+
+// libhdf5 lays all chunks of such a dataset one behind the other, without an index, when it gets its first row.
+TEST(RefusedChanges, NotTheFirstRowOfChunksWithoutAnIndex) {
+    Made made;
+    made.most = 158;
+    made.rows = 0;
+    made.chunk = 2;
+    made.early = true;
+    Storage storage(made_by_libhdf5(8, made), 4096);
+    auto dataset = storage.file.root().open_dataset("d");
+    ASSERT_EQ(dataset.status(), Status::ok);
+    const std::int32_t rows[3] = {7, 8, 9};
+    EXPECT_EQ(dataset->append_records(rows, 3), Status::ok);
+    EXPECT_EQ(dataset->set_extent({100}), Status::ok);
+    EXPECT_EQ(dataset->close(), Status::ok);
+    EXPECT_TRUE(findings_in(storage.file).none());
+    EXPECT_EQ(storage.file.close(), Status::ok);
+    EXPECT_EQ(rows_by_libhdf5(storage.image()), 100);
+}
 
 // All rows, each byte of which is 7.
 Status write_rows(Dataset& dataset) {
