@@ -46,7 +46,6 @@ int run_recover(const RecoverArguments& arguments) {
     PosixDriver home;
     PosixDriver log;
     Status status = home.open(arguments.file.c_str(), mode);
-    status = status == Status::ok ? home.lock(!arguments.look) : status;
     if (status != Status::ok) {
         report.error("%s: %s", arguments.file.c_str(), to_string(status));
         return report.exit_code();
@@ -56,7 +55,6 @@ int run_recover(const RecoverArguments& arguments) {
         Output().print("%s: there is no journal %s\n", arguments.file.c_str(), name.c_str());
         return report.exit_code();
     }
-    status = status == Status::ok ? log.lock(!arguments.look) : status;
     if (status != Status::ok) {
         report.error("%s: %s", name.c_str(), to_string(status));
         return report.exit_code();

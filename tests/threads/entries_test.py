@@ -35,8 +35,8 @@ EXCUSED = {
     "NamedDatatype": {"type"},
     "SelectionSet": {"view", "type", "rank", "is_regular", "unlimited_dimension"},
     "Context": {
-        "allocate", "release", "create", "destroy", "add_reclaimer", "remove_reclaimer", "find_filter", "conversions",
-        "fail", "unsupported", "trail", "port", "allocator", "open_files",
+        "allocate", "allocate_spare", "release", "create", "destroy", "add_reclaimer", "remove_reclaimer", "find_filter",
+        "conversions", "fail", "unsupported", "trail", "port", "allocator", "open_files",
     },
 }
 
