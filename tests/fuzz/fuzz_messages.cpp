@@ -67,6 +67,7 @@ void attribute(Context& context, ConstBytes body) noexcept {
         touch(message.space);
         touch(message.data);
     }
+#if H5MOTE_ALL_FORMATS
     MetadataWindow window;
     Bytes copy;
     if (window.allocate(context, body.size(), copy) == Status::ok && !body.empty()) {
@@ -83,6 +84,7 @@ void attribute(Context& context, ConstBytes body) noexcept {
             }
         }
     }
+#endif
 }
 
 void fill_value(Context& context, ConstBytes body) noexcept {
@@ -90,12 +92,15 @@ void fill_value(Context& context, ConstBytes body) noexcept {
     if (message.decode(context, body) == Status::ok) {
         touch(message.value);
     }
+#if H5MOTE_ALL_FORMATS
     FillValueMessage old;
     if (old.decode_old(context, body) == Status::ok) {
         touch(old.value);
     }
+#endif
 }
 
+#if H5MOTE_ALL_FORMATS
 void external_files(Context& context, FileShape shape, ConstBytes body) noexcept {
     ExternalFilesMessage message;
     const std::size_t head = ExternalFilesMessage::head_size(shape);
@@ -107,6 +112,8 @@ void external_files(Context& context, FileShape shape, ConstBytes body) noexcept
         }
     }
 }
+
+#endif
 
 void infos(Context& context, FileShape shape, ConstBytes body) noexcept {
     LinkInfoMessage links;
@@ -159,9 +166,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
             case 3:
                 fill_value(library, body);
                 break;
+#if H5MOTE_ALL_FORMATS
             case 4:
                 external_files(library, shape, body);
                 break;
+#endif
             case 5:
                 infos(library, shape, body);
                 break;

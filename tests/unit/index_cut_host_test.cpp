@@ -14,7 +14,7 @@ void cut_index(std::uint32_t unit, std::size_t cache, bool filtered, std::size_t
     Recorded disk(unit);
     Story story(disk.recorder, [](File& file) {
         auto log = file.root().open_dataset("log");
-        std::vector<std::byte> rows(log.status() == Status::ok ? log->size() : 0);
+        std::vector<std::byte> rows(log.status() == Status::ok ? static_cast<std::size_t>(log->size()) : 0);
         const Status status = log.status() == Status::ok
                                   ? log->read(Selection::all(), kByte.view(), {rows.data(), rows.size()})
                                   : log.status();
