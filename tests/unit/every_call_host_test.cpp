@@ -209,7 +209,7 @@ std::vector<Call> dataset_calls() {
              }},
             {"write, converted", true,
              [](World& w) {
-                 static constexpr auto kWide = make_float(8);
+                 static constexpr auto kWide = make_float(8, kNativeOrder);
                  const double values[] = {70, 71, 72, 73};
                  static const std::uint64_t points[] = {3, 15, 1, 9};
                  return w.flat.write(Selection::points(1, Span<const std::uint64_t>(points)), kWide.view(),

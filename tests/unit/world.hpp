@@ -123,7 +123,7 @@ public:
 
 constexpr std::uint32_t kWorldRows = 20;
 constexpr std::uint32_t kWorldFlat = 16;
-constexpr auto kNumber = h5mote::make_integer(4, true);
+constexpr auto kNumber = h5mote::make_integer(4, true, h5mote::kNativeOrder);
 
 /// The file that the calls find.
 inline Image make_world() {
