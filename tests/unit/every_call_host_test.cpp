@@ -104,60 +104,62 @@ std::vector<Call> group_calls() {
     return {
         {"create_group", true, [](World& w) { return w.root.create_group("group/new").status(); },
          [](World& w) { return w.root.open_group("group/new").status() == Status::ok; }},
-        {"open_group", false, [](World& w) { return w.root.open_group("soft").status(); }},
-        {"open_or_create_group, new", true, [](World& w) { return w.group.open_or_create_group("new").status(); },
-         [](World& w) { return w.root.open_group("group/new").status() == Status::ok; }},
-        {"open_or_create_group", false, [](World& w) { return w.root.open_or_create_group("empty").status(); }},
-        {"create_dataset", true,
-         [](World& w) { return w.root.create_dataset("new", kNumber.view(), Dataspace::simple({100})).status(); },
-         [](World& w) { return w.root.open_dataset("new")->size() == 100; }},
-        {"create_dataset, log", true,
-         [](World& w) {
-             DatasetCreate create;
-             create.chunk = {16};
-             create.track_times = true;
-#if H5MOTE_FILTERS
-             create.filters = {filters::shuffle, filters::deflate};
+            {"open_group", false, [](World& w) { return w.root.open_group("soft").status(); }},
+            {"open_or_create_group, new", true, [](World& w) { return w.group.open_or_create_group("new").status(); },
+             [](World& w) { return w.root.open_group("group/new").status() == Status::ok; }},
+            {"open_or_create_group", false, [](World& w) { return w.root.open_or_create_group("empty").status(); }},
+#if H5MOTE_PARTIAL_IO
+            {"create_dataset", true,
+             [](World& w) { return w.root.create_dataset("new", kNumber.view(), Dataspace::simple({100})).status(); },
+             [](World& w) { return w.root.open_dataset("new")->size() == 100; }},
 #endif
-             return w.group.create_dataset<std::int32_t>("new", create).status();
-         },
-         [](World& w) { return w.root.open_dataset<std::int32_t>("group/new").status() == Status::ok; }},
-        {"open_dataset", false, [](World& w) { return w.root.open_dataset("old").status(); }},
-        {"open_dataset, typed", false, [](World& w) { return w.root.open_dataset<std::int32_t>("/also").status(); }},
-        {"open_or_create_dataset, new", true,
-         [](World& w) {
-             DatasetCreate create;
-             create.chunk = {16};
-             return w.root.open_or_create_dataset<std::int32_t>("new", create).status();
-         },
-         [](World& w) { return w.root.open_dataset("new").status() == Status::ok; }},
-        {"open_or_create_dataset", false,
-         [](World& w) {
-             DatasetCreate create;
-             create.chunk = {8};
-             return w.root.open_or_create_dataset("old", kNumber.view(), Dataspace::unlimited(), create).status();
-         }},
-        {"create_hard_link", true, [](World& w) { return w.root.create_hard_link("group/new", w.log); },
-         [](World& w) { return w.root.open_dataset("group/new")->size() == kWorldRows; }},
-        {"create_soft_link", true, [](World& w) { return w.group.create_soft_link("new", "/log"); },
-         [](World& w) { return w.root.open_dataset("group/new")->size() == kWorldRows; }},
-        {"unlink, one of two", true, [](World& w) { return w.root.unlink("also"); },
-         [](World& w) { return !w.root.exists("also") && w.root.open_dataset("old")->size() == 40; }},
-        {"unlink, soft", true, [](World& w) { return w.root.unlink("circle"); },
-         [](World& w) { return !w.root.exists("circle") && w.root.exists("soft"); }},
-        {"unlink, group", true, [](World& w) { return w.root.unlink("empty"); },
-         [](World& w) { return !w.root.exists("empty"); }},
-        {"link_count", false,
-         [](World& w) {
-             std::uint32_t count = 0;
-             return w.root.link_count(count);
-         }},
-        {"link", false,
-         [](World& w) {
-             LinkInfo info;
-             char name[40];
-             return w.root.link(6, info, Span<char>(name));
-         }},
+            {"create_dataset, log", true,
+             [](World& w) {
+                 DatasetCreate create;
+                 create.chunk = {16};
+                 create.track_times = true;
+#if H5MOTE_FILTERS
+                 create.filters = {filters::shuffle, filters::deflate};
+#endif
+                 return w.group.create_dataset<std::int32_t>("new", create).status();
+             },
+             [](World& w) { return w.root.open_dataset<std::int32_t>("group/new").status() == Status::ok; }},
+            {"open_dataset", false, [](World& w) { return w.root.open_dataset("old").status(); }},
+            {"open_dataset, typed", false,
+             [](World& w) { return w.root.open_dataset<std::int32_t>("/also").status(); }},
+            {"open_or_create_dataset, new", true,
+             [](World& w) {
+                 DatasetCreate create;
+                 create.chunk = {16};
+                 return w.root.open_or_create_dataset<std::int32_t>("new", create).status();
+             },
+             [](World& w) { return w.root.open_dataset("new").status() == Status::ok; }},
+            {"open_or_create_dataset", false,
+             [](World& w) {
+                 DatasetCreate create;
+                 create.chunk = {8};
+                 return w.root.open_or_create_dataset("old", kNumber.view(), Dataspace::unlimited(), create).status();
+             }},
+            {"create_hard_link", true, [](World& w) { return w.root.create_hard_link("group/new", w.log); },
+             [](World& w) { return w.root.open_dataset("group/new")->size() == kWorldRows; }},
+            {"create_soft_link", true, [](World& w) { return w.group.create_soft_link("new", "/log"); },
+             [](World& w) { return w.root.open_dataset("group/new")->size() == kWorldRows; }},
+            {"unlink, one of two", true, [](World& w) { return w.root.unlink("also"); },
+             [](World& w) { return !w.root.exists("also") && w.root.open_dataset("old")->size() == 40; }},
+            {"unlink, soft", true, [](World& w) { return w.root.unlink("circle"); },
+             [](World& w) { return !w.root.exists("circle") && w.root.exists("soft"); }},
+            {"unlink, group", true, [](World& w) { return w.root.unlink("empty"); },
+             [](World& w) { return !w.root.exists("empty"); }},
+            {"link_count", false,
+             [](World& w) {
+                 std::uint32_t count = 0;
+                 return w.root.link_count(count);
+             }},
+            {"link", false, [](World& w) {
+                 LinkInfo info;
+                 char name[40];
+                 return w.root.link(6, info, Span<char>(name));
+             }},
     };
 }
 
