@@ -329,16 +329,21 @@ Status cut_first_block(FileState& file, Pinned& block, std::size_t& from, Phase 
 }  // namespace
 
 // Each round gives one more block a place that nothing on the storage leads to: the block itself if what leads to it
-// can be switched, else the one before it in the chain.
+// can be switched, else the one before it in the chain. A cache that holds too few of them writes what has moved before
+// the next one has, and would do so for ever.
 Status secure_change(FileState& file, Address header, Pinned& block, std::size_t& from, Phase phase) noexcept {
     // A first block that cannot be switched is changed where it is, if the program allows that.
     const auto one_write = [&](CacheEntry& each, std::size_t at) noexcept {
         return file.one_write(each, at) ||
                (file.torn_headers() && each.address() == header && cannot_switch(file, each));
     };
-    while (!one_write(*block, from)) {
+    constexpr unsigned kMostRounds = 64;
+    for (unsigned round = 0; !one_write(*block, from); ++round) {
         if (block->address() == header) {
             return cut_first_block(file, block, from, phase);
+        }
+        if (round == kMostRounds) {
+            return file.context.fail(Module::object, H5MOTE_HERE, Status::over_budget, round, block->address());
         }
         Pinned last;
         last.reset(&*block);
