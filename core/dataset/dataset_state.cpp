@@ -283,26 +283,6 @@ Status DatasetState::fill_file(Address address, Address bytes) noexcept {
     return Status::ok;
 }
 
-#if H5MOTE_FIXED_CHUNKS
-Status DatasetState::allocate_implicit(std::uint64_t bytes) noexcept {
-    Address address = 0;
-    bool zeros = false;
-    const Address size = narrow(bytes);
-    if (size != bytes) {
-        return file_->context.fail(Module::dataset, H5MOTE_HERE, Status::no_space, 0, bytes);
-    }
-    H5MOTE_TRY(file_->space.allocate(Usage::raw_data, size, address, &zeros));
-    Status status = zeros && zero_fill_ ? Status::ok : fill_file(address, size);
-    if (status == Status::ok) {
-        status = table_.place_all(address);
-    }
-    if (status != Status::ok) {
-        file_->space.release(address, size, true);
-    }
-    return status;
-}
-#endif
-
 Status DatasetState::chunk_in_place(Address index, bool create, Address& address) noexcept {
     ChunkLocation location;
     H5MOTE_TRY(table_.find(index, location));
@@ -328,29 +308,43 @@ Status DatasetState::chunk_in_place(Address index, bool create, Address& address
     return create ? table_.cover(index) : Status::ok;
 }
 
+template <typename Store>
+Status DatasetState::allocate_whole(Address size, Address& address, Store store) noexcept {
+    bool zeros = false;
+    H5MOTE_TRY(file_->space.allocate(Usage::raw_data, size, address, &zeros));
+    Status status = zeros && zero_fill_ ? Status::ok : fill_file(address, size);
+    if (status == Status::ok) {
+        status = store();
+    }
+    if (status != Status::ok) {
+        file_->space.release(address, size, true);
+    }
+    return status;
+}
+
 Status DatasetState::allocate_contiguous() noexcept {
     if (data_address_ != kUndefinedAddress || data_size_ == 0) {
         return Status::ok;
     }
     Address address = 0;
-    bool zeros = false;
-    H5MOTE_TRY(file_->space.allocate(Usage::raw_data, data_size_, address, &zeros));
-    MessageIterator message(*file_, address_);
-    Status status = zeros && zero_fill_ ? Status::ok : fill_file(address, data_size_);
-    if (status == Status::ok) {
-        status = message.next(MessageType::layout);
-    }
-    if (status == Status::ok) {
+    const Status status = allocate_whole(data_size_, address, [&] {
+        MessageIterator message(*file_, address_);
+        H5MOTE_TRY(message.next(MessageType::layout));
         // Version, class, then the address.
-        status = message.store(2, address, file_->shape().sizeof_addr);
-    }
-    if (status != Status::ok) {
-        file_->space.release(address, data_size_, true);
-        return status;
-    }
-    data_address_ = address;
-    return Status::ok;
+        return message.store(2, address, file_->shape().sizeof_addr);
+    });
+    data_address_ = status == Status::ok ? address : data_address_;
+    return status;
 }
+
+#if H5MOTE_FIXED_CHUNKS
+Status DatasetState::allocate_implicit(std::uint64_t bytes) noexcept {
+    Address address = 0;
+    const Address size = narrow(bytes);
+    return size == bytes ? allocate_whole(size, address, [&] { return table_.place_all(address); })
+                         : file_->context.fail(Module::dataset, H5MOTE_HERE, Status::no_space, 0, bytes);
+}
+#endif
 
 Address DatasetState::chunk_index(const std::uint64_t* scaled) noexcept {
     const std::uint64_t* sizes = max_dims();

@@ -171,6 +171,10 @@ private:
     Status append_in_place(const std::byte* records, std::size_t record_size, std::size_t count,
                            const Conversion* conversion) noexcept;
     Status allocate_chunks(Address index, ChunkLocation& location, bool& zeros, Phase phase) noexcept;
+    // Gives all data of the dataset its space in one piece, filled. `store` puts `address` into the header; when that
+    // fails, the space is given back.
+    template <typename Store>
+    Status allocate_whole(Address size, Address& address, Store store) noexcept;
 #if H5MOTE_FIXED_CHUNKS && H5MOTE_PARTIAL_IO
     // libhdf5 gives all chunks up to the maximum extent their space at once, as soon as there is an element.
     H5MOTE_STEP Status allocate_implicit(std::uint64_t bytes) noexcept;

@@ -185,7 +185,11 @@ public:
     /// leads to the block yet.
     bool one_write(const CacheEntry& block, std::size_t from) const noexcept {
         const std::uint64_t address = block.address();
-        return block.fresh() || commits_ || space.in_one_unit(address + from, address + block.size());
+        return block.fresh() || one_write(address + from, address + block.size());
+    }
+    /// The same of the bytes [from, to) of a block to which the storage leads.
+    bool one_write(std::uint64_t from, std::uint64_t to) const noexcept {
+        return commits_ || space.in_one_unit(from, to);
     }
     /// Comes before a change of a block that is not moved for it, because too much names it. unsupported
     /// (Feature::ordered_writing): one write does not hold the change, and the program does not allow that.

@@ -1,5 +1,8 @@
 #include "extensible_array.hpp"
 
+#include "extensible_array_layout.hpp"
+#include "index_walk.hpp"
+
 #include <cstring>
 
 namespace h5mote {
@@ -11,21 +14,7 @@ constexpr std::uint32_t kSuperBlock = 0x42534145U;  // "EASB"
 constexpr std::uint32_t kDataBlock = 0x42444145U;   // "EADB"
 constexpr std::size_t kChecksum = 4;
 
-// Statistics in the header, as multiples of the width of a size: number and bytes of the blocks of a kind.
-constexpr std::size_t kSuperBlockStats = 0;
-constexpr std::size_t kDataBlockStats = 2;
-constexpr std::size_t kHighestSet = 4;
-constexpr std::size_t kRealized = 5;
-constexpr std::size_t kStatsOffset = 12;
-
 bool power_of_two(unsigned value) noexcept { return value != 0 && (value & (value - 1)) == 0; }
-
-// Data blocks of super block u and of all before it; elements of one of its data blocks as a multiple of the shortest.
-constexpr std::uint32_t data_blocks(unsigned u) noexcept { return 1U << (u / 2); }
-constexpr std::uint32_t data_blocks_before(unsigned u) noexcept {
-    return u % 2 == 0 ? 2 * (data_blocks(u) - 1) : 3 * data_blocks(u) - 2;
-}
-constexpr unsigned length_shift(unsigned u) noexcept { return (u + 1) / 2; }
 
 }  // namespace
 
@@ -303,15 +292,8 @@ Status ExtensibleArray::find_pointer(const Position& at, bool create, Pinned& ho
     return Status::ok;
 }
 
-// What was written for want of room has left the cache or is unchanged: the next walk finds more of it.
 Status ExtensibleArray::locate(Address index, bool create, Pinned& block, std::size_t& offset) noexcept {
-    Status status = Status::busy;
-    for (unsigned walks = 0; status == Status::busy && walks < kMostWalks; ++walks) {
-        block.reset();  // what the last walk left pinned needs room in the cache
-        status = walk(index, create, block, offset);
-    }
-    return status == Status::busy ? file_->context.fail(Module::index, H5MOTE_HERE, Status::over_budget, 0, index)
-                                  : status;
+    return walk_again(file_->context, index, block, [&] { return walk(index, create, block, offset); });
 }
 
 Status ExtensibleArray::walk(Address index, bool create, Pinned& block, std::size_t& offset) noexcept {
@@ -558,106 +540,5 @@ Status ExtensibleArray::dispose(Disposal& disposal, Address chunk_bytes) noexcep
     }
     return disposal.give(address_, header_size());
 }
-
-#if H5MOTE_ALL_FORMATS
-
-bool ExtensibleArray::switches_at_once() const noexcept {
-    return file_->is_atomic() ||
-           file_->space.in_one_unit(std::uint64_t{address_} + kStatsOffset, std::uint64_t{address_} + header_size());
-}
-
-// ---- reading, also what the metadata cache has no room for -------------------------------------------------------
-
-Status ExtensibleArray::open_window(Address address, const Block& wanted, MetadataWindow& window) noexcept {
-    if (!file_->contains(address, wanted.space)) {
-        return damaged(H5MOTE_HERE, address);
-    }
-    H5MOTE_TRY(file_->window(Usage::btree, address, wanted.size, true, window));
-    ConstBytes signature;
-    H5MOTE_TRY(window.view(0, 4, signature));
-    return load_le<std::uint32_t>(signature.data()) == wanted.signature ? Status::ok : damaged(H5MOTE_HERE, address);
-}
-
-Status ExtensibleArray::block_of(Address index, ElementBlock& block) noexcept {
-    const std::uint32_t direct = parameters_.index_block_elements;
-    block = {kUndefinedAddress, 0, 0, 0, Address{1} << parameters_.max_bits};
-    if ((std::uint64_t{index} >> parameters_.max_bits) != 0) {
-        return Status::not_found;
-    }
-    if (index_block_ == kUndefinedAddress) {
-        return Status::ok;
-    }
-    MetadataWindow holder;
-    ConstBytes bytes;
-    H5MOTE_TRY(open_window(index_block_, index_block(), holder));
-    if (index < direct) {
-        block = {index_block_, holder.size(), prefix_size(), 0, direct};
-        return Status::ok;
-    }
-    const Position at = position(index - direct);
-    const Block data = data_block(at);
-    block.first = data.first + direct;
-    block.count = at.elements;
-    Address pointer = pointer_offset(at);
-    if (at.super_block >= direct_super_blocks()) {
-        H5MOTE_TRY(holder.view(pointer, addr_size(), bytes));
-        const Address super = element_.shape.load_addr(bytes.data());
-        if (super == kUndefinedAddress) {
-            block.first = start_of(at.super_block) + direct;
-            block.count = Address{at.elements} * data_blocks(at.super_block);
-            return Status::ok;
-        }
-        const Block wanted = super_block(at);
-        H5MOTE_TRY(open_window(super, wanted, holder));
-        pointer = wanted.contents + Address{at.data_block} * addr_size();
-    }
-    H5MOTE_TRY(holder.view(pointer, addr_size(), bytes));
-    const Address address = element_.shape.load_addr(bytes.data());
-    if (address == kUndefinedAddress) {
-        return Status::ok;
-    }
-    if (pages(at) != 0) {
-        return page_of(at, holder, address, block);
-    }
-    MetadataWindow window;
-    H5MOTE_TRY(open_window(address, data, window));
-    block.address = address;
-    block.size = data.size;
-    block.offset = data.contents;
-    return Status::ok;
-}
-
-Status ExtensibleArray::page_of(const Position& at, MetadataWindow& super, Address data, ElementBlock& block) noexcept {
-    const Block wanted = data_block(at);
-    const std::uint32_t page = at.element >> parameters_.page_bits;
-    const std::uint32_t bit = at.data_block * pages(at) + page;
-    block.first += Address{page} << parameters_.page_bits;
-    block.count = page_elements();
-    ConstBytes bytes;
-    H5MOTE_TRY(super.view(block_prefix_size() + bit / 8, 1, bytes));
-    if ((static_cast<unsigned>(bytes[0]) & (0x80U >> (bit % 8))) == 0) {
-        return Status::ok;
-    }
-    MetadataWindow window;
-    H5MOTE_TRY(open_window(data, wanted, window));
-    block.address = data + wanted.size + Address{page} * page_size();
-    block.size = page_size();
-    return Status::ok;
-}
-
-Status ExtensibleArray::facts(std::uint64_t& elements, std::uint64_t& bytes) noexcept {
-    const unsigned width = element_.shape.sizeof_size;
-    MetadataWindow window;
-    ConstBytes stats;
-    H5MOTE_TRY(file_->window(Usage::btree, address_, header_size(), true, window));
-    H5MOTE_TRY(window.view(kStatsOffset, std::size_t{6} * width, stats));
-    const auto stat = [&](std::size_t field) { return load_uint(stats.data() + field * width, width); };
-    elements = stat(kHighestSet);
-    bytes = header_size() + stat(kSuperBlockStats + 1) + stat(kDataBlockStats + 1) +
-            (index_block_ == kUndefinedAddress ? 0 : index_block().size);
-    return Status::ok;
-}
-
-#endif
 
 }  // namespace h5mote

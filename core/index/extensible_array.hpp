@@ -93,7 +93,6 @@ private:
     H5MOTE_STEP Status locate(Address index, bool create, Pinned& block, std::size_t& offset) noexcept;
     // The same once. busy: the cache had to write a block on the way, which has to move again.
     H5MOTE_STEP Status walk(Address index, bool create, Pinned& block, std::size_t& offset) noexcept;
-    static constexpr unsigned kMostWalks = 4;
     // The block that has the address of an element's data block, and where; empty if there is none. `holder` comes as
     // the index block.
     Status find_pointer(const Position& at, bool create, Pinned& holder, std::size_t& pointer) noexcept;

@@ -1,6 +1,7 @@
 #include "fixed_array.hpp"
 
 #include "checked.hpp"
+#include "index_walk.hpp"
 
 #include <cstring>
 
@@ -90,15 +91,8 @@ Status FixedArray::make_data_block(CacheEntry& header, Pinned& data) noexcept {
     return Status::ok;
 }
 
-// As in ExtensibleArray: what has moved may have to move again, because the cache had to write it.
 Status FixedArray::locate(std::uint64_t index, bool create, Pinned& block, std::size_t& offset) noexcept {
-    Status status = Status::busy;
-    for (unsigned walks = 0; status == Status::busy && walks < kMostWalks; ++walks) {
-        block.reset();  // what the last walk left pinned needs room in the cache
-        status = walk(index, create, block, offset);
-    }
-    return status == Status::busy ? file_->context.fail(Module::index, H5MOTE_HERE, Status::over_budget, 0, index)
-                                  : status;
+    return walk_again(file_->context, index, block, [&] { return walk(index, create, block, offset); });
 }
 
 Status FixedArray::walk(std::uint64_t index, bool create, Pinned& block, std::size_t& offset) noexcept {
@@ -137,23 +131,20 @@ Status FixedArray::walk(std::uint64_t index, bool create, Pinned& block, std::si
 
 // Whether what the change of an element writes, up to a checksum, can be torn by a power cut.
 bool FixedArray::must_move(CacheEntry& data, std::uint64_t index) noexcept {
-    const auto torn = [this](std::uint64_t address, std::size_t from, std::size_t size) {
-        return !file_->space.in_one_unit(address + from, address + size);
-    };
-    if (data.fresh() || file_->is_atomic() || data_block_space() > kMostMoved) {
+    if (data.fresh() || data_block_space() > kMostMoved) {
         return false;
     }
     if (pages() == 0) {
-        return torn(data.address(), prefix_size() + static_cast<std::size_t>(index) * element_.size(), data.size());
+        return !file_->one_write(data, prefix_size() + static_cast<std::size_t>(index) * element_.size());
     }
     const Page page = page_of(index);
     const std::size_t byte = prefix_size() + static_cast<std::size_t>(page.number / 8);
     if ((*data.at(byte) & page.mask()) == std::byte{0}) {
-        return torn(data.address(), byte, data.size());
+        return !file_->one_write(data, byte);
     }
     const std::uint64_t address = data.address() + data.size() + page.offset;
     const Pinned cached = file_->cache.find(address);
-    return !(cached && cached->fresh()) && torn(address, page.element, page.size);
+    return !(cached && cached->fresh()) && !file_->one_write(address + page.element, address + page.size);
 }
 
 // Gives the data block a new place with all its pages. The old one stays until the pointer to the new one is durable.
@@ -266,7 +257,7 @@ Status FixedArray::find(std::uint64_t index, ChunkLocation& location) noexcept {
 #if H5MOTE_ALL_FORMATS
 bool FixedArray::switches_at_once() const noexcept {
     const std::uint64_t end = address_ + header_size();
-    return file_->is_atomic() || file_->space.in_one_unit(end - kChecksum - element_.shape.sizeof_addr, end);
+    return file_->one_write(end - kChecksum - element_.shape.sizeof_addr, end);
 }
 
 Status FixedArray::block_of(std::uint64_t index, ElementBlock& block) noexcept {

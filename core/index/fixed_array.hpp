@@ -50,7 +50,6 @@ private:
     Page page_of(std::uint64_t index) const noexcept;
     Status locate(std::uint64_t index, bool create, Pinned& block, std::size_t& offset) noexcept;
     Status walk(std::uint64_t index, bool create, Pinned& block, std::size_t& offset) noexcept;
-    static constexpr unsigned kMostWalks = 4;
     Status locate_page(CacheEntry& data, std::uint64_t index, bool create, Pinned& block, std::size_t& offset) noexcept;
     bool must_move(CacheEntry& data, std::uint64_t index) noexcept;
     H5MOTE_STEP Status move(CacheEntry& header, Pinned& data) noexcept;

@@ -1,0 +1,24 @@
+// H5EA - where the statistics of an extensible array stand in its header, and how its super blocks are laid out.
+// Specification VII.E.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace h5mote {
+
+// Statistics in the header, as multiples of the width of a size: number and bytes of the blocks of a kind.
+inline constexpr std::size_t kSuperBlockStats = 0;
+inline constexpr std::size_t kDataBlockStats = 2;
+inline constexpr std::size_t kHighestSet = 4;
+inline constexpr std::size_t kRealized = 5;
+inline constexpr std::size_t kStatsOffset = 12;
+
+// Data blocks of super block u and of all before it; elements of one of its data blocks as a multiple of the shortest.
+constexpr std::uint32_t data_blocks(unsigned u) noexcept { return 1U << (u / 2); }
+constexpr std::uint32_t data_blocks_before(unsigned u) noexcept {
+    return u % 2 == 0 ? 2 * (data_blocks(u) - 1) : 3 * data_blocks(u) - 2;
+}
+constexpr unsigned length_shift(unsigned u) noexcept { return (u + 1) / 2; }
+
+}  // namespace h5mote
