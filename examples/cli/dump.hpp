@@ -164,6 +164,8 @@ private:
     Status open_tables(const Group& root, bool external, DumpedFile*& file);
     void close_tables();
     DumpedFile* tables_of(const Object& object);
+    // Those of the object's file, made if there are none yet; nullptr: that failed.
+    DumpedFile* open_tables_of(const Object& object);
     bool print_superblock();
     bool print_contents();
     bool indentation(unsigned columns);
@@ -216,6 +218,7 @@ private:
     void dump_references(Lines lines, DataSource& source);
     void dump_region(Lines& lines, const Object& container, ReferenceType kind, ConstBytes stored, std::uint64_t i);
     void dump_referenced_attribute(Lines& lines, const Object& container, ConstBytes stored, std::uint64_t i);
+    TextFormat reference_format() const;
     void open_block(Lines& lines, std::string_view brace, std::uint64_t i);
     void close_block(Lines& lines, std::uint64_t i);
     void block_line(Lines& lines, std::string_view content, std::uint64_t i);

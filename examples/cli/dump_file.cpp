@@ -132,6 +132,17 @@ DumpedFile* Dumper::tables_of(const Object& object) {
     return file;
 }
 
+DumpedFile* Dumper::open_tables_of(const Object& object) {
+    DumpedFile* file = tables_of(object);
+    if (file == nullptr) {
+        Result<Group> root = Group::from(object.file_root());
+        if (!root || open_tables(*root, true, file) != Status::ok) {
+            context().trail().clear();
+        }
+    }
+    return file;
+}
+
 bool Dumper::seen_before(const Object& object, std::uint32_t reference_count, bool& before) {
     before = false;
     if (reference_count <= 1 && !external_) {

@@ -232,15 +232,8 @@ void Dumper::dump_external_link(const Group& group, const Link& link, Lines& /*l
     }
     count_traversed(type);
     count_opened(type);
-    DumpedFile* target = tables_of(*object);
-    if (target == nullptr) {
-        Result<Group> root_group = Group::from(object->file_root());
-        if (!root_group || open_tables(*root_group, true, target) != Status::ok) {
-            context().trail().clear();
-            return;
-        }
-    }
-    if (target == files_) {
+    DumpedFile* const target = open_tables_of(*object);
+    if (target == nullptr || target == files_) {
         return;
     }
     DumpedFile* const file_before = file_;

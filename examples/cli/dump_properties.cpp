@@ -44,9 +44,8 @@ void Dumper::dump_chunked(Lines& lines, Dataset& dataset, const DatasetInfo& inf
     text_.put("SIZE ");
     text_.put_unsigned(storage);
     if (info.filters != 0) {
-        Dataspace space;
         std::uint64_t elements = 0;
-        if (dataset.dataspace(space) == Status::ok && space.element_count(elements) == Status::ok) {
+        if (source.space.element_count(elements) == Status::ok) {
             const double bytes = static_cast<double>(elements * memory_size(source.type));
             text_.print(" (%.3f:1 COMPRESSION)", storage == 0 ? 0.0 : bytes / static_cast<double>(storage));
         }

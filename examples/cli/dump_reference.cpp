@@ -83,12 +83,7 @@ void Dumper::put_revised_reference(TextSink& sink, const Object& container, Cons
     sink.put(" \"");
     ReferenceName file(context(), container, &Object::reference_file_name, stored);
     sink.put(file.text().empty() ? std::string_view(path_) : file.text());
-    DumpedFile* tables = found ? tables_of(*object) : nullptr;
-    if (found && tables == nullptr) {
-        Result<Group> root = Group::from(object->file_root());
-        (void)(root && open_tables(*root, true, tables) == Status::ok);
-    }
-    if (tables != nullptr) {
+    if (DumpedFile* const tables = found ? open_tables_of(*object) : nullptr) {
         (void)tables->paths.put(sink, object->address());
     }
     ReferenceName attribute(context(), container, &Object::reference_attribute_name, stored);
@@ -193,11 +188,11 @@ void Dumper::dump_region(Lines& lines, const Object& container, ReferenceType ki
     }
     count_opened(ObjectType::dataset);
     const bool blocks = region.type() == SelectionType::hyperslabs;
-    ElementText text(context(), 4096);
-    if (region.type() == SelectionType::all || region.type() == SelectionType::none || !put_selection(text, region)) {
+    // Of what is without limit there is no list.
+    if (region.type() == SelectionType::all || region.type() == SelectionType::none ||
+        region.unlimited_dimension() >= 0) {
         return;
     }
-    text.reset();
     DatasetInfo info;
     Dataspace space;
     OwnedType type(context());
@@ -212,9 +207,9 @@ void Dumper::dump_region(Lines& lines, const Object& container, ReferenceType ki
         report_.failure(context(), status, "opening a dataset that a reference leads to");
         return;
     }
-    TextFormat format = format_;
-    format.columns = 80;
+    const TextFormat format = reference_format();
     open_block(lines, kind == ReferenceType::region2 ? revised_brace(i) : blocks ? " {" : "{", i);
+    ElementText text(context(), 4096);
     SelectionElement selection([&](TextSink& sink) {
         sink.put(blocks ? "REGION_TYPE BLOCK  " : "REGION_TYPE POINT  ");
         put_selection(sink, region);
@@ -237,6 +232,13 @@ void Dumper::dump_referenced_attribute(Lines& lines, const Object& container, Co
     close_block(lines, i);
 }
 
+// Lines are broken as for a terminal, whatever was asked for.
+TextFormat Dumper::reference_format() const {
+    TextFormat format = format_;
+    format.columns = 80;
+    return format;
+}
+
 // What a reference leads to, in braces: i is the reference's number.
 void Dumper::open_block(Lines& lines, std::string_view brace, std::uint64_t i) {
     block_line(lines, brace, i);
@@ -251,16 +253,14 @@ void Dumper::close_block(Lines& lines, std::uint64_t i) {
 }
 
 void Dumper::block_line(Lines& lines, std::string_view content, std::uint64_t i) {
-    TextFormat format = format_;
-    format.columns = 80;
+    const TextFormat format = reference_format();
     ElementText text(context());
     text.put(content);
     printer_.print(lines, format, text, i, i);
 }
 
 void Dumper::dump_shape(Lines& lines, DatatypeView type, Address committed, const Dataspace& space, std::uint64_t i) {
-    TextFormat format = format_;
-    format.columns = 80;
+    const TextFormat format = reference_format();
     lines.need_prefix = true;
     ElementText text(context());
     text.put("DATATYPE  ");
@@ -305,8 +305,7 @@ void Dumper::dump_referenced(Lines& lines, Object&& object) {
 
 // One line for each, and what it leads to below.
 void Dumper::dump_references(Lines lines, DataSource& source) {
-    TextFormat format = format_;
-    format.columns = 80;
+    const TextFormat format = reference_format();
     std::uint64_t count = 0;
     if (source.space.element_count(count) != Status::ok) {
         return;
