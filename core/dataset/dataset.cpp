@@ -133,34 +133,44 @@ static Status check_members(Context& context, DatatypeView type, DatatypeView st
     return Status::ok;
 }
 
-Status Dataset::set_memory_type(DatatypeView type, Status opened) noexcept {
+Status Dataset::make_conversion(Context& context, DatatypeView memory, DatatypeView stored,
+                                Conversion*& conversion) noexcept {
+    conversion = nullptr;
+    if (identical_layout(memory, stored)) {
+        return Status::ok;
+    }
+    H5MOTE_TRY(check_members(context, memory, stored));
+    conversion = context.create<Conversion>(MemoryKind::type);
+    if (conversion == nullptr) {
+        return Status::out_of_memory;
+    }
+    const Status status = prepare_conversion(context, *conversion, memory, stored);
+    if (status != Status::ok || conversion->is_copy()) {
+        context.destroy(MemoryKind::type, conversion);
+        conversion = nullptr;
+    }
+    return status;
+}
+
+void Dataset::set_conversion(Conversion* conversion, std::uint32_t record_size) noexcept {
+    file_->context.destroy(MemoryKind::type, conversion_);
+    conversion_ = conversion;
+    fast_ = conversion == nullptr ? cursor_ : nullptr;
+    record_size_ = record_size;
+}
+
+Status Dataset::set_memory_type(DatatypeView type) noexcept {
     const LibraryLock lock(context_of(file_));
-    H5MOTE_TRY(opened);
     H5MOTE_TRY(check());
     HeaderMessage message(*file_, address_);
     ConstBytes body;
     DatatypeView stored;
+    Conversion* conversion = nullptr;
     H5MOTE_TRY(message.find(MessageType::datatype));
     H5MOTE_TRY(message.body(body));
     H5MOTE_TRY(view_datatype(file_->context, body, stored));
-    Conversion* conversion = nullptr;
-    if (!identical_layout(type, stored)) {
-        H5MOTE_TRY(check_members(file_->context, type, stored));
-        conversion = file_->context.create<Conversion>(MemoryKind::type);
-        if (conversion == nullptr) {
-            return Status::out_of_memory;
-        }
-        const Status status = prepare_conversion(file_->context, *conversion, type, stored);
-        if (status != Status::ok || conversion->is_copy()) {
-            file_->context.destroy(MemoryKind::type, conversion);
-            conversion = nullptr;
-            H5MOTE_TRY(status);
-        }
-    }
-    file_->context.destroy(MemoryKind::type, conversion_);
-    conversion_ = conversion;
-    fast_ = conversion == nullptr ? cursor_ : nullptr;
-    record_size_ = type.size();
+    H5MOTE_TRY(make_conversion(file_->context, type, stored, conversion));
+    set_conversion(conversion, type.size());
     return Status::ok;
 }
 

@@ -2,6 +2,7 @@
 
 #include "checked.hpp"
 #include "chunk_grid.hpp"
+#include "conversion.hpp"
 #include "dataset_state.hpp"
 #include "extent.hpp"
 #include "links.hpp"
@@ -267,8 +268,8 @@ Status create(FileState& file, Address group, std::string_view path, NewDataset&
 
 }  // namespace
 
-Result<Dataset> Group::make_dataset(std::string_view path, DatatypeView type, const Dataspace* space,
-                                    const DatasetCreate& properties) noexcept {
+Result<Dataset> Group::make_dataset(std::string_view path, DatatypeView memory, DatatypeView type,
+                                    const Dataspace* space, const DatasetCreate& properties) noexcept {
     const LibraryLock lock(context_of(file_));
     static constexpr std::uint64_t kRows = 0;
     static constexpr std::uint64_t kNoLimit = kUnlimited;
@@ -278,10 +279,20 @@ Result<Dataset> Group::make_dataset(std::string_view path, DatatypeView type, co
     }
     const Extent extent =
         space != nullptr ? extent_of(*space) : Extent{DataspaceMessage::Type::simple, 1, &kRows, &kNoLimit};
+    // A conversion that cannot be had leaves nothing behind: it comes first.
+    Context& context = file_->context;
+    Conversion* conversion = nullptr;
+    H5MOTE_TRY(Dataset::make_conversion(context, memory, type, conversion));
     NewDataset content(*file_, type, extent, properties);
     DatasetState* state = nullptr;
-    H5MOTE_TRY(create(*file_, address_, path, content, state));
-    return Dataset(*file_, state->address(), *state);
+    const Status status = create(*file_, address_, path, content, state);
+    if (status != Status::ok) {
+        context.destroy(MemoryKind::type, conversion);
+        return status;
+    }
+    Dataset dataset(*file_, state->address(), *state);
+    dataset.set_conversion(conversion, memory.size());
+    return dataset;
 }
 
 // Types of C++ values can always be stored: programs that use no others link no check of them.
@@ -290,7 +301,7 @@ Result<Dataset> Group::create_dataset(std::string_view path, DatatypeView type, 
     const LibraryLock lock(context_of(file_));
     H5MOTE_TRY(check());
     H5MOTE_TRY(check_storable(file_->context, type));
-    return make_dataset(path, type, &space, properties);
+    return make_dataset(path, type, type, &space, properties);
 }
 
 Result<Dataset> Group::open_dataset(std::string_view path) noexcept {
@@ -333,12 +344,21 @@ H5MOTE_STEP Status check_shape(Context& context, const Dataset& dataset, const D
 
 }  // namespace
 
-Result<Dataset> Group::open_or_make_dataset(std::string_view path, DatatypeView type, const Dataspace* space,
-                                            const DatasetCreate& properties) noexcept {
+Result<Dataset> Group::open_typed(std::string_view path, DatatypeView memory) noexcept {
     const LibraryLock lock(context_of(file_));
     Result<Dataset> opened = open_dataset(path);
+    if (opened) {
+        H5MOTE_TRY(opened->set_memory_type(memory));
+    }
+    return opened;
+}
+
+Result<Dataset> Group::open_or_make_dataset(std::string_view path, DatatypeView memory, DatatypeView type,
+                                            const Dataspace* space, const DatasetCreate& properties) noexcept {
+    const LibraryLock lock(context_of(file_));
+    Result<Dataset> opened = open_typed(path, memory);
     if (opened.status() == Status::not_found) {
-        return make_dataset(path, type, space, properties);
+        return make_dataset(path, memory, type, space, properties);
     }
     if (opened && H5MOTE_PARTIAL_IO) {
         H5MOTE_TRY(check_shape(file_->context, *opened, space != nullptr ? *space : Dataspace::unlimited()));

@@ -173,7 +173,8 @@
 
 // Everything that other programs put into HDF5 files, to be read: superblocks 0 and 1 and their extension, object
 // headers 1, symbol tables, dense links and attributes, shared messages, every chunk index, external and virtual data,
-// variable-length data, references, metadata blocks larger than the cache. 0 or 1. Off: each is `unsupported`, by name.
+// variable-length data, references, metadata blocks larger than the cache. 0 or 1. Off: each is `unsupported`, by name,
+// and a header in which more than four continuation blocks are still to be visited at a time is over_budget.
 #ifndef H5MOTE_ALL_FORMATS
 #ifdef H5MOTE_PROFILE_LOGGER
 #define H5MOTE_ALL_FORMATS 0

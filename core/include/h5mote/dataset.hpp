@@ -183,8 +183,7 @@ public:
 
     /// Fixes the datatype of records in memory for append_records(). type_mismatch, unsupported (no conversion compiled
     /// in).
-    /// With `opened` not ok nothing is done but to return that.
-    Status set_memory_type(DatatypeView type, Status opened = Status::ok) noexcept;
+    Status set_memory_type(DatatypeView type) noexcept;
 
     /// Ends the handle. The last one of a dataset writes what is buffered into the file, durable with the file's next
     /// flush. That can fail: what is buffered then stays in memory, flush() and close() of the file try again, and a
@@ -195,6 +194,10 @@ protected:
     friend class Group;
     friend class ChunkIterator;
     Dataset(FileState& file, Address address, AppendCursor& state) noexcept;
+    /// The conversion of records of type `memory` to the `stored` type; null where they are the same bytes.
+    static Status make_conversion(Context& context, DatatypeView memory, DatatypeView stored,
+                                  Conversion*& conversion) noexcept;
+    void set_conversion(Conversion* conversion, std::uint32_t record_size) noexcept;
     /// append_records() of a C++ type, which needs no look at the dataset's.
     Status append_packed(const void* records, std::size_t count) noexcept;
 

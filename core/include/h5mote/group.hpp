@@ -100,27 +100,27 @@ public:
     /// A dataset of C++ records, without a dataspace one of one unlimited dimension: a log.
     template <typename T>
     Result<TypedDataset<T>> create_dataset(std::string_view path, const DatasetCreate& create) noexcept {
-        return typed<T>(make_dataset(path, file_type_of<T>(), nullptr, create));
+        return typed<T>(make_dataset(path, datatype_of<T>(), file_type_of<T>(), nullptr, create));
     }
     template <typename T>
     Result<TypedDataset<T>> create_dataset(std::string_view path, const DatasetCreate& create,
                                            const Dataspace& space) noexcept {
-        return typed<T>(make_dataset(path, file_type_of<T>(), &space, create));
+        return typed<T>(make_dataset(path, datatype_of<T>(), file_type_of<T>(), &space, create));
     }
     /// type_mismatch when the records of the file cannot be converted to T, or lack a member that T has (the error
     /// trail says which). T may have fewer members than they.
     template <typename T>
     Result<TypedDataset<T>> open_dataset(std::string_view path) noexcept {
-        return typed<T>(open_dataset(path));
+        return typed<T>(open_typed(path, datatype_of<T>()));
     }
     template <typename T>
     Result<TypedDataset<T>> open_or_create_dataset(std::string_view path, const DatasetCreate& create) noexcept {
-        return typed<T>(open_or_make_dataset(path, file_type_of<T>(), nullptr, create));
+        return typed<T>(open_or_make_dataset(path, datatype_of<T>(), file_type_of<T>(), nullptr, create));
     }
     template <typename T>
     Result<TypedDataset<T>> open_or_create_dataset(std::string_view path, const DatasetCreate& create,
                                                    const Dataspace& space) noexcept {
-        return typed<T>(open_or_make_dataset(path, file_type_of<T>(), &space, create));
+        return typed<T>(open_or_make_dataset(path, datatype_of<T>(), file_type_of<T>(), &space, create));
     }
 
     /// One more name for an object of the same file. invalid_argument: another file's.
@@ -179,14 +179,16 @@ private:
     friend class File;
     Group(FileState& file, Address address) noexcept : Object(file, address) {}
 
-    // Without a dataspace: one unlimited dimension.
-    Result<Dataset> make_dataset(std::string_view path, DatatypeView type, const Dataspace* space,
+    // `memory` is the datatype of records in memory, `type` that of the file. Without a dataspace: one unlimited
+    // dimension.
+    Result<Dataset> make_dataset(std::string_view path, DatatypeView memory, DatatypeView type, const Dataspace* space,
                                  const DatasetCreate& create) noexcept;
-    Result<Dataset> open_or_make_dataset(std::string_view path, DatatypeView type, const Dataspace* space,
-                                         const DatasetCreate& create) noexcept;
+    Result<Dataset> open_typed(std::string_view path, DatatypeView memory) noexcept;
+    Result<Dataset> open_or_make_dataset(std::string_view path, DatatypeView memory, DatatypeView type,
+                                         const Dataspace* space, const DatasetCreate& create) noexcept;
     template <typename T>
     static Result<TypedDataset<T>> typed(Result<Dataset>&& opened) noexcept {
-        H5MOTE_TRY(opened->set_memory_type(datatype_of<T>(), opened.status()));
+        H5MOTE_TRY(opened.status());
         return TypedDataset<T>(static_cast<Dataset&&>(*opened));
     }
 };
