@@ -460,4 +460,55 @@ TEST(AtomicUnit, OfARegion) {
     EXPECT_EQ(File::create(library, even).status(), Status::ok);
 }
 
+// A header of many blocks that was made on a storage of larger units is changed in a small cache. Blocks have to move,
+// and those that have moved must stay in memory until what leads to them is switched: where they cannot, the change
+// ends with over_budget, nothing has changed, and a larger cache carries it out. (Without a bound it would move them
+// for ever.)
+TEST(AtomicUnit, ManyBlocksInASmallCache) {
+    const auto add = [](GrowingMemoryDriver& storage, MallocAllocator& memory, std::size_t cache, std::size_t size) {
+        NullPort port;
+        Library library{memory, port};
+        PromisingDriver driver(storage, with_unit(128));
+        FileAccess access;
+        access.metadata_cache = cache;
+        auto file = File::open(library, driver, access);
+        EXPECT_EQ(file.status(), Status::ok);
+        Group root = file->root();
+        const Status status = set(root, "new", size, 99);
+        EXPECT_EQ(get(root, "new", size), status == Status::ok ? "99 " : "not_found ");
+        EXPECT_EQ(get(root, "0", size), "0 ");
+        root.close();
+        EXPECT_EQ(file->close(), Status::ok);
+        return status;
+    };
+    std::size_t refusals = 0;
+    for (const std::size_t cache : {1024, 1536, 2048}) {
+        for (std::size_t size = 4; size < 420; size += 8) {
+            for (int count = 2; count < 14 && !HasFailure(); ++count) {
+                MallocAllocator memory;
+                GrowingMemoryDriver storage(memory);
+                {
+                    NullPort port;
+                    Library library{memory, port};
+                    PromisingDriver driver(storage, with_unit(4096));
+                    auto file = File::create(library, driver, large_cache());
+                    ASSERT_EQ(file.status(), Status::ok);
+                    Group root = file->root();
+                    for (int i = 0; i < count; ++i) {
+                        ASSERT_EQ(set(root, std::to_string(i).c_str(), size, i), Status::ok);
+                        ASSERT_EQ(file->flush(), Status::ok);
+                    }
+                }
+                const Status status = add(storage, memory, cache, size);
+                if (status != Status::ok) {
+                    EXPECT_EQ(status, Status::over_budget) << size << " " << count;
+                    EXPECT_EQ(add(storage, memory, 16384, size), Status::ok) << size << " " << count;
+                    ++refusals;
+                }
+            }
+        }
+    }
+    EXPECT_GT(refusals, 100U);
+}
+
 }  // namespace
