@@ -40,13 +40,16 @@ inline std::vector<std::byte> image_of(h5mote::Driver& driver) {
     return image;
 }
 
-/// Opens a copy of the image for reading; negative when libhdf5 refuses. Its messages are not printed from then on.
-inline Hdf5Id open_image(h5mote::ConstBytes image) {
+/// Opens a copy of the image; negative when libhdf5 refuses. Its messages are not printed from then on. `version` is
+/// what new objects must have at least.
+inline Hdf5Id open_image(h5mote::ConstBytes image, unsigned flags = H5F_ACC_RDONLY,
+                         H5F_libver_t version = H5F_LIBVER_EARLIEST) {
     static const bool quiet = H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr) >= 0;
     const Hdf5Id access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
     const bool set = quiet && !image.empty() && H5Pset_fapl_core(access, 65536, 0) >= 0 &&
+                     H5Pset_libver_bounds(access, version, H5F_LIBVER_LATEST) >= 0 &&
                      H5Pset_file_image(access, const_cast<std::byte*>(image.data()), image.size()) >= 0;
-    return Hdf5Id(set ? H5Fopen("image", H5F_ACC_RDONLY, access) : -1, H5Fclose);
+    return Hdf5Id(set ? H5Fopen("image", flags, access) : -1, H5Fclose);
 }
 
 }  // namespace h5mote_test

@@ -1,8 +1,6 @@
 // What a chip does wrong must not make the flash driver forget anything: reads that are not answered, programs that
 // fail one after the other; and a mount with the options that wrote.
-#include <h5mote/vfd/flash.hpp>
-
-#include "flash_simulator.hpp"
+#include "flash_chip.hpp"
 #include "test.hpp"
 
 #include <cstring>
@@ -16,14 +14,9 @@ using namespace h5mote_test;
 
 constexpr Usage kRaw = Usage::raw_data;
 
-// A chip and a driver in memory of their own.
-class Rig {
+class Rig : public FlashChip {
 public:
-    Rig(const FlashGeometry& geometry, const FlashFormat& format, const FlashOptions& options)
-        : chip_memory_(FlashSimulator::required_memory(geometry) / 8 + 1),
-          work_(FlashDriver::required_memory(geometry, format, options) / 8 + 1),
-          chip(chip_options(geometry), bytes(chip_memory_)),
-          driver(chip, bytes(work_)) {}
+    using FlashChip::FlashChip;
 
     Status fill(std::uint64_t address, std::size_t size, unsigned value) {
         const std::vector<std::byte> data(size, static_cast<std::byte>(value));
@@ -36,22 +29,6 @@ public:
         EXPECT_EQ(driver.read(kRaw, 0, {all.data(), all.size()}), Status::ok);
         return all;
     }
-
-private:
-    static FlashSimulatorOptions chip_options(const FlashGeometry& geometry) {
-        FlashSimulatorOptions options;
-        options.geometry = geometry;
-        return options;
-    }
-    static Bytes bytes(std::vector<std::uint64_t>& memory) {
-        return {reinterpret_cast<std::byte*>(memory.data()), memory.size() * 8};
-    }
-
-    std::vector<std::uint64_t> chip_memory_, work_;
-
-public:
-    FlashSimulator chip;
-    FlashDriver driver;
 };
 
 TEST(FlashFaults, MemoryMustBeAligned) {
@@ -59,7 +36,7 @@ TEST(FlashFaults, MemoryMustBeAligned) {
     Rig rig(kChip, {}, {});
     ASSERT_EQ(rig.driver.format(), Status::ok);
     std::vector<std::uint64_t> work(FlashDriver::required_memory(kChip) / 8 + 2);
-    FlashDriver crooked(rig.chip, {reinterpret_cast<std::byte*>(work.data()) + 1, work.size() * 8 - 1});
+    FlashDriver crooked(rig.simulator, {reinterpret_cast<std::byte*>(work.data()) + 1, work.size() * 8 - 1});
     EXPECT_EQ(crooked.mount(), Status::invalid_argument);
     EXPECT_EQ(crooked.format(), Status::invalid_argument);
 }
@@ -82,7 +59,7 @@ TEST(FlashFaults, MountsWithTheOptionsThatWrote) {
                 ASSERT_EQ(rig.fill(std::uint64_t{page} * 128, 128, page), Status::ok);
             }
             ASSERT_EQ(rig.driver.sync(), Status::ok);
-            again.chip.copy_from(rig.chip);
+            again.simulator.copy_from(rig.simulator);
             ASSERT_EQ(again.driver.mount(kOptions), Status::ok) << "seed " << seed << ", " << pages << " pages";
             ++mounts;
         }
@@ -102,9 +79,9 @@ TEST(FlashFaults, MountTellsOfEachReadThatFailed) {
     const std::vector<std::byte> expected = rig.content();
     unsigned told = 0;
     for (std::uint64_t read = 1;; ++read) {
-        rig.chip.fail_read(read);
+        rig.simulator.fail_read(read);
         const Status status = rig.driver.mount();
-        rig.chip.fail_read(0);
+        rig.simulator.fail_read(0);
         if (status == Status::ok) {
             break;
         }
@@ -132,11 +109,11 @@ TEST(FlashFaults, NoReadThatFailsLosesAnything) {
     const std::vector<std::byte> before = full.content();
     unsigned failed = 0;
     for (std::uint64_t read = 1;; ++read) {
-        rig.chip.copy_from(full.chip);
+        rig.simulator.copy_from(full.simulator);
         ASSERT_EQ(rig.driver.mount(kOptions), Status::ok);
         std::vector<std::byte> now = before;
-        const std::uint64_t reads = rig.chip.counts().reads;
-        rig.chip.fail_read(read);
+        const std::uint64_t reads = rig.simulator.counts().reads;
+        rig.simulator.fail_read(read);
         for (unsigned i = 0; i < 24; ++i) {
             const std::size_t at = i * 192;
             if (rig.fill(at, 40, i + 100) == Status::ok) {
@@ -146,8 +123,8 @@ TEST(FlashFaults, NoReadThatFailsLosesAnything) {
                 ASSERT_EQ(status, Status::io_error);
             }
         }
-        const bool last = rig.chip.counts().reads < reads + read;
-        rig.chip.fail_read(0);
+        const bool last = rig.simulator.counts().reads < reads + read;
+        rig.simulator.fail_read(0);
         ASSERT_EQ(rig.content(), now) << "read " << read;
         ASSERT_EQ(rig.driver.mount(kOptions), Status::ok);
         ASSERT_EQ(rig.content(), now) << "read " << read;
@@ -168,8 +145,8 @@ TEST(FlashFaults, TwoProgramsFailOneAfterTheOther) {
         for (std::uint32_t second = 2; second < 8; ++second) {
             Rig rig(kChip, kFormat, {});
             ASSERT_EQ(rig.driver.format(kFormat), Status::ok);
-            rig.chip.fail_block(1, first);
-            rig.chip.fail_block(2, second);
+            rig.simulator.fail_block(1, first);
+            rig.simulator.fail_block(2, second);
             std::vector<std::byte> expected(8192);
             for (unsigned i = 0; i < 90; ++i) {
                 const std::size_t at = (i * 1237) % 8000;
@@ -184,7 +161,7 @@ TEST(FlashFaults, TwoProgramsFailOneAfterTheOther) {
             ASSERT_EQ(rig.content(), expected);
             ASSERT_EQ(rig.driver.mount(), Status::ok);
             ASSERT_EQ(rig.content(), expected) << first << " " << second;
-            ASSERT_EQ(rig.chip.violation(), FlashViolation::none);
+            ASSERT_EQ(rig.simulator.violation(), FlashViolation::none);
         }
     }
 }

@@ -23,14 +23,13 @@
 #include <vector>
 
 #ifdef H5MOTE_TEST_HDF5
-#include <hdf5.h>
+#include "hdf5_image.hpp"
 #endif
 
 namespace {
 
 using namespace h5mote;
-using h5mote_test::findings_in;
-using h5mote_test::RecordingDriver;
+using namespace h5mote_test;
 using Image = RecordingDriver::Image;
 
 // A file in memory, opened for writing. What is written is recorded.
@@ -117,22 +116,14 @@ Image made_by_libhdf5(std::size_t pad, const Made& made) {
 
 // How many rows libhdf5 finds and can read; -1: it cannot.
 int rows_by_libhdf5(const Image& image) {
-    const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
-    H5Pset_fapl_core(access, 1 << 16, false);
-    EXPECT_GE(H5Pset_file_image(access, const_cast<std::byte*>(image.data()), image.size()), 0);
-    const hid_t file = H5Fopen("image", H5F_ACC_RDONLY, access);
-    const hid_t dataset = H5Dopen2(file, "d", H5P_DEFAULT);
-    const hid_t type = H5Dget_type(dataset);
-    const hid_t space = H5Dget_space(dataset);
+    const Hdf5Id file = open_image({image.data(), image.size()});
+    const Hdf5Id dataset(H5Dopen2(file, "d", H5P_DEFAULT), H5Dclose);
+    const Hdf5Id type(H5Dget_type(dataset), H5Tclose);
+    const Hdf5Id space(H5Dget_space(dataset), H5Sclose);
     const hssize_t rows = H5Sget_simple_extent_npoints(space);
     Image values(rows < 0 ? 0 : static_cast<std::size_t>(rows) * H5Tget_size(type));
     const bool read = H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) >= 0 &&
                       (rows < 1500 || values == Image(values.size(), std::byte{1}));
-    H5Sclose(space);
-    H5Tclose(type);
-    H5Dclose(dataset);
-    H5Fclose(file);
-    H5Pclose(access);
     return read ? static_cast<int>(rows) : -1;
 }
 

@@ -2,13 +2,12 @@
 // commit of the next one.
 #include <h5mote/h5mote.hpp>
 #include <h5mote/port/malloc.hpp>
-#include <h5mote/vfd/flash.hpp>
 #include <h5mote/vfd/journal.hpp>
 #include <h5mote/vfd/memory.hpp>
 #include <h5mote/vfd/region.hpp>
 
 #include "failing_driver.hpp"
-#include "flash_simulator.hpp"
+#include "flash_chip.hpp"
 #include "sound.hpp"
 
 #include <gtest/gtest.h>
@@ -85,32 +84,16 @@ void refuse_a_close(Driver& storage) {
     }
 }
 
-struct Chip {
-    static constexpr FlashGeometry kGeometry{24, 4096, 256, 4, 0xff};
-    Chip()
-        : memory(FlashSimulator::required_memory(kGeometry) / 8 + 1),
-          simulator(options(), {reinterpret_cast<std::byte*>(memory.data()), memory.size() * 8}),
-          work(FlashDriver::required_memory(kGeometry) / 8 + 1),
-          driver(simulator, {reinterpret_cast<std::byte*>(work.data()), work.size() * 8}) {}
-    static FlashSimulatorOptions options() {
-        FlashSimulatorOptions options;
-        options.geometry = kGeometry;
-        return options;
-    }
-    std::vector<std::uint64_t> memory;
-    FlashSimulator simulator;
-    std::vector<std::uint64_t> work;
-    FlashDriver driver;
-};
+constexpr FlashGeometry kGeometry{24, 4096, 256, 4, 0xff};
 
 TEST(RefusedClose, OnFlash) {
-    Chip chip;
+    FlashChip chip(kGeometry);
     ASSERT_EQ(chip.driver.format(), Status::ok);
     refuse_a_close(chip.driver);
 }
 
 TEST(RefusedClose, InARegionOfFlash) {
-    Chip chip;
+    FlashChip chip(kGeometry);
     ASSERT_EQ(chip.driver.format(), Status::ok);
     RegionDriver region{chip.driver, 4096};
     refuse_a_close(region);
@@ -128,7 +111,7 @@ TEST(RefusedClose, UnderAJournal) {
 }
 
 TEST(FlashDriver, DiscardGoesBackToTheLastCommit) {
-    Chip chip;
+    FlashChip chip(kGeometry);
     EXPECT_EQ(chip.driver.discard(), Status::io_error);
     ASSERT_EQ(chip.driver.format(), Status::ok);
     std::vector<std::byte> ones(3000, std::byte{1});

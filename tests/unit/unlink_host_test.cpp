@@ -2,17 +2,16 @@
 // there in any part: what stays is whole, what goes is there or not, and the file is sound.
 #include <h5mote/h5mote.hpp>
 #include <h5mote/port/malloc.hpp>
-#include <h5mote/vfd/flash.hpp>
 #include <h5mote/vfd/memory.hpp>
 
-#include "flash_simulator.hpp"
+#include "flash_chip.hpp"
 #include "recording_driver.hpp"
 #include "sound.hpp"
 
 #include <gtest/gtest.h>
 
 #ifdef H5MOTE_TEST_HDF5
-#include <hdf5.h>
+#include "hdf5_image.hpp"
 #endif
 
 #include <cstdio>
@@ -317,8 +316,8 @@ public:
         return image;
     }
     // Opens such a file and counts the links of its root; -1 when something cannot be read.
-    int open(const Image& image) const {
-        const hid_t opened = open_image(image);
+    static int open(const Image& image) {
+        const Hdf5Id opened = open_image(image);
         if (opened < 0) {
             return -1;
         }
@@ -341,24 +340,20 @@ public:
         }
         // libhdf5 goes on where we were.
         H5Gclose(H5Gcreate2(opened, "libhdf5 was here", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
-        H5Fclose(opened);
         return links;
     }
 
     // Opens such a file and takes a link out.
-    bool unlink(const Image& image, const char* name) const {
-        const hid_t opened = open_image(image);
-        const bool gone = opened >= 0 && H5Ldelete(opened, name, H5P_DEFAULT) >= 0;
-        return H5Fclose(opened) >= 0 && gone;
+    static bool unlink(const Image& image, const char* name) {
+        const Hdf5Id opened = open_image(image);
+        return opened >= 0 && H5Ldelete(opened, name, H5P_DEFAULT) >= 0 && H5Fflush(opened, H5F_SCOPE_GLOBAL) >= 0;
     }
 
     hid_t file;
 
 private:
-    hid_t open_image(const Image& image) const {
-        H5Pset_fapl_core(access_, 1 << 16, false);
-        EXPECT_GE(H5Pset_file_image(access_, const_cast<std::byte*>(image.data()), image.size()), 0);
-        return H5Fopen(kName, H5F_ACC_RDWR, access_);
+    static Hdf5Id open_image(const Image& image) {
+        return h5mote_test::open_image({image.data(), image.size()}, H5F_ACC_RDWR, H5F_LIBVER_V110);
     }
 
     static constexpr const char* kName = "unlink_host_test.h5";
@@ -446,12 +441,8 @@ TEST(Unlink, OfADatasetForNoElementsByLibhdf5) {
 TEST(Unlink, MakesRoomOnAFullChip) {
     constexpr FlashGeometry kGeometry{24, 4096, 256, 4, 0xff};
     constexpr FlashFormat kFormat{256, 12};
-    std::vector<std::uint64_t> chip_memory(FlashSimulator::required_memory(kGeometry) / 8 + 1);
-    FlashSimulatorOptions options;
-    options.geometry = kGeometry;
-    FlashSimulator chip(options, {reinterpret_cast<std::byte*>(chip_memory.data()), chip_memory.size() * 8});
-    std::vector<std::uint64_t> work(FlashDriver::required_memory(kGeometry, kFormat, {}) / 8 + 1);
-    FlashDriver driver(chip, {reinterpret_cast<std::byte*>(work.data()), work.size() * 8});
+    FlashChip chip(kGeometry, kFormat);
+    FlashDriver& driver = chip.driver;
     ASSERT_EQ(driver.format(kFormat), Status::ok);
     MallocAllocator memory;
     NullPort port;
@@ -506,12 +497,8 @@ TEST(Unlink, MakesRoomOnAFullChip) {
 // room for any number of them.
 TEST(Unlink, RotatingLogsNeverFillAChip) {
     constexpr FlashGeometry kGeometry{64, 4096, 256, 1, 0xff};
-    std::vector<std::uint64_t> chip_memory(FlashSimulator::required_memory(kGeometry) / 8 + 1);
-    FlashSimulatorOptions options;
-    options.geometry = kGeometry;
-    FlashSimulator chip(options, {reinterpret_cast<std::byte*>(chip_memory.data()), chip_memory.size() * 8});
-    std::vector<std::uint64_t> work(FlashDriver::required_memory(kGeometry) / 8 + 1);
-    FlashDriver driver(chip, {reinterpret_cast<std::byte*>(work.data()), work.size() * 8});
+    FlashChip chip(kGeometry);
+    FlashDriver& driver = chip.driver;
     ASSERT_EQ(driver.format(), Status::ok);
     std::vector<std::uint64_t> memory(64 * 1024 / 8);
     Arena arena({reinterpret_cast<std::byte*>(memory.data()), memory.size() * 8});
