@@ -169,13 +169,17 @@ Blob Storage::contents() {
     return bytes;
 }
 
-void Storage::load(const Blob& file) {
+bool Storage::load(const Blob& file) {
     Driver& driver = open();
     need(driver.truncate(0), "truncate");
-    need(driver.write(Usage::raw_data, 0, {file.data(), file.size()}), "write");
-    need(driver.truncate(file.size()), "truncate");
-    need(driver.sync(), "sync");
+    const Status status = driver.write(Usage::raw_data, 0, {file.data(), file.size()});
+    if (status != Status::no_space) {
+        need(status, "write");
+        need(driver.truncate(file.size()), "truncate");
+        need(driver.sync(), "sync");
+    }
     close();
+    return status == Status::ok;
 }
 
 std::unique_ptr<Storage> make_storage(const std::string& name, Random& random) {

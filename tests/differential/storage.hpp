@@ -18,7 +18,8 @@ public:
     virtual void close() = 0;
     /// The bytes of the file, between two sessions.
     Blob contents();
-    void load(const Blob& file);
+    /// Puts a file in the place of the one that is there. False: there is no room for it, and what is there is neither.
+    bool load(const Blob& file);
 };
 
 inline constexpr const char* kStorages[] = {"memory", "buffer", "posix", "journal", "region", "flash"};

@@ -120,15 +120,18 @@ void Writing::reopen(Random& random) {
     const Blob other = end();
     const Blob mine = storage_->contents();
     if (swap) {
-        storage_->load(other);
-        if (open(random, false, {})) {
-            file_ = open_image(mine, bounds_);
-            return;
+        if (storage_->load(other)) {
+            if (open(random, false, {})) {
+                file_ = open_image(mine, bounds_);
+                return;
+            }
+            // A file in a format that h5mote only reads.
+            session_.reset();
+            storage_->close();
         }
-        // A file in a format that h5mote only reads.
-        session_.reset();
-        storage_->close();
-        storage_->load(mine);
+        if (!storage_->load(mine)) {
+            differ("storage: no room for the file that was there");
+        }
     }
     file_ = open_image(other, bounds_);
     if (!open(random, false, {})) {
