@@ -12,6 +12,8 @@ Status SharedIndex::read(FileState& file, unsigned i, SharedIndex& index) noexce
     }
     constexpr std::uint32_t kSignature = 0x42544d53U;  // "SMTB"
     const FileShape shape = file.shape();
+    constexpr unsigned kFill = 1U << static_cast<unsigned>(MessageType::fill_value);
+    constexpr unsigned kOldFill = 1U << static_cast<unsigned>(MessageType::fill_value_old);
     MetadataWindow table;
     H5MOTE_TRY(
         file.window(Usage::object_header, file.shared_table, table_size(shape, file.shared_indexes), true, table));
@@ -24,6 +26,10 @@ Status SharedIndex::read(FileState& file, unsigned i, SharedIndex& index) noexce
     const unsigned type = reader.u8();
     index.btree = type == 1;
     index.kinds = reader.u16();
+    // Fill values of the old form are shared where those of the new form are, and not named (H5SM_type_to_flag).
+    if ((index.kinds & kFill) != 0) {
+        index.kinds = static_cast<std::uint16_t>(index.kinds | kOldFill);
+    }
     index.least_size = reader.u32();
     index.list_max = reader.u16();
     index.btree_min = reader.u16();
