@@ -126,7 +126,8 @@ Status FreeSpaceManager::walk(SectionVisitor& visitor) noexcept {
 }
 
 // Addresses of the managers from the file space info message, specification IV.A.2.x: version 1 has page-end threshold
-// 2 and an address O before them; version 0 six after strategy and threshold, if free space persists.
+// 2 and an address O before them; version 0 six after strategy and threshold. Both only if free space persists: else
+// what follows is padding.
 Status read_managers(FileState& file, Address* managers) noexcept {
     const FileShape shape = file.shape();
     MessageIterator message(file, file.superblock().extension);
@@ -137,9 +138,10 @@ Status read_managers(FileState& file, Address* managers) noexcept {
         }
         Reader reader(message.body());
         const bool old = reader.u8() == 0;
-        const bool persists = reader.u8() == 1;
-        reader.skip(old ? shape.sizeof_size : 1U + 2U * shape.sizeof_size + 2U + shape.sizeof_addr);
-        const unsigned count = !old ? kMostManagers : persists ? 6 : 0;
+        const std::uint8_t strategy = reader.u8();
+        const bool persists = old ? strategy == 1 : reader.u8() != 0;
+        reader.skip(old ? shape.sizeof_size : 2U * shape.sizeof_size + 2U + shape.sizeof_addr);
+        const unsigned count = !persists ? 0 : old ? 6 : kMostManagers;
         for (unsigned i = 0; i < count; ++i) {
             const Address address = shape.read_addr(reader);
             managers[i] = reader.ok() ? address : kUndefinedAddress;

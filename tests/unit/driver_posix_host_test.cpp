@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -12,6 +13,13 @@
 #include <csignal>
 #include <cstdio>
 #include <string>
+
+// Which calls of the C library the driver makes is known here, and one argument of a system call holds an offset.
+#if defined(__LP64__) && defined(__GLIBC__)
+#define H5MOTE_TEST_SYSTEM_CALLS 1
+#else
+#define H5MOTE_TEST_SYSTEM_CALLS 0
+#endif
 
 namespace {
 
@@ -35,8 +43,28 @@ protected:
     Status open(PosixDriver& driver, Mode mode) const { return driver.open(path().c_str(), mode); }
 };
 
-// Of the system, as long as it does not fail.
-bool system_fails_to_sync = false;
+enum class Call : unsigned char { none, open, status, lock, seek, read, write, length, sync, directory_sync, close };
+
+/// The next calls of one kind fail.
+struct SystemFault {
+    Call call = Call::none;
+    int error = 0;  // 0: the call returns 0, as a write() does that finds no room on some systems
+    unsigned times = 1;
+    unsigned after = 0;  // calls that are answered before
+} system_fault;
+
+bool system_fails(Call call) {
+    if (system_fault.call != call || system_fault.times == 0) {
+        return false;
+    }
+    if (system_fault.after > 0) {
+        --system_fault.after;
+        return false;
+    }
+    --system_fault.times;
+    errno = system_fault.error;
+    return true;
+}
 
 const std::byte kFour[4] = {std::byte{1}, std::byte{2}, std::byte{3}, std::byte{4}};
 
@@ -45,9 +73,8 @@ TEST_F(PosixDriverHost, AFailedSyncIsNotForgotten) {
     PosixDriver driver;
     ASSERT_EQ(open(driver, Mode::create), Status::ok);
     ASSERT_EQ(driver.write(kRaw, 0, kFour), Status::ok);
-    system_fails_to_sync = true;
+    system_fault = {Call::sync, EIO};
     EXPECT_EQ(driver.sync(), Status::io_error);
-    system_fails_to_sync = false;
     EXPECT_EQ(driver.sync(), Status::io_error);
     EXPECT_EQ(driver.close(), Status::ok);
     ASSERT_EQ(open(driver, Mode::read_write), Status::ok);
@@ -185,13 +212,207 @@ TEST_F(PosixDriverHost, EndOfFileIsAskedAnew) {
     EXPECT_EQ(reader.read(kRaw, 0, back), Status::ok);
 }
 
+// Asked again, the system answers.
+TEST_F(PosixDriverHost, InterruptedCallsAreMadeAgain) {
+    for (const Call call : {Call::open, Call::lock, Call::read, Call::write, Call::length, Call::sync, Call::close}) {
+        (void)std::remove(path().c_str());
+        PosixDriver driver;
+        system_fault = {call, EINTR, call == Call::close ? 1U : 3U};
+        std::byte back[4] = {};
+        EXPECT_EQ(open(driver, Mode::create), Status::ok);
+        EXPECT_EQ(driver.lock(true), Status::ok);
+        EXPECT_EQ(driver.write(kRaw, 0, kFour), Status::ok);
+        EXPECT_EQ(driver.truncate(8), Status::ok);
+        EXPECT_EQ(driver.read(kRaw, 0, back), Status::ok);
+        EXPECT_EQ(back[3], std::byte{4});
+        EXPECT_EQ(driver.sync(), Status::ok);
+        EXPECT_EQ(driver.close(), Status::ok);
+#if H5MOTE_TEST_SYSTEM_CALLS
+        EXPECT_EQ(system_fault.times, 0U) << static_cast<unsigned>(call);
+#endif
+        system_fault = {};
+    }
+}
+
+#if H5MOTE_TEST_SYSTEM_CALLS
+
+struct Refusal {
+    Call call;
+    int error;
+    Mode mode;
+    Status expected;
+    unsigned after = 0;
+};
+
+TEST_F(PosixDriverHost, OpeningTellsWhatTheSystemSays) {
+    static constexpr Refusal kRefusals[] = {
+        {Call::open, ENOENT, Mode::read_only, Status::not_found},
+        {Call::open, ENOTDIR, Mode::read_write, Status::not_found},
+        {Call::open, EISDIR, Mode::read_write, Status::invalid_argument},
+        {Call::open, EACCES, Mode::read_only, Status::io_error},
+        {Call::open, EACCES, Mode::read_write, Status::read_only},
+        {Call::open, EPERM, Mode::truncate, Status::read_only},
+        {Call::open, EROFS, Mode::open_or_create, Status::read_only},
+        {Call::open, ETXTBSY, Mode::read_write, Status::read_only},
+        {Call::open, EMFILE, Mode::read_write, Status::io_error},
+        {Call::open, EEXIST, Mode::create, Status::already_exists},
+        {Call::open, ENOSPC, Mode::create, Status::no_space},
+        {Call::open, EDQUOT, Mode::create, Status::no_space},
+        {Call::status, EIO, Mode::read_only, Status::io_error},
+        {Call::seek, EIO, Mode::read_write, Status::io_error},
+        {Call::lock, EWOULDBLOCK, Mode::truncate, Status::busy},
+        {Call::lock, EIO, Mode::truncate, Status::io_error},
+        {Call::lock, ENOLCK, Mode::truncate, Status::ok},
+        {Call::length, EIO, Mode::truncate, Status::io_error},
+        // The directory that has the new name.
+        {Call::directory_sync, EIO, Mode::create, Status::io_error},
+        {Call::directory_sync, EINVAL, Mode::create, Status::ok},
+        {Call::open, EACCES, Mode::create, Status::ok, 1},
+    };
+    for (const Refusal& each : kRefusals) {
+        SCOPED_TRACE(std::to_string(static_cast<unsigned>(each.call)) + ", error " + std::to_string(each.error));
+        (void)std::remove(path().c_str());
+        PosixDriver driver;
+        if (each.mode != Mode::create) {
+            ASSERT_EQ(open(driver, Mode::create), Status::ok);
+            ASSERT_EQ(driver.write(kRaw, 0, kFour), Status::ok);
+            ASSERT_EQ(driver.close(), Status::ok);
+        }
+        system_fault = {each.call, each.error, 1, each.after};
+        EXPECT_EQ(open(driver, each.mode), each.expected);
+        EXPECT_EQ(system_fault.times, 0U);
+        EXPECT_EQ(driver.is_open(), each.expected == Status::ok);
+        if (each.call == Call::open && each.expected != Status::ok) {
+            EXPECT_EQ(driver.last_error(), each.error);
+        }
+        EXPECT_EQ(driver.close(), Status::ok);
+        if (each.mode != Mode::create && each.expected != Status::ok) {
+            ASSERT_EQ(open(driver, Mode::read_only), Status::ok);
+            std::byte back[4] = {};
+            EXPECT_EQ(driver.read(kRaw, 0, back), Status::ok);
+        }
+    }
+}
+
+TEST_F(PosixDriverHost, OpenFilesTellWhatTheSystemSays) {
+    PosixDriver driver;
+    ASSERT_EQ(open(driver, Mode::create), Status::ok);
+    ASSERT_EQ(driver.write(kRaw, 0, kFour), Status::ok);
+    std::byte back[4] = {};
+    std::uint64_t size = 0;
+    system_fault = {Call::read, EIO};
+    EXPECT_EQ(driver.read(kRaw, 0, back), Status::io_error);
+    EXPECT_EQ(driver.last_error(), EIO);
+    static constexpr std::pair<int, Status> kWrites[] = {
+        {EIO, Status::io_error}, {ENOSPC, Status::no_space}, {EFBIG, Status::no_space}, {0, Status::no_space}};
+    for (const auto& [error, expected] : kWrites) {
+        system_fault = {Call::write, error};
+        EXPECT_EQ(driver.write(kRaw, 4, kFour), expected) << error;
+        EXPECT_EQ(driver.end_of_file(size), Status::ok);
+        EXPECT_EQ(size, 4U);
+    }
+    system_fault = {Call::seek, EIO};
+    EXPECT_EQ(driver.end_of_file(size), Status::io_error);
+    system_fault = {Call::seek, EIO};
+    EXPECT_EQ(driver.truncate(2), Status::io_error);
+    system_fault = {Call::length, EIO};
+    EXPECT_EQ(driver.truncate(2), Status::io_error);
+    static constexpr std::pair<int, Status> kLocks[] = {{EWOULDBLOCK, Status::busy},
+                                                        {EBADF, Status::io_error},
+                                                        {ENOSYS, Status::ok},
+                                                        {ENOLCK, Status::ok},
+                                                        {EOPNOTSUPP, Status::ok}};
+    for (const auto& [error, expected] : kLocks) {
+        system_fault = {Call::lock, error};
+        EXPECT_EQ(driver.lock(true), expected) << error;
+        EXPECT_EQ(driver.unlock(), Status::ok);
+    }
+    PosixDriver same;
+    ASSERT_EQ(open(same, Mode::read_only), Status::ok);
+    system_fault = {Call::status, EIO};
+    EXPECT_FALSE(driver.same_storage(same));
+    EXPECT_TRUE(driver.same_storage(same));
+    // What could not be closed is not open any more all the same.
+    system_fault = {Call::close, EIO};
+    EXPECT_EQ(driver.close(), Status::io_error);
+    EXPECT_FALSE(driver.is_open());
+    ASSERT_EQ(same.open(path().c_str(), Mode::read_write), Status::ok);
+    system_fault = {Call::close, EIO};
+    EXPECT_EQ(same.open(path().c_str(), Mode::read_write), Status::io_error);
+    EXPECT_FALSE(same.is_open());
+}
+
+// Where the length of a file cannot be set, it becomes longer by zeros that are written.
+TEST_F(PosixDriverHost, LengthCannotBeSet) {
+    PosixDriver driver;
+    ASSERT_EQ(open(driver, Mode::create), Status::ok);
+    ASSERT_EQ(driver.write(kRaw, 0, kFour), Status::ok);
+    system_fault = {Call::length, ENOSYS};
+    EXPECT_EQ(driver.truncate(2), Status::unsupported);
+    system_fault = {Call::length, ENOSYS};
+    EXPECT_EQ(driver.truncate(300), Status::ok);
+    std::byte back[300] = {};
+    ASSERT_EQ(driver.read(kRaw, 0, back), Status::ok);
+    EXPECT_EQ(back[3], std::byte{4});
+    for (std::size_t i = 4; i < sizeof back; ++i) {
+        ASSERT_EQ(back[i], std::byte{0});
+    }
+    system_fault = {Call::length, ENOSYS};
+    EXPECT_EQ(driver.truncate(300), Status::ok);
+    EXPECT_EQ(system_fault.times, 1U);  // it has that length
+    system_fault = {};
+}
+
+#endif
+
 }  // namespace
 
-// Takes the place of the system's in this program.
-extern "C" int fdatasync(int fd) {
-    if (system_fails_to_sync) {
-        errno = EIO;
-        return -1;
+// Take the place of the system's in this program.
+extern "C" {
+
+int fdatasync(int fd) { return system_fails(Call::sync) ? -1 : static_cast<int>(::syscall(SYS_fdatasync, fd)); }
+
+#if H5MOTE_TEST_SYSTEM_CALLS
+
+int open64(const char* path, int flags, ...) {
+    return system_fails(Call::open) ? -1 : static_cast<int>(::syscall(SYS_openat, AT_FDCWD, path, flags, 0666));
+}
+
+int fstat64(int fd, struct stat64* about) {
+    return system_fails(Call::status) ? -1 : ::fstatat64(fd, "", about, AT_EMPTY_PATH);
+}
+
+int flock(int fd, int operation) {
+    const bool fails = operation != LOCK_UN && system_fails(Call::lock);
+    return fails ? -1 : static_cast<int>(::syscall(SYS_flock, fd, operation));
+}
+
+off64_t lseek64(int fd, off64_t offset, int from) {
+    return system_fails(Call::seek) ? -1 : static_cast<off64_t>(::syscall(SYS_lseek, fd, offset, from));
+}
+
+ssize_t pread64(int fd, void* to, size_t size, off64_t offset) {
+    return system_fails(Call::read) ? -1 : static_cast<ssize_t>(::syscall(SYS_pread64, fd, to, size, offset));
+}
+
+ssize_t pwrite64(int fd, const void* from, size_t size, off64_t offset) {
+    if (system_fails(Call::write)) {
+        return errno == 0 ? 0 : -1;
     }
-    return static_cast<int>(::syscall(SYS_fdatasync, fd));
+    return static_cast<ssize_t>(::syscall(SYS_pwrite64, fd, from, size, offset));
+}
+
+int ftruncate64(int fd, off64_t size) {
+    return system_fails(Call::length) ? -1 : static_cast<int>(::syscall(SYS_ftruncate, fd, size));
+}
+
+int fsync(int fd) { return system_fails(Call::directory_sync) ? -1 : static_cast<int>(::syscall(SYS_fsync, fd)); }
+
+int close(int fd) {
+    // Closed in any case, as it is by the system.
+    const auto result = static_cast<int>(::syscall(SYS_close, fd));
+    return system_fails(Call::close) ? -1 : result;
+}
+
+#endif
 }

@@ -100,7 +100,12 @@ Status JournalDriver::sync() noexcept {
     if (pending_ || unsynced_) {
         H5MOTE_TRY(commit(last));
     }
-    return last ? checkpoint() : Status::ok;
+    if (last) {
+        return checkpoint();
+    }
+    // All is carried over, but the header that says so could not be written: the log must not be replayed over what
+    // others write into the file.
+    return barrier_ && sequence_ != 0 ? begin() : Status::ok;
 }
 
 Status JournalDriver::close() noexcept {

@@ -110,13 +110,14 @@ Status JournalDriver::find_header(Header& header) noexcept {
         ours = ours || (!empty && std::memcmp(buffer_.data(), kMagic, sizeof kMagic) == 0);
         blank = blank && empty;
     }
+    // Its newest transactions are not those of an older header beside it.
+    if (report_.state == JournalState::newer) {
+        return Status::unsupported;
+    }
     if (found) {
         return header.lists == 0 || (header.lists & (header.lists - 1)) != 0
                    ? refuse(JournalState::damaged, Status::corrupt_file)
                    : refuse(JournalState::clean, Status::ok);
-    }
-    if (report_.state == JournalState::newer) {
-        return Status::unsupported;
     }
     // The very first header may have been torn, and then nothing stands behind it.
     bool empty = true;
