@@ -10,7 +10,7 @@ namespace h5mote {
 
 Status SelectionBlocks::reset(const Selection& selection, const Dataspace& space, bool merged) noexcept {
     std::uint64_t count = 0;
-    ended_ = true;
+    fresh_ = ended_ = true;
     const Status status = selection.element_count(space, count);
     if (status != Status::ok && status != Status::overflow) {
         return status;
@@ -18,7 +18,6 @@ Status SelectionBlocks::reset(const Selection& selection, const Dataspace& space
     selection_ = selection;
     space_ = &space;
     merged_ = merged;
-    fresh_ = true;
     ended_ = status == Status::ok && count == 0;
     return Status::ok;
 }
@@ -198,8 +197,10 @@ bool tree_intersects(const Selection& selection, const std::uint64_t* low, const
     std::uint32_t list = tree.root;
     for (std::size_t d = 0; list != kNoSpans;) {
         const std::uint64_t moved = selection.offset(d);
-        const bool below = moved >> 63 == 0 && low[d] < moved;
-        path[d] = tree.find(list, below ? 0 : low[d] - moved);
+        const bool back = moved >> 63 != 0;
+        const std::uint64_t from = low[d] - moved;
+        const bool wrapped = back ? from < low[d] : from > low[d];
+        path[d] = tree.find(list, !wrapped ? from : back ? kUnlimited : 0);
         // Up again until there is a span to go on with.
         while (path[d] == tree.end(list) || tree.nodes[path[d]].low + selection.offset(d) > high[d]) {
             if (d == 0) {

@@ -5,6 +5,7 @@
 #include "selection_runs.hpp"
 
 #include <cstring>
+#include <utility>
 
 namespace h5mote {
 namespace {
@@ -306,7 +307,7 @@ Status project_rank(const Selection& selection, const Dataspace& space, unsigned
     } else {
         H5MOTE_TRY(project_elements(selection, space, rank, made, element_offset));
     }
-    SelectionEditor::adopt(projected, made);
+    projected = std::move(made);
     return Status::ok;
 }
 
@@ -346,7 +347,7 @@ Status project_intersection(const Selection& source, const Dataspace& source_spa
             made.select_all();
         }
     }
-    SelectionEditor::adopt(projected, made);
+    projected = std::move(made);
     return Status::ok;
 }
 

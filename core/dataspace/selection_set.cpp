@@ -316,17 +316,23 @@ Status SelectionSet::combine_slabs(unsigned keep, const Selection& other, const 
     SelectionSet b(*context_);
     H5MOTE_TRY(type_ == SelectionType::all ? a.select_extent(space) : SelectionEditor::copy(a, view().moved_by({})));
     H5MOTE_TRY(other.type() == SelectionType::all ? b.select_extent(space) : SelectionEditor::copy(b, other));
-    const bool a_empty = a.type_ == SelectionType::none;
-    const bool b_empty = b.type_ == SelectionType::none;
-    const unsigned rank = a_empty ? b.rank_ : a.rank_;
-    if (!a_empty && !b_empty && a.rank_ != b.rank_) {
-        return Status::invalid_argument;
+    if (a.type_ == SelectionType::hyperslabs && b.type_ == SelectionType::hyperslabs) {
+        if (a.rank_ != b.rank_) {
+            return Status::invalid_argument;
+        }
+        H5MOTE_TRY(limit(a, b, keep));
     }
-    if (rank == 0) {
-        select_none();
+    // Where one selects nothing the other is all that can stay; it may be unlimited, which no tree is.
+    if (a.type_ == SelectionType::none || b.type_ == SelectionType::none) {
+        const bool is_b = a.type_ == SelectionType::none;
+        if ((keep & (is_b ? kOnlyB : kOnlyA)) != 0) {
+            adopt(is_b ? b : a);
+        } else {
+            select_none();
+        }
         return Status::ok;
     }
-    H5MOTE_TRY(a_empty || b_empty ? Status::ok : limit(a, b, keep));
+    const unsigned rank = a.rank_;
     SelectionSet made(*context_);
     SpanStore a_store(*context_);
     SpanStore b_store(*context_);
@@ -334,15 +340,10 @@ Status SelectionSet::combine_slabs(unsigned keep, const Selection& other, const 
     SpanBuilder builder(*context_, rank);
     SpanTree a_tree;
     SpanTree b_tree;
-    if (a.type_ == SelectionType::hyperslabs) {
-        H5MOTE_TRY(SelectionEditor::tree(a.view(), builder, a_store, a_tree));
-    }
-    if (b.type_ == SelectionType::hyperslabs) {
-        H5MOTE_TRY(SelectionEditor::tree(b.view(), builder, b_store, b_tree));
-    }
+    H5MOTE_TRY(SelectionEditor::tree(a.view(), builder, a_store, a_tree));
+    H5MOTE_TRY(SelectionEditor::tree(b.view(), builder, b_store, b_tree));
     H5MOTE_TRY(builder.combine(a_tree, b_tree, keep, result));
-    if (a_tree.root != kNoSpans && result.root != kNoSpans && keep == (kOnlyA | kOnlyB | kBoth) &&
-        result.view().total(result.root) == a_tree.total(a_tree.root)) {
+    if (keep == (kOnlyA | kOnlyB | kBoth) && result.view().total(result.root) == a_tree.total(a_tree.root)) {
         return Status::ok;  // nothing is new, and a regular hyperslab stays in the blocks it was made of
     }
     H5MOTE_TRY(SelectionEditor::set_tree(made, rank, result));
@@ -475,6 +476,9 @@ std::uint64_t SelectionSet::last_coordinate(std::size_t d) const noexcept {
 Status SelectionSet::select_extent(const Dataspace& space) noexcept {
     const std::size_t rank = space.rank();
     std::uint64_t elements = 0;
+    if (!space.valid()) {
+        return Status::invalid_argument;
+    }
     if (space.element_count(elements) == Status::ok && elements == 0) {
         select_none();
         return Status::ok;
