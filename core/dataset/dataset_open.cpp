@@ -302,9 +302,17 @@ Status DatasetState::open_chunks(const LayoutMessage& layout) noexcept {
 
 #if H5MOTE_ALL_FORMATS
 Status DatasetState::set_virtual_view(VirtualView view, std::uint64_t gap) noexcept {
+    const VirtualView old_view = virtual_view_;
+    const std::uint32_t old_gap = virtual_gap_;
     virtual_view_ = view;
     virtual_gap_ = gap < 0xffffffffU ? static_cast<std::uint32_t>(gap) : 0xffffffffU;
-    return layout_class_ == LayoutMessage::Class::virtual_dataset ? update_virtual_extent(*this, 0) : Status::ok;
+    const Status status =
+        layout_class_ == LayoutMessage::Class::virtual_dataset ? update_virtual_extent(*this, 0) : Status::ok;
+    if (status != Status::ok) {
+        virtual_view_ = old_view;
+        virtual_gap_ = old_gap;
+    }
+    return status;
 }
 
 // What other writers made is read; only what this library makes itself is changed.

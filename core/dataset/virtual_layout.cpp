@@ -214,7 +214,10 @@ Status VirtualLayout::make(std::uint64_t block, bool literal, VirtualMapping& ma
     mapping.reset();
     numbered = false;
     // A number takes up to 20 characters in place of two.
-    const std::size_t room = 1 + (literal ? 1 : 10) * (file_name_.length + dataset_name_.length + 1);
+    std::size_t room = 0;
+    if (!to_size(1 + (literal ? 1 : 10) * (std::uint64_t{file_name_.length} + dataset_name_.length + 1), room)) {
+        return Status::out_of_memory;
+    }
     auto* const text = static_cast<char*>(file_.context.allocate(MemoryKind::other, room));
     if (text == nullptr) {
         return Status::out_of_memory;
@@ -269,13 +272,14 @@ Status Dataset::virtual_mapping(std::size_t i, VirtualMapping& mapping, Selectio
     for (std::size_t at = 0; at <= i; ++at) {
         H5MOTE_TRY(mappings.next());
     }
+    H5MOTE_TRY(mappings.names(mapping));
     if (source != nullptr) {
         *source = static_cast<SelectionSet&&>(mappings.source());
     }
     if (destination != nullptr) {
         *destination = static_cast<SelectionSet&&>(mappings.destination());
     }
-    return mappings.names(mapping);
+    return Status::ok;
 }
 
 }  // namespace h5mote

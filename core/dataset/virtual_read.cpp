@@ -63,6 +63,13 @@ Status Source::open(const VirtualMapping& names, bool same_file, unsigned depth)
 // Whether an error means no more than that a source is not there.
 bool is_missing(Status status) noexcept { return status == Status::not_found || status == Status::not_hdf5; }
 
+// What was asked for has been checked before it comes here: where selections do not fit, the mappings are wrong.
+Status blame_mappings(DatasetState& dataset, Status status) noexcept {
+    return status == Status::invalid_argument || status == Status::overflow
+               ? dataset.file().context.fail(Module::dataset, H5MOTE_HERE, Status::corrupt_file, 0, dataset.address())
+               : status;
+}
+
 }  // namespace
 
 // ---- reading -----------------------------------------------------------------------------------------------------
@@ -91,7 +98,8 @@ private:
     Status read_unlimited() noexcept;
     Status read_blocks() noexcept;
     Status read_piece(const Selection& destination, std::uint64_t block) noexcept;
-    Status open_source(std::uint64_t block) noexcept;
+    /// `missing`: there is no source, which leaves the fill values.
+    Status open_source(std::uint64_t block, bool& missing) noexcept;
 
     DatasetState& dataset_;
     Context& context_;
@@ -138,20 +146,20 @@ Status VirtualRead::run() noexcept {
     H5MOTE_TRY(mappings_.open(dataset_.data_address(), static_cast<std::uint32_t>(dataset_.data_size())));
     Status status;
     while ((status = mappings_.next()) == Status::ok) {
-        status = read_mapping();
-        if (status != Status::ok && !is_missing(status)) {
-            return status;
-        }
+        H5MOTE_TRY(read_mapping());
     }
     return status == Status::not_found ? Status::ok : status;
 }
 
-Status VirtualRead::open_source(std::uint64_t block) noexcept {
+Status VirtualRead::open_source(std::uint64_t block, bool& missing) noexcept {
     bool numbered = false;
     H5MOTE_TRY(mappings_.resolve(block, names_, numbered));
-    H5MOTE_TRY(source_.open(names_, mappings_.same_file(), request_.depth + 1));
-    source_->copy_dataspace(source_space_);
-    return Status::ok;
+    const Status status = source_.open(names_, mappings_.same_file(), request_.depth + 1);
+    missing = is_missing(status);
+    if (status == Status::ok) {
+        source_->copy_dataspace(source_space_);
+    }
+    return missing ? Status::ok : status;
 }
 
 Status VirtualRead::read_mapping() noexcept {
@@ -167,7 +175,11 @@ Status VirtualRead::read_unlimited() noexcept {
     SelectionSet& destination = mappings_.destination();
     const auto to = static_cast<std::size_t>(destination.unlimited_dimension());
     const auto from = static_cast<std::size_t>(source.unlimited_dimension());
-    H5MOTE_TRY(open_source(0));
+    bool missing = false;
+    H5MOTE_TRY(open_source(0, missing));
+    if (missing) {
+        return Status::ok;
+    }
     if (from >= source_space_.rank() || to >= space_.rank()) {
         return context_.fail(Module::dataset, H5MOTE_HERE, Status::corrupt_file, 0, dataset_.address());
     }
@@ -194,10 +206,7 @@ Status VirtualRead::read_blocks() noexcept {
     end += partial ? 1 : 0;
     for (; block < end && block < kMaxBlocks; ++block) {
         H5MOTE_TRY(unlimited_block(destination, block, block_));
-        const Status status = read_piece(block_, block);
-        if (status != Status::ok && !is_missing(status)) {
-            return status;
-        }
+        H5MOTE_TRY(read_piece(block_, block));
     }
     return Status::ok;
 }
@@ -220,7 +229,11 @@ Status VirtualRead::read_piece(const Selection& destination, std::uint64_t block
     if (count == 0) {
         return Status::ok;
     }
-    H5MOTE_TRY(open_source(block));
+    bool missing = false;
+    H5MOTE_TRY(open_source(block, missing));
+    if (missing) {
+        return Status::ok;
+    }
     H5MOTE_TRY(project_intersection(shown, space_, mappings_.source(), source_space_, request_.selection, in_source_));
     return read_source();
 }
@@ -242,7 +255,7 @@ Status read_virtual(DatasetState& dataset, const TransferRequest& request, const
     }
     const Status status = work->run();
     context.destroy(MemoryKind::other, work);
-    return status;
+    return blame_mappings(dataset, status);
 }
 
 // ---- the extent --------------------------------------------------------------------------------------------------
@@ -372,11 +385,19 @@ Status VirtualExtent::run() noexcept {
     if (status != Status::not_found) {
         return status;
     }
+    std::uint64_t bytes = dataset_.element_size();
+    bool sound = true;
     for (unsigned d = 0; d < rank; ++d) {
-        if (size_[d] != kUnlimited) {
-            const std::uint64_t size = size_[d] < least_[d] ? least_[d] : size_[d];
-            dataset_.dims()[d] = size > dataset_.max_dims()[d] ? dataset_.max_dims()[d] : size;
-        }
+        std::uint64_t& size = size_[d];
+        size = size == kUnlimited ? dataset_.dims()[d] : size < least_[d] ? least_[d] : size;
+        size = size > dataset_.max_dims()[d] ? dataset_.max_dims()[d] : size;
+        sound = sound && checked_multiply(bytes, size, bytes);
+    }
+    if (!sound) {
+        return Status::overflow;
+    }
+    for (unsigned d = 0; d < rank; ++d) {
+        dataset_.dims()[d] = size_[d];
     }
     return Status::ok;
 }
@@ -394,7 +415,7 @@ Status update_virtual_extent(DatasetState& dataset, unsigned depth) noexcept {
     }
     const Status status = work->run();
     context.destroy(MemoryKind::other, work);
-    return status;
+    return blame_mappings(dataset, status);
 }
 
 }  // namespace h5mote

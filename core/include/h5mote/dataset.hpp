@@ -142,15 +142,16 @@ public:
     /// The i-th filter in writing order; its name and client data as far as the spans reach. not_found: no such one.
     Status filter(std::size_t i, FilterInfo& info, Span<char> name = {},
                   Span<std::uint32_t> values = {}) const noexcept;
-    /// The i-th external file; its name as far as the span reaches. not_found: no such one.
+    /// The i-th external file; its name as far as the span reaches, none if that is empty. not_found: no such one.
+    /// invalid_argument: the name is longer than the span.
     Status external_file(std::size_t i, ExternalFile& info, Span<char> name) const noexcept;
     /// The i-th mapping of a virtual dataset and, if asked for, its selections in the extents of the source and of this
     /// dataset. not_found: no such one.
     Status virtual_mapping(std::size_t i, VirtualMapping& mapping, SelectionSet* source = nullptr,
                            SelectionSet* destination = nullptr) const noexcept;
     /// Where a virtual dataset ends, for all its handles (H5Pset_virtual_view, H5Pset_virtual_printf_gap); at first
-    /// last_available with a gap of 0. The extent is found anew. `gap`: how many numbered sources may be missing
-    /// before one that is there. No effect on other layouts.
+    /// last_available with a gap of 0. The extent is found anew; after an error all is as it was. `gap`: how many
+    /// numbered sources may be missing before one that is there. No effect on other layouts.
     Status set_virtual_view(VirtualView view, std::uint64_t gap = 0) noexcept;
     /// One element with the fill value as `type`, or as it stands in the file (element_size() bytes); zeros when there
     /// is none.

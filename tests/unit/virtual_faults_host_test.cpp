@@ -1,0 +1,554 @@
+// Virtual datasets and external data whose memory and storage fail at every call, and whose mappings are damaged in
+// every bit: files that libhdf5 makes, in memory.
+#include <h5mote/config.hpp>
+
+#if defined(H5MOTE_TEST_HDF5) && H5MOTE_ALL_FORMATS && H5MOTE_OTHER_FILES
+
+#include "checksum.hpp"
+#include "cursor.hpp"
+#include "forwarding_driver.hpp"
+#include "hdf5_image.hpp"
+#include "test.hpp"
+#include "test_allocators.hpp"
+
+#include <h5mote/arena.hpp>
+#include <h5mote/h5mote.hpp>
+#include <h5mote/opener.hpp>
+#include <h5mote/port/malloc.hpp>
+#include <h5mote/selection_set.hpp>
+#include <h5mote/vfd/memory.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace h5mote;
+using namespace h5mote_test;
+using Image = std::vector<std::byte>;
+
+// ---- storage -----------------------------------------------------------------------------------------------------
+
+// The k-th call of any of several files fails.
+struct Faults {
+    void arm(std::uint64_t which) {
+        at = which;
+        calls = 0;
+    }
+    bool fails() { return ++calls == at; }
+
+    std::uint64_t at = 0;
+    std::uint64_t calls = 0;
+};
+
+class Stored final : public ForwardingDriver {
+public:
+    Stored(const Image& image, Faults& faults)
+        : ForwardingDriver(memory_), memory_(MemoryDriver::reading({image.data(), image.size()})), faults_(faults) {}
+
+    Status read(Usage usage, std::uint64_t address, Bytes to) noexcept override {
+        return faults_.fails() ? Status::io_error : ForwardingDriver::read(usage, address, to);
+    }
+    Status end_of_file(std::uint64_t& size) noexcept override {
+        return faults_.fails() ? Status::io_error : ForwardingDriver::end_of_file(size);
+    }
+
+private:
+    MemoryDriver memory_;
+    Faults& faults_;
+};
+
+using Images = std::map<std::string, Image, std::less<>>;
+
+// Files by their names.
+class Shelf final : public DriverOpener {
+public:
+    Shelf(const Images& images, Faults& faults) : images_(images), faults_(faults) {}
+
+    Status open(const Driver& /*parent*/, std::string_view name, OpenPurpose /*purpose*/,
+                Driver*& driver) noexcept override {
+        if (faults_.fails()) {
+            return Status::io_error;
+        }
+        const auto found = images_.find(name);
+        if (found == images_.end()) {
+            return Status::not_found;
+        }
+        auto& file = files_[found->first];
+        if (file.uses++ == 0) {
+            file.driver = std::make_unique<Stored>(found->second, faults_);
+        }
+        driver = file.driver.get();
+        return Status::ok;
+    }
+    void close(Driver& driver) noexcept override {
+        for (auto& [name, file] : files_) {
+            file.uses -= file.driver.get() == &driver ? 1 : 0;
+        }
+    }
+    int open_files() const {
+        return std::accumulate(files_.begin(), files_.end(), 0,
+                               [](int sum, const auto& each) { return sum + each.second.uses; });
+    }
+
+private:
+    struct Use {
+        std::unique_ptr<Stored> driver;
+        int uses = 0;
+    };
+    const Images& images_;
+    Faults& faults_;
+    std::map<std::string, Use, std::less<>> files_;
+};
+
+// ---- files -------------------------------------------------------------------------------------------------------
+
+hid_t simple(std::vector<hsize_t> size, std::vector<hsize_t> most = {}) {
+    return H5Screate_simple(static_cast<int>(size.size()), size.data(), most.empty() ? nullptr : most.data());
+}
+
+template <typename Fill>
+Image made(Fill fill) {
+    const Hdf5Id access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
+    EXPECT_GE(H5Pset_fapl_core(access, 4096, 0), 0);
+    const Hdf5Id file(H5Fcreate("made", H5F_ACC_TRUNC, H5P_DEFAULT, access), H5Fclose);
+    fill(file);
+    EXPECT_GE(H5Fflush(file, H5F_SCOPE_GLOBAL), 0);
+    Image image(static_cast<std::size_t>(H5Fget_file_image(file, nullptr, 0)));
+    EXPECT_GT(H5Fget_file_image(file, image.data(), image.size()), 0);
+    return image;
+}
+
+constexpr hsize_t kRows = 4, kColumns = 5;
+
+void put(hid_t file, const char* name, const Hdf5Id& space, hid_t list, const int* values) {
+    const Hdf5Id dataset(H5Dcreate2(file, name, H5T_STD_I32LE, space, H5P_DEFAULT, list, H5P_DEFAULT), H5Dclose);
+    EXPECT_GE(dataset, 0);
+    EXPECT_TRUE(values == nullptr || H5Dwrite(dataset, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0);
+}
+
+// "data": 4 rows of 5 that may grow, from `first` on; "elsewhere": as many, in a file that is not there.
+Image source(int first) {
+    return made([first](hid_t file) {
+        int values[kRows * kColumns];
+        std::iota(std::begin(values), std::end(values), first);
+        const Hdf5Id list(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+        const hsize_t chunk[] = {2, kColumns};
+        EXPECT_GE(H5Pset_chunk(list, 2, chunk), 0);
+        put(file, "data", {simple({kRows, kColumns}, {H5S_UNLIMITED, kColumns}), H5Sclose}, list, values);
+        const Hdf5Id away(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+        EXPECT_GE(H5Pset_external(away, "nowhere.bin", 0, sizeof values), 0);
+        put(file, "elsewhere", {simple({kRows, kColumns}), H5Sclose}, away, nullptr);
+    });
+}
+
+void select(hid_t space, std::vector<hsize_t> start, std::vector<hsize_t> stride, std::vector<hsize_t> count,
+            std::vector<hsize_t> block, H5S_seloper_t op = H5S_SELECT_SET) {
+    EXPECT_GE(H5Sselect_hyperslab(space, op, start.data(), stride.data(), count.data(), block.data()), 0);
+}
+
+constexpr char kFirst[] = "first file with a name.h5", kSecond[] = "second.h5";
+
+// "fixed": pieces of two files, of one that is missing and of the file itself, a piece of irregular shape.
+void put_fixed(hid_t file) {
+    const Hdf5Id list(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+    const int fill = -1;
+    EXPECT_GE(H5Pset_fill_value(list, H5T_NATIVE_INT, &fill), 0);
+    const Hdf5Id space(simple({4 * kRows, kColumns}), H5Sclose);
+    const Hdf5Id from(simple({kRows, kColumns}, {H5S_UNLIMITED, kColumns}), H5Sclose);
+    for (const hsize_t row : {hsize_t{0}, kRows}) {
+        // Two blocks that touch nothing, and an element.
+        select(space, {row, 0}, {1, 1}, {1, 1}, {2, 3});
+        select(space, {row + 3, 4}, {1, 1}, {1, 1}, {1, 1}, H5S_SELECT_OR);
+        select(from, {0, 2}, {1, 1}, {1, 1}, {2, 3});
+        select(from, {3, 0}, {1, 1}, {1, 1}, {1, 1}, H5S_SELECT_OR);
+        EXPECT_GE(H5Pset_virtual(list, space, kFirst, "data", from), 0);
+    }
+    select(space, {2 * kRows, 0}, {1, 1}, {1, 1}, {kRows, kColumns});
+    EXPECT_GE(H5Sselect_all(from), 0);
+    EXPECT_GE(H5Pset_virtual(list, space, "missing.h5", "data", from), 0);
+    select(space, {3 * kRows, 0}, {2, 1}, {2, 1}, {1, kColumns});
+    select(from, {0, 0}, {3, 1}, {2, 1}, {1, kColumns});
+    EXPECT_GE(H5Pset_virtual(list, space, ".", "here", from), 0);
+    EXPECT_GE(H5Sselect_all(space), 0);
+    put(file, "fixed", {H5Scopy(space), H5Sclose}, list, nullptr);
+}
+
+// A dataset with one mapping without end, of one file or of one for each block.
+void put_endless(hid_t file, const char* name, const char* from_file, bool blocks) {
+    const Hdf5Id list(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+    const Hdf5Id space(simple({kRows, kColumns}, {H5S_UNLIMITED, kColumns}), H5Sclose);
+    const Hdf5Id from(simple({kRows, kColumns}, {H5S_UNLIMITED, kColumns}), H5Sclose);
+    const hsize_t rows = blocks ? kRows : 1;
+    select(space, {0, 0}, {rows, 1}, {H5S_UNLIMITED, 1}, {rows, kColumns});
+    select(from, {0, 0}, {1, 1}, {blocks ? 1 : H5S_UNLIMITED, 1}, {rows, kColumns});
+    EXPECT_GE(H5Pset_virtual(list, space, from_file, "data", from), 0);
+    EXPECT_GE(H5Sselect_all(space), 0);
+    put(file, name, {H5Scopy(space), H5Sclose}, list, nullptr);
+}
+
+Images make_images() {
+    Images images;
+    images[kFirst] = source(100);
+    images[kSecond] = source(200);
+    images["block0.h5"] = source(300);
+    images["block1.h5"] = source(400);
+    Image raw(64 * sizeof(int));
+    for (int i = 0; i < 64; ++i) {
+        store_le<std::uint32_t>(raw.data() + sizeof(int) * static_cast<std::size_t>(i), static_cast<unsigned>(500 + i));
+    }
+    images["raw.bin"] = raw;
+    images["main"] = made([](hid_t file) {
+        int values[kRows * kColumns];
+        std::iota(std::begin(values), std::end(values), 600);
+        put(file, "here", {simple({kRows, kColumns}), H5Sclose}, H5P_DEFAULT, values);
+        put_fixed(file);
+        put_endless(file, "grows", kSecond, false);
+        put_endless(file, "blocks", "block%b.h5", true);
+        const Hdf5Id list(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+        EXPECT_GE(H5Pset_external(list, "raw.bin", 8, 6 * sizeof(int)), 0);
+        EXPECT_GE(H5Pset_external(list, "raw.bin", 100, H5F_UNLIMITED), 0);
+        put(file, "external", {simple({50}), H5Sclose}, list, nullptr);
+        const Hdf5Id away(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+        const Hdf5Id all(simple({kRows, kColumns}), H5Sclose);
+        EXPECT_GE(H5Pset_virtual(away, all, kFirst, "elsewhere", all), 0);
+        put(file, "of a missing file", all, away, nullptr);
+    });
+    return images;
+}
+
+const Images& images() {
+    static const Images all = make_images();
+    return all;
+}
+
+// ---- what is done ------------------------------------------------------------------------------------------------
+
+struct Seen {
+    std::vector<int> values;
+    std::string names;
+    std::vector<std::uint64_t> numbers;
+
+    bool operator==(const Seen& other) const {
+        return values == other.values && names == other.names && numbers == other.numbers;
+    }
+};
+
+// Opens a dataset and asks it everything. Reads `rows` rows at most, -2 standing where nothing is written.
+Status look_at(Library& library, Driver& driver, DriverOpener& opener, const char* name, Seen& seen,
+               std::uint64_t rows = 1000) {
+    seen = {};
+    FileAccess access;
+    access.read_only = true;
+    access.opener = &opener;
+    auto file = File::open(library, driver, access);
+    H5MOTE_TRY(file.status());
+    auto dataset = file->root().open_dataset(name);
+    H5MOTE_TRY(dataset.status());
+    DatasetInfo info;
+    H5MOTE_TRY(dataset->info(info));
+    std::uint64_t heap = 0;
+    H5MOTE_TRY(dataset->heap_size(heap));
+    seen.numbers = {info.external_files, info.virtual_mappings, heap};
+    for (std::uint32_t i = 0; i < info.virtual_mappings; ++i) {
+        VirtualMapping mapping;
+        SelectionSet from(library);
+        SelectionSet to(library);
+        H5MOTE_TRY(dataset->virtual_mapping(i, mapping, &from, &to));
+        seen.names += std::string(mapping.file_name()) + "|" + std::string(mapping.dataset_name()) + "|";
+        seen.numbers.push_back(from.rank());
+        seen.numbers.push_back(static_cast<std::uint64_t>(to.type()));
+    }
+    for (std::uint32_t i = 0; i < info.external_files; ++i) {
+        ExternalFile each;
+        char text[32];
+        H5MOTE_TRY(dataset->external_file(i, each, text));
+        seen.names += std::string(text, std::min(each.name_length, sizeof text)) + "|";
+        seen.numbers.push_back(each.offset);
+        seen.numbers.push_back(each.size);
+    }
+    if (info.layout == Layout::virtual_dataset) {
+        H5MOTE_TRY(dataset->set_virtual_view(VirtualView::first_missing));
+        H5MOTE_TRY(dataset->set_virtual_view(VirtualView::last_available, 2));
+    }
+    Dataspace space;
+    H5MOTE_TRY(dataset->dataspace(space));
+    const std::uint64_t zero[] = {0, 0};
+    std::uint64_t count[] = {0, 0};
+    std::uint64_t size = 1;
+    for (std::size_t d = 0; d < space.rank(); ++d) {
+        count[d] = std::min(space.dims()[d], rows);
+        size *= count[d];
+        seen.numbers.push_back(space.dims()[d]);
+    }
+    seen.values.assign(static_cast<std::size_t>(size), -2);
+    return dataset->read(Selection::hyperslab({zero, space.rank()}, {count, space.rank()}), datatype_of<int>(),
+                         {reinterpret_cast<std::byte*>(seen.values.data()), seen.values.size() * sizeof(int)});
+}
+
+struct Rig {
+    Faults faults;
+    MallocAllocator heap;
+    TrackingAllocator tracking{heap};
+    FailingAllocator failing{tracking};
+    NullPort port;
+    Stored main{images().at("main"), faults};
+    Shelf shelf{images(), faults};
+
+    Status look(const char* name, Seen& seen) {
+        Library library(failing, port);
+        return look_at(library, main, shelf, name, seen);
+    }
+    void expect_clean() {
+        EXPECT_EQ(tracking.blocks(), 0U);
+        EXPECT_EQ(tracking.errors(), 0U);
+        EXPECT_EQ(shelf.open_files(), 0);
+    }
+};
+
+struct Expected {
+    const char* name;
+    Status status;
+    std::vector<int> begin;
+};
+
+const Expected kExpected[] = {
+    {"fixed", Status::ok, {102, 103, 104, -1, -1, 107, 108, 109, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, 115}},
+    {"grows", Status::ok, {200, 201, 202}},
+    {"blocks", Status::ok, {300, 301, 302}},
+    {"external", Status::ok, {502, 503, 504, 505, 506, 507, 525, 526}},
+};
+
+TEST(VirtualFaults, MemoryThatIsMissing) {
+    std::uint64_t refused = 0;
+    for (const Expected& each : kExpected) {
+        Rig rig;
+        Seen expected;
+        ASSERT_EQ(rig.look(each.name, expected), each.status) << each.name;
+        ASSERT_TRUE(std::equal(each.begin.begin(), each.begin.end(), expected.values.begin())) << each.name;
+        for (std::uint64_t k = 1;; ++k) {
+            bool failed = false;
+            for (const bool persistent : {false, true}) {
+                Seen seen;
+                rig.failing.arm(k, persistent);
+                const Status status = rig.look(each.name, seen);
+                failed = rig.failing.failures() != 0;
+                rig.failing.disarm();
+                // Some memory makes things faster only.
+                ASSERT_TRUE(status == Status::ok || (failed && status == Status::out_of_memory))
+                    << each.name << " " << k << " " << to_string(status);
+                ASSERT_TRUE(status != Status::ok || seen == expected) << each.name << " " << k;
+                refused += status == Status::ok ? 0 : 1;
+            }
+            if (!failed) {
+                break;
+            }
+        }
+        rig.expect_clean();
+    }
+    EXPECT_GT(refused, 200U);
+}
+
+TEST(VirtualFaults, StorageThatFails) {
+    std::uint64_t refused = 0;
+    for (const Expected& each : kExpected) {
+        Rig rig;
+        Seen expected;
+        ASSERT_EQ(rig.look(each.name, expected), each.status);
+        for (std::uint64_t k = 1;; ++k) {
+            Seen seen;
+            rig.faults.arm(k);
+            const Status status = rig.look(each.name, seen);
+            if (rig.faults.calls < k) {
+                break;
+            }
+            rig.faults.arm(0);
+            // Nothing hangs on the calls with which a file that was only read is closed.
+            ASSERT_TRUE(status == Status::io_error || (status == Status::ok && seen == expected))
+                << each.name << " " << k << " " << to_string(status);
+            refused += status == Status::ok ? 0 : 1;
+        }
+        rig.expect_clean();
+    }
+    EXPECT_GT(refused, 100U);
+}
+
+// A source that is there but cannot be read is an error; only one that is not there leaves the fill value.
+TEST(VirtualFaults, SourceWhoseDataIsMissing) {
+    Rig rig;
+    Seen seen;
+    EXPECT_EQ(rig.look("of a missing file", seen), Status::not_found);
+    rig.expect_clean();
+}
+
+// After a failure the dataset is as it was, and the same handle can be asked again.
+TEST(VirtualFaults, TheHandleStaysUsable) {
+    for (const char* name : {"grows", "blocks"}) {
+        Rig rig;
+        Library library(rig.failing, rig.port);
+        FileAccess access;
+        access.read_only = true;
+        access.opener = &rig.shelf;
+        auto file = File::open(library, rig.main, access);
+        ASSERT_EQ(file.status(), Status::ok);
+        auto dataset = file->root().open_dataset(name);
+        ASSERT_EQ(dataset.status(), Status::ok);
+        Dataspace before;
+        Dataspace after;
+        ASSERT_EQ(dataset->dataspace(before), Status::ok);
+        for (std::uint64_t k = 1;; ++k) {
+            rig.failing.arm(k, true);
+            const Status status = dataset->set_virtual_view(VirtualView::first_missing);
+            rig.failing.disarm();
+            ASSERT_EQ(dataset->dataspace(after), Status::ok);
+            if (status == Status::ok) {
+                break;
+            }
+            ASSERT_EQ(status, Status::out_of_memory);
+            ASSERT_TRUE(before == after);
+        }
+        ASSERT_EQ(dataset->set_virtual_view(VirtualView::last_available), Status::ok);
+        SelectionSet from(library);
+        const std::uint64_t points[] = {7, 7, 8, 8};
+        for (std::uint64_t k = 1;; ++k) {
+            VirtualMapping mapping;
+            ASSERT_EQ(from.select_points(2, points), Status::ok);
+            rig.failing.arm(k, true);
+            const Status status = dataset->virtual_mapping(0, mapping, &from);
+            rig.failing.disarm();
+            if (status == Status::ok) {
+                break;
+            }
+            ASSERT_EQ(status, Status::out_of_memory);
+            ASSERT_EQ(from.type(), SelectionType::points);
+        }
+        EXPECT_EQ(from.type(), SelectionType::hyperslabs);
+    }
+}
+
+// ---- damage ------------------------------------------------------------------------------------------------------
+
+// The object of the global heap that holds the mappings: it begins with a version, their number and, in version 1,
+// flags `before` the first name, and ends with a checksum.
+struct Mappings {
+    Mappings(Image& in, const char* first_name, std::size_t before = 9) : image(in) {
+        const auto* text = reinterpret_cast<const std::byte*>(first_name);
+        const auto found = std::search(image.begin(), image.end(), text, text + std::strlen(first_name) + 1);
+        begin = static_cast<std::size_t>(found - image.begin()) - before;
+        size = static_cast<std::size_t>(load_le<std::uint64_t>(image.data() + begin - 8));
+    }
+    std::byte* data() const { return image.data() + begin; }
+    void seal() const { store_le<std::uint32_t>(data() + size - 4, lookup3({data(), size - 4})); }
+
+    Image& image;
+    std::size_t begin = 0;
+    std::size_t size = 0;
+};
+
+// Opens and reads with no more than some memory.
+Status look_at_damaged(const Image& image, const char* name, Seen& seen) {
+    static std::vector<std::byte> memory(1U << 20);
+    Faults faults;
+    NullPort port;
+    Arena arena({memory.data(), memory.size()});
+    Shelf shelf(images(), faults);
+    Status status = Status::ok;
+    {
+        Stored main(image, faults);
+        Library library(arena, port);
+        status = look_at(library, main, shelf, name, seen, 20);
+    }
+    EXPECT_EQ(arena.usage().now, Arena({memory.data(), memory.size()}).usage().now);
+    EXPECT_EQ(shelf.open_files(), 0);
+    return status;
+}
+
+// Every bit of the mappings, their checksum repaired. What the file says cannot be the caller's mistake.
+void damage_every_bit(Image image, const char* name, const char* first_name, std::size_t before = 9) {
+    const Mappings mappings(image, first_name, before);
+    ASSERT_LT(mappings.size, 1000U);
+    unsigned refused = 0;
+    Seen seen;
+    for (std::size_t i = 0; i < mappings.size - 4; ++i) {
+        for (unsigned bit = 0; bit < 8; ++bit) {
+            mappings.data()[i] ^= static_cast<std::byte>(1U << bit);
+            mappings.seal();
+            const Status status = look_at_damaged(image, name, seen);
+            mappings.data()[i] ^= static_cast<std::byte>(1U << bit);
+            refused += status == Status::ok ? 0 : 1;
+            ASSERT_TRUE(status == Status::ok || status == Status::corrupt_file || status == Status::unsupported ||
+                        status == Status::out_of_memory)
+                << name << ": byte " << i << " bit " << bit << " " << to_string(status);
+        }
+    }
+    EXPECT_GT(refused, 30U) << name;
+}
+
+TEST(VirtualFaults, DamagedMappings) {
+    const Image& main = images().at("main");
+    damage_every_bit(main, "fixed", kFirst);
+    damage_every_bit(main, "grows", kSecond);
+    damage_every_bit(main, "blocks", "block%b.h5");
+}
+
+// Version 1 names a file or dataset once, and the file itself not at all.
+Image with_shared_names() {
+    Image image = images().at("main");
+    const Mappings mappings(image, kFirst);
+    const Image old(mappings.data(), mappings.data() + mappings.size);
+    Image made(old.begin(), old.begin() + 9);
+    made[0] = std::byte{1};
+    const std::size_t names = sizeof kFirst + sizeof "data";
+    std::size_t at = 9;
+    const auto copy = [&](std::size_t bytes) {
+        made.insert(made.end(), old.begin() + static_cast<std::ptrdiff_t>(at),
+                    old.begin() + static_cast<std::ptrdiff_t>(at + bytes));
+        at += bytes;
+    };
+    // Four mappings; two selections each, whose lengths are those of version 1: 16 bytes and what follows.
+    for (unsigned i = 0; i < 4; ++i) {
+        made.push_back(std::byte(i == 1 ? 3 : i == 2 ? 1 : i == 3 ? 4 : 0));
+        if (i == 0) {
+            copy(names);
+        } else if (i == 1) {
+            made.resize(made.size() + 16);  // file and dataset of mapping 0
+            at += names;
+        } else if (i == 2) {
+            copy(sizeof "missing.h5");
+            made.resize(made.size() + 8);
+            at += sizeof "data";
+        } else {
+            at += sizeof ".";
+            copy(sizeof "here");
+        }
+        for (unsigned k = 0; k < 2; ++k) {
+            copy(16 + load_le<std::uint32_t>(old.data() + at + 12));
+        }
+    }
+    EXPECT_EQ(at, old.size() - 4);
+    EXPECT_LE(made.size() + 4, old.size());
+    made.resize(old.size());
+    std::copy(made.begin(), made.end(), mappings.data());
+    mappings.seal();
+    return image;
+}
+
+TEST(VirtualFaults, SharedNames) {
+    Seen expected;
+    Seen seen;
+    ASSERT_EQ(look_at_damaged(images().at("main"), "fixed", expected), Status::ok);
+    const Image image = with_shared_names();
+    ASSERT_EQ(look_at_damaged(image, "fixed", seen), Status::ok);
+    EXPECT_EQ(seen.names, expected.names);
+    EXPECT_TRUE(seen == expected);
+    damage_every_bit(image, "fixed", kFirst, 10);
+}
+
+}  // namespace
+
+#endif
