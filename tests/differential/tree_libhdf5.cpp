@@ -123,9 +123,9 @@ void Reader::links(hid_t from, ObjectValue& to) {
         LinkValue value;
         value.soft = link.type == H5L_TYPE_SOFT;
         if (value.soft) {
-            char path[512];
-            DIFFERENTIAL_OK(H5Lget_val(from, name, path, sizeof path, H5P_DEFAULT));
-            value.path = path;
+            std::string path(link.u.val_size, '\0');
+            DIFFERENTIAL_OK(H5Lget_val(from, name, path.data(), path.size(), H5P_DEFAULT));
+            value.path = path.c_str();
         } else {
             value.object = place(from, std::string("./") + name);
         }
