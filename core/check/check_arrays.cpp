@@ -19,7 +19,7 @@ constexpr Address kChecksum = 4;
 class ArrayCheck {
 public:
     ArrayCheck(DatasetCheck& dataset, CheckPart part) noexcept
-        : dataset_(dataset), checker_(dataset.checker), part_(part), element_{checker_.shape(), dataset.size_width()} {}
+        : dataset_(dataset), checker_(dataset.checker), part_(part), element_(dataset.element()) {}
 
 protected:
     // A block that begins with its signature, version, client and the address of the header, if `header` is one.
@@ -195,9 +195,11 @@ private:
         min_shift_ = floor_log2(min_elements);
         direct_supers_ = 2 * floor_log2(min_pointers);
         offset_width_ = (max_bits + 7) / 8;
-        const bool sound = element_size == element_.size() && max_bits != 0 && max_bits <= 64 &&
+        // Data blocks that the index block points to have no pages.
+        const bool sound = element_size == element_.size() && max_bits != 0 && max_bits <= 32 &&
                            min_elements == 1U << min_shift_ && min_pointers == 1U << (direct_supers_ / 2) &&
-                           page_bits_ < 32 && min_shift_ + direct_supers_ <= max_bits;
+                           min_pointers > 1 && page_bits_ <= 20 && min_shift_ + direct_supers_ <= max_bits &&
+                           length_of(direct_supers_ - 1) <= std::uint64_t{1} << page_bits_;
         supers_ = 1 + max_bits - min_shift_ - direct_supers_;
         return sound ? Status::ok : checker_.bad(ProblemKind::malformed, part_, header_);
     }

@@ -1,10 +1,6 @@
 // Attributes, wherever they stand, and the variable-length data in values.
-//
-//   version 1  1 | 0 | name size 2 | type size 2 | space size 2 | name | type | space, a multiple of 8 bytes each |
-//   data version 2  2 | flags: 1 shared type, 2 shared space | the same sizes | name | type | space | data version 3  3
-//   | flags | the same sizes | character set 1 | name | type | space | data
 
-#include "btree2_record.hpp"
+#include "attribute_storage.hpp"
 #include "checker.hpp"
 #include "datatype_message.hpp"
 #include "stored_message.hpp"
@@ -14,42 +10,6 @@
 
 namespace h5mote {
 namespace {
-
-constexpr std::size_t kHead = 8;
-
-struct AttributeParts {
-    unsigned version = 0;
-    unsigned flags = 0;
-    std::size_t name = 0;  // bytes of each, and where they stand
-    std::size_t type = 0;
-    std::size_t space = 0;
-    std::size_t type_at = 0;
-    std::size_t space_at = 0;
-    std::size_t data_at = 0;
-    std::size_t name_at = 0;
-};
-
-std::size_t padded(std::size_t size, unsigned version) noexcept { return version == 1 ? (size + 7U) & ~7U : size; }
-
-Status decode(Context& context, MetadataWindow& bytes, AttributeParts& parts) noexcept {
-    ConstBytes head;
-    H5MOTE_TRY(bytes.view(0, kHead, head));
-    Reader reader(head);
-    parts.version = reader.u8();
-    parts.flags = reader.u8();
-    parts.name = reader.u16();
-    parts.type = reader.u16();
-    parts.space = reader.u16();
-    if (parts.version == 0 || parts.version > 3) {
-        return context.unsupported(Module::attribute, H5MOTE_HERE, Feature::attribute_version, parts.version);
-    }
-    parts.flags = parts.version == 1 ? 0 : parts.flags;
-    parts.name_at = kHead + (parts.version == 3 ? 1U : 0U);
-    parts.type_at = parts.name_at + padded(parts.name, parts.version);
-    parts.space_at = parts.type_at + padded(parts.type, parts.version);
-    parts.data_at = parts.space_at + padded(parts.space, parts.version);
-    return parts.name != 0 && parts.data_at <= bytes.size() ? Status::ok : Status::corrupt_file;
-}
 
 // Part of an attribute, or what it leads to when it is shared.
 Status open_part(Checker& checker, MetadataWindow& bytes, MessageType type, std::size_t at, std::size_t size,
@@ -75,8 +35,8 @@ H5MOTE_STEP Status check_parts(Checker& checker, MetadataWindow& bytes, const At
     StoredMessage stored_space;
     MetadataWindow own;
     ConstBytes body;
-    H5MOTE_TRY(open_part(checker, bytes, MessageType::dataspace, parts.space_at, parts.space, (parts.flags & 2U) != 0,
-                         stored_space, own, body));
+    H5MOTE_TRY(open_part(checker, bytes, MessageType::dataspace, parts.space, parts.space_size,
+                         (parts.flags & AttributeParts::kSharedSpace) != 0, stored_space, own, body));
     DataspaceMessage space;
     H5MOTE_TRY(space.decode(checker.file().context, checker.shape(), body));
     std::uint64_t elements = space.type == DataspaceMessage::Type::null ? 0 : 1;
@@ -85,8 +45,8 @@ H5MOTE_STEP Status check_parts(Checker& checker, MetadataWindow& bytes, const At
         fits = checked_multiply(elements, space.dim(i), elements) && fits;
     }
     StoredMessage stored_type;
-    H5MOTE_TRY(open_part(checker, bytes, MessageType::datatype, parts.type_at, parts.type, (parts.flags & 1U) != 0,
-                         stored_type, own, body));
+    H5MOTE_TRY(open_part(checker, bytes, MessageType::datatype, parts.type, parts.type_size,
+                         (parts.flags & AttributeParts::kSharedType) != 0, stored_type, own, body));
     std::size_t length = 0;
     Feature feature = Feature::none;
     const Status status = validate_datatype(body, length, feature);
@@ -97,10 +57,10 @@ H5MOTE_STEP Status check_parts(Checker& checker, MetadataWindow& bytes, const At
     }
     const DatatypeView type(body.first(length));
     std::uint64_t size = 0;
-    if (!fits || !checked_multiply(elements, std::uint64_t{type.size()}, size) || size > bytes.size() - parts.data_at) {
+    if (!fits || !checked_multiply(elements, std::uint64_t{type.size()}, size) || size > bytes.size() - parts.data) {
         return Status::corrupt_file;
     }
-    return checker.options().data && has_heap_data(type) ? checker.check_values(type, bytes, parts.data_at, elements)
+    return checker.options().data && has_heap_data(type) ? checker.check_values(type, bytes, parts.data, elements)
                                                          : Status::ok;
 }
 
@@ -108,10 +68,10 @@ H5MOTE_STEP Status check_parts(Checker& checker, MetadataWindow& bytes, const At
 
 Status Checker::check_attribute(MetadataWindow& bytes, Address address, std::uint32_t& hash) noexcept {
     AttributeParts parts;
-    Status status = decode(file_.context, bytes, parts);
+    Status status = parts.decode(file_.context, bytes);
     ConstBytes name;
     if (status == Status::ok) {
-        status = bytes.view(parts.name_at, parts.name, name);
+        status = bytes.view(parts.name, parts.name_size, name);
     }
     if (status == Status::ok) {
         const void* const end = std::memchr(name.data(), 0, name.size());

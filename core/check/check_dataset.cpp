@@ -69,6 +69,23 @@ Status DatasetCheck::load_type(Address header) noexcept {
                                                          : Status::ok;
 }
 
+// Arrays number the chunks of the largest extent; an extensible one counts along the only dimension without a limit.
+bool DatasetCheck::fits_index() const noexcept {
+    const bool searched = layout.index == ChunkIndex::btree1 || layout.index == ChunkIndex::btree2;
+    unsigned unlimited = 0;
+    std::uint64_t chunks = 1;
+    bool countable = true;
+    for (unsigned i = 0; i < rank; ++i) {
+        if (max_dims[i] == kUnlimited) {
+            ++unlimited;
+        } else {
+            const auto along = divide_up(max_dims[i], static_cast<std::uint32_t>(chunk_dims[i]));
+            countable = checked_multiply(chunks, along, chunks) && countable;
+        }
+    }
+    return (countable || searched) && (layout.index != ChunkIndex::extensible_array || unlimited == 1);
+}
+
 Status DatasetCheck::load_layout(Address header) noexcept {
     StoredMessage stored;
     ConstBytes body;
@@ -92,7 +109,7 @@ Status DatasetCheck::load_layout(Address header) noexcept {
         }
     }
     layout.chunk_dims = nullptr;  // they go with the message
-    return chunk_dims[rank] == element_size ? Status::ok : Status::corrupt_file;
+    return chunk_dims[rank] == element_size && fits_index() ? Status::ok : Status::corrupt_file;
 }
 
 Status DatasetCheck::load_filters(Address header) noexcept {
@@ -123,7 +140,21 @@ Status DatasetCheck::load(Address header) noexcept {
     return load_layout(header);
 }
 
-Status DatasetCheck::check_contiguous(Address header) noexcept {
+Status DatasetCheck::check_compact(Address header) noexcept {
+    std::uint64_t size = 0;
+    if (!checked_multiply(elements, std::uint64_t{element_size}, size) || layout.size < size) {
+        return checker.bad(ProblemKind::size, CheckPart::raw_data, header, layout.size);
+    }
+    if (type_.empty()) {
+        return Status::ok;
+    }
+    StoredMessage stored;
+    H5MOTE_TRY(checker.judge(stored.find(checker.file(), header, MessageType::layout), CheckPart::raw_data, header));
+    return checker.judge(checker.check_values(DatatypeView(type_), stored.bytes(), layout.compact_offset, elements),
+                         CheckPart::raw_data, header);
+}
+
+Status DatasetCheck::check_contiguous() noexcept {
     if (layout.address == kUndefinedAddress || external || null_space) {
         return Status::ok;
     }
@@ -136,7 +167,6 @@ Status DatasetCheck::check_contiguous(Address header) noexcept {
     if (stored < size) {
         (void)checker.bad(ProblemKind::size, CheckPart::raw_data, layout.address, stored);
     }
-    (void)header;
     H5MOTE_TRY(checker.use(CheckPart::raw_data, layout.address, stored));
     if (type_.empty()) {
         return Status::ok;
@@ -234,11 +264,10 @@ Status DatasetCheck::chunk(const ChunkLocation& location, const std::uint64_t* s
     return filtered() && unsure ? Status::ok : check_data(location);
 }
 
-Status DatasetCheck::check_chunked(Address header) noexcept {
+Status DatasetCheck::check_chunked() noexcept {
     if (layout.address == kUndefinedAddress) {
         return Status::ok;
     }
-    (void)header;
     ChunkLocation location;
     location.address = layout.address;
     switch (layout.index) {
@@ -277,11 +306,11 @@ Status DatasetCheck::run(Address header) noexcept {
     H5MOTE_TRY(checker.judge(status, CheckPart::message, header));
     switch (layout.layout_class) {
         case LayoutMessage::Class::compact:
-            return Status::ok;
+            return check_compact(header);
         case LayoutMessage::Class::contiguous:
-            return check_contiguous(header);
+            return check_contiguous();
         case LayoutMessage::Class::chunked:
-            return check_chunked(header);
+            return check_chunked();
         default:
             break;
     }
@@ -359,7 +388,8 @@ Status check_records(DatasetCheck& dataset, RecordWork& work, Address address) n
     Checker& checker = dataset.checker;
     H5MOTE_TRY(checker.check_btree2(work.tree, CheckPart::chunk_tree, address));
     const BTree2Type type = dataset.filtered() ? BTree2Type::chunk_filtered : BTree2Type::chunk;
-    if (work.tree.type() != type) {
+    const std::size_t size = dataset.element().size() + std::size_t{8} * dataset.rank;
+    if (work.tree.type() != type || work.tree.record_size() != size) {
         return checker.bad(ProblemKind::malformed, CheckPart::chunk_tree, address);
     }
     for (std::uint64_t i = 0; i < work.tree.size(); ++i) {

@@ -26,9 +26,11 @@ public:
     std::uint64_t chunks_now() const noexcept;
     /// A chunk that an index names; `index` is where. `scaled`: its chunk coordinates, if the index tells them.
     Status chunk(const ChunkLocation& location, const std::uint64_t* scaled, Address index) noexcept;
-    /// Bytes that tell the size of a filtered chunk in the arrays.
-    std::uint8_t size_width() const noexcept {
-        return filtered() ? ChunkElementFormat::width_for(chunk_bytes) : std::uint8_t{0};
+    /// How an index tells where a chunk is.
+    ChunkElementFormat element() const noexcept {
+        const std::uint8_t width =
+            layout.version > 4 ? checker.shape().sizeof_size : ChunkElementFormat::width_for(chunk_bytes);
+        return {checker.shape(), filtered() ? width : std::uint8_t{0}};
     }
 
     Status check_fixed_array(Address address) noexcept;
@@ -54,9 +56,11 @@ private:
     Status load_space(Address header) noexcept;
     Status load_type(Address header) noexcept;
     Status load_layout(Address header) noexcept;
+    bool fits_index() const noexcept;
     Status load_filters(Address header) noexcept;
-    Status check_contiguous(Address header) noexcept;
-    Status check_chunked(Address header) noexcept;
+    Status check_compact(Address header) noexcept;
+    Status check_contiguous() noexcept;
+    Status check_chunked() noexcept;
     Status check_data(const ChunkLocation& location) noexcept;
     Status check_elements(MetadataWindow& window, Address chunk) noexcept;
 

@@ -103,8 +103,12 @@ Status Checker::check_body(MessageType type, ConstBytes body, HeaderFacts& facts
             return facts.links.decode(context, shape(), body);
         case MessageType::attribute_info:
             return facts.attributes.decode(context, shape(), body);
-        case MessageType::group_info:
-            return check_prefix(context, type, body, 0, 0, 2);
+        case MessageType::group_info: {
+            // The flags tell which of two pairs of numbers follow.
+            H5MOTE_TRY(check_prefix(context, type, body, 0, 0, 2));
+            const unsigned flags = std::to_integer<unsigned>(body[1]);
+            return check_prefix(context, type, body, 0, 0, 2 + 4 * ((flags & 1U) + (flags >> 1 & 1U)));
+        }
         case MessageType::external_files: {
             H5MOTE_TRY(check_prefix(context, type, body, 1, 1, 8U + shape().sizeof_addr));
             return check_local_heap(shape().load_addr(body.data() + 8));

@@ -205,7 +205,14 @@ Status Checker::check_object(std::uint32_t i) noexcept {
     if (facts.attributes.dense) {
         H5MOTE_TRY(settle(check_dense_attributes(facts.attributes)));
     }
-    return facts.has(MessageType::layout) && !facts.damaged ? check_dataset(header) : Status::ok;
+    if (facts.damaged) {
+        return Status::ok;
+    }
+    if (facts.has(MessageType::layout)) {
+        return check_dataset(header);
+    }
+    return facts.is_group() || facts.is_datatype() ? Status::ok
+                                                   : bad(ProblemKind::malformed, CheckPart::object_header, header);
 }
 
 Status Checker::walk() noexcept {

@@ -44,6 +44,9 @@ struct HeaderFacts {
     AttributeInfoMessage attributes;
 
     bool has(MessageType type) const noexcept { return (present >> static_cast<unsigned>(type) & 1U) != 0; }
+    bool is_group() const noexcept { return has(MessageType::link_info) || has(MessageType::symbol_table); }
+    /// A committed datatype: with a dataspace beside it, it is a dataset whose layout is not there.
+    bool is_datatype() const noexcept { return has(MessageType::datatype) && !has(MessageType::dataspace); }
 };
 
 class Checker {

@@ -44,7 +44,8 @@ Status Tree1Walk::enter(Address address, unsigned level) noexcept {
         (root && node.right != kUndefinedAddress)) {
         (void)checker_.bad(ProblemKind::siblings, part_, address);
     }
-    if (node.entries == 0 && !root) {
+    // Only a tree that is a single leaf may be empty.
+    if (node.entries == 0 && top_ != 0) {
         (void)checker_.bad(ProblemKind::count, part_, address);
     }
     at.address = at.last = address;

@@ -99,7 +99,7 @@ Status StoredMessage::open_heap(FileState& file, MessageType type, ConstBytes id
     SharedIndex index;
     for (unsigned i = 0; i < file.shared_indexes; ++i) {
         H5MOTE_TRY(SharedIndex::read(file, i, index));
-        if ((index.kinds >> static_cast<unsigned>(type) & 1U) != 0) {
+        if (index.holds(type)) {
             FractalHeap heap;
             H5MOTE_TRY(heap.open(file, index.heap));
             if (id.size() < heap.id_length()) {

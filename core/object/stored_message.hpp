@@ -27,6 +27,10 @@ struct SharedIndex {
     Address index = kUndefinedAddress;
     Address heap = kUndefinedAddress;
 
+    /// A damaged header may say of a message of any type that it is shared.
+    bool holds(MessageType type) const noexcept {
+        return static_cast<unsigned>(type) < 16 && (kinds >> static_cast<unsigned>(type) & 1U) != 0;
+    }
     static std::size_t size(FileShape shape) noexcept { return 14U + 2U * shape.sizeof_addr; }
     static Address table_size(FileShape shape, unsigned indexes) noexcept { return 4 + indexes * size(shape) + 4; }
     /// The i-th of the file's indexes. not_found, corrupt_file.
