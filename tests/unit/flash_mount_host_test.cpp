@@ -1,0 +1,379 @@
+// Mounting a chip whose log was damaged or made by somebody else, with checksums that fit; geometries and formats that
+// make no sense; reads that are not answered while a chip is looked at.
+#include <gtest/gtest.h>
+
+#include "checksum.hpp"
+#include "cursor.hpp"
+#include "flash_chip.hpp"
+
+#include <cstring>
+#include <functional>
+#include <vector>
+
+namespace {
+
+using namespace h5mote;
+using namespace h5mote_test;
+
+constexpr Usage kRaw = Usage::raw_data;
+constexpr FlashGeometry kChip{32, 1024, 256, 4, 0xff};
+constexpr FlashFormat kFormat{128, 12};
+constexpr FlashOptions kOptions{16, false};
+
+class Rig : public FlashChip {
+public:
+    Rig() : FlashChip(kChip, kFormat, kOptions) {}
+
+    Status fill(std::uint64_t address, std::size_t size, unsigned value) {
+        const std::vector<std::byte> data(size, static_cast<std::byte>(value));
+        return driver.write(kRaw, address, {data.data(), size});
+    }
+    /// `rounds` syncs, the last of which leaves that number in each of the first 300 bytes.
+    void work(unsigned rounds) {
+        ASSERT_EQ(driver.format(kFormat, kOptions), Status::ok);
+        for (unsigned i = 1; i <= rounds; ++i) {
+            ASSERT_EQ(fill(0, 300, i), Status::ok);
+            ASSERT_EQ(driver.sync(), Status::ok);
+        }
+    }
+    /// What each of the first 300 bytes holds; -1 when they differ or cannot be read.
+    int held() {
+        std::byte bytes[300];
+        if (driver.read(kRaw, 0, bytes) != Status::ok) {
+            return -1;
+        }
+        for (const std::byte each : bytes) {
+            if (each != bytes[0]) {
+                return -1;
+            }
+        }
+        return std::to_integer<int>(bytes[0]);
+    }
+    const std::byte* at(std::uint32_t block, std::uint32_t offset) const {
+        return simulator.contents().data() + std::size_t{block} * kChip.block_size + offset;
+    }
+    void put(std::uint32_t block, std::uint32_t offset, ConstBytes bytes) {
+        for (std::uint32_t i = 0; i < bytes.size(); ++i) {
+            simulator.flip(block, offset + i, std::to_integer<std::uint8_t>(bytes[i] ^ *at(block, offset + i)));
+        }
+    }
+    std::uint32_t number(std::uint32_t block, std::uint32_t offset) const {
+        return load_le<std::uint32_t>(at(block, offset));
+    }
+    void put_number(std::uint32_t block, std::uint32_t offset, std::uint32_t value, std::uint32_t width = 4) {
+        std::byte bytes[4];
+        store_le(bytes, value);
+        put(block, offset, {bytes, width});
+    }
+    bool has_head(std::uint32_t block) const { return std::memcmp(at(block, 0), "h5mf", 4) == 0; }
+    std::uint32_t newest() const {
+        std::uint32_t found = 0;
+        for (std::uint32_t block = 0; block < kChip.blocks; ++block) {
+            const bool newer = has_head(block) && (!has_head(found) || number(block, 12) > number(found, 12));
+            found = newer ? block : found;
+        }
+        return found;
+    }
+    void seal_head(std::uint32_t block) { put_number(block, 28, lookup3({at(block, 0), 28})); }
+
+    /// Where commits lie in a block, the last one last.
+    std::vector<std::uint32_t> commits(std::uint32_t block) const {
+        std::vector<std::uint32_t> found;
+        for (std::uint32_t offset = 32; offset + 32 <= kChip.block_size; offset += 4) {
+            if (number(block, offset) == (6U | 19U << 20) && number(block, offset + 4) == commit_sum(block, offset)) {
+                found.push_back(offset);
+            }
+        }
+        return found;
+    }
+    void seal_commit(std::uint32_t block, std::uint32_t offset) {
+        put_number(block, offset + 4, commit_sum(block, offset));
+    }
+
+private:
+    // Of all but the checksum itself, started with the place in words.
+    std::uint32_t commit_sum(std::uint32_t block, std::uint32_t offset) const {
+        std::byte bytes[28];
+        std::memcpy(bytes, at(block, offset), 4);
+        std::memcpy(bytes + 4, at(block, offset + 8), 24);
+        return lookup3(bytes, block * (kChip.block_size / 4) + offset / 4);
+    }
+};
+
+// A chip that says of itself what it is told, and is never touched.
+class Claims final : public FlashDevice {
+public:
+    explicit Claims(const FlashGeometry& geometry) noexcept : geometry_(geometry) {}
+    FlashGeometry geometry() const noexcept override { return geometry_; }
+    Status read(std::uint32_t, std::uint32_t, Bytes) noexcept override { return touched(); }
+    Status program(std::uint32_t, std::uint32_t, ConstBytes) noexcept override { return touched(); }
+    Status erase(std::uint32_t) noexcept override { return touched(); }
+
+private:
+    static Status touched() noexcept {
+        ADD_FAILURE() << "touched";
+        return Status::io_error;
+    }
+    FlashGeometry geometry_;
+};
+
+TEST(FlashMount, GeometriesThatMakeNoSense) {
+    alignas(8) static std::byte work[8192];
+    static constexpr FlashGeometry kWrong[] = {
+        {16, 0, 256, 4, 0xff},
+        {16, 256, 256, 4, 0xff},
+        {16, 1000, 4, 4, 0xff},
+        {16, 1U << 21, 256, 4, 0xff},
+        {16, 1024, 0, 4, 0xff},
+        {16, 1024, 96, 4, 0xff},
+        {16, 1024, 2048, 4, 0xff},
+        {16, 1024, 256, 0, 0xff},
+        {16, 1024, 256, 3, 0xff},
+        {16, 1024, 256, 512, 0xff},
+        {16, 1024, 1024, 512, 0xff},
+        {7, 1024, 256, 4, 0xff},
+        {0xffffffff, 1024, 256, 4, 0xff},
+        {16, 1024, 256, 4, 0x55},
+    };
+    for (const FlashGeometry& wrong : kWrong) {
+        Claims chip(wrong);
+        FlashDriver driver(chip, work);
+        EXPECT_EQ(driver.format(kFormat, kOptions), Status::invalid_argument) << &wrong - kWrong;
+        EXPECT_EQ(driver.mount(kOptions), Status::invalid_argument) << &wrong - kWrong;
+        EXPECT_FALSE(driver.mounted());
+    }
+    static constexpr FlashFormat kWrongFormats[] = {{0, 12},    {64, 12}, {100, 12}, {8192, 12},
+                                                    {2048, 12}, {128, 4}, {128, 51}};
+    for (const FlashFormat& wrong : kWrongFormats) {
+        Claims chip(kChip);
+        FlashDriver driver(chip, work);
+        EXPECT_EQ(driver.format(wrong, kOptions), Status::invalid_argument) << wrong.page_size << " " << wrong.reserve;
+    }
+    for (const std::uint16_t changes : {std::uint16_t{7}, std::uint16_t{1025}}) {
+        Rig rig;
+        EXPECT_EQ(rig.driver.format(kFormat, {changes, false}), Status::invalid_argument);
+        EXPECT_EQ(rig.simulator.operations(), 0U);
+    }
+}
+
+struct Field {
+    const char* name;
+    std::uint32_t at;
+    std::uint32_t width;
+    std::uint32_t value;
+    Status expected;
+    FlashFinding finding;
+};
+
+// The newest header says what the log was made with.
+TEST(FlashMount, EachFieldOfTheNewestHeader) {
+    static constexpr Field kFields[] = {
+        {"version 2", 4, 1, 2, Status::unsupported, FlashFinding::version},
+        {"version 15", 4, 1, 15, Status::unsupported, FlashFinding::version},
+        {"erased value 0", 4, 1, 0x21, Status::corrupt_file, FlashFinding::geometry},
+        {"smaller blocks", 5, 1, 9, Status::corrupt_file, FlashFinding::geometry},
+        {"blocks of 2 GiB", 5, 1, 31, Status::corrupt_file, FlashFinding::geometry},
+        {"pages of 64 bytes", 6, 1, 0x26, Status::corrupt_file, FlashFinding::geometry},
+        {"pages larger than a block", 6, 1, 0x2b, Status::corrupt_file, FlashFinding::geometry},
+        {"pages of 32 KiB", 6, 1, 0x2f, Status::corrupt_file, FlashFinding::geometry},
+        {"units of 8 bytes", 6, 1, 0x37, Status::corrupt_file, FlashFinding::geometry},
+        {"reserve 4", 7, 1, 4, Status::corrupt_file, FlashFinding::geometry},
+        {"reserve 51", 7, 1, 51, Status::corrupt_file, FlashFinding::geometry},
+        {"fewer blocks", 8, 4, 31, Status::corrupt_file, FlashFinding::geometry},
+        {"most blocks", 8, 4, 0xffffffff, Status::corrupt_file, FlashFinding::geometry},
+        {"larger pages", 6, 1, 0x29, Status::over_budget, FlashFinding::none},
+        {"most erases", 20, 4, 0xffffffff, Status::ok, FlashFinding::none},
+        {"most written", 24, 4, 0xffffffff, Status::ok, FlashFinding::none},
+    };
+    for (const Field& field : kFields) {
+        Rig rig;
+        rig.work(20);
+        const std::uint32_t newest = rig.newest();
+        rig.put_number(newest, field.at, field.value, field.width);
+        rig.seal_head(newest);
+        EXPECT_EQ(rig.driver.mount(kOptions), field.expected) << field.name;
+        EXPECT_EQ(rig.driver.usage().finding, field.finding) << field.name;
+        EXPECT_EQ(rig.driver.mounted(), field.expected == Status::ok) << field.name;
+        if (field.finding != FlashFinding::none) {
+            EXPECT_EQ(rig.driver.usage().finding_block, newest) << field.name;
+        }
+        EXPECT_EQ(rig.held(), field.expected == Status::ok ? 20 : -1) << field.name;
+        // Whatever it was, formatting makes it a file.
+        ASSERT_EQ(rig.driver.format(kFormat, kOptions), Status::ok) << field.name;
+        ASSERT_EQ(rig.fill(0, 300, 99), Status::ok) << field.name;
+        ASSERT_EQ(rig.driver.sync(), Status::ok) << field.name;
+        ASSERT_EQ(rig.driver.mount(kOptions), Status::ok) << field.name;
+        EXPECT_EQ(rig.held(), 99) << field.name;
+    }
+}
+
+// Commits whose fields cannot be are none, whatever their checksums: the one before counts.
+TEST(FlashMount, EachFieldOfTheNewestCommit) {
+    struct Change {
+        const char* name;
+        std::uint32_t at;  // from the payload; the key: -4
+        std::uint32_t value;
+    };
+    static constexpr Change kChanges[] = {
+        {"no level", 8, 0U << 28},
+        {"too many levels", 8, 8U << 28},
+        {"tail behind the chip", 28, 32},
+        {"last tail", 28, 0x00ffffff},
+        {"kept too many", 28, 32U << 24},
+        {"kept most", 28, 255U << 24},
+        {"replay behind the chip", 20, 32 * 256},
+        {"last place to replay", 20, 0xffffffff},
+    };
+    for (const Change& change : kChanges) {
+        Rig rig;
+        rig.work(20);
+        const std::uint32_t newest = rig.newest();
+        const std::vector<std::uint32_t> commits = rig.commits(newest);
+        ASSERT_GE(commits.size(), 2U);
+        rig.put_number(newest, commits.back() + change.at, change.value);
+        rig.seal_commit(newest, commits.back());
+        ASSERT_EQ(rig.driver.mount(kOptions), Status::ok) << change.name;
+        EXPECT_EQ(rig.held(), 19) << change.name;
+        ASSERT_EQ(rig.fill(0, 300, 99), Status::ok) << change.name;
+        ASSERT_EQ(rig.driver.sync(), Status::ok) << change.name;
+        ASSERT_EQ(rig.driver.mount(kOptions), Status::ok) << change.name;
+        EXPECT_EQ(rig.held(), 99) << change.name;
+        EXPECT_EQ(rig.simulator.violation(), FlashViolation::none) << change.name;
+    }
+}
+
+// No commit anywhere, and blocks that lead in a circle, nowhere, or to one that is no older.
+TEST(FlashMount, NoStateIsFound) {
+    struct Way {
+        const char* name;
+        std::function<void(Rig&, std::uint32_t)> damage;
+    };
+    const Way ways[] = {
+        {"none", [](Rig&, std::uint32_t) {}},
+        {"itself", [](Rig& rig, std::uint32_t newest) { rig.put_number(newest, 16, newest); }},
+        {"behind the chip", [](Rig& rig, std::uint32_t newest) { rig.put_number(newest, 16, 32); }},
+        {"to a newer one",
+         [](Rig& rig, std::uint32_t newest) {
+             const std::uint32_t before = rig.number(newest, 16);
+             rig.put_number(before, 12, rig.number(newest, 12));
+             rig.put_number(before, 16, newest);
+             rig.seal_head(before);
+         }},
+    };
+    for (const Way& way : ways) {
+        Rig rig;
+        rig.work(40);
+        const std::uint32_t newest = rig.newest();
+        for (std::uint32_t block = 0; block < kChip.blocks; ++block) {
+            for (const std::uint32_t offset : rig.commits(block)) {
+                rig.put_number(block, offset, 0);
+                rig.put_number(block, offset + 4, 0);
+            }
+        }
+        way.damage(rig, newest);
+        rig.seal_head(newest);
+        EXPECT_EQ(rig.driver.mount(kOptions), Status::corrupt_file) << way.name;
+        EXPECT_EQ(rig.driver.usage().finding, FlashFinding::no_commit) << way.name;
+        EXPECT_EQ(rig.held(), -1) << way.name;
+        EXPECT_EQ(rig.driver.format(kFormat, kOptions), Status::ok) << way.name;
+    }
+}
+
+// A chip of which every block is bad, or all but too few.
+TEST(FlashMount, BadBlocks) {
+    for (const std::uint32_t good : {0U, 1U, 4U}) {
+        Rig rig;
+        for (std::uint32_t block = good; block < kChip.blocks; ++block) {
+            rig.simulator.set_bad(block);
+        }
+        EXPECT_EQ(rig.driver.mount(kOptions), good == 0 ? Status::io_error : Status::not_found) << good;
+        EXPECT_EQ(rig.driver.format(kFormat, kOptions), good == 0 ? Status::io_error : Status::no_space) << good;
+        EXPECT_FALSE(rig.driver.mounted());
+    }
+}
+
+// What a driver is asked before it is mounted, or beyond what there is.
+TEST(FlashMount, RefusesWhatIsNotThere) {
+    Rig rig;
+    FlashBlockInfo info;
+    std::byte bytes[4] = {};
+    std::uint64_t size = 0;
+    EXPECT_EQ(rig.driver.read(kRaw, 0, bytes), Status::io_error);
+    EXPECT_EQ(rig.driver.sync(), Status::io_error);
+    EXPECT_EQ(rig.driver.discard(), Status::io_error);
+    EXPECT_EQ(rig.driver.truncate(0), Status::io_error);
+    EXPECT_EQ(rig.driver.keep_room(1, 10), Status::io_error);
+    EXPECT_EQ(rig.driver.end_of_file(size), Status::io_error);
+    EXPECT_EQ(rig.driver.block_info(0, info), Status::invalid_argument);
+    EXPECT_FALSE(rig.driver.capabilities().writable);
+    rig.work(3);
+    EXPECT_EQ(rig.driver.block_info(kChip.blocks, info), Status::invalid_argument);
+    constexpr std::uint64_t kMost = ~std::uint64_t{0};
+    EXPECT_EQ(rig.driver.write(kRaw, kMost, bytes), Status::no_space);
+    EXPECT_EQ(rig.driver.write(kRaw, std::uint64_t{1} << 35, bytes), Status::no_space);
+    EXPECT_EQ(rig.driver.write(kRaw, kMost, {bytes, 0}), Status::ok);
+    EXPECT_EQ(rig.driver.keep_room(1, kMost / 4), Status::no_space);
+    EXPECT_EQ(rig.driver.read(kRaw, kMost, bytes), Status::io_error);
+    EXPECT_EQ(rig.driver.read(kRaw, 298, bytes), Status::io_error);
+    EXPECT_EQ(rig.held(), 3);
+    EXPECT_EQ(rig.driver.discard(), Status::ok);
+    EXPECT_EQ(rig.held(), 3);
+}
+
+// Each read is in turn not answered while something is asked: it is told, and asked again there is the same answer.
+TEST(FlashMount, EachReadFails) {
+    Rig full;
+    full.work(60);
+    ASSERT_EQ(full.fill(5000, 300, 7), Status::ok);
+    ASSERT_EQ(full.driver.sync(), Status::ok);
+    struct Question {
+        const char* name;
+        std::function<Status(Rig&)> ask;
+    };
+    const Question questions[] = {
+        {"block_info",
+         [](Rig& rig) {
+             FlashBlockInfo info;
+             Status status = Status::ok;
+             for (std::uint32_t block = 0; block < kChip.blocks && status == Status::ok; ++block) {
+                 status = rig.driver.block_info(block, info);
+             }
+             return status;
+         }},
+        {"truncate", [](Rig& rig) { return rig.driver.truncate(100); }},
+        {"write", [](Rig& rig) { return rig.fill(5100, 400, 9); }},
+        {"sync",
+         [](Rig& rig) {
+             const Status status = rig.fill(100, 800, 9);
+             return status == Status::ok ? rig.driver.sync() : status;
+         }},
+    };
+    for (const Question& question : questions) {
+        unsigned told = 0;
+        for (std::uint64_t read = 1;; ++read) {
+            Rig rig;
+            rig.simulator.copy_from(full.simulator);
+            ASSERT_EQ(rig.driver.mount(kOptions), Status::ok);
+            const std::uint64_t reads = rig.simulator.counts().reads;
+            rig.simulator.fail_read(read);
+            const Status status = question.ask(rig);
+            const bool failed = rig.simulator.counts().reads >= reads + read;
+            rig.simulator.fail_read(0);
+            EXPECT_TRUE(status == Status::ok || (failed && status == Status::io_error)) << question.name << read;
+            told += status != Status::ok ? 1 : 0;
+            ASSERT_EQ(question.ask(rig), Status::ok) << question.name << read;
+            ASSERT_EQ(rig.driver.sync(), Status::ok) << question.name << read;
+            ASSERT_EQ(rig.driver.mount(kOptions), Status::ok);
+            std::byte some[100];
+            ASSERT_EQ(rig.driver.read(kRaw, 0, some), Status::ok) << question.name << read;
+            EXPECT_EQ(some[0], std::byte{60});
+            EXPECT_EQ(some[99], std::byte{60});
+            if (!failed) {
+                break;
+            }
+        }
+        EXPECT_GT(told, 0U) << question.name;
+    }
+}
+
+}  // namespace
