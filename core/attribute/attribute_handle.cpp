@@ -225,6 +225,9 @@ Status reopen(const Attribute& attribute, FileState& file, const AttributePlace&
     StoredAttributeMessage found;
     H5MOTE_TRY(find_attribute(file, attribute.object_address(), attribute.name(), found));
     data = found.parts.data;
+    if (found.bytes.size() - data < attribute.data_size()) {
+        return file.context.fail(Module::attribute, H5MOTE_HERE, Status::invalid_handle, 0, found.bytes.size() - data);
+    }
     bytes = static_cast<MetadataWindow&&>(found.bytes);
     return Status::ok;
 }

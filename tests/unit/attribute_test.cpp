@@ -402,3 +402,25 @@ TEST(Attribute, AFullStorageIsToldAndHarmless) {
     }
     EXPECT_EQ(bench.file.root().has_attribute(name_of(made, name)), false);
 }
+
+#if H5MOTE_ALL_FORMATS
+// A handle knows name, type and shape from when it was opened. What has become smaller is not read.
+TEST(Attribute, HandlesOfAttributesThatChanged) {
+    Bench bench;
+    ASSERT_EQ(bench.create(FileCreate{}), Status::ok);
+    Group root = bench.file.root();
+    ASSERT_EQ(root.write_attribute("text", "eight..8"), Status::ok);
+    auto opened = root.open_attribute("text");
+    ASSERT_EQ(opened.status(), Status::ok);
+    Attribute attribute = static_cast<Attribute&&>(*opened);
+    std::byte value[8];
+    ASSERT_EQ(root.write_attribute("text", "as long8"), Status::ok);
+    ASSERT_EQ(attribute.read_stored(0, value), Status::ok);
+    EXPECT_EQ(std::memcmp(value, "as long8", 8), 0);
+    ASSERT_EQ(root.write_attribute("text", "less"), Status::ok);
+    EXPECT_EQ(attribute.read_stored(0, value), Status::invalid_handle);
+    EXPECT_EQ(attribute.read(attribute.type(), value), Status::invalid_handle);
+    ASSERT_EQ(root.remove_attribute("text"), Status::ok);
+    EXPECT_EQ(attribute.read_stored(0, value), Status::not_found);
+}
+#endif

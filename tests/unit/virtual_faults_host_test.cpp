@@ -6,123 +6,20 @@
 
 #include "checksum.hpp"
 #include "cursor.hpp"
-#include "forwarding_driver.hpp"
-#include "hdf5_image.hpp"
-#include "test.hpp"
-#include "test_allocators.hpp"
+#include "faulty_files.hpp"
 
 #include <h5mote/arena.hpp>
-#include <h5mote/h5mote.hpp>
-#include <h5mote/opener.hpp>
-#include <h5mote/port/malloc.hpp>
 #include <h5mote/selection_set.hpp>
-#include <h5mote/vfd/memory.hpp>
 
 #include <algorithm>
 #include <cstring>
-#include <map>
-#include <memory>
-#include <numeric>
-#include <string>
-#include <vector>
 
 namespace {
 
 using namespace h5mote;
 using namespace h5mote_test;
-using Image = std::vector<std::byte>;
-
-// ---- storage -----------------------------------------------------------------------------------------------------
-
-// The k-th call of any of several files fails.
-struct Faults {
-    void arm(std::uint64_t which) {
-        at = which;
-        calls = 0;
-    }
-    bool fails() { return ++calls == at; }
-
-    std::uint64_t at = 0;
-    std::uint64_t calls = 0;
-};
-
-class Stored final : public ForwardingDriver {
-public:
-    Stored(const Image& image, Faults& faults)
-        : ForwardingDriver(memory_), memory_(MemoryDriver::reading({image.data(), image.size()})), faults_(faults) {}
-
-    Status read(Usage usage, std::uint64_t address, Bytes to) noexcept override {
-        return faults_.fails() ? Status::io_error : ForwardingDriver::read(usage, address, to);
-    }
-    Status end_of_file(std::uint64_t& size) noexcept override {
-        return faults_.fails() ? Status::io_error : ForwardingDriver::end_of_file(size);
-    }
-
-private:
-    MemoryDriver memory_;
-    Faults& faults_;
-};
-
-using Images = std::map<std::string, Image, std::less<>>;
-
-// Files by their names.
-class Shelf final : public DriverOpener {
-public:
-    Shelf(const Images& images, Faults& faults) : images_(images), faults_(faults) {}
-
-    Status open(const Driver& /*parent*/, std::string_view name, OpenPurpose /*purpose*/,
-                Driver*& driver) noexcept override {
-        if (faults_.fails()) {
-            return Status::io_error;
-        }
-        const auto found = images_.find(name);
-        if (found == images_.end()) {
-            return Status::not_found;
-        }
-        auto& file = files_[found->first];
-        if (file.uses++ == 0) {
-            file.driver = std::make_unique<Stored>(found->second, faults_);
-        }
-        driver = file.driver.get();
-        return Status::ok;
-    }
-    void close(Driver& driver) noexcept override {
-        for (auto& [name, file] : files_) {
-            file.uses -= file.driver.get() == &driver ? 1 : 0;
-        }
-    }
-    int open_files() const {
-        return std::accumulate(files_.begin(), files_.end(), 0,
-                               [](int sum, const auto& each) { return sum + each.second.uses; });
-    }
-
-private:
-    struct Use {
-        std::unique_ptr<Stored> driver;
-        int uses = 0;
-    };
-    const Images& images_;
-    Faults& faults_;
-    std::map<std::string, Use, std::less<>> files_;
-};
 
 // ---- files -------------------------------------------------------------------------------------------------------
-
-hid_t simple(std::vector<hsize_t> size, std::vector<hsize_t> most = {}) {
-    return H5Screate_simple(static_cast<int>(size.size()), size.data(), most.empty() ? nullptr : most.data());
-}
-
-template <typename Fill>
-Image made(Fill fill) {
-    const Hdf5Id access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
-    EXPECT_GE(H5Pset_fapl_core(access, 4096, 0), 0);
-    const Hdf5Id file(H5Fcreate("made", H5F_ACC_TRUNC, H5P_DEFAULT, access), H5Fclose);
-    fill(file);
-    EXPECT_GE(H5Fflush(file, H5F_SCOPE_GLOBAL), 0);
-    Image image(static_cast<std::size_t>(H5Fget_file_image(file, nullptr, 0)));
-    EXPECT_GT(H5Fget_file_image(file, image.data(), image.size()), 0);
-    return image;
-}
 
 constexpr hsize_t kRows = 4, kColumns = 5;
 
@@ -291,110 +188,53 @@ Status look_at(Library& library, Driver& driver, DriverOpener& opener, const cha
                          {reinterpret_cast<std::byte*>(seen.values.data()), seen.values.size() * sizeof(int)});
 }
 
-struct Rig {
-    Faults faults;
-    MallocAllocator heap;
-    TrackingAllocator tracking{heap};
-    FailingAllocator failing{tracking};
-    NullPort port;
-    Stored main{images().at("main"), faults};
-    Shelf shelf{images(), faults};
-
-    Status look(const char* name, Seen& seen) {
-        Library library(failing, port);
-        return look_at(library, main, shelf, name, seen);
-    }
-    void expect_clean() {
-        EXPECT_EQ(tracking.blocks(), 0U);
-        EXPECT_EQ(tracking.errors(), 0U);
-        EXPECT_EQ(shelf.open_files(), 0);
-    }
-};
-
 struct Expected {
     const char* name;
-    Status status;
     std::vector<int> begin;
 };
 
 const Expected kExpected[] = {
-    {"fixed", Status::ok, {102, 103, 104, -1, -1, 107, 108, 109, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, 115}},
-    {"grows", Status::ok, {200, 201, 202}},
-    {"blocks", Status::ok, {300, 301, 302}},
-    {"external", Status::ok, {502, 503, 504, 505, 506, 507, 525, 526}},
+    {"fixed", {102, 103, 104, -1, -1, 107, 108, 109, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, 115}},
+    {"grows", {200, 201, 202}},
+    {"blocks", {300, 301, 302}},
+    {"external", {502, 503, 504, 505, 506, 507, 525, 526}},
 };
 
-TEST(VirtualFaults, MemoryThatIsMissing) {
-    std::uint64_t refused = 0;
-    for (const Expected& each : kExpected) {
-        Rig rig;
-        Seen expected;
-        ASSERT_EQ(rig.look(each.name, expected), each.status) << each.name;
-        ASSERT_TRUE(std::equal(each.begin.begin(), each.begin.end(), expected.values.begin())) << each.name;
-        for (std::uint64_t k = 1;; ++k) {
-            bool failed = false;
-            for (const bool persistent : {false, true}) {
-                Seen seen;
-                rig.failing.arm(k, persistent);
-                const Status status = rig.look(each.name, seen);
-                failed = rig.failing.failures() != 0;
-                rig.failing.disarm();
-                // Some memory makes things faster only.
-                ASSERT_TRUE(status == Status::ok || (failed && status == Status::out_of_memory))
-                    << each.name << " " << k << " " << to_string(status);
-                ASSERT_TRUE(status != Status::ok || seen == expected) << each.name << " " << k;
-                refused += status == Status::ok ? 0 : 1;
-            }
-            if (!failed) {
-                break;
-            }
-        }
-        rig.expect_clean();
-    }
-    EXPECT_GT(refused, 200U);
+// What is seen of a dataset, whatever fails.
+Status look(FaultyFile& file, const char* name, Seen& seen) {
+    Library library(file.failing, file.port);
+    return look_at(library, file.main, file.shelf, name, seen);
 }
 
-TEST(VirtualFaults, StorageThatFails) {
-    std::uint64_t refused = 0;
+TEST(VirtualFaults, MemoryAndStorageThatFail) {
     for (const Expected& each : kExpected) {
-        Rig rig;
+        SCOPED_TRACE(each.name);
+        FaultyFile file(images(), "main");
         Seen expected;
-        ASSERT_EQ(rig.look(each.name, expected), each.status);
-        for (std::uint64_t k = 1;; ++k) {
-            Seen seen;
-            rig.faults.arm(k);
-            const Status status = rig.look(each.name, seen);
-            if (rig.faults.calls < k) {
-                break;
-            }
-            rig.faults.arm(0);
-            // Nothing hangs on the calls with which a file that was only read is closed.
-            ASSERT_TRUE(status == Status::io_error || (status == Status::ok && seen == expected))
-                << each.name << " " << k << " " << to_string(status);
-            refused += status == Status::ok ? 0 : 1;
-        }
-        rig.expect_clean();
+        ASSERT_EQ(look(file, each.name, expected), Status::ok);
+        ASSERT_TRUE(std::equal(each.begin.begin(), each.begin.end(), expected.values.begin()));
+        const unsigned refused = file.sweep<Seen>([&](Library& library, FaultyFile& with, Seen& seen) {
+            return look_at(library, with.main, with.shelf, each.name, seen);
+        });
+        EXPECT_GT(refused, 30U);
     }
-    EXPECT_GT(refused, 100U);
 }
 
 // A source that is there but cannot be read is an error; only one that is not there leaves the fill value.
 TEST(VirtualFaults, SourceWhoseDataIsMissing) {
-    Rig rig;
+    FaultyFile file(images(), "main");
     Seen seen;
-    EXPECT_EQ(rig.look("of a missing file", seen), Status::not_found);
-    rig.expect_clean();
+    EXPECT_EQ(look(file, "of a missing file", seen), Status::not_found);
+    EXPECT_EQ(file.shelf.open_files(), 0);
+    EXPECT_EQ(file.tracking.blocks(), 0U);
 }
 
 // After a failure the dataset is as it was, and the same handle can be asked again.
 TEST(VirtualFaults, TheHandleStaysUsable) {
     for (const char* name : {"grows", "blocks"}) {
-        Rig rig;
-        Library library(rig.failing, rig.port);
-        FileAccess access;
-        access.read_only = true;
-        access.opener = &rig.shelf;
-        auto file = File::open(library, rig.main, access);
+        FaultyFile with(images(), "main");
+        Library library(with.failing, with.port);
+        auto file = File::open(library, with.main, with.access());
         ASSERT_EQ(file.status(), Status::ok);
         auto dataset = file->root().open_dataset(name);
         ASSERT_EQ(dataset.status(), Status::ok);
@@ -402,9 +242,9 @@ TEST(VirtualFaults, TheHandleStaysUsable) {
         Dataspace after;
         ASSERT_EQ(dataset->dataspace(before), Status::ok);
         for (std::uint64_t k = 1;; ++k) {
-            rig.failing.arm(k, true);
+            with.failing.arm(k, true);
             const Status status = dataset->set_virtual_view(VirtualView::first_missing);
-            rig.failing.disarm();
+            with.failing.disarm();
             ASSERT_EQ(dataset->dataspace(after), Status::ok);
             if (status == Status::ok) {
                 break;
@@ -418,9 +258,9 @@ TEST(VirtualFaults, TheHandleStaysUsable) {
         for (std::uint64_t k = 1;; ++k) {
             VirtualMapping mapping;
             ASSERT_EQ(from.select_points(2, points), Status::ok);
-            rig.failing.arm(k, true);
+            with.failing.arm(k, true);
             const Status status = dataset->virtual_mapping(0, mapping, &from);
-            rig.failing.disarm();
+            with.failing.disarm();
             if (status == Status::ok) {
                 break;
             }

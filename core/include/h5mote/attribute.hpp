@@ -11,7 +11,8 @@ struct AttributeState;
 
 /// A handle of an attribute: its name, datatype and dataspace in memory of its own; the value is read from the file
 /// piece by piece, however large it is. Move-only; keeps the file's memory (not the file) alive. What the functions
-/// return beyond what is said: invalid_handle, corrupt_file, io_error, out_of_memory, over_budget.
+/// return beyond what is said: invalid_handle, also for an attribute that was given a smaller value since it was
+/// opened, not_found once it was removed, corrupt_file, io_error, out_of_memory, over_budget.
 class Attribute {
 public:
     Attribute() noexcept = default;
@@ -70,7 +71,8 @@ public:
     ~AttributeIterator();
 
     /// The next attribute into `attribute`. not_found after the last one; invalid_argument: creation order of an object
-    /// that does not track it.
+    /// that does not track it. After any other error the next call goes on behind the attribute that could not be read;
+    /// where the walk itself cannot go on it says the same again.
     Status next(Attribute& attribute) noexcept;
 
 private:

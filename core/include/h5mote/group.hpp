@@ -205,7 +205,8 @@ public:
     ~LinkIterator();
 
     /// The next link into `link`. not_found after the last one; invalid_argument: creation order of a group that does
-    /// not track it.
+    /// not track it. After any other error the next call goes on behind the link that could not be read; where the
+    /// walk itself cannot go on it says the same again.
     Status next(Link& link) noexcept;
 
 private:
