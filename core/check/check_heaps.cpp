@@ -60,7 +60,9 @@ public:
         H5MOTE_TRY(
             checker_.judge(dense_.heap.open(checker_.file(), storage.heap), CheckPart::fractal_heap, storage.heap));
         tracked_ = tracked;
-        H5MOTE_TRY(settle(check_names(storage.name_index)));
+        const Status names = check_names(storage.name_index);
+        H5MOTE_TRY(settle(names));
+        counted_ = names == Status::ok;
         if (storage.order_index != kUndefinedAddress) {
             H5MOTE_TRY(settle(check_orders(storage.order_index)));
         }
@@ -142,11 +144,11 @@ private:
         if (dense_.index.type() != type) {
             return c.bad(ProblemKind::malformed, CheckPart::btree2, tree);
         }
-        if (dense_.index.size() != dense_.names) {
+        if (counted_ && dense_.index.size() != dense_.names) {
             return c.bad(ProblemKind::count, CheckPart::btree2, tree, dense_.names);
         }
         std::uint64_t last = 0;
-        for (std::uint64_t i = 0; i < dense_.names && c.verifying(); ++i) {
+        for (std::uint64_t i = 0; i < dense_.index.size() && c.verifying(); ++i) {
             H5MOTE_TRY(record(i, tree));
             LinkOrderRecord link;
             AttributeRecord attribute;
@@ -180,7 +182,7 @@ private:
         FractalHeapFacts facts;
         H5MOTE_TRY(checker_.judge(dense_.heap.facts(facts), CheckPart::fractal_heap, heap));
         const std::uint64_t objects = facts.managed + facts.huge + facts.tiny;
-        return objects == dense_.in_heap || !checker_.verifying()
+        return objects == dense_.in_heap || !counted_ || !checker_.verifying()
                    ? Status::ok
                    : checker_.bad(ProblemKind::count, CheckPart::fractal_heap, heap, dense_.in_heap);
     }
@@ -190,6 +192,7 @@ private:
     CheckPart part_;
     std::uint64_t max_order_;
     bool tracked_ = false;
+    bool counted_ = false;  // all names were seen
 };
 
 Status check_dense(Checker& checker, const DenseStorage& storage, CheckPart part, bool tracked,

@@ -40,14 +40,15 @@ Status Tree1Walk::enter(Address address, unsigned level) noexcept {
     room_ -= node_size();
     Level& at = levels_[level];
     // Each node of a level names the one before it and the one behind it.
-    if (node.left != at.last || (at.last != kUndefinedAddress && at.right != address) ||
-        (root && node.right != kUndefinedAddress)) {
+    const bool follows = node.left == at.last && (at.last == kUndefinedAddress || at.right == address);
+    if ((!follows && !at.gap) || (root && node.right != kUndefinedAddress)) {
         (void)checker_.bad(ProblemKind::siblings, part_, address);
     }
     // Only a tree that is a single leaf may be empty.
     if (node.entries == 0 && top_ != 0) {
         (void)checker_.bad(ProblemKind::count, part_, address);
     }
+    at.gap = false;
     at.address = at.last = address;
     at.right = node.right;
     at.next = 0;
@@ -116,8 +117,8 @@ Status Tree1Walk::run() noexcept {
             if (room_ < node_size()) {
                 return kReported;
             }
-            for (unsigned i = 0; level != 0 && i < level; ++i) {
-                levels_[i].last = levels_[i].right = kUndefinedAddress;
+            for (unsigned i = 0; i < level; ++i) {
+                levels_[i].gap = true;
             }
             continue;
         }

@@ -37,6 +37,7 @@ private:
         Address right = kUndefinedAddress;  // and what it takes for the next
         std::uint32_t next = 0;             // child
         std::uint32_t entries = 0;
+        bool gap = false;  // the nodes before the next one were not all seen
     };
 
     Status compare_key(ConstBytes /*key*/, int& order) noexcept override {

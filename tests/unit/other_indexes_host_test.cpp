@@ -1,0 +1,253 @@
+// Files that libhdf5 made are changed and checked while every allocation and every call of the driver fails in turn:
+// whoever is refused says so, a change can be made again and is then what it is without the fault, also for libhdf5.
+#ifdef H5MOTE_TEST_HDF5
+
+#include "world.hpp"
+
+#if H5MOTE_WRITE && H5MOTE_ALL_FORMATS
+
+#include "../reading/all_filters.hpp"
+#include "hdf5_files.hpp"
+
+#include <cstdio>
+
+using namespace h5mote;
+using namespace h5mote_test;
+
+namespace {
+
+// What fails: allocations from the k-th on, as many, else calls of the driver.
+struct Fault {
+    const char* name;
+    std::uint64_t allocations;
+    unsigned calls;
+    bool persistent;
+};
+
+constexpr Fault kFaults[] = {
+    {"one allocation", 1, 0, false},
+    {"every allocation", ~std::uint64_t{0}, 0, true},
+    {"one read", 0, kReadCall, false},
+    {"every read", 0, kReadCall, true},
+    {"one change", 0, kAllCalls & ~unsigned{kReadCall}, false},
+    {"every change", 0, kAllCalls & ~unsigned{kReadCall}, true},
+};
+
+// A file in memory, and what may fail below it.
+struct Rig {
+    explicit Rig(const Image& image) {
+        library.set_free_list_limits({0, 0});  // so that every allocation can fail
+        access.chunk_cache = 256;
+        EXPECT_EQ(storage.assign({image.data(), image.size()}), Status::ok);
+    }
+    Status open() {
+        auto opened = File::open(library, driver, access);
+        file = static_cast<File&&>(*opened);
+        return opened.status();
+    }
+    void arm(const Fault& fault, std::uint64_t k) {
+        library.garbage_collect();
+        if (fault.allocations != 0) {
+            refusing.arm(k, fault.allocations);
+            return;
+        }
+        DriverFault at;
+        at.at = k;
+        at.calls = fault.calls;
+        at.persistent = fault.persistent;
+        driver.arm(at);
+    }
+    /// Nothing fails any more. Whether anything did.
+    bool disarm() {
+        const bool failed = refusing.failures() + driver.failures() != 0;
+        refusing.arm(0, 0);
+        driver.arm({});
+        return failed;
+    }
+    Image image() const { return Image(storage.contents().begin(), storage.contents().end()); }
+
+    MallocAllocator memory;
+    RefusingAllocator refusing{memory};
+    MallocAllocator bytes;
+    GrowingMemoryDriver storage{bytes};
+    FailingDriver driver{storage};
+    NullPort port;
+    Library library{refusing, port, kAllFilters};
+    FileAccess access;
+    File file;
+};
+
+// The dataset grows by a few elements each way, as far as it may, and its last row gets values. What is looked at are
+// its last rows.
+class Growth {
+public:
+    explicit Growth(Dataset& dataset) {
+        Dataspace space;
+        EXPECT_EQ(dataset.dataspace(space), Status::ok);
+        for (std::size_t i = 0; i < space.rank(); ++i) {
+            const std::uint64_t more = space.dims()[i] + kMore;
+            dims_.push_back(more < space.max_dims()[i] ? more : space.max_dims()[i]);
+        }
+        row_ = count_ = dims_;
+        row_[0] = 1;
+        count_[0] = dims_[0] < kRows ? dims_[0] : kRows;
+        start_.assign(dims_.size(), 0);
+        start_[0] = dims_[0] - count_[0];
+        last_.assign(dims_.size(), 0);
+        last_[0] = dims_[0] - 1;
+    }
+
+    // Can be made again, whatever of it was done.
+    Status play(File& file) const {
+        auto data = file.root().open_dataset<std::int32_t>("d");
+        H5MOTE_TRY(data.status());
+        H5MOTE_TRY(data->set_extent(Span<const std::uint64_t>(dims_.data(), dims_.size())));
+        const std::vector<std::int32_t> values(size_of(row_), -7);
+        H5MOTE_TRY(data->write(selection(last_, row_), Span<const std::int32_t>(values.data(), values.size())));
+        H5MOTE_TRY(data->close());
+        return file.flush();
+    }
+    Status read(File& file, std::vector<std::int32_t>& rows) const {
+        rows.assign(size_of(count_), 0);
+        auto data = file.root().open_dataset<std::int32_t>("d");
+        H5MOTE_TRY(data.status());
+        return data->read(selection(start_, count_), Span<std::int32_t>(rows.data(), rows.size()));
+    }
+    /// The same by libhdf5; nothing when it refuses.
+    std::vector<std::int32_t> libhdf5(const Image& image) const {
+        const Hdf5Id file = open_image({image.data(), image.size()});
+        const Hdf5Id data(H5Dopen2(file, "d", H5P_DEFAULT), H5Dclose);
+        const Hdf5Id space(H5Dget_space(data), H5Sclose);
+        const std::vector<hsize_t> start(start_.begin(), start_.end());
+        const std::vector<hsize_t> count(count_.begin(), count_.end());
+        const Hdf5Id memory(H5Screate_simple(static_cast<int>(count.size()), count.data(), nullptr), H5Sclose);
+        std::vector<std::int32_t> rows(size_of(count_));
+        const bool good =
+            H5Sselect_hyperslab(space, H5S_SELECT_SET, start.data(), nullptr, count.data(), nullptr) >= 0 &&
+            H5Dread(data, H5T_NATIVE_INT32, memory, space, H5P_DEFAULT, rows.data()) >= 0;
+        return good ? rows : std::vector<std::int32_t>();
+    }
+
+private:
+    using Numbers = std::vector<std::uint64_t>;
+    static constexpr std::uint64_t kMore = 3;
+    static constexpr std::uint64_t kRows = 12;
+
+    static std::size_t size_of(const Numbers& count) {
+        std::uint64_t size = 1;
+        for (const std::uint64_t each : count) {
+            size *= each;
+        }
+        return static_cast<std::size_t>(size);
+    }
+    static Selection selection(const Numbers& start, const Numbers& count) {
+        return Selection::hyperslab({start.data(), start.size()}, {count.data(), count.size()});
+    }
+
+    Numbers dims_;
+    Numbers row_;
+    Numbers start_;
+    Numbers count_;
+    Numbers last_;
+};
+
+Growth growth_of(const Image& image) {
+    Rig rig(image);
+    EXPECT_EQ(rig.open(), Status::ok);
+    return Growth(*rig.file.root().open_dataset("d"));
+}
+
+void grow(const MadeFile& made, std::size_t cache, unsigned& points) {
+    const Growth growth = growth_of(made.image);
+    std::vector<std::int32_t> expected;
+    for (const Fault& fault : kFaults) {
+        bool failed = true;
+        for (std::uint64_t k = 0; failed; ++k) {
+            SCOPED_TRACE(made.name + ", " + fault.name + " " + std::to_string(k));
+            Rig rig(made.image);
+            rig.access.metadata_cache = cache;
+            ASSERT_EQ(rig.open(), Status::ok);
+            rig.arm(fault, k);
+            Status status = growth.play(rig.file);
+            failed = rig.disarm();
+            if (status != Status::ok) {
+                EXPECT_TRUE(failed && status == (fault.calls != 0 ? Status::io_error : Status::out_of_memory))
+                    << to_string(status);
+                status = growth.play(rig.file);
+            }
+            ASSERT_EQ(status, Status::ok) << to_string(status);
+            EXPECT_TRUE(findings_in(rig.file).none());
+            std::vector<std::int32_t> rows;
+            EXPECT_EQ(growth.read(rig.file, rows), Status::ok);
+            ASSERT_EQ(rig.file.close(), Status::ok);
+            EXPECT_EQ(rig.memory.blocks(), 0U);
+            // The first time nothing is made to fail, and libhdf5 says what is right.
+            if (k == 0) {
+                failed = true;
+                expected = growth.libhdf5(rig.image());
+                EXPECT_EQ(expected.empty() ? 0 : expected.back(), -7);
+            }
+            ASSERT_EQ(rows, expected);
+            ASSERT_EQ(growth.libhdf5(rig.image()), expected);
+            ++points;
+        }
+    }
+}
+
+// What cannot be read is found, and nothing else; memory that is refused is the end of the check, or goes unnoticed.
+void check(const MadeFile& made, unsigned& points) {
+    for (const Fault& fault : kFaults) {
+        bool failed = true;
+        for (std::uint64_t k = 1; failed; ++k) {
+            SCOPED_TRACE(made.name + ", " + fault.name + " " + std::to_string(k));
+            Rig rig(made.image);
+            rig.access.read_only = true;
+            ASSERT_EQ(rig.open(), Status::ok);
+            rig.arm(fault, k);
+            const Findings findings = findings_in(rig.file, 2048);
+            failed = rig.disarm();
+            if (fault.allocations != 0) {
+                EXPECT_EQ(findings.problems, 0U) << findings.last_kind;
+                EXPECT_TRUE(findings.status == Status::ok || (failed && findings.status == Status::out_of_memory));
+            } else {
+                EXPECT_EQ(findings.status, Status::ok);
+                EXPECT_EQ(findings.problems != 0, failed);
+                EXPECT_TRUE(!failed || findings.last_kind == static_cast<unsigned>(ProblemKind::unreadable));
+            }
+            EXPECT_TRUE(findings_in(rig.file, 2048).none());
+            ASSERT_EQ(rig.file.close(), Status::ok);
+            EXPECT_EQ(rig.memory.blocks(), 0U);
+            points += failed ? 1U : 0U;
+        }
+    }
+}
+
+}  // namespace
+
+TEST(OtherIndexes, GrowWhateverFails) {
+    unsigned points = 0;
+    for (const MadeFile& made : files_of_chunks()) {
+        if (made.may_grow) {
+            // As little as will do, so that blocks come and go, and much.
+            const std::size_t least = made.name.find("paged") == std::string::npos ? 2048 : 16384;
+            grow(made, least, points);
+            grow(made, 65536, points);
+        }
+    }
+    std::printf("%u points\n", points);
+    EXPECT_GT(points, 1000U);
+}
+
+TEST(OtherIndexes, AreCheckedWhateverFails) {
+    unsigned points = 0;
+    for (const auto& files : {files_of_chunks(), files_of_objects()}) {
+        for (const MadeFile& made : files) {
+            check(made, points);
+        }
+    }
+    std::printf("%u points\n", points);
+    EXPECT_GT(points, 4000U);
+}
+
+#endif
+#endif
