@@ -177,10 +177,10 @@ Status TypeBuilder::add_enumerator(std::string_view name, std::uint64_t bits, bo
     H5MOTE_TRY(check_name(name));
     const DatatypeView whole({buffer_.data(), length_});
     const std::uint32_t size = whole.size();
-    const unsigned precision = whole.base().precision();
     const bool is_signed = whole.is_signed();
-    // The largest value; the smallest is its complement if there is a sign.
-    const std::uint64_t most = ~std::uint64_t{0} >> (64 - precision + (is_signed ? 1U : 0U));
+    const unsigned digits = whole.base().precision() - (is_signed ? 1U : 0U);
+    // The largest value; the smallest is its complement if there is a sign, which may be all there is.
+    const std::uint64_t most = digits == 0 ? 0 : ~std::uint64_t{0} >> (64 - digits);
     if (negative ? !is_signed || ~bits > most : bits > most) {
         return Status::overflow;
     }

@@ -126,6 +126,26 @@ TEST(TypeBuilder, RefusesWhatDoesNotFitTogether) {
 }
 
 // Each buffer that is too small is told, and keeps what was there before.
+// Values of as many bits as the base type has, of which one may be the sign.
+TEST(TypeBuilder, EnumeratorsOfFewBits) {
+    for (const bool is_signed : {false, true}) {
+        for (const unsigned precision : {1U, 2U, 7U, 8U}) {
+            auto base = make_integer(1, is_signed, ByteOrder::little);
+            base.bytes[10] = static_cast<std::byte>(precision);
+            const int most = (1 << (precision - (is_signed ? 1U : 0U))) - 1;
+            const int least = is_signed ? -most - 1 : 0;
+            std::byte memory[64];
+            TypeBuilder type(memory);
+            ASSERT_EQ(type.enumeration(base), Status::ok);
+            EXPECT_EQ(type.enumerator("beyond", most + 1), Status::overflow);
+            EXPECT_EQ(type.enumerator("below", least - 1), Status::overflow);
+            EXPECT_EQ(type.enumerator("most", most), Status::ok);
+            EXPECT_EQ(type.enumerator("least", least), Status::ok);
+            EXPECT_EQ(type.enumerator("again", most), Status::already_exists);
+        }
+    }
+}
+
 TEST(TypeBuilder, ABufferThatIsTooSmallIsOverBudget) {
     static constexpr auto kText = make_string(3);
     static constexpr auto kWhole = make_compound<7>(member("a", 0, kInt), member("text", 4, kText));
