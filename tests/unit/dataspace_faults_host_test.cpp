@@ -503,6 +503,107 @@ TEST(SelectionFaults, BlocksFarAwayDoNotIntersect) {
     }
 }
 
+// ---- encoded -----------------------------------------------------------------------------------------------------
+
+// Whatever the largest coordinate is, what was encoded comes back, and a buffer that is too small is noticed.
+TEST(SelectionFaults, EncodedAndBack) {
+    Rig rig;
+    const std::uint64_t largest[] = {0xff, 0xffff, 0x10000, 0xffffffff, 0x100000000, kUnlimited - 4};
+    for (const std::uint64_t end : largest) {
+        const Dataspace space = Dataspace::simple({end + 1, 8});
+        const std::uint64_t start[] = {end - 20, 1}, one[] = {1, 1}, block[] = {2, 3}, next[] = {end - 10, 2};
+        const std::uint64_t stride[] = {6, 4}, two[] = {3, 2}, endless[] = {kUnlimited, 2};
+        const std::uint64_t points[] = {end, 7, 0, 0, end - 1, 3};
+        SelectionSet sets[6] = {SelectionSet(rig.context), SelectionSet(rig.context), SelectionSet(rig.context),
+                                SelectionSet(rig.context), SelectionSet(rig.context), SelectionSet(rig.context)};
+        ASSERT_EQ(sets[0].select_hyperslab(SelectionOp::set, {start, stride, two, block}, space), Status::ok);
+        ASSERT_EQ(sets[1].select_hyperslab(SelectionOp::set, {start, {}, one, block}, space), Status::ok);
+        ASSERT_EQ(sets[1].select_hyperslab(SelectionOp::or_, {next, {}, one, block}, space), Status::ok);
+        ASSERT_EQ(sets[2].select_points(2, points), Status::ok);
+        ASSERT_EQ(sets[3].select_hyperslab(SelectionOp::set, {start, stride, endless, block}, space), Status::ok);
+        sets[4].select_none();
+        for (const SelectionSet& set : sets) {
+            std::byte buffer[400];
+            Writer counter;
+            ASSERT_EQ(encode_selection(counter, set, space), Status::ok);
+            const std::size_t size = counter.written();
+            ASSERT_LE(size, sizeof buffer);
+            for (const std::size_t room : {size, size - 1, std::size_t{0}}) {
+                Writer writer(Bytes{buffer, room});
+                ASSERT_EQ(encode_selection(writer, set, space), Status::ok);
+                EXPECT_EQ(writer.ok(), room == size);
+            }
+            Writer writer(Bytes{buffer, size});
+            ASSERT_EQ(encode_selection(writer, set, space), Status::ok);
+            for (std::size_t length = 0; length <= size; ++length) {
+                SelectionSet back(rig.context);
+                std::size_t consumed = 0;
+                const Status status = decode_selection(rig.context, {buffer, length}, 0, back, consumed);
+                EXPECT_EQ(status, length == size ? Status::ok : Status::corrupt_file) << end << " " << length;
+                if (length == size) {
+                    EXPECT_EQ(consumed, size);
+                    EXPECT_TRUE(back.type() == set.type());
+                    EXPECT_EQ(back.unlimited_dimension(), set.unlimited_dimension());
+                    bool same = set.unlimited_dimension() >= 0 || set.type() == SelectionType::all;
+                    EXPECT_TRUE(same || select_shape_same(rig.context, back, space, set, space, same) == Status::ok);
+                    EXPECT_TRUE(same);
+                    EXPECT_TRUE(set.type() != SelectionType::points || described(back) == described(set));
+                }
+            }
+        }
+        Writer writer;
+        EXPECT_EQ(encode_selection(writer, sets[1], Dataspace::simple({end - 10, 8})), Status::invalid_argument);
+        EXPECT_EQ(encode_selection(writer, sets[2], Dataspace::simple({end + 1})), Status::invalid_argument);
+    }
+    EXPECT_EQ(rig.tracking.blocks(), 0U);
+}
+
+// What is counted without end ends where 64 bits do.
+TEST(SelectionFaults, UnlimitedToTheEndOfAllCoordinates) {
+    Rig rig;
+    const Dataspace space = Dataspace::simple({1});
+    struct Endless {
+        std::uint64_t start, stride, count, block;
+    };
+    const Endless all[] = {{3, 5, kUnlimited, 2}, {3, 1, 1, kUnlimited}, {3, 2, kUnlimited, 2}};
+    for (const Endless& each : all) {
+        SelectionSet set(rig.context);
+        const Hyperslab slab{{&each.start, 1}, {&each.stride, 1}, {&each.count, 1}, {&each.block, 1}};
+        ASSERT_EQ(set.select_hyperslab(SelectionOp::set, slab, space), Status::ok);
+        EXPECT_EQ(slice_elements(set), 1U);
+        EXPECT_EQ(slices_below(set, 3), 0U);
+        EXPECT_EQ(clip_extent(set, 0, false), 0U);
+        EXPECT_EQ(clip_extent(set, 0, true), 3U);
+        for (const std::uint64_t size : {std::uint64_t{4}, std::uint64_t{5}, std::uint64_t{1000}, kUnlimited - 1}) {
+            // As many as lie below a size need no more than that.
+            const std::uint64_t slices = slices_below(set, size);
+            EXPECT_LE(clip_extent(set, slices, false), size);
+            EXPECT_EQ(slices_below(set, clip_extent(set, slices, false)), slices);
+        }
+        EXPECT_EQ(clip_extent(set, kUnlimited - 1, false), kUnlimited);
+        EXPECT_EQ(clip_extent(set, kUnlimited - 1, true), kUnlimited);
+        SelectionSet block(rig.context);
+        const bool blocks = each.count == kUnlimited;
+        EXPECT_EQ(unlimited_block(set, 1, block), blocks ? Status::ok : Status::invalid_argument);
+        EXPECT_EQ(unlimited_block(set, kUnlimited / 2, block), blocks ? Status::overflow : Status::invalid_argument);
+        EXPECT_EQ(unlimited_block(set, (kUnlimited - 4) / each.stride, block),
+                  blocks ? Status::overflow : Status::invalid_argument);
+        EXPECT_TRUE(block.type() == (blocks ? SelectionType::hyperslabs : SelectionType::all));
+        if (blocks) {
+            EXPECT_EQ(block.view().hyperslab().start[0], 3 + each.stride);
+            bool partial = true;
+            EXPECT_EQ(first_incomplete_block(set, 3, partial), 0U);
+            EXPECT_FALSE(partial);
+            EXPECT_EQ(first_incomplete_block(set, 4, partial), 0U);
+            EXPECT_TRUE(partial);
+            EXPECT_EQ(first_incomplete_block(set, 5, partial), 1U);
+            EXPECT_FALSE(partial);
+        }
+    }
+    SelectionSet limited(rig.context);
+    EXPECT_EQ(unlimited_block(limited, 0, limited), Status::invalid_argument);
+}
+
 }  // namespace
 
 #endif

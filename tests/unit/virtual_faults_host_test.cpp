@@ -184,7 +184,8 @@ Status look_at(Library& library, Driver& driver, DriverOpener& opener, const cha
         seen.numbers.push_back(space.dims()[d]);
     }
     seen.values.assign(static_cast<std::size_t>(size), -2);
-    return dataset->read(Selection::hyperslab({zero, space.rank()}, {count, space.rank()}), datatype_of<int>(),
+    const Selection first = Selection::hyperslab({zero, space.rank()}, {count, space.rank()});
+    return dataset->read(space.rank() == 0 ? Selection::all() : first, datatype_of<int>(),
                          {reinterpret_cast<std::byte*>(seen.values.data()), seen.values.size() * sizeof(int)});
 }
 
@@ -334,6 +335,33 @@ TEST(VirtualFaults, DamagedMappings) {
     damage_every_bit(main, "fixed", kFirst);
     damage_every_bit(main, "grows", kSecond);
     damage_every_bit(main, "blocks", "block%b.h5");
+}
+
+// Every bit of the header of a dataset with external files, whose list stands in it, and of the heap with their names.
+TEST(VirtualFaults, DamagedExternalFiles) {
+    Image image = images().at("main");
+    const auto head = [&image] {
+        const Hdf5Id file = open_image({image.data(), image.size()});
+        const Hdf5Id dataset(H5Dopen2(file, "external", H5P_DEFAULT), H5Dclose);
+        H5O_info_t info;
+        EXPECT_GE(H5Oget_info2(dataset, &info, H5O_INFO_BASIC | H5O_INFO_HDR), 0);
+        return std::pair<std::size_t, std::size_t>(info.addr, info.hdr.space.total);
+    }();
+    unsigned refused = 0;
+    Seen seen;
+    for (std::size_t i = head.first; i < head.first + head.second; ++i) {
+        for (unsigned bit = 0; bit < 8; ++bit) {
+            image[i] ^= static_cast<std::byte>(1U << bit);
+            const Status status = look_at_damaged(image, "external", seen);
+            image[i] ^= static_cast<std::byte>(1U << bit);
+            refused += status == Status::ok ? 0 : 1;
+            ASSERT_TRUE(status == Status::ok || status == Status::corrupt_file || status == Status::unsupported ||
+                        status == Status::out_of_memory || status == Status::not_found ||
+                        status == Status::type_mismatch)
+                << "byte " << i - head.first << " bit " << bit << " " << to_string(status);
+        }
+    }
+    EXPECT_GT(refused, 100U);
 }
 
 // Version 1 names a file or dataset once, and the file itself not at all.
