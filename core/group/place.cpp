@@ -89,7 +89,6 @@ public:
         std::memcpy(to, target.data(), target.size());
         return Status::ok;
     }
-    std::string_view rest() const noexcept { return rest_; }
 
 private:
     Context& context_;
@@ -162,9 +161,9 @@ Status Place::step(std::string_view part, Path& path) noexcept {
 Status Place::leave_by(StoredLink& link, Path& path) noexcept {
     missing_ = 0;  // counted anew in the path that the link leads to
     if (link.link.type == LinkMessage::Type::soft) {
-        H5MOTE_TRY(path.prepend(text_of(link.link.target)));
-        link.close();
-        if (is_absolute(path.rest())) {
+        const std::string_view target = text_of(link.link.target);
+        H5MOTE_TRY(path.prepend(target));
+        if (is_absolute(target)) {
             go_to_root();
         }
         return Status::ok;
@@ -195,24 +194,27 @@ Status Place::resolve_user_link(const StoredLink& stored, Path& path) noexcept {
     Link link;
     H5MOTE_TRY(link.assign(file_->context, stored.link));
     char text[128];
+    char* target = text;
+    std::size_t room = sizeof text;
     std::size_t length = 0;
     Status status = resolver->resolve(link, text, length);
-    if (status == Status::ok && length <= sizeof text) {
-        H5MOTE_TRY(path.prepend(std::string_view(text, length)));
-    } else if (status == Status::invalid_argument && length > sizeof text && length <= 0xffff) {
-        const std::size_t room = length;
-        char* to = nullptr;
-        H5MOTE_TRY(path.prepend(room, to));
-        std::memset(to, '/', room);
-        status = resolver->resolve(link, {to, room}, length);
+    if (status == Status::ok && length <= room) {
+        H5MOTE_TRY(path.prepend(length, target));
+        std::memcpy(target, text, length);
+    } else if (status == Status::invalid_argument && length > room && length <= 0xffff) {
+        room = length;
+        H5MOTE_TRY(path.prepend(room, target));
+        status = resolver->resolve(link, {target, room}, length);
         if (status == Status::ok && length < room) {
-            std::memset(to + length, '/', room - length);
+            std::memset(target + length, '/', room - length);
         }
     }
+    // What is longer than it may be was not written as a whole.
+    status = status == Status::ok && length > room ? Status::invalid_argument : status;
     if (status != Status::ok) {
         return file_->context.fail(Module::group, H5MOTE_HERE, status);
     }
-    if (is_absolute(path.rest())) {
+    if (is_absolute({target, length})) {
         go_to_root();
     }
     return Status::ok;
