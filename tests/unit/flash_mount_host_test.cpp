@@ -18,7 +18,7 @@ using namespace h5mote_test;
 constexpr Usage kRaw = Usage::raw_data;
 constexpr FlashGeometry kChip{32, 1024, 256, 4, 0xff};
 constexpr FlashFormat kFormat{128, 12};
-constexpr FlashOptions kOptions{16, false};
+constexpr FlashOptions kOptions{32, false};
 
 class Rig : public FlashChip {
 public:
@@ -89,15 +89,16 @@ public:
     void seal_commit(std::uint32_t block, std::uint32_t offset) {
         put_number(block, offset + 4, commit_sum(block, offset));
     }
-
-private:
-    // Of all but the checksum itself, started with the place in words.
-    std::uint32_t commit_sum(std::uint32_t block, std::uint32_t offset) const {
+    // Of a record with so many bytes of contents: all but the checksum itself, started with the place in words.
+    std::uint32_t record_sum(std::uint32_t block, std::uint32_t offset, std::uint32_t length) const {
         std::byte bytes[28];
         std::memcpy(bytes, at(block, offset), 4);
-        std::memcpy(bytes + 4, at(block, offset + 8), 24);
-        return lookup3(bytes, block * (kChip.block_size / 4) + offset / 4);
+        std::memcpy(bytes + 4, at(block, offset + 8), 4 + length);
+        return lookup3({bytes, 8 + length}, block * (kChip.block_size / 4) + offset / 4);
     }
+
+private:
+    std::uint32_t commit_sum(std::uint32_t block, std::uint32_t offset) const { return record_sum(block, offset, 20); }
 };
 
 // A chip that says of itself what it is told, and is never touched.
@@ -239,6 +240,39 @@ TEST(FlashMount, EachFieldOfTheNewestCommit) {
         ASSERT_EQ(rig.driver.mount(kOptions), Status::ok) << change.name;
         EXPECT_EQ(rig.held(), 99) << change.name;
         EXPECT_EQ(rig.simulator.violation(), FlashViolation::none) << change.name;
+    }
+}
+
+// Pages that go are those of one node of the map. A record that names more of them, with a checksum that fits, must not
+// take other pages with it.
+TEST(FlashMount, PagesThatGoAreOfOneNode) {
+    for (const std::uint32_t count : {9U, 16U, 17U, 0xffffffffU}) {
+        Rig rig;
+        rig.work(20);
+        ASSERT_EQ(rig.fill(1024, 512, 7), Status::ok);
+        ASSERT_EQ(rig.driver.sync(), Status::ok);
+        ASSERT_EQ(rig.driver.truncate(1024), Status::ok);
+        ASSERT_EQ(rig.driver.sync(), Status::ok);
+        unsigned found = 0;
+        for (std::uint32_t block = 0; block < kChip.blocks; ++block) {
+            for (std::uint32_t offset = 32; rig.has_head(block) && offset + 16 <= kChip.block_size; offset += 4) {
+                if (rig.number(block, offset) == (4U | 3U << 20) && rig.number(block, offset + 12) == 4 &&
+                    rig.number(block, offset + 4) == rig.record_sum(block, offset, 4)) {
+                    ++found;
+                    rig.put_number(block, offset + 12, count);
+                    rig.put_number(block, offset + 4, rig.record_sum(block, offset, 4));
+                }
+            }
+        }
+        ASSERT_EQ(found, 1U);
+        ASSERT_EQ(rig.driver.mount(kOptions), Status::ok) << count;
+        EXPECT_EQ(rig.held(), 20) << count;
+        // What is remembered in memory becomes nodes.
+        ASSERT_EQ(rig.fill(512, 100, 3), Status::ok) << count;
+        ASSERT_EQ(rig.driver.sync(), Status::ok) << count;
+        EXPECT_EQ(rig.held(), 20) << count;
+        ASSERT_EQ(rig.driver.mount(kOptions), Status::ok) << count;
+        EXPECT_EQ(rig.held(), 20) << count;
     }
 }
 

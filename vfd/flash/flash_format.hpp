@@ -31,7 +31,7 @@
 //   3  node    of 16 entries of the map: a word that tells which follow, and these. Weight 0: the others are 0, else as
 //              the previous one has them. Level 1 has places of pages, level n of nodes of level n - 1. Index: that of
 //              the first page >> 4 * level
-//   4  gone    count (4): as many pages, or nodes, from index on are unmapped
+//   4  gone    count (4): as many pages, or nodes, from index on are unmapped, all of which have the same node
 //   5  lost    (4 bytes) page that could not be read when it was to be moved
 //   6  commit  see Commit
 //   7  filler  (4 bytes) nothing

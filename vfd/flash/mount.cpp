@@ -311,7 +311,7 @@ Status FlashDriver::replay(Place from, Place to) noexcept {
                 (level > height_ || record.index() >> (kFlashFanOutLog2 * (height_ - level)) != 0)) {
                 return Status::corrupt_file;
             }
-            if (kind == FlashRecord::gone && record.link <= kFanOut) {
+            if (kind == FlashRecord::gone && record.link <= kFanOut - (record.index() & (kFanOut - 1))) {
                 H5MOTE_TRY(change_count_ + record.link <= most_changes_ ? Status::ok : Status::over_budget);
                 apply_gone(record.key, record.link, place);
             } else if (kind == FlashRecord::piece || kind == FlashRecord::lost) {

@@ -91,6 +91,7 @@ Status MultiDriver::open(const MultiLayout& layout) noexcept {
     close();
     for (const std::uint8_t part : layout.map) {
         if (part >= kMostParts) {
+            close();
             return Status::invalid_argument;
         }
         if (drivers_[part] == nullptr) {

@@ -55,7 +55,8 @@ public:
     explicit MultiDriver(MultiParts& parts) noexcept : parts_(parts) {}
     ~MultiDriver();
 
-    /// Opens every part of that layout. not_found: one of them is missing.
+    /// Opens every part of that layout, or none. not_found: one of them is missing; invalid_argument: a usage is mapped
+    /// to no part.
     Status open(const MultiLayout& layout) noexcept;
     void close() noexcept;
 
