@@ -36,4 +36,7 @@ inline bool is_name(std::string_view text) noexcept {
     return sound;
 }
 
+/// Whether a name in a file means another file: these two stand for the file itself, which nobody has to look for.
+inline bool names_other_file(std::string_view name) noexcept { return !name.empty() && name != "."; }
+
 }  // namespace h5mote

@@ -1,6 +1,7 @@
 #include "external_storage.hpp"
 
 #include "checked.hpp"
+#include "text.hpp"
 
 #include <cstring>
 
@@ -91,8 +92,10 @@ Status ExternalStorage::open_driver(Address heap_address, Address name) noexcept
             return Status::overflow;
         }
         H5MOTE_TRY(window.view(0, length, text));
-        const Status status = opener->open(file_.storage(), {reinterpret_cast<const char*>(text.data()), length},
-                                           OpenPurpose::external_data, driver_);
+        const std::string_view file = text_of(text);
+        const Status status = names_other_file(file)
+                                  ? opener->open(file_.storage(), file, OpenPurpose::external_data, driver_)
+                                  : Status::not_found;
         if (status != Status::ok) {
             driver_ = nullptr;
             return file_.context.fail(Module::dataset, H5MOTE_HERE, status, 0, name);

@@ -1,6 +1,7 @@
 // Files that lead to each other: by external links, virtual datasets, mounts.
 
 #include "file_state.hpp"
+#include "text.hpp"
 
 #if H5MOTE_ALL_FORMATS
 
@@ -14,7 +15,7 @@ Status FileState::open_other(std::string_view name, OpenPurpose purpose, FileSta
         return context.unsupported(Module::file, H5MOTE_HERE, Feature::external_link);
     }
     Driver* other = nullptr;
-    const Status opened = opener->open(storage(), name, purpose, other);
+    const Status opened = names_other_file(name) ? opener->open(storage(), name, purpose, other) : Status::not_found;
     if (opened != Status::ok) {
         return context.fail(Module::file, H5MOTE_HERE, opened);
     }
