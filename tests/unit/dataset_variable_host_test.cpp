@@ -15,6 +15,8 @@
 
 #if H5MOTE_ALL_FORMATS
 
+#include "faulty_files.hpp"
+
 using namespace h5mote;
 using namespace h5mote_test;
 
@@ -104,6 +106,52 @@ TEST(DatasetVariable, AReadThatFailsLeavesNoSequence) {
             EXPECT_EQ(file->close(), Status::ok);
             EXPECT_EQ(memory.blocks(), 0U);
         }
+    }
+}
+
+// Sequences of sequences: of two datatypes of elements, one that is stored as it is in memory and one that is
+// converted.
+TEST(DatasetVariable, NestedSequencesOfAReadThatFails) {
+    constexpr std::size_t kCount = 5;
+    Images images;
+    images["main"] = made([](hid_t file) {
+        const Hdf5Id inner(H5Tvlen_create(H5T_STD_I32LE), H5Tclose);
+        const Hdf5Id outer(H5Tvlen_create(inner), H5Tclose);
+        const Hdf5Id memory(H5Tvlen_create(Hdf5Id(H5Tvlen_create(H5T_NATIVE_INT), H5Tclose)), H5Tclose);
+        int numbers[] = {1, 2, 3, 4, 5, 6};
+        hvl_t parts[kCount];
+        hvl_t rows[kCount];
+        for (std::size_t i = 0; i < kCount; ++i) {
+            parts[i] = {i, numbers + 1};
+            rows[i] = {kCount - i, parts + i};
+        }
+        const Hdf5Id space(simple({kCount}), H5Sclose);
+        const Hdf5Id data(H5Dcreate2(file, "d", outer, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Dclose);
+        EXPECT_GE(H5Dwrite(data, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, rows), 0);
+    });
+    static constexpr auto kSame = make_variable_length(make_variable_length(make_integer(4, true, ByteOrder::little)));
+    static constexpr auto kOther = make_variable_length(make_variable_length(make_integer(2, true, ByteOrder::big)));
+    for (const DatatypeView type : {kSame.view(), kOther.view()}) {
+        FaultyFile with(images, "main");
+        const unsigned refused = with.sweep<std::vector<std::size_t>>([type](Library& library, FaultyFile& on,
+                                                                             std::vector<std::size_t>& seen) {
+            auto file = File::open(library, on.main, on.access());
+            H5MOTE_TRY(file.status());
+            auto data = file->root().open_dataset("d");
+            H5MOTE_TRY(data.status());
+            VariableLength rows[kCount];
+            const Status status = data->read(Selection::all(), type, {reinterpret_cast<std::byte*>(rows), sizeof rows});
+            for (const VariableLength& row : rows) {
+                EXPECT_TRUE(status == Status::ok || (row.data == nullptr && row.count == 0));
+                seen.push_back(row.count);
+                for (std::size_t i = 0; i < row.count; ++i) {
+                    seen.push_back(static_cast<const VariableLength*>(row.data)[i].count);
+                }
+            }
+            EXPECT_EQ(reclaim(library, type, kCount, sizeof *rows, rows), Status::ok);
+            return status;
+        });
+        EXPECT_GT(refused, 30U);
     }
 }
 

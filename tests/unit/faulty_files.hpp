@@ -143,6 +143,7 @@ struct FaultyFile {
         Seen expected;
         const auto run = [&](Seen& seen) {
             Library library(failing, port);
+            library.set_free_list_limits({0, 0});  // so that every allocation can fail
             return look(library, *this, seen);
         };
         const Status outcome = run(expected);
