@@ -8,6 +8,7 @@
 
 #include "../reading/all_filters.hpp"
 #include "hdf5_files.hpp"
+#include "promising_driver.hpp"
 
 #include <cstdio>
 
@@ -35,7 +36,9 @@ constexpr Fault kFaults[] = {
 
 // A file in memory, and what may fail below it.
 struct Rig {
-    explicit Rig(const Image& image) {
+    /// `unit`: what the storage writes whole, in bytes; 0: as memory does.
+    explicit Rig(const Image& image, std::uint32_t unit = 0)
+        : promising(storage, unit == 0 ? storage.capabilities() : with_unit(unit)) {
         library.set_free_list_limits({0, 0});  // so that every allocation can fail
         access.chunk_cache = 256;
         EXPECT_EQ(storage.assign({image.data(), image.size()}), Status::ok);
@@ -70,7 +73,8 @@ struct Rig {
     RefusingAllocator refusing{memory};
     MallocAllocator bytes;
     GrowingMemoryDriver storage{bytes};
-    FailingDriver driver{storage};
+    PromisingDriver promising;
+    FailingDriver driver{promising};
     NullPort port;
     Library library{refusing, port, kAllFilters};
     FileAccess access;
@@ -157,14 +161,14 @@ Growth growth_of(const Image& image) {
     return Growth(*rig.file.root().open_dataset("d"));
 }
 
-void grow(const MadeFile& made, std::size_t cache, unsigned& points) {
+void grow(const MadeFile& made, std::size_t cache, std::uint32_t unit, unsigned& points) {
     const Growth growth = growth_of(made.image);
     std::vector<std::int32_t> expected;
     for (const Fault& fault : kFaults) {
         bool failed = true;
         for (std::uint64_t k = 0; failed; ++k) {
             SCOPED_TRACE(made.name + ", " + fault.name + " " + std::to_string(k));
-            Rig rig(made.image);
+            Rig rig(made.image, unit);
             rig.access.metadata_cache = cache;
             ASSERT_EQ(rig.open(), Status::ok);
             rig.arm(fault, k);
@@ -190,6 +194,119 @@ void grow(const MadeFile& made, std::size_t cache, unsigned& points) {
             ASSERT_EQ(rows, expected);
             ASSERT_EQ(growth.libhdf5(rig.image()), expected);
             ++points;
+        }
+    }
+}
+
+// The dataset goes, and with it what its index is made of.
+void unlink(const MadeFile& made, unsigned& points) {
+    // Thousands of elements of a paged index are looked at one after the other: every hundredth call fails.
+    const std::uint64_t step = made.name.find("paged") == std::string::npos ? 1 : 101;
+    for (const Fault& fault : kFaults) {
+        bool failed = true;
+        for (std::uint64_t k = 1; failed; k += step) {
+            SCOPED_TRACE(made.name + ", " + fault.name + " " + std::to_string(k));
+            Rig rig(made.image);
+            ASSERT_EQ(rig.open(), Status::ok);
+            Group root = rig.file.root();
+            rig.arm(fault, k);
+            const Status status = root.unlink("d");
+            failed = rig.disarm();
+            EXPECT_TRUE(status == Status::ok ||
+                        (failed && status == (fault.calls != 0 ? Status::io_error : Status::out_of_memory)))
+                << to_string(status);
+            EXPECT_EQ(root.exists("d"), status != Status::ok);
+            EXPECT_EQ(root.unlink("d"), status == Status::ok ? Status::not_found : Status::ok);
+            EXPECT_EQ(rig.file.flush(), Status::ok);
+            EXPECT_TRUE(findings_in(rig.file).none());
+            root.close();
+            ASSERT_EQ(rig.file.close(), Status::ok);
+            EXPECT_EQ(rig.memory.blocks(), 0U);
+            points += failed ? 1U : 0U;
+        }
+    }
+}
+
+struct Query {
+    const char* name;
+    Status (*ask)(Dataset& data);
+};
+
+constexpr Query kQueries[] = {
+    {"info",
+     [](Dataset& data) {
+         DatasetInfo info;
+         return data.info(info);
+     }},
+    {"sizes",
+     [](Dataset& data) {
+         std::uint64_t bytes = 0;
+         std::uint64_t chunks = 0;
+         H5MOTE_TRY(data.storage_size(bytes));
+         H5MOTE_TRY(data.heap_size(bytes));
+         const Status status = data.index_size(chunks, bytes);
+         return status == Status::invalid_argument ? Status::ok : status;  // not in chunks
+     }},
+    {"datatype",
+     [](Dataset& data) {
+         std::byte bytes[64];
+         DatatypeView type;
+         return data.datatype(bytes, type);
+     }},
+    {"fill value",
+     [](Dataset& data) {
+         std::int32_t value = 0;
+         return data.fill_value(kNumber.view(), {reinterpret_cast<std::byte*>(&value), sizeof value});
+     }},
+    {"filters",
+     [](Dataset& data) {
+         DatasetInfo info;
+         H5MOTE_TRY(data.info(info));
+         for (std::size_t i = 0; i < info.filters; ++i) {
+             FilterInfo filter;
+             std::uint32_t values[8];
+             char name[16];
+             H5MOTE_TRY(data.filter(i, filter, name, values));
+         }
+         return Status::ok;
+     }},
+    {"chunks",
+     [](Dataset& data) {
+         ChunkIterator chunks(data);
+         ChunkInfo chunk;
+         Status status = Status::ok;
+         for (unsigned i = 0; i < 40 && status == Status::ok; ++i) {
+             status = chunks.next(chunk);
+         }
+         return status == Status::not_found || status == Status::invalid_argument ? Status::ok : status;
+     }},
+};
+
+// What is asked of a dataset is answered, or the fault is named; asked again it is answered.
+void ask(const MadeFile& made, unsigned& points) {
+    for (const Query& query : kQueries) {
+        for (const Fault& fault : kFaults) {
+            bool failed = true;
+            for (std::uint64_t k = 0; failed; ++k) {
+                SCOPED_TRACE(made.name + ", " + query.name + ", " + fault.name + " " + std::to_string(k));
+                Rig rig(made.image);
+                rig.access.metadata_cache = 2048;
+                ASSERT_EQ(rig.open(), Status::ok);
+                auto data = rig.file.root().open_dataset("d");
+                ASSERT_EQ(data.status(), Status::ok);
+                rig.arm(fault, k);
+                const Status status = query.ask(*data);
+                failed = rig.disarm();
+                EXPECT_TRUE(status == Status::ok ||
+                            (failed && status == (fault.calls != 0 ? Status::io_error : Status::out_of_memory)))
+                    << to_string(status);
+                EXPECT_EQ(query.ask(*data), Status::ok);
+                EXPECT_EQ(data->close(), Status::ok);
+                ASSERT_EQ(rig.file.close(), Status::ok);
+                EXPECT_EQ(rig.memory.blocks(), 0U);
+                failed = failed || k == 0;
+                ++points;
+            }
         }
     }
 }
@@ -230,12 +347,36 @@ TEST(OtherIndexes, GrowWhateverFails) {
         if (made.may_grow) {
             // As little as will do, so that blocks come and go, and much.
             const std::size_t least = made.name.find("paged") == std::string::npos ? 2048 : 16384;
-            grow(made, least, points);
-            grow(made, 65536, points);
+            for (const std::uint32_t unit : {0U, 512U}) {
+                grow(made, least, unit, points);
+                grow(made, 65536, unit, points);
+            }
         }
     }
     std::printf("%u points\n", points);
     EXPECT_GT(points, 1000U);
+}
+
+TEST(OtherIndexes, GoWhateverFails) {
+    unsigned points = 0;
+    for (const MadeFile& made : files_of_chunks()) {
+        if (made.may_grow) {
+            unlink(made, points);
+        }
+    }
+    std::printf("%u points\n", points);
+    EXPECT_GT(points, 100U);
+}
+
+TEST(OtherIndexes, AnswerWhateverFails) {
+    unsigned points = 0;
+    for (const MadeFile& made : files_of_chunks()) {
+        if (made.may_grow) {
+            ask(made, points);
+        }
+    }
+    std::printf("%u points\n", points);
+    EXPECT_GT(points, 300U);
 }
 
 TEST(OtherIndexes, AreCheckedWhateverFails) {
