@@ -198,6 +198,81 @@ TEST(AttributeFaults, WalksGoOnAfterAnError) {
     EXPECT_GT(errors, 50U);
 }
 
+// A handle of nothing, and one of a file that was closed, say so; what a handle knows by itself it still tells.
+TEST(AttributeFaults, EmptyHandlesAndClosedFiles) {
+    FaultyFile with(attribute_images(), "new");
+    Library library(with.failing, with.port);
+    Attribute empty;
+    Attribute kept;
+    Object object;
+    {
+        auto file = File::open(library, with.main, with.access());
+        ASSERT_EQ(file.status(), Status::ok);
+        auto group = file->root().open_group("many");
+        ASSERT_EQ(group.status(), Status::ok);
+        auto opened = group->open_attribute("row");
+        ASSERT_EQ(opened.status(), Status::ok);
+        kept = static_cast<Attribute&&>(*opened);
+        object = kept.object();
+        EXPECT_TRUE(kept.valid() && object.valid());
+        EXPECT_EQ(file->close(), Status::ok);
+    }
+    EXPECT_EQ(kept.name(), "row");
+    EXPECT_EQ(kept.element_count(), 5U);
+    EXPECT_EQ(kept.data_size(), 20U);
+    EXPECT_EQ(kept.dataspace().rank(), 1U);
+    EXPECT_TRUE(kept.has_order());
+    EXPECT_EQ(kept.creation_order(), 1U);
+    EXPECT_EQ(empty.name(), "");
+    EXPECT_TRUE(empty.type().empty());
+    EXPECT_EQ(empty.type_object(), kUndefinedAddress);
+    EXPECT_EQ(empty.object_address(), kUndefinedAddress);
+    EXPECT_TRUE(empty.dataspace().space_class() == DataspaceClass::null);
+    EXPECT_EQ(empty.element_count() + empty.data_size() + empty.creation_order(), 0U);
+    EXPECT_TRUE(!empty.has_order() && empty.character_set() == CharacterSet::ascii);
+    std::byte bytes[20];
+    std::uint64_t size = 0;
+    for (const Attribute* const each : {&empty, &kept}) {
+        EXPECT_FALSE(each->valid());
+        EXPECT_FALSE(each->object().valid());
+        EXPECT_EQ(each->read(datatype_of<int>(), bytes), Status::invalid_handle);
+        EXPECT_EQ(each->read_stored(0, bytes), Status::invalid_handle);
+        EXPECT_EQ(each->variable_size(bytes, size), Status::invalid_handle);
+        EXPECT_EQ(each->read_variable(bytes, 0, bytes), Status::invalid_handle);
+    }
+    char text[8];
+    std::size_t length = 1;
+    ReferenceTarget target;
+    SelectionSet region(library);
+    AttributeInfo info;
+    DatatypeView type;
+    std::uint32_t count = 1;
+    Object other;
+    const Object nothing;
+    const Object* const objects[] = {&object, &nothing};
+    for (const Object* each : objects) {
+        EXPECT_EQ(each->reference_target(ReferenceType::object1, bytes, target), Status::invalid_handle);
+        EXPECT_EQ(each->open_reference(ReferenceType::object1, bytes).status(), Status::invalid_handle);
+        EXPECT_EQ(each->open_attribute_reference(bytes).status(), Status::invalid_handle);
+        EXPECT_EQ(each->reference_file_name(bytes, text, length), Status::invalid_handle);
+        EXPECT_EQ(each->reference_attribute_name(bytes, text, length), Status::invalid_handle);
+        EXPECT_EQ(each->reference_region(ReferenceType::region1, bytes, other, region), Status::invalid_handle);
+        EXPECT_EQ(each->variable_size(bytes, size), Status::invalid_handle);
+        EXPECT_EQ(each->read_variable(bytes, 0, bytes), Status::invalid_handle);
+        EXPECT_EQ(each->open_attribute("row").status(), Status::invalid_handle);
+        EXPECT_EQ(each->read_attribute("row", datatype_of<int>(), bytes), Status::invalid_handle);
+        EXPECT_EQ(each->read_attribute("row", text, length), Status::invalid_handle);
+        EXPECT_EQ(each->attribute_info("row", info), Status::invalid_handle);
+        EXPECT_EQ(each->attribute_type("row", bytes, type), Status::invalid_handle);
+        EXPECT_EQ(each->attribute_count(count), Status::invalid_handle);
+        EXPECT_EQ(each->attribute_name(0, text, length), Status::invalid_handle);
+        EXPECT_FALSE(each->has_attribute("row"));
+        Attribute attribute;
+        AttributeIterator walk(*each);
+        EXPECT_EQ(walk.next(attribute), Status::invalid_handle);
+    }
+}
+
 // Every bit of a header with attributes that no checksum protects: errors are those of a file.
 TEST(AttributeFaults, DamagedHeader) {
     Images damaged{{"old", attribute_images().at("old")}};

@@ -258,6 +258,50 @@ TEST_F(SelectionsOfLibhdf5, ProjectedRanks) {
     }
 }
 
+TEST_F(SelectionsOfLibhdf5, ProjectionsThatAreRefused) {
+    const Dataspace space = Dataspace::simple({4, 6});
+    const Dataspace wrong = Dataspace::simple({4, kUnlimited});
+    const std::uint64_t start[] = {1, 1}, two[] = {2, 2}, three[] = {2, 3}, one[] = {1, 1};
+    const Hyperslab four{start, {}, two, {}};
+    const Hyperslab six{start, {}, three, {}};
+    const Hyperslab row{start, {}, one, three};
+    SelectionSet kept(context);
+    ASSERT_EQ(kept.select_points(2, start), Status::ok);
+    Dataspace other;
+    std::uint64_t offset = 0;
+    // Of more than one coordinate no dimension is dropped; no rank is larger than there are.
+    EXPECT_EQ(project_rank(four, space, 1, kept, other, offset), Status::invalid_argument);
+    EXPECT_EQ(project_rank(row, space, 1, kept, other, offset), Status::invalid_argument);
+    EXPECT_EQ(project_rank(Selection::all(), space, 0, kept, other, offset), Status::invalid_argument);
+    EXPECT_EQ(project_rank(four, space, H5MOTE_MAX_RANK + 1, kept, other, offset), Status::invalid_argument);
+    EXPECT_EQ(project_rank(four, wrong, 3, kept, other, offset), Status::invalid_argument);
+    EXPECT_EQ(project_rank(four, Dataspace::simple({4}), 3, kept, other, offset), Status::invalid_argument);
+    // As many elements on both sides, all within their extents.
+    EXPECT_EQ(project_intersection(four, space, six, space, four, kept), Status::invalid_argument);
+    EXPECT_EQ(project_intersection(four, wrong, four, space, four, kept), Status::invalid_argument);
+    EXPECT_EQ(project_intersection(four, space, four, wrong, four, kept), Status::invalid_argument);
+    EXPECT_EQ(project_intersection(four, space, four, space, Selection::points(1, start), kept),
+              Status::invalid_argument);
+    EXPECT_TRUE(kept.type() == SelectionType::points && kept.view().point_count() == 1);
+
+    // Nothing is projected to nothing, one element to a scalar and back.
+    EXPECT_EQ(project_rank(Selection::none(), space, 1, kept, other, offset), Status::ok);
+    EXPECT_TRUE(kept.type() == SelectionType::none && other.rank() == 1);
+    const Hyperslab element{start, {}, one, {}};
+    EXPECT_EQ(project_rank(element, space, 0, kept, other, offset), Status::ok);
+    EXPECT_TRUE(kept.type() == SelectionType::all && other.rank() == 0);
+    EXPECT_EQ(offset, 7U);
+    for (const bool inside : {true, false}) {
+        const std::uint64_t at[] = {inside ? 1U : 2U, 1U};
+        EXPECT_EQ(
+            project_intersection(element, space, Selection::all(), Dataspace::scalar(), Selection::points(2, at), kept),
+            Status::ok);
+        EXPECT_TRUE(kept.type() == (inside ? SelectionType::all : SelectionType::none));
+    }
+    EXPECT_EQ(project_intersection(four, space, four, space, Selection::none(), kept), Status::ok);
+    EXPECT_TRUE(kept.type() == SelectionType::none);
+}
+
 }  // namespace
 
 #endif
