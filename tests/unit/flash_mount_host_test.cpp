@@ -276,6 +276,58 @@ TEST(FlashMount, PagesThatGoAreOfOneNode) {
     }
 }
 
+// A node of the map that cannot be read loses what it leads to, and nothing else: what lies elsewhere can be written
+// for as long as the chip lasts, which has to free the blocks that hold what was lost.
+TEST(FlashMount, ADamagedNodeDoesNotFillTheChip) {
+    Rig rig;
+    ASSERT_EQ(rig.driver.format(kFormat, kOptions), Status::ok);
+    // Pages of three nodes, all of which are written.
+    constexpr unsigned kPages = 40;
+    for (unsigned i = 1; i <= 6; ++i) {
+        for (unsigned page = 0; page < kPages; ++page) {
+            ASSERT_EQ(rig.fill(std::uint64_t{page} * 128, 128, page + i), Status::ok) << page;
+            if (page % 4 == 3) {
+                ASSERT_EQ(rig.driver.sync(), Status::ok);
+            }
+        }
+    }
+    // The first sync after a mount writes all that is remembered in memory into the map.
+    ASSERT_EQ(rig.driver.mount(kOptions), Status::ok);
+    ASSERT_EQ(rig.fill(0, 128, 6), Status::ok);
+    ASSERT_EQ(rig.driver.sync(), Status::ok);
+    unsigned damaged = 0;
+    for (std::uint32_t block = 0; block < kChip.blocks; ++block) {
+        for (std::uint32_t offset = 32; rig.has_head(block) && offset + 32 <= kChip.block_size; offset += 4) {
+            const std::uint32_t word = rig.number(block, offset);
+            // Node 1 of the lowest level, of whatever size.
+            if ((word & 0x7f) == 3 && rig.number(block, offset + 8) == (1U << 28 | 1)) {
+                ++damaged;
+                rig.put_number(block, offset + 4, rig.number(block, offset + 4) ^ 0x55);
+            }
+        }
+    }
+    ASSERT_GT(damaged, 0U);
+    ASSERT_EQ(rig.driver.mount(kOptions), Status::ok);
+    std::byte bytes[128];
+    unsigned lost = 0;
+    for (unsigned page = 0; page < kPages; ++page) {
+        lost += rig.driver.read(kRaw, std::uint64_t{page} * 128, bytes) != Status::ok ? 1 : 0;
+    }
+    EXPECT_EQ(lost, 16U);
+    for (unsigned i = 0; i < 500; ++i) {
+        ASSERT_EQ(rig.fill(4096 + i % 8 * 128, 128, i), Status::ok) << i;
+        ASSERT_EQ(rig.driver.sync(), Status::ok) << i;
+    }
+    // What was lost is known to be, and can be written again.
+    for (unsigned page = 0; page < kPages; ++page) {
+        const Status status = rig.driver.read(kRaw, std::uint64_t{page} * 128, bytes);
+        EXPECT_TRUE(status == Status::ok ? page < 16 || page >= 32 : page >= 16 && page < 32) << page;
+        ASSERT_EQ(rig.fill(std::uint64_t{page} * 128, 128, page), Status::ok);
+        ASSERT_EQ(rig.driver.sync(), Status::ok);
+        ASSERT_EQ(rig.driver.read(kRaw, std::uint64_t{page} * 128, bytes), Status::ok);
+    }
+}
+
 // No commit anywhere, and blocks that lead in a circle, nowhere, or to one that is no older.
 TEST(FlashMount, NoStateIsFound) {
     struct Way {

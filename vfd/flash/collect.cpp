@@ -54,25 +54,27 @@ bool FlashDriver::worth_a_commit() const noexcept {
 // Whether the state needs a record. When that cannot be told it does.
 Status FlashDriver::live(Place place, const Record& record, bool& is_live) noexcept {
     is_live = false;
+    Status status = Status::ok;
     if (record.piece() || record.kind() == FlashRecord::lost) {
         Place places[kLongestChain];
         unsigned count = 0;
-        H5MOTE_TRY(lookup(record.index(), places[0]));
-        if (places[0] != 0) {
+        status = lookup(record.index(), places[0]);
+        if (status == Status::ok && places[0] != 0) {
             is_live = places[0] == place || chain(record.index(), places[0], places, count) != Status::ok;
             while (!is_live && count > 0) {
                 is_live = places[--count] == place;
             }
         }
     } else if (record.kind() == FlashRecord::node) {
-        H5MOTE_TRY(node_has(place, record.key, is_live));
+        status = node_has(place, record.key, is_live);
     } else {
         is_live = record.kind() == FlashRecord::gone && record.level() == height_;
     }
+    is_live = is_live || status == Status::corrupt_file;
     for (std::uint32_t i = 0; i < change_count_; ++i) {
         is_live = is_live || changes_[i].place == (place | kFlashGone);
     }
-    return Status::ok;
+    return status == Status::corrupt_file ? Status::ok : status;
 }
 
 // Whether a node of the map needs the record there.
@@ -87,7 +89,8 @@ Status FlashDriver::node_has(Place place, std::uint32_t key, bool& has) noexcept
     return has || !unanswered_ ? Status::ok : Status::io_error;
 }
 
-// Makes the state need a record no longer.
+// Makes the state need a record no longer. Where the map does not tell because a node of it is damaged, what that led
+// to is lost; a node that says so takes its place, or the record's block could never be freed.
 Status FlashDriver::move(Place place, const Record& record) noexcept {
     for (std::uint32_t i = 0; i < change_count_;) {
         if (changes_[i].place == (place | kFlashGone)) {
@@ -101,8 +104,8 @@ Status FlashDriver::move(Place place, const Record& record) noexcept {
     }
     if (record.kind() == FlashRecord::node) {
         bool is_live = false;
-        H5MOTE_TRY(node_has(place, record.key, is_live));
-        return is_live ? flush_node(record.key, true) : Status::ok;
+        const Status status = node_has(place, record.key, is_live);
+        return is_live || status == Status::corrupt_file ? flush_node(record.key, true) : status;
     }
     if (record.kind() == FlashRecord::gone) {
         return record.level() == height_ ? flush_node(record.key, true) : Status::ok;
@@ -110,8 +113,12 @@ Status FlashDriver::move(Place place, const Record& record) noexcept {
     const std::uint32_t page = record.index();
     Place newest = 0;
     Record head{};
-    H5MOTE_TRY(lookup(page, newest));
-    Status status = load(page);
+    Status status = lookup(page, newest);
+    if (status == Status::corrupt_file) {
+        return flush_node(flash_parent(page), true);
+    }
+    H5MOTE_TRY(status);
+    status = load(page);
     if (status == Status::ok && !parse(newest, head)) {
         status = damaged();
     }

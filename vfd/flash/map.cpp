@@ -83,15 +83,16 @@ Status FlashDriver::lookup(std::uint32_t key, Place& place) noexcept {
         }
     }
     for (; from > level && place != 0; --from) {
-        H5MOTE_TRY(read_node(place));
+        H5MOTE_TRY(read_node(flash_key(from, index >> (kShift * (from - level))), place));
         place = entry(node_, index >> (kShift * (from - 1 - level)) & (kFanOut - 1));
     }
     return Status::ok;
 }
 
-// Its entries, all of them, from the newest record back to the last whole one.
-Status FlashDriver::read_node(Place place) noexcept {
-    if (place == node_place_ && place != 0) {
+// Its entries, all of them, from the newest record back to the last whole one. Where one stood that was damaged may
+// stand another node's.
+Status FlashDriver::read_node(std::uint32_t key, Place place) noexcept {
+    if (place == node_place_ && key == node_key_ && place != 0) {
         return Status::ok;
     }
     node_place_ = 0;
@@ -110,7 +111,8 @@ Status FlashDriver::read_node(Place place) noexcept {
     unsigned count = 0;
     do {
         std::byte bytes[4 + 4 * kFanOut];
-        if (++count > kLongestChain || !parse(place, record) || record.kind() != FlashRecord::node) {
+        if (++count > kLongestChain || !parse(place, record) || record.kind() != FlashRecord::node ||
+            record.key != key) {
             return damaged();
         }
         const Bytes payload(bytes, record.length());
@@ -133,6 +135,7 @@ Status FlashDriver::read_node(Place place) noexcept {
         place = record.link;
     } while (record.chained());
     node_place_ = newest;
+    node_key_ = key;
     return Status::ok;
 }
 
@@ -165,6 +168,7 @@ Status FlashDriver::write_node(std::uint32_t key, std::uint32_t mask, Place prev
     node_place_ = 0;
     H5MOTE_TRY(append({Record::make(FlashRecord::node, size, 0, weight), 0, key, previous}, {bytes, size}, place));
     node_place_ = place;
+    node_key_ = key;
     place |= used == 0 ? kFlashGone : 0;
     return Status::ok;
 }
@@ -174,11 +178,11 @@ Status FlashDriver::flush_node(std::uint32_t key, bool whole) noexcept {
     Place place = 0;
     Status status = lookup(key, place);
     if (status == Status::ok) {
-        status = read_node(place);
+        status = read_node(key, place);
     }
     if (status == Status::corrupt_file) {
         place = 0;
-        status = read_node(kFlashLost);
+        status = read_node(key, kFlashLost);
     }
     H5MOTE_TRY(status);
     node_place_ = 0;

@@ -202,7 +202,7 @@ private:
     bool has_room_for(std::uint32_t key) noexcept;
     void remove_children(std::uint32_t key) noexcept;
     Status lookup(std::uint32_t key, Place& place) noexcept;
-    Status read_node(Place place) noexcept;
+    Status read_node(std::uint32_t key, Place place) noexcept;
     Status write_node(std::uint32_t key, std::uint32_t mask, Place previous, unsigned weight, Place& place) noexcept;
     Status flush_node(std::uint32_t key, bool whole = false) noexcept;
     unsigned weight_after(const Record& record, Place place) const noexcept;
@@ -284,6 +284,7 @@ private:
     std::uint32_t most_changes_ = 0;
     std::uint32_t cached_ = 0;
     Place node_place_ = 0;
+    std::uint32_t node_key_ = 0;
 
     std::uint32_t head_ = 0;          // block that is written
     std::uint32_t window_start_ = 0;  // offset in it of what is not programmed
