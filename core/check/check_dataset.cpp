@@ -83,7 +83,8 @@ bool DatasetCheck::fits_index() const noexcept {
             countable = checked_multiply(chunks, along, chunks) && countable;
         }
     }
-    return (countable || searched) && (layout.index != ChunkIndex::extensible_array || unlimited == 1);
+    return (countable || searched) && (layout.index != ChunkIndex::extensible_array || unlimited == 1) &&
+           (layout.index != ChunkIndex::single || chunks <= 1);
 }
 
 Status DatasetCheck::load_layout(Address header) noexcept {

@@ -98,6 +98,10 @@ Status ChunkTable::next(Address& index, ChunkLocation& location) noexcept {
     }
 #if H5MOTE_FIXED_CHUNKS
     if (kind_ != ChunkIndex::extensible_array) {
+        // All of an implicit index are there or none, of which a damaged file may claim any number.
+        if (kind_ != ChunkIndex::fixed_array && single_.address == kUndefinedAddress) {
+            return Status::not_found;
+        }
         const std::uint64_t chunks = kind_ == ChunkIndex::fixed_array ? fixed_.size() : shape_.chunks;
         for (; index < chunks; ++index) {
             H5MOTE_TRY(find(index, location));

@@ -288,7 +288,8 @@ Status DatasetState::open_chunks(const LayoutMessage& layout) noexcept {
         return file_->context.unsupported(Module::dataset, H5MOTE_HERE, Feature::layout_class, layout.flags);
     }
 #endif
-    sound = sound && countable;
+    // One address cannot be that of many chunks.
+    sound = sound && countable && (layout.index != ChunkIndex::single || shape.chunks <= 1);
     if (!sound) {
         return file_->context.fail(Module::dataset, H5MOTE_HERE, Status::corrupt_file, 0, address_);
     }
