@@ -98,15 +98,15 @@ Status ChunkTable::next(Address& index, ChunkLocation& location) noexcept {
     }
 #if H5MOTE_FIXED_CHUNKS
     if (kind_ != ChunkIndex::extensible_array) {
-        // All of an implicit index are there or none, of which a damaged file may claim any number.
-        if (kind_ != ChunkIndex::fixed_array && single_.address == kUndefinedAddress) {
-            return Status::not_found;
-        }
         const std::uint64_t chunks = kind_ == ChunkIndex::fixed_array ? fixed_.size() : shape_.chunks;
         for (; index < chunks; ++index) {
             H5MOTE_TRY(find(index, location));
             if (location.address != kUndefinedAddress) {
                 return Status::ok;
+            }
+            // Each element takes bytes of the file: of more than it has none is there.
+            if (chunks > file_->space.end()) {
+                return Status::not_found;
             }
         }
         return Status::not_found;

@@ -72,7 +72,7 @@ struct Rig {
     MallocAllocator memory;
     RefusingAllocator refusing{memory};
     MallocAllocator bytes;
-    GrowingMemoryDriver storage{bytes};
+    GrowingMemoryDriver storage{bytes, std::size_t{1} << 24};
     PromisingDriver promising;
     FailingDriver driver{promising};
     NullPort port;
@@ -355,6 +355,24 @@ TEST(OtherIndexes, GrowWhateverFails) {
     }
     std::printf("%u points\n", points);
     EXPECT_GT(points, 1000U);
+}
+
+// The array that was begun for the first chunk has no elements: there is no room for as many.
+TEST(OtherIndexes, AnArrayWithoutElementsIsNotCountedThrough) {
+    Rig rig(files_of_chunks().back().image);
+    auto created = File::create(rig.library, rig.driver, rig.access);
+    ASSERT_EQ(created.status(), Status::ok);
+    rig.file = static_cast<File&&>(*created);
+    DatasetCreate create;
+    create.chunk = {1};
+    auto data =
+        rig.file.root().create_dataset("big", kNumber.view(), Dataspace::simple({4}, {std::uint64_t{1} << 40}), create);
+    ASSERT_EQ(data.status(), Status::ok);
+    const std::int32_t value = 7;
+    const Status written = data->write(Selection::hyperslab({0}, {1}), kNumber.view(),
+                                       {reinterpret_cast<const std::byte*>(&value), sizeof value});
+    EXPECT_NE(written == Status::ok ? rig.file.flush() : written, Status::ok);
+    EXPECT_EQ(data->set_extent({5}), Status::ok);
 }
 
 TEST(OtherIndexes, GoWhateverFails) {
