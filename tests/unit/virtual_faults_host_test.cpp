@@ -337,7 +337,7 @@ TEST(VirtualFaults, DamagedMappings) {
     damage_every_bit(main, "blocks", "block%b.h5");
 }
 
-// Every bit of the header of a dataset with external files, whose list stands in it, and of the heap with their names.
+// Every bit of the header of a dataset with external files, whose list stands in it.
 TEST(VirtualFaults, DamagedExternalFiles) {
     Image image = images().at("main");
     const auto head = [&image] {
