@@ -5,6 +5,10 @@
 
 #include <hdf5.h>
 
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <string>
 #include <vector>
 
 namespace h5mote_test {
@@ -38,6 +42,15 @@ inline std::vector<std::byte> image_of(h5mote::Driver& driver) {
         }
     }
     return image;
+}
+
+/// The bytes of a file that libhdf5 has closed. The file is removed.
+inline std::vector<std::byte> take_file(const std::string& name) {
+    std::ifstream stored(name, std::ios::binary);
+    const std::string text{std::istreambuf_iterator<char>(stored), std::istreambuf_iterator<char>()};
+    std::remove(name.c_str());
+    const auto* const begin = reinterpret_cast<const std::byte*>(text.data());
+    return std::vector<std::byte>(begin, begin + text.size());
 }
 
 /// Opens a copy of the image; negative when libhdf5 refuses. Its messages are not printed from then on. `version` is

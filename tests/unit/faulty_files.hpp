@@ -11,10 +11,7 @@
 #include <h5mote/port/malloc.hpp>
 #include <h5mote/vfd/memory.hpp>
 
-#include <cstdio>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <memory>
 #include <numeric>
@@ -116,12 +113,7 @@ Image made(Fill fill, hid_t creation = H5P_DEFAULT, H5F_libver_t version = H5F_L
         EXPECT_GE(file, 0);
         fill(file);
     }
-    std::ifstream stored(name, std::ios::binary);
-    const std::string text{std::istreambuf_iterator<char>(stored), std::istreambuf_iterator<char>()};
-    std::remove(name.c_str());
-    Image image(text.size());
-    std::memcpy(image.data(), text.data(), text.size());
-    return image;
+    return take_file(name);
 }
 
 /// One file of several and a library to open it with, both of which fail on demand.

@@ -16,7 +16,6 @@
 #include "test_allocators.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -49,11 +48,9 @@ bool operator==(const Told& a, const Told& b) {
            a.info.metadata == b.info.metadata && a.sections == b.sections;
 }
 
-std::string path() { return ::testing::TempDir() + "free_space.h5"; }
-
 /// A file in which datasets of many sizes were made and every other one was removed.
 Image make(H5F_fspace_strategy_t strategy, bool persist, H5F_libver_t version, std::size_t sizes = 8) {
-    const std::string name = path();
+    const std::string name = ::testing::TempDir() + "free_space.h5";
     const Hdf5Id create(H5Pcreate(H5P_FILE_CREATE), H5Pclose);
     const Hdf5Id access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
     EXPECT_GE(H5Pset_sizes(create, sizes, sizes), 0);
@@ -76,15 +73,7 @@ Image make(H5F_fspace_strategy_t strategy, bool persist, H5F_libver_t version, s
             EXPECT_GE(H5Ldelete(file, std::to_string(i).c_str(), H5P_DEFAULT), 0);
         }
     }
-    Image image;
-    if (std::FILE* const file = std::fopen(name.c_str(), "rb")) {
-        std::fseek(file, 0, SEEK_END);
-        image.resize(static_cast<std::size_t>(std::ftell(file)));
-        std::rewind(file);
-        EXPECT_EQ(std::fread(image.data(), 1, image.size(), file), image.size());
-        std::fclose(file);
-    }
-    return image;
+    return take_file(name);
 }
 
 std::vector<Section> sorted(std::vector<Section> sections) {
@@ -118,10 +107,9 @@ Told mine(const Image& image) {
     return told;
 }
 
-// Of the file that was made last.
-Told theirs() {
+Told theirs(const Image& image) {
     Told told;
-    const Hdf5Id file(H5Fopen(path().c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
+    const Hdf5Id file = open_image({image.data(), image.size()});
     EXPECT_GE(file, 0);
     told.info.bytes = static_cast<std::uint64_t>(H5Fget_freespace(file));
     const ssize_t count = H5Fget_free_sections(file, H5FD_MEM_DEFAULT, 0, nullptr);
@@ -191,7 +179,7 @@ TEST(FreeSpace, IsWhatLibhdf5Says) {
                     continue;  // libhdf5 1.10.8 writes lists there that it cannot read itself
                 }
                 const Image image = make(each.strategy, each.persist, version, sizes);
-                const Told expected = theirs();
+                const Told expected = theirs(image);
                 const Told told = mine(image);
                 SCOPED_TRACE(std::to_string(each.strategy) + ", " + std::to_string(version) + ", addresses of " +
                              std::to_string(sizes));

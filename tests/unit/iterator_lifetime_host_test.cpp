@@ -8,18 +8,15 @@
 
 #include "test.hpp"
 
-#include <hdf5.h>
+#include "hdf5_image.hpp"
 
-#include <cstdio>
-#include <cstring>
-#include <fstream>
-#include <iterator>
 #include <string>
 #include <vector>
 
 #if H5MOTE_ALL_FORMATS
 
 using namespace h5mote;
+using namespace h5mote_test;
 
 namespace {
 
@@ -41,12 +38,7 @@ std::vector<std::byte> image_of(bool newest, unsigned count) {
     H5Sclose(space);
     H5Fclose(file);
     H5Pclose(access);
-    std::ifstream stored(kName, std::ios::binary);
-    const std::string text{std::istreambuf_iterator<char>(stored), std::istreambuf_iterator<char>()};
-    std::remove(kName);
-    std::vector<std::byte> image(text.size());
-    std::memcpy(image.data(), text.data(), text.size());
-    return image;
+    return take_file(kName);
 }
 
 // look(file) for files of both formats with few and with many names, through handles that end before the library does.

@@ -6,11 +6,7 @@
 
 #if H5MOTE_WRITE && H5MOTE_ALL_FORMATS
 
-#include <hdf5.h>
-
-#include <cstdio>
-#include <fstream>
-#include <iterator>
+#include "hdf5_image.hpp"
 
 using namespace h5mote;
 using namespace h5mote_test;
@@ -42,12 +38,7 @@ Image make_large_headers() {
     H5Sclose(space);
     H5Fclose(file);
     H5Pclose(access);
-    std::ifstream stored(kName, std::ios::binary);
-    const std::vector<char> text(std::istreambuf_iterator<char>(stored), {});
-    stored.close();
-    std::remove(kName);
-    const auto* const bytes = reinterpret_cast<const std::byte*>(text.data());
-    return Image(bytes, bytes + text.size());
+    return take_file(kName);
 }
 
 void expect_numbers(const Group& group, const char* name, int factor) {

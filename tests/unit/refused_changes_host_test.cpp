@@ -16,9 +16,7 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <fstream>
 #include <functional>
-#include <iterator>
 #include <string>
 #include <vector>
 
@@ -107,11 +105,7 @@ Image made_by_libhdf5(std::size_t pad, const Made& made) {
         H5Pclose(each);
     }
     EXPECT_GE(H5Fclose(file), 0);
-    std::ifstream stream(name, std::ios::binary);
-    const std::string text{std::istreambuf_iterator<char>(stream), {}};
-    std::remove(name.c_str());
-    const ConstBytes bytes_of_file = as_bytes(Span<const char>(text.data(), text.size()));
-    return Image(bytes_of_file.begin(), bytes_of_file.end());
+    return take_file(name);
 }
 
 // How many rows libhdf5 finds and can read; -1: it cannot.

@@ -9,9 +9,6 @@
 #include "sound.hpp"
 #include "test.hpp"
 
-#include <cstdio>
-#include <fstream>
-#include <iterator>
 #include <string>
 
 #if H5MOTE_ALL_FORMATS
@@ -39,11 +36,7 @@ std::vector<std::byte> filled(bool shared) {
         H5Dclose(H5Dcreate2(file, name, H5T_NATIVE_INT, space, H5P_DEFAULT, properties, H5P_DEFAULT));
     }
     H5Fclose(file);
-    std::ifstream stream(kName, std::ios::binary);
-    const std::string bytes((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
-    std::remove(kName);
-    const auto* const begin = reinterpret_cast<const std::byte*>(bytes.data());
-    return std::vector<std::byte>(begin, begin + bytes.size());
+    return take_file(kName);
 }
 
 }  // namespace

@@ -306,14 +306,7 @@ public:
     }
     Image close() {
         H5Fclose(file);
-        Image image;
-        FILE* const stored = std::fopen(kName, "rb");
-        for (int c = std::fgetc(stored); c != EOF; c = std::fgetc(stored)) {
-            image.push_back(static_cast<std::byte>(c));
-        }
-        std::fclose(stored);
-        std::remove(kName);
-        return image;
+        return take_file(kName);
     }
     // Opens such a file and counts the links of its root; -1 when something cannot be read.
     static int open(const Image& image) {
