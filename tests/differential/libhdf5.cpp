@@ -75,19 +75,19 @@ Id read_image(const Blob& image) {
     return DIFFERENTIAL_ID(H5Fopen("image", H5F_ACC_RDONLY, access));
 }
 
-std::vector<Sizes> raw_sized_chunks(hid_t dataset) {
+std::vector<Sizes> raw_sized_chunks(hid_t dataset, H5Z_filter_t wanted) {
     std::vector<Sizes> found;
     const Id list = DIFFERENTIAL_ID(H5Dget_create_plist(dataset));
-    bool deflated = false;
+    bool has = false;
     bool checked = false;
     for (int i = 0; i < H5Pget_nfilters(list); ++i) {
         std::size_t values = 0;
         const H5Z_filter_t filter =
             H5Pget_filter2(list, static_cast<unsigned>(i), nullptr, &values, nullptr, 0, nullptr, nullptr);
-        deflated = deflated || filter == H5Z_FILTER_DEFLATE;
+        has = has || filter == wanted;
         checked = checked || filter == H5Z_FILTER_FLETCHER32;
     }
-    if (!deflated) {
+    if (!has) {
         return found;
     }
     const Id type = DIFFERENTIAL_ID(H5Dget_type(dataset));

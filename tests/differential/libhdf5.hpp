@@ -73,10 +73,10 @@ Id open_image(const Blob& image, Bounds bounds);
 /// Closes the file and every object in it; its bytes. (H5Fget_file_image leaves a wrong checksum in superblocks of
 /// version 3.)
 Blob close_image(Id& file);
-/// Of a deflated dataset, the chunks whose stored size is that of the raw chunk. libhdf5 1.10 keeps a chunk's filter
-/// mask when it stores another chunk of the same size in its place: compressed bytes are then taken for raw ones, or
-/// the other way round (libhdf5_faults.cpp shows it without h5mote).
-std::vector<Sizes> raw_sized_chunks(hid_t dataset);
+/// Of a dataset that has that filter, the chunks whose stored size is that of the raw chunk. libhdf5 1.10 keeps a
+/// chunk's filter mask when it stores another chunk of the same size in its place: compressed bytes are then taken for
+/// raw ones, or the other way round (libhdf5_faults.cpp shows it without h5mote).
+std::vector<Sizes> raw_sized_chunks(hid_t dataset, H5Z_filter_t wanted);
 /// A file in memory, to be read.
 Id read_image(const Blob& image);
 

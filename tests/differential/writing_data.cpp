@@ -97,9 +97,9 @@ void Writing::put_libhdf5(std::size_t object, const Sizes& elements, hid_t memor
                                  select_elements(model_.objects[object].extent.dims, {elements[0]}), H5P_DEFAULT,
                                  from->data()));
     }
-    const std::vector<Sizes> before = raw_sized_chunks(dataset);
+    const std::vector<Sizes> before = raw_sized_chunks(dataset, H5Z_FILTER_DEFLATE);
     DIFFERENTIAL_OK(H5Dwrite(dataset, type, memory, space, H5P_DEFAULT, from->data()));
-    for (const Sizes& chunk : raw_sized_chunks(dataset)) {
+    for (const Sizes& chunk : raw_sized_chunks(dataset, H5Z_FILTER_DEFLATE)) {
         if (std::find(before.begin(), before.end(), chunk) != before.end()) {
             throw Spoiled{};
         }
