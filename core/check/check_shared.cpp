@@ -54,7 +54,7 @@ private:
         // The type of the message, which the record does not tell, is what the hash begins with.
         bool same = false;
         for (std::uint32_t type = 0; type < 16 && !same; ++type) {
-            same = (work_.index.kinds >> type & 1U) != 0 && lookup3(body, type) == record.hash;
+            same = work_.index.holds(static_cast<MessageType>(type)) && lookup3(body, type) == record.hash;
         }
         const Address at = work_.message.address();
         work_.message.close();

@@ -18,6 +18,12 @@ public:
           simulator(simulated(geometry), bytes(chip_memory_)),
           driver(simulator, bytes(work_)) {}
 
+    /// Writes `size` bytes that all are `value`.
+    h5mote::Status fill(std::uint64_t address, std::size_t size, unsigned value) {
+        const std::vector<std::byte> data(size, static_cast<std::byte>(value));
+        return driver.write(h5mote::Usage::raw_data, address, {data.data(), size});
+    }
+
 private:
     static FlashSimulatorOptions simulated(const h5mote::FlashGeometry& geometry) {
         FlashSimulatorOptions options;

@@ -22,13 +22,12 @@ constexpr const char* kVariables[] = {"HDF5_EXT_PREFIX", "HDF5_VDS_PREFIX", "HDF
 class Files : public testing::Test {
 protected:
     void SetUp() override {
-        char name[] = "/tmp/h5mote_opener_XXXXXX";
-        ASSERT_NE(::mkdtemp(name), nullptr);
-        directory = name;
+        directory = testing::TempDir() + "h5mote_opener_XXXXXX";
+        ASSERT_NE(::mkdtemp(directory.data()), nullptr);
         char before[4096];
         ASSERT_NE(::getcwd(before, sizeof before), nullptr);
         start = before;
-        ASSERT_EQ(::chdir(name), 0);
+        ASSERT_EQ(::chdir(directory.c_str()), 0);
         for (const char* variable : kVariables) {
             ::unsetenv(variable);
         }

@@ -18,10 +18,6 @@ class Rig : public FlashChip {
 public:
     using FlashChip::FlashChip;
 
-    Status fill(std::uint64_t address, std::size_t size, unsigned value) {
-        const std::vector<std::byte> data(size, static_cast<std::byte>(value));
-        return driver.write(kRaw, address, {data.data(), size});
-    }
     std::vector<std::byte> content() {
         std::uint64_t size = 0;
         EXPECT_EQ(driver.end_of_file(size), Status::ok);

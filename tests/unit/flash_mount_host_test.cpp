@@ -24,10 +24,6 @@ class Rig : public FlashChip {
 public:
     Rig() : FlashChip(kChip, kFormat, kOptions) {}
 
-    Status fill(std::uint64_t address, std::size_t size, unsigned value) {
-        const std::vector<std::byte> data(size, static_cast<std::byte>(value));
-        return driver.write(kRaw, address, {data.data(), size});
-    }
     /// `rounds` syncs, the last of which leaves that number in each of the first 300 bytes.
     void work(unsigned rounds) {
         ASSERT_EQ(driver.format(kFormat, kOptions), Status::ok);
