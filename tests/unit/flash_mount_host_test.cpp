@@ -324,6 +324,23 @@ TEST(FlashMount, ADamagedNodeDoesNotFillTheChip) {
     }
 }
 
+// What a session removed and did not commit is still in the log when its blocks are freed. Its records name parts of a
+// map that was higher than the one of the state.
+TEST(FlashMount, WhatWasRemovedWithoutACommitIsNothing) {
+    Rig rig;
+    rig.work(5);
+    // Three nodes of the map, two of which are given up wholly.
+    ASSERT_EQ(rig.fill(2048, 4096, 9), Status::ok);
+    ASSERT_EQ(rig.driver.truncate(2048), Status::ok);
+    for (unsigned i = 0; i < 500; ++i) {
+        // The first sync after a mount writes all that is remembered in memory into the map.
+        ASSERT_EQ(i % 10 == 0 ? rig.driver.mount(kOptions) : Status::ok, Status::ok) << i;
+        ASSERT_EQ(rig.fill(1024 + i % 8 * 128, 128, i), Status::ok) << i;
+        ASSERT_EQ(rig.driver.sync(), Status::ok) << i;
+        ASSERT_EQ(rig.held(), 5) << i;
+    }
+}
+
 // No commit anywhere, and blocks that lead in a circle, nowhere, or to one that is no older.
 TEST(FlashMount, NoStateIsFound) {
     struct Way {

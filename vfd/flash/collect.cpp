@@ -51,7 +51,8 @@ bool FlashDriver::worth_a_commit() const noexcept {
            (freed > 0 && free <= sync_blocks_ + 1);
 }
 
-// Whether the state needs a record. When that cannot be told it does.
+// Whether the state needs a record. When that cannot be told it does. A record that something is gone is needed while a
+// change in memory names it, and never for the root, whose place each commit has.
 Status FlashDriver::live(Place place, const Record& record, bool& is_live) noexcept {
     is_live = false;
     Status status = Status::ok;
@@ -67,8 +68,6 @@ Status FlashDriver::live(Place place, const Record& record, bool& is_live) noexc
         }
     } else if (record.kind() == FlashRecord::node) {
         status = node_has(place, record.key, is_live);
-    } else {
-        is_live = record.kind() == FlashRecord::gone && record.level() == height_;
     }
     is_live = is_live || status == Status::corrupt_file;
     for (std::uint32_t i = 0; i < change_count_; ++i) {
@@ -108,7 +107,7 @@ Status FlashDriver::move(Place place, const Record& record) noexcept {
         return is_live || status == Status::corrupt_file ? flush_node(record.key, true) : status;
     }
     if (record.kind() == FlashRecord::gone) {
-        return record.level() == height_ ? flush_node(record.key, true) : Status::ok;
+        return Status::ok;
     }
     const std::uint32_t page = record.index();
     Place newest = 0;
