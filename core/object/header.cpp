@@ -132,6 +132,12 @@ Status MessageIterator::next() noexcept {
     if (size_ > end_ - body_) {
         return file_.context.fail(Module::object, H5MOTE_HERE, Status::corrupt_file, type_, address_);
     }
+#if H5MOTE_ALL_FORMATS
+    if (!block_ && size_ <= MetadataWindow::kWindow) {
+        // So that body() has it.
+        H5MOTE_TRY(window_.view(body_, size_, head));
+    }
+#endif
     at_ = body_ + size_;
     if (!known_message(type_) && ((flags_ & kMessageFailIfUnknown) != 0 ||
                                   ((flags_ & kMessageFailIfUnknownAndWriting) != 0 && file_.writable()))) {

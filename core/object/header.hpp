@@ -72,14 +72,9 @@ public:
     std::uint16_t order() const noexcept { return order_; }
     std::uint16_t size() const noexcept { return size_; }
 #if H5MOTE_ALL_FORMATS
-    /// The whole body in memory; empty when there is no memory for it.
-    ConstBytes body() noexcept {
-        if (block_) {
-            return block_->image().subspan(body_, size_);
-        }
-        ConstBytes bytes;
-        return window_.view(body_, size_, bytes) == Status::ok ? bytes : ConstBytes{};
-    }
+    /// The whole body in memory. Empty when it is larger than a window and there is no memory for it or the storage
+    /// fails; the following next() then returns that error, and the one behind it this message again.
+    ConstBytes body() noexcept { return block_ ? block_->image().subspan(body_, size_) : window_body(); }
     /// The body in a window of its own, however large. Of a shared message these are the bytes that say where it is:
     /// see StoredMessage.
     Status open_body(MetadataWindow& body) noexcept;
@@ -141,6 +136,7 @@ private:
 #if H5MOTE_ALL_FORMATS
     H5MOTE_STEP Status read_prefix() noexcept;
     Status open_block(Address address, Address size) noexcept;
+    ConstBytes window_body() noexcept;
     Status hold_block() noexcept;
 #endif
 
@@ -157,6 +153,7 @@ private:
     std::uint8_t flags_ = 0;
     std::uint8_t header_flags_ = 0;
 #if H5MOTE_ALL_FORMATS
+    Status unread_ = Status::ok;  // why there is no body()
     HeaderPrefix prefix_;
     MetadataWindow window_;  // of a block that is not pinned
     Address block_address_ = 0;

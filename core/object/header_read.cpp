@@ -102,7 +102,22 @@ Status MessageIterator::open_first() noexcept {
     return Status::ok;
 }
 
+ConstBytes MessageIterator::window_body() noexcept {
+    ConstBytes bytes;
+    unread_ = window_.view(body_, size_, bytes);
+    if (unread_ != Status::ok) {
+        at_ = end_;  // next() goes to open_continuation()
+    }
+    return bytes;
+}
+
 Status MessageIterator::open_continuation() noexcept {
+    if (unread_ != Status::ok) {
+        at_ = body_ - static_cast<std::uint32_t>(header_size());
+        const Status status = unread_;
+        unread_ = Status::ok;
+        return status;
+    }
     if (pending_.empty()) {
         block_.reset();
         window_.close();
@@ -175,6 +190,7 @@ void MessageIterator::restart(Address address) noexcept {
     visited_ = 0;
     prefix_ = {};
     header_flags_ = 0;
+    unread_ = Status::ok;
 }
 
 Status MessageIterator::open_body(MetadataWindow& body) noexcept {

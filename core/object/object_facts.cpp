@@ -39,6 +39,19 @@ std::uint32_t read_old_time(ConstBytes body) noexcept {
                      seconds_of(fields[0], fields[1], fields[2], fields[3] * 3600 + fields[4] * 60 + fields[5]));
 }
 
+Status read_reference_count(MessageIterator& message, ObjectInfo& info) noexcept {
+    if (message.size() < 5) {
+        return Status::ok;
+    }
+    if (message.version() == 1) {
+        return damaged_message(message.file().context, H5MOTE_HERE, MessageType::reference_count);
+    }
+    Reader reader(message.body());
+    reader.skip(1);
+    info.reference_count = reader.u32();
+    return Status::ok;
+}
+
 void count_message(MessageIterator& message, HeaderInfo& facts) noexcept {
     const std::size_t head = message.header_size();
     ++facts.messages;
@@ -76,14 +89,13 @@ Status header_facts(FileState& file, Address header, ObjectInfo& info) noexcept 
             facts.blocks = message.blocks();
         }
         count_message(message, facts);
-        if (message.type() == MessageType::reference_count && message.size() >= 5) {
-            if (message.version() == 1) {
-                return damaged_message(file.context, H5MOTE_HERE, MessageType::reference_count);
-            }
-            info.reference_count = load_le<std::uint32_t>(message.body().data() + 1);
+        if (message.type() == MessageType::reference_count) {
+            H5MOTE_TRY(read_reference_count(message, info));
         } else if (message.type() == MessageType::modification_time && message.size() >= 8) {
+            Reader reader(message.body());
+            reader.skip(4);
             info.has_times = true;
-            info.change_time = load_le<std::uint32_t>(message.body().data() + 4);
+            info.change_time = reader.u32();
         } else if (message.type() == MessageType::modification_time_old) {
             info.has_times = true;
             info.change_time = read_old_time(message.body());

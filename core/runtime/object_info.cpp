@@ -207,9 +207,12 @@ Status extension_facts(FileState& file, FileInfo& info) noexcept {
         // What a library that did not know the message has marked may be out of date.
         if (message.type() == MessageType::file_space_info && (message.flags() & kMessageWasUnknown) == 0) {
             H5MOTE_TRY(read_file_space_info(file, message, info));
-        } else if (message.type() == MessageType::driver_info && message.size() >= 9) {
-            info.has_driver_info = true;
-            std::memcpy(info.driver_name, message.body().data() + 1, 8);
+        } else if (message.type() == MessageType::driver_info) {
+            const ConstBytes body = message.body();
+            if (body.size() >= 9) {
+                info.has_driver_info = true;
+                std::memcpy(info.driver_name, body.data() + 1, 8);
+            }
         }
     }
     return status == Status::not_found ? Status::ok : status;
