@@ -2,10 +2,23 @@
 
 namespace h5mote {
 
+Axis numbers_of(const Hyperslab& slab, std::size_t d) noexcept {
+    return {slab.start[d], slab.stride.empty() ? 1 : slab.stride[d], slab.count[d],
+            slab.block.empty() ? 1 : slab.block[d]};
+}
+
+std::uint64_t without_offset(const Selection& selection, std::size_t d, std::uint64_t coordinate) noexcept {
+    const std::uint64_t moved = selection.offset(d);
+    const std::uint64_t from = coordinate - moved;
+    if (moved >> 63 != 0) {
+        return from < coordinate ? kUnlimited : from;
+    }
+    return from > coordinate ? 0 : from;
+}
+
 Axis slab_axis(const Selection& selection, std::size_t d) noexcept {
-    const Hyperslab& slab = selection.hyperslab();
-    Axis axis{slab.start[d] + selection.offset(d), slab.stride.empty() ? 1 : slab.stride[d], slab.count[d],
-              slab.block.empty() ? 1 : slab.block[d]};
+    Axis axis = numbers_of(selection.hyperslab(), d);
+    axis.start += selection.offset(d);
     if (axis.count == 0 || axis.block == 0) {
         return {0, 1, 0, 0};
     }

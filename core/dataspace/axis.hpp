@@ -33,6 +33,13 @@ inline bool is_unlimited(const Hyperslab& slab, std::size_t d) noexcept {
 /// The dimension of a selection that is, or -1.
 int unlimited_dimension(const Selection& selection) noexcept;
 
+/// Dimension `d` of a hyperslab as its numbers are.
+Axis numbers_of(const Hyperslab& slab, std::size_t d) noexcept;
+
+/// The coordinate of dimension `d` that the selection's offset takes to `coordinate`; the first or last of all where
+/// there is none.
+std::uint64_t without_offset(const Selection& selection, std::size_t d, std::uint64_t coordinate) noexcept;
+
 /// Dimension `d` of a regular hyperslab, its offset included.
 Axis slab_axis(const Selection& selection, std::size_t d) noexcept;
 

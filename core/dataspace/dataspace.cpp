@@ -24,10 +24,6 @@ Status product(std::size_t rank, Number number, std::uint64_t& result) noexcept 
     return fits ? Status::ok : Status::overflow;
 }
 
-std::uint64_t at_or_one(Span<const std::uint64_t> numbers, std::size_t d) noexcept {
-    return numbers.empty() ? 1 : numbers[d];
-}
-
 // Whether one dimension of a hyperslab lies within `size`.
 bool fits(const Axis& axis, std::uint64_t size) noexcept {
     std::uint64_t reach = 0;
@@ -73,14 +69,14 @@ bool Dataspace::operator==(const Dataspace& other) const noexcept {
 Status Selection::validate_slab(const Dataspace& space) const noexcept {
     const std::size_t rank = space.rank();
     const Hyperslab& slab = hyperslab_;
-    if (rank == 0 || slab.start.size() != rank || slab.count.size() != rank ||
-        (!slab.stride.empty() && slab.stride.size() != rank) || (!slab.block.empty() && slab.block.size() != rank)) {
+    if (slab.count.size() != rank || (!slab.stride.empty() && slab.stride.size() != rank) ||
+        (!slab.block.empty() && slab.block.size() != rank)) {
         return Status::invalid_argument;
     }
     bool empty = false;
     bool inside = true;
     for (std::size_t d = 0; d < rank; ++d) {
-        Axis axis{slab.start[d], at_or_one(slab.stride, d), slab.count[d], at_or_one(slab.block, d)};
+        Axis axis = numbers_of(slab, d);
         if (axis.stride == 0) {
             return Status::invalid_argument;
         }
@@ -125,7 +121,7 @@ Status Selection::validate(const Dataspace& space) const noexcept {
     } else if (spans_ == nullptr) {
         return validate_slab(space);
     } else {
-        for (std::size_t d = 0; d < rank_ && span_root_ != kNoSpans; ++d) {
+        for (std::size_t d = 0; d < rank_; ++d) {
             std::uint64_t low = spans_[d].low;
             std::uint64_t high = spans_[d].high;
             inside = inside && move(low, d) && move(high, d) && high < space.dims()[d];
@@ -149,7 +145,7 @@ Status Selection::element_count(const Dataspace& space, std::uint64_t& count) co
             return Status::ok;
     }
     if (spans_ != nullptr) {
-        count = span_root_ == kNoSpans ? 0 : tree_of(*this).total(span_root_);
+        count = tree_of(*this).total(span_root_);
         return Status::ok;
     }
     return product(
@@ -159,8 +155,7 @@ Status Selection::element_count(const Dataspace& space, std::uint64_t& count) co
 Status Selection::bounds(const Dataspace& space, std::uint64_t* low, std::uint64_t* high) const noexcept {
     H5MOTE_TRY(validate(space));
     bool empty = type_ == SelectionType::none || space.space_class() == DataspaceClass::null ||
-                 (type_ == SelectionType::points && point_count() == 0) ||
-                 (spans_ != nullptr && span_root_ == kNoSpans);
+                 (type_ == SelectionType::points && point_count() == 0);
     for (std::size_t d = 0; d < space.rank() && !empty; ++d) {
         if (type_ == SelectionType::points) {
             low[d] = high[d] = point_list()[d] + offset(d);

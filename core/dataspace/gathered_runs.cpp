@@ -67,16 +67,8 @@ bool BoxRuns::next_branch(std::size_t d) noexcept {
 }
 
 BoxRuns::Range BoxRuns::span_box(std::size_t d) const noexcept {
-    Range range = box(d);
-    const std::uint64_t moved = selection_.offset(d);
-    if (moved >> 63 == 0) {
-        range.begin = range.begin < moved ? 0 : range.begin - moved;
-        range.end = range.end < moved ? 0 : range.end - moved;
-    } else {
-        range.begin = range.begin - moved < range.begin ? kUnlimited : range.begin - moved;
-        range.end = range.end - moved < range.end ? kUnlimited : range.end - moved;
-    }
-    return range;
+    const Range range = box(d);
+    return {without_offset(selection_, d, range.begin), without_offset(selection_, d, range.end)};
 }
 
 // Goes to the next span of the list of dimension `d`, as far as it reaches into the box.
@@ -131,7 +123,7 @@ void BoxRuns::seek_gathered(std::uint64_t packed) noexcept {
         index_[0] = packed;
         done_ = !point_in_box();
     } else {
-        done_ = tree_.root == kNoSpans || packed >= tree_.total(tree_.root);
+        done_ = packed >= tree_.total(tree_.root);
         for (std::size_t d = 0; d < rank() && !done_; ++d) {
             entry_[d] = tree_.find_element(span_list(d), packed);
             const SpanNode& span = tree_.nodes[entry_[d]];
@@ -153,8 +145,7 @@ void BoxRuns::seek_gathered(std::uint64_t packed) noexcept {
 // Spans of the first d dimensions are walked as far as they reach into the box; those that follow each other with the
 // same list below them are asked once.
 std::uint64_t BoxRuns::first_coordinate(std::size_t d, std::uint64_t coordinate) noexcept {
-    const std::uint64_t moved = selection_.offset(d);
-    const std::uint64_t from = moved >> 63 == 0 && coordinate < moved ? 0 : coordinate - moved;
+    const std::uint64_t from = without_offset(selection_, d, coordinate);
     std::uint64_t least = kUnlimited;
     std::uint32_t asked = kNoSpans;
     std::size_t depth = 0;
@@ -181,7 +172,7 @@ std::uint64_t BoxRuns::first_coordinate(std::size_t d, std::uint64_t coordinate)
         }
         do {
             if (depth == 0) {
-                return least == kUnlimited ? kUnlimited : least + moved;
+                return least == kUnlimited ? kUnlimited : least + selection_.offset(d);
             }
         } while (!next_span(--depth));
         ++depth;

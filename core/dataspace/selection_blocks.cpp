@@ -24,14 +24,12 @@ Status SelectionBlocks::reset(const Selection& selection, const Dataspace& space
 
 // A dimension of a regular selection, without its offset.
 SelectionBlocks::Blocks SelectionBlocks::along(std::size_t d) const noexcept {
-    if (merged_ || selection_.type() == SelectionType::all) {
-        const Axis axis = axis_of(selection_, *space_, d);
-        return {axis.start - (selection_.type() == SelectionType::all ? 0 : selection_.offset(d)), axis.stride,
-                axis.count, axis.block};
+    Axis axis = axis_of(selection_, *space_, d);
+    if (selection_.type() == SelectionType::hyperslabs) {
+        axis.start -= selection_.offset(d);
+        axis = merged_ ? axis : numbers_of(selection_.hyperslab(), d);
     }
-    const Hyperslab& slab = selection_.hyperslab();
-    return {slab.start[d], slab.stride.empty() ? 1 : slab.stride[d], slab.count[d],
-            slab.block.empty() ? 1 : slab.block[d]};
+    return {axis.start, axis.stride, axis.count, axis.block};
 }
 
 // The list of spans in dimension `d` where the iterator stands.
@@ -195,12 +193,8 @@ bool tree_intersects(const Selection& selection, const std::uint64_t* low, const
     const std::size_t rank = selection.rank();
     std::uint32_t path[H5MOTE_MAX_RANK];
     std::uint32_t list = tree.root;
-    for (std::size_t d = 0; list != kNoSpans;) {
-        const std::uint64_t moved = selection.offset(d);
-        const bool back = moved >> 63 != 0;
-        const std::uint64_t from = low[d] - moved;
-        const bool wrapped = back ? from < low[d] : from > low[d];
-        path[d] = tree.find(list, !wrapped ? from : back ? kUnlimited : 0);
+    for (std::size_t d = 0;;) {
+        path[d] = tree.find(list, without_offset(selection, d, low[d]));
         // Up again until there is a span to go on with.
         while (path[d] == tree.end(list) || tree.nodes[path[d]].low + selection.offset(d) > high[d]) {
             if (d == 0) {
@@ -216,7 +210,6 @@ bool tree_intersects(const Selection& selection, const std::uint64_t* low, const
         list = tree.nodes[path[d]].down;
         ++d;
     }
-    return false;
 }
 
 }  // namespace

@@ -197,9 +197,6 @@ struct Form {
     std::uint64_t number = 0;
 };
 
-// The largest number that is stored decides.
-unsigned width_of(std::uint64_t largest) noexcept { return largest > kLargest32 ? 8 : largest > 0xffff ? 4 : 2; }
-
 void write_numbers(Writer& writer, unsigned width, const std::uint64_t* numbers, std::size_t count) noexcept {
     for (std::size_t i = 0; i < count; ++i) {
         writer.uint(width, numbers[i]);
@@ -209,9 +206,7 @@ void write_numbers(Writer& writer, unsigned width, const std::uint64_t* numbers,
 void write_regular(Writer& writer, const Selection& selection) noexcept {
     const Hyperslab& slab = selection.hyperslab();
     for (std::size_t d = 0; d < selection.rank(); ++d) {
-        Axis axis{slab.start[d], slab.stride.empty() ? 1 : slab.stride[d], slab.count[d],
-                  slab.block.empty() ? 1 : slab.block[d]};
-        axis = is_unlimited(slab, d) ? axis : slab_axis(selection, d);
+        const Axis axis = is_unlimited(slab, d) ? numbers_of(slab, d) : slab_axis(selection, d);
         writer.u64(axis.start);
         writer.u64(axis.count == 1 ? 1 : axis.stride);
         writer.u64(axis.count);
@@ -261,10 +256,14 @@ Status encode_selection(Writer& writer, const Selection& given, const Dataspace&
             for (std::size_t d = 0; d < rank; ++d) {
                 largest = high[d] > largest ? high[d] : largest;
             }
+        } else if (selection.type() == SelectionType::hyperslabs) {
+            // Hyperslabs that are stored have a block.
+            write_head(writer, SelectionType::none, form, 0);
+            return Status::ok;
         }
         if (largest > kLargest32) {
             form.regular = selection.type() == SelectionType::hyperslabs && selection.is_regular();
-            form.width = width_of(largest);
+            form.width = 8;
             form.version = form.regular || selection.type() == SelectionType::points ? 2 : 3;
         }
     }

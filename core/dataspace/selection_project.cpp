@@ -70,7 +70,7 @@ Status Intersection::hyperslabs(const Selection& source, const Dataspace& source
 // Adds the elements of the destination with these numbers.
 Status Intersection::take(std::uint64_t packed, std::uint64_t length) noexcept {
     while (length != 0) {
-        if (packed < held_.packed || packed - held_.packed >= held_.length) {
+        if (packed - held_.packed >= held_.length) {
             if (packed != held_.packed + held_.length || held_.length == 0) {
                 destination_.seek(packed);
             }

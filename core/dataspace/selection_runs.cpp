@@ -39,7 +39,7 @@ void BoxRuns::start() noexcept {
     row_dim_ = 0;
     if (kind_ != Kind::product) {
         depth_ = proven_ = 0;
-        done_ = kind_ == Kind::spans ? tree_.root == kNoSpans || !enter_spans() : !point_in_box();
+        done_ = kind_ == Kind::spans ? !enter_spans() : !point_in_box();
         held_ = done_ ? held_ : held_run();
         return;
     }
@@ -216,10 +216,11 @@ Status PairedRuns::reset(const Selection& selection, const Dataspace& space, std
 
 // The part of a piece that is contiguous in memory too.
 bool PairedRuns::cut(PairedRun& piece) noexcept {
+    // What lies before the one held is, modulo 2^64, far behind it.
     std::uint64_t passed = file_.packed - held_.packed;
-    if (file_.packed < held_.packed || passed >= held_.length) {
+    if (passed >= held_.length) {
         // The run after the one held is the usual case; everything else is looked up.
-        if (file_.packed < held_.packed || passed != held_.length) {
+        if (passed != held_.length) {
             memory_.seek(file_.packed);
         }
         if (!memory_.next(held_)) {

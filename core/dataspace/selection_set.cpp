@@ -106,7 +106,7 @@ Status SelectionEditor::make(SelectionSet& set, SelectionType type, std::size_t 
     if (rank == 0 || rank > H5MOTE_MAX_RANK) {
         return Status::invalid_argument;
     }
-    if (!checked_multiply<std::uint64_t>(count, sizeof(std::uint64_t), count) || !to_size(count, bytes)) {
+    if (!to_size(count * sizeof(std::uint64_t), bytes)) {
         return Status::out_of_memory;
     }
     // A hyperslab has numbers; a list may have no points.

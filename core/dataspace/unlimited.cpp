@@ -9,10 +9,7 @@ namespace {
 
 // The unlimited dimension as its numbers are.
 Axis endless_axis(const Selection& selection) noexcept {
-    const Hyperslab& slab = selection.hyperslab();
-    const auto d = static_cast<std::size_t>(unlimited_dimension(selection));
-    return {slab.start[d], slab.stride.empty() ? 1 : slab.stride[d], slab.count[d],
-            slab.block.empty() ? 1 : slab.block[d]};
+    return numbers_of(selection.hyperslab(), static_cast<std::size_t>(unlimited_dimension(selection)));
 }
 
 // Whether everything from the start on is selected.
