@@ -246,6 +246,9 @@ std::uint64_t JournalDriver::log_bytes_for(std::uint64_t ranges, std::uint64_t b
 
 // Room is found once, when it is first kept: what a call gives up is granted to the writes behind it.
 Status JournalDriver::keep_room(std::uint32_t ranges, std::uint64_t bytes) noexcept {
+    if (bytes > options_.limit) {
+        return Status::no_space;
+    }
     const std::uint64_t changes = ranges == 0 ? 0 : std::uint64_t{ranges} + kChanges;
     const std::uint64_t wanted = log_bytes_for(ranges, bytes) + log_bytes_for(changes, changes * kChange);
     const std::uint64_t there = kept_ + granted_;

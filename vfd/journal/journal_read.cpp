@@ -106,6 +106,10 @@ Status JournalDriver::read_window(Usage usage, std::uint64_t address, Bytes to) 
     while (left > 0 && (piece | cut) != 0) {
         const std::uint32_t at = piece > cut ? piece : cut;
         H5MOTE_TRY(fetch_record(at, record));
+        if (record.previous >= at) {
+            // open() has found each to lead back: the log was changed by somebody else. Reading must end all the same.
+            return Status::io_error;
+        }
         const bool zeros = at == cut;
         (zeros ? cut : piece) = record.previous;
         const std::uint64_t behind = address + to.size();
