@@ -186,6 +186,30 @@ TEST(Flash, FullDeviceIsSafeAndCanBeUsedAgain) {
 }
 
 // A bit that turns over makes one page unreadable, and no other, also when it is moved.
+// Room that cannot be is never there, however the numbers add up.
+TEST(Flash, NoRoomForMoreThanTheDeviceHolds) {
+    Rig rig;
+    ASSERT_EQ(rig.driver.format(kFormat, kOptions), Status::ok);
+    ASSERT_EQ(rig.driver.keep_room(1, 600), Status::ok);
+    // The fewest bytes that need more, with the 72 that each page of them costs besides, than can be counted.
+    std::uint64_t low = 0;
+    std::uint64_t high = ~std::uint64_t{0};
+    while (low < high) {
+        const std::uint64_t middle = low + (high - low) / 2;
+        if (middle + middle / kFormat.page_size * 72 < middle) {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    for (std::uint64_t bytes = low - 20; bytes < low + 200; ++bytes) {
+        EXPECT_EQ(rig.driver.keep_room(1, bytes), Status::no_space);
+    }
+    EXPECT_EQ(rig.driver.keep_room(1, 500), Status::ok);
+    EXPECT_EQ(write_pattern(rig.driver, 0, 300, 1), Status::ok);
+    EXPECT_EQ(rig.driver.sync(), Status::ok);
+}
+
 TEST(Flash, DamageStaysWhereItIs) {
     Rig rig;
     ASSERT_EQ(rig.driver.format(kFormat, kOptions), Status::ok);

@@ -135,6 +135,9 @@ Status FlashDriver::keep_room(std::uint32_t ranges, std::uint64_t bytes) noexcep
     H5MOTE_TRY(changing());
     const std::uint64_t changes = ranges == 0 ? 0 : std::uint64_t{ranges} + kChanges;
     const std::uint64_t pages = ranges == 0 ? 0 : (bytes >> page_log2_) + std::uint64_t{2} * ranges;
+    if (pages > most_pages_) {
+        return Status::no_space;
+    }
     const std::uint64_t wanted =
         ranges == 0 ? 0 : bytes + (bytes >> page_log2_) * kPiece + (2 * std::uint64_t{ranges} + changes) * page_cost();
     const std::uint64_t there = kept_bytes_ + granted_bytes_;
