@@ -32,9 +32,7 @@ Status DatasetState::locate_chunk(ChunkLookup& lookup, const std::uint64_t* scal
         location.size = chunk_filtered ? location.size : chunk_bytes_;
     }
 #endif
-    return location.address == kUndefinedAddress || file_->contains(location.address, location.size)
-               ? Status::ok
-               : file_->context.fail(Module::dataset, H5MOTE_HERE, Status::corrupt_file, 0, location.address);
+    return location.address == kUndefinedAddress ? Status::ok : check_place(location);
 }
 
 Status DatasetState::load_chunk(const ChunkLocation& location, bool chunk_filtered, Bytes chunk) noexcept {

@@ -59,7 +59,7 @@ Status DatasetState::clear_chunk(Address index, const ChunkLocation& location, s
     }
     if (whole && table_.can_remove()) {
         H5MOTE_TRY(table_.set(index, ChunkLocation{}, 0, 1));
-        file_->space.release(location.address, filtered() ? location.size : chunk_bytes_, false);
+        release_chunk(location);
         return Status::ok;
     }
     ChunkSlot* slot = nullptr;

@@ -236,12 +236,9 @@ Status DatasetState::load_layout() noexcept {
                      : file_->context.fail(Module::dataset, H5MOTE_HERE, Status::corrupt_file, 0, address_);
     }
 #endif
-    if (layout_class_ == LayoutMessage::Class::compact) {
-        sound = sound && data_size_ >= bytes;
-    } else {
-        sound = sound && (data_address_ == kUndefinedAddress ||
-                          (data_size_ >= bytes && file_->contains(data_address_, data_size_)));
-    }
+    sound = sound && data_size_ >= bytes &&
+            (layout_class_ == LayoutMessage::Class::compact || data_address_ == kUndefinedAddress ||
+             file_->contains(data_address_, data_size_));
     return sound ? Status::ok : file_->context.fail(Module::dataset, H5MOTE_HERE, Status::corrupt_file, 0, address_);
 #else
     return file_->context.unsupported(Module::dataset, H5MOTE_HERE, Feature::layout_class,

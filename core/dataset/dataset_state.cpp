@@ -28,14 +28,21 @@ Status DatasetState::fill(std::byte* to, std::size_t count) noexcept {
     return Status::ok;
 }
 
+Status DatasetState::check_place(const ChunkLocation& location) noexcept {
+    return file_->contains(location.address, location.size)
+               ? Status::ok
+               : file_->context.fail(Module::dataset, H5MOTE_HERE, Status::corrupt_file, 0, location.address);
+}
+
+void DatasetState::release_chunk(const ChunkLocation& location) noexcept {
+    const Address size = filtered() ? location.size : chunk_bytes_;
+    if (file_->contains(location.address, size)) {
+        file_->space.release(location.address, size, false);
+    }
+}
+
 Status DatasetState::read_chunk(ChunkSlot& slot, const ChunkLocation& location) noexcept {
     FileState& file = *file_;
-    const Address bytes = filtered() ? location.size : slot.size;
-    if (!file.contains(location.address, bytes)) {
-        return file.context.fail(Module::dataset, H5MOTE_HERE, Status::corrupt_file, 0, location.address);
-    }
-    slot.address = location.address;
-    slot.stored_size = static_cast<std::uint32_t>(bytes);
     const Bytes chunk{slot.data(), slot.size};
 #if H5MOTE_FILTERS
     if (filtered()) {
@@ -140,12 +147,17 @@ Status DatasetState::chunk(Address index, bool overwrite, ChunkSlot*& slot) noex
         H5MOTE_TRY(chunks.add(*this, index, static_cast<std::uint32_t>(chunk_bytes_), slot));
         ChunkLocation location;
         status = table_.find(index, location);
-        if (status == Status::ok && location.address != kUndefinedAddress) {
+        const bool exists = status == Status::ok && location.address != kUndefinedAddress;
+        if (exists) {
+            location.size = filtered() ? location.size : chunk_bytes_;
             slot->address = location.address;
             slot->stored_size = static_cast<std::uint32_t>(location.size);
-            status = overwrite ? fill(slot->data(), slot->size / element_size_) : read_chunk(*slot, location);
-        } else if (status == Status::ok) {
-            status = fill(slot->data(), slot->size / element_size_);
+            // Also what is not read is written there, or given up.
+            status = check_place(location);
+        }
+        if (status == Status::ok) {
+            status =
+                exists && !overwrite ? read_chunk(*slot, location) : fill(slot->data(), slot->size / element_size_);
         }
     }
     if (status == Status::ok) {
@@ -302,9 +314,7 @@ Status DatasetState::chunk_in_place(Address index, bool create, Address& address
     if (address == kUndefinedAddress) {
         return Status::ok;
     }
-    if (!file_->contains(address, chunk_bytes_)) {
-        return file_->context.fail(Module::dataset, H5MOTE_HERE, Status::corrupt_file, 0, address);
-    }
+    H5MOTE_TRY(check_place({address, chunk_bytes_, 0}));
     return create ? table_.cover(index) : Status::ok;
 }
 
@@ -515,7 +525,7 @@ Status DatasetState::remove_ahead() noexcept {
         // Space is given out again only once nothing names it.
         H5MOTE_TRY(table_.set(index, ChunkLocation{}, 0, 1));
         given_back_ = true;
-        file_->space.release(location.address, filtered() ? location.size : chunk_bytes_, false);
+        release_chunk(location);
     }
 }
 

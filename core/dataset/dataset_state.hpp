@@ -186,6 +186,11 @@ private:
     bool within(Address index) noexcept { return rank_ != 1 || dims()[0] > index * chunk_dims()[0]; }
     static Phase index_phase(bool within) noexcept { return within ? Phase::element : Phase::index; }
     Status allocate_chunk(Address index) noexcept;
+    // corrupt_file: a chunk does not lie in the file.
+    Status check_place(const ChunkLocation& location) noexcept;
+    // Gives up the space of a chunk that nothing names any more. One that a damaged file places outside of itself has
+    // none.
+    void release_chunk(const ChunkLocation& location) noexcept;
     Status read_filtered(const ChunkLocation& location, Bytes chunk) noexcept;
     Status read_chunk(ChunkSlot& slot, const ChunkLocation& location) noexcept;
     Status write_filtered(ChunkSlot& slot) noexcept;

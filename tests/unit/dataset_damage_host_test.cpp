@@ -1,0 +1,220 @@
+// Datasets of damaged files that are changed: what would not lie where the file says is refused, and the rest of the
+// file stays as it is.
+#ifdef H5MOTE_TEST_HDF5
+
+#include "world.hpp"
+
+#if H5MOTE_WRITE && H5MOTE_ALL_FORMATS
+
+#include "hdf5_files.hpp"
+
+#include <algorithm>
+
+namespace {
+
+using namespace h5mote;
+using namespace h5mote_test;
+
+struct Rig {
+    explicit Rig(const Image& image) { EXPECT_EQ(storage.assign({image.data(), image.size()}), Status::ok); }
+    Status open(bool read_only = false) {
+        FileAccess access;
+        access.read_only = read_only;
+        auto opened = File::open(library, storage, access);
+        file = static_cast<File&&>(*opened);
+        return opened.status();
+    }
+    Image image() const { return Image(storage.contents().begin(), storage.contents().end()); }
+
+    MallocAllocator memory;
+    MallocAllocator bytes;
+    GrowingMemoryDriver storage{bytes, std::size_t{1} << 24};
+    NullPort port;
+    Library library{memory, port, world_filters()};
+    File file;
+};
+
+std::size_t place_of(const Image& image, const Image& pattern) {
+    const auto found = std::search(image.begin(), image.end(), pattern.begin(), pattern.end());
+    EXPECT_NE(found, image.end());
+    return static_cast<std::size_t>(found - image.begin());
+}
+
+Image bytes_of_number(std::uint64_t number, unsigned width = 8) {
+    Image bytes(width);
+    store_uint(bytes.data(), width, number);
+    return bytes;
+}
+
+// Puts a number in place of that at `at`, in the block before it that begins with `signature`, and repairs the
+// checksum.
+void change(Image& image, const Image& sound, std::size_t at, std::uint64_t number, const char* signature) {
+    const auto* text = reinterpret_cast<const std::byte*>(signature);
+    const auto end = sound.begin() + static_cast<std::ptrdiff_t>(at);
+    const auto found = std::find_end(sound.begin(), end, text, text + 4);
+    ASSERT_NE(found, end);
+    const auto begin = static_cast<std::size_t>(found - sound.begin());
+    std::size_t size = 4;
+    while (lookup3({sound.data() + begin, size}) != load_le<std::uint32_t>(sound.data() + begin + size)) {
+        ASSERT_LE(begin + ++size + 4, sound.size());
+    }
+    store_le<std::uint64_t>(image.data() + at, number);
+    store_le<std::uint32_t>(image.data() + begin + size, lookup3({image.data() + begin, size}));
+}
+
+const std::int32_t kValues[] = {1, 2, 3, 4, 5, 6, 7, 8};
+
+ConstBytes values(std::size_t count) { return as_bytes(Span<const std::int32_t>(kValues, count)); }
+
+// A dataset that nothing was stored of yet: 4 numbers, whose space is said to be smaller.
+TEST(DatasetDamage, SpaceThatIsTooSmallForTheElements) {
+    Hdf5Maker maker(Hdf5Maker::Format::newest);
+    {
+        const hsize_t size = 4;
+        const Hdf5Id space(H5Screate_simple(1, &size, nullptr), H5Sclose);
+        const Hdf5Id made(H5Dcreate2(maker.file(), "d", H5T_STD_I32LE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
+                          H5Dclose);
+        ASSERT_GE(made, 0);
+    }
+    const Image sound = maker.finish();
+    Image layout = {std::byte{4}, std::byte{1}};
+    for (const std::uint64_t number : {kUnlimited, std::uint64_t{16}}) {
+        const Image field = bytes_of_number(number);
+        layout.insert(layout.end(), field.begin(), field.end());
+    }
+    const std::size_t at = place_of(sound, layout) + 2 + 8;
+    for (const std::uint64_t size : {16U, 15U, 4U, 0U}) {
+        SCOPED_TRACE(size);
+        Image image = sound;
+        change(image, sound, at, size, "OHDR");
+        for (const std::uint64_t first : {0U, 1U}) {
+            Rig rig(image);
+            ASSERT_EQ(rig.open(), Status::ok);
+            auto data = rig.file.root().open_dataset("d");
+            const Status opened = data.status();
+            EXPECT_EQ(opened, size == 16 ? Status::ok : Status::corrupt_file);
+            if (opened == Status::ok) {
+                EXPECT_EQ(data->write(Selection::hyperslab({first}, {3}), kNumber.view(), values(3)), Status::ok);
+                EXPECT_EQ(data->close(), Status::ok);
+            }
+            EXPECT_TRUE(size != 16 || findings_in(rig.file).none());
+            EXPECT_EQ(rig.file.close(), Status::ok);
+            EXPECT_TRUE(opened == Status::ok || rig.image() == image);
+        }
+        // Reading takes nothing from there.
+        Rig rig(image);
+        ASSERT_EQ(rig.open(true), Status::ok);
+        std::int32_t read[4] = {9, 9, 9, 9};
+        auto data = rig.file.root().open_dataset("d");
+        ASSERT_EQ(data.status(), Status::ok);
+        EXPECT_EQ(data->read(Selection::all(), kNumber.view(), {reinterpret_cast<std::byte*>(read), sizeof read}),
+                  Status::ok);
+        EXPECT_EQ(read[3], 0);
+    }
+}
+
+struct Made {
+    Image image;
+    std::uint64_t last = 0;  // address of the last chunk
+};
+
+// A dataset in chunks of 4 numbers.
+Made make_chunks(bool filtered, unsigned count) {
+    Made made;
+    Rig rig({});
+    auto created = File::create(rig.library, rig.storage);
+    EXPECT_EQ(created.status(), Status::ok);
+    rig.file = static_cast<File&&>(*created);
+    DatasetCreate create;
+    create.chunk = {4};
+    if (filtered) {
+        create.filters = {filters::fletcher32};
+    }
+    auto data = rig.file.root().create_dataset("d", kNumber.view(), Dataspace::unlimited(), create);
+    for (unsigned i = 0; i < count; ++i) {
+        EXPECT_EQ(data->append_records(kValues, 4), Status::ok);
+    }
+    EXPECT_EQ(rig.file.flush(), Status::ok);
+    ChunkIterator chunks(*data);
+    ChunkInfo chunk;
+    for (unsigned i = 0; i < count; ++i) {
+        EXPECT_EQ(chunks.next(chunk), Status::ok);
+    }
+    made.last = chunk.address;
+    EXPECT_EQ(data->close(), Status::ok);
+    EXPECT_EQ(rig.file.close(), Status::ok);
+    made.image = rig.image();
+    return made;
+}
+
+// Chunks of 4 numbers, with and without a filter, of which the second is said to stand beyond the end of the file.
+// Written whole they need not be read first.
+TEST(DatasetDamage, ChunksOutsideOfTheFileAreNotWritten) {
+    for (const bool filtered : {false, true}) {
+        SCOPED_TRACE(filtered);
+        const Made made = make_chunks(filtered, 2);
+        const Image& sound = made.image;
+        for (const std::uint64_t wrong : {std::uint64_t{sound.size() - 15}, std::uint64_t{sound.size()} + 4096,
+                                          std::uint64_t{1} << 40, kUnlimited - 4}) {
+            SCOPED_TRACE(wrong);
+            Image image = sound;
+            change(image, sound, place_of(sound, bytes_of_number(made.last)), wrong, "EAIB");
+            Rig rig(image);
+            ASSERT_EQ(rig.open(), Status::ok);
+            auto data = rig.file.root().open_dataset("d");
+            ASSERT_EQ(data.status(), Status::ok);
+            EXPECT_EQ(data->write(Selection::hyperslab({4}, {4}), kNumber.view(), values(4)), Status::corrupt_file);
+            EXPECT_EQ(data->write(Selection::hyperslab({5}, {1}), kNumber.view(), values(1)), Status::corrupt_file);
+            EXPECT_EQ(data->write(Selection::hyperslab({0}, {4}), kNumber.view(), values(4)), Status::ok);
+            EXPECT_EQ(data->close(), Status::ok);
+            EXPECT_EQ(rig.file.close(), Status::ok);
+            std::uint64_t end = 0;
+            EXPECT_EQ(rig.storage.end_of_file(end), Status::ok);
+            EXPECT_LE(end, sound.size() + (filtered ? 100U : 0U));
+        }
+    }
+}
+
+// A chunk beyond the rows, as a power cut leaves it, is given up. Where it does not lie in the file there is no space
+// to give to others.
+TEST(DatasetDamage, ChunksOutsideOfTheFileAreNoSpace) {
+    for (const bool filtered : {false, true}) {
+        SCOPED_TRACE(filtered);
+        const Made made = make_chunks(filtered, 3);
+        Image shorter = made.image;
+        // The dataspace has 12 rows and no limit.
+        Image size = bytes_of_number(12);
+        size.insert(size.end(), 8, std::byte{0xff});
+        change(shorter, made.image, place_of(made.image, size), 8, "OHDR");
+        Image image = shorter;
+        change(image, shorter, place_of(shorter, bytes_of_number(made.last)), shorter.size() + 4096, "EAIB");
+        Rig rig(image);
+        ASSERT_EQ(rig.open(), Status::ok);
+        auto data = rig.file.root().open_dataset("d");
+        ASSERT_EQ(data.status(), Status::ok);
+        ASSERT_EQ(data->size(), 8U);
+        EXPECT_EQ(data->write(Selection::hyperslab({0}, {1}), kNumber.view(), values(1)), Status::ok);
+        EXPECT_EQ(data->close(), Status::ok);
+        EXPECT_EQ(rig.file.flush(), Status::ok);
+        EXPECT_EQ(rig.file.flush(), Status::ok);
+        auto other = rig.file.root().create_dataset("e", kNumber.view(), Dataspace::simple({4}));
+        ASSERT_EQ(other.status(), Status::ok);
+        EXPECT_EQ(other->write(Selection::all(), kNumber.view(), values(4)), Status::ok);
+        EXPECT_EQ(other->close(), Status::ok);
+        EXPECT_TRUE(findings_in(rig.file).none());
+        EXPECT_EQ(rig.file.close(), Status::ok);
+        ASSERT_EQ(rig.open(), Status::ok);
+        EXPECT_TRUE(findings_in(rig.file).none());
+        std::int32_t read[4] = {};
+        auto again = rig.file.root().open_dataset("e");
+        ASSERT_EQ(again.status(), Status::ok);
+        EXPECT_EQ(again->read(Selection::all(), kNumber.view(), {reinterpret_cast<std::byte*>(read), sizeof read}),
+                  Status::ok);
+        EXPECT_EQ(read[3], 4);
+    }
+}
+
+}  // namespace
+
+#endif
+#endif
