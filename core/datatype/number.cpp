@@ -182,10 +182,7 @@ void float_to_float(const NumberFormat& from, const NumberFormat& to, std::byte*
     }
     put_bits(d, t.sign, 1, negative ? 1 : 0);
     put_mantissa(t, d, s, f.mantissa, bits, shift, carry ? 2 : 1);
-    if (carry && ++exponent >= most) {
-        exponent = most;
-        fill_bits(d, t.mantissa, t.mantissa_size, false);
-    }
+    exponent += carry ? 1 : 0;  // to infinity nothing is rounded: it would not fit
     put_bits(d, t.exponent, t.exponent_size, static_cast<std::uint64_t>(exponent));
 }
 
@@ -248,10 +245,6 @@ bool NumberFormat::assign(DatatypeView view) noexcept {
     return precision > 0 && static_cast<unsigned>(offset) + precision <= 8U * size &&
            (order != ByteOrder::vax || size % 4 == 0) &&
            (!floating || (fields.normalization != 1 && is_within(fields, 8U * size)));
-}
-
-bool convertible(const NumberFormat& from, const NumberFormat& to) noexcept {
-    return (from.type == TypeClass::bitfield) == (to.type == TypeClass::bitfield);
 }
 
 void convert_number(const NumberFormat& from, const NumberFormat& to, const std::byte* source,

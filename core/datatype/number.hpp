@@ -39,10 +39,7 @@ struct NumberFormat {
     bool assign(DatatypeView type) noexcept;
 };
 
-/// Whether numbers of one form can become numbers of the other: bit fields only bit fields.
-bool convertible(const NumberFormat& from, const NumberFormat& to) noexcept;
-
-/// Converts one number. Source and target are distinct.
+/// Converts one number; bit fields only to bit fields. Source and target are distinct.
 void convert_number(const NumberFormat& from, const NumberFormat& to, const std::byte* source,
                     std::byte* target) noexcept;
 

@@ -243,6 +243,54 @@ TEST(DatatypeVariable, NestedSequencesAndMembersByName) {
     EXPECT_GE(total, 8U);
 }
 
+// Sequences of 2 x { string, int16 }: what one that fails has delivered stands in a loop within it.
+TEST(DatatypeVariable, ArraysOfCompoundsInASequence) {
+    static constexpr auto kFilePart = make_compound<18>(member("name", 0, file_string()), member("n", 16, kI16));
+    static constexpr auto kMemoryPart =
+        make_compound<sizeof(char*) + 8>(member("n", sizeof(char*), kI64), member("name", 0, make_variable_string()));
+    static constexpr auto kFile = [] {
+        auto type = make_variable_length(make_array(kFilePart, 2U));
+        type.bytes[4] = std::byte{16};
+        return type;
+    }();
+    static constexpr auto kMemory = make_variable_length(make_array(kMemoryPart, 2U));
+    Bench bench;
+    constexpr unsigned kParts = 4;
+    std::byte parts[kParts * 18] = {};
+    for (unsigned i = 0; i < kParts; ++i) {
+        bench.heap.add(parts + std::size_t{18} * i, i + 1, text("abcd", i + 1));
+        parts[18 * i + 16] = static_cast<std::byte>(i);
+    }
+    std::byte in[16];
+    bench.heap.add(in, kParts / 2, {parts, sizeof(parts)});
+    Conversion conversion;
+    ASSERT_TRUE(conversion.prepare(bench.context, kFile, kMemory, bench.file()) == Status::ok);
+    VariableLength out;
+    auto* const to = reinterpret_cast<std::byte*>(&out);
+    ASSERT_TRUE(conversion.run(1, in, 16, to, sizeof(out)) == Status::ok);
+    ASSERT_EQ(out.count, 2U);
+    for (unsigned i = 0; i < kParts; ++i) {
+        const std::byte* const part = static_cast<const std::byte*>(out.data) + i * (sizeof(char*) + 8);
+        char* name = nullptr;
+        std::int64_t n = 0;
+        std::memcpy(&name, part, sizeof(name));
+        std::memcpy(&n, part + sizeof(name), sizeof(n));
+        EXPECT_EQ(std::strlen(name), i + 1U);
+        EXPECT_EQ(n, static_cast<std::int64_t>(i));
+    }
+    EXPECT_TRUE(h5mote::reclaim(bench.context, kMemory, 1, sizeof(out), to) == Status::ok);
+    EXPECT_EQ(bench.values(), 0U);
+    const unsigned total = bench.heap.reads;
+    EXPECT_GT(total, kParts);
+    for (unsigned k = 1; k <= total; ++k) {
+        bench.heap.reads = 0;
+        bench.heap.fail_at = k;
+        EXPECT_TRUE(conversion.run(1, in, 16, to, sizeof(out)) == Status::io_error);
+        EXPECT_TRUE(out.data == nullptr && out.count == 0);
+        EXPECT_EQ(bench.values(), 0U);
+    }
+}
+
 TEST(DatatypeVariable, EveryAllocationMayFail) {
     Bench bench;
     std::byte in[20];
