@@ -3,6 +3,7 @@
 #include "flash_chip.hpp"
 #include "test.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <random>
 #include <vector>
@@ -158,6 +159,113 @@ TEST(FlashFaults, TwoProgramsFailOneAfterTheOther) {
             ASSERT_EQ(rig.driver.mount(), Status::ok);
             ASSERT_EQ(rig.content(), expected) << first << " " << second;
             ASSERT_EQ(rig.simulator.violation(), FlashViolation::none);
+        }
+    }
+}
+
+// Changes of every kind. What fails is tried again: a chip that fails once goes on then.
+class Changes {
+public:
+    Changes(Rig& rig, std::vector<std::byte> now) : now_(std::move(now)), rig_(rig) {}
+
+    void run() {
+        truncate(now_.size() * 3 / 4 + 37);
+        release(256, 1024);
+        fill(256, 1024, 11);
+        ASSERT_EQ(again([&] { return rig_.driver.keep_room(1, 300); }), Status::ok);
+        sync();
+        fill(2000, 700, 12);
+        fill(now_.size() - 50, 300, 13);
+        truncate(now_.size() - 90);
+        truncate(now_.size() + 1000);
+        sync();
+        release(512, 512);
+        truncate(300);
+        fill(5000, 100, 14);
+        std::memset(now_.data() + 300, 0, 4700);
+        sync();
+    }
+    const std::vector<std::byte>& now() const { return now_; }
+    unsigned failures() const { return failures_; }
+
+private:
+    template <typename Change>
+    Status again(Change change) {
+        Status status = change();
+        for (unsigned tries = 0; status == Status::io_error && tries < 3; ++tries) {
+            ++failures_;
+            status = change();
+        }
+        return status;
+    }
+    void fill(std::size_t at, std::size_t size, unsigned value) {
+        ASSERT_EQ(again([&] { return rig_.fill(at, size, value); }), Status::ok);
+        now_.resize(std::max(now_.size(), at + size));
+        std::memset(now_.data() + at, static_cast<int>(value), size);
+    }
+    void truncate(std::size_t size) {
+        ASSERT_EQ(again([&] { return rig_.driver.truncate(size); }), Status::ok);
+        now_.resize(size);
+    }
+    void release(std::size_t at, std::size_t size) {
+        ASSERT_EQ(again([&] { return rig_.driver.release(kRaw, at, size); }), Status::ok);
+    }
+    void sync() {
+        ASSERT_EQ(again([&] { return rig_.driver.sync(); }), Status::ok);
+    }
+
+    std::vector<std::byte> now_;
+    Rig& rig_;
+    unsigned failures_ = 0;
+};
+
+// Any read, program or erase fails once while pages are written, cut off and given up: tried again, the same pages are
+// there, and counted as if nothing had failed.
+TEST(FlashFaults, WhatFailedOnceIsDoneTheSecondTime) {
+    struct Chip {
+        FlashGeometry geometry;
+        FlashFormat format;
+    };
+    for (const Chip& chip : {Chip{{48, 1024, 256, 4, 0xff}, {128, 12}}, Chip{{64, 1024, 256, 64, 0xff}, {256, 12}}}) {
+        constexpr FlashOptions kOptions{8, false};
+        Rig full(chip.geometry, chip.format, kOptions);
+        ASSERT_EQ(full.driver.format(chip.format, kOptions), Status::ok);
+        for (unsigned i = 0; i < 300; ++i) {
+            ASSERT_EQ(full.fill((i * 7 * 64) % 6016, 64, i), Status::ok);
+            ASSERT_EQ(full.driver.sync(), Status::ok);
+        }
+        const std::vector<std::byte> before = full.content();
+        for (const bool of_reads : {true, false}) {
+            Rig expected(chip.geometry, chip.format, kOptions);
+            unsigned failed = 0;
+            for (std::uint64_t at = 0;; ++at) {
+                SCOPED_TRACE(::testing::Message() << (of_reads ? "read " : "program or erase ") << at);
+                Rig rig(chip.geometry, chip.format, kOptions);
+                Rig& now = at == 0 ? expected : rig;
+                now.simulator.copy_from(full.simulator);
+                ASSERT_EQ(now.driver.mount(kOptions), Status::ok);
+                const auto done = [&] { return of_reads ? now.simulator.counts().reads : now.simulator.operations(); };
+                const std::uint64_t start = done();
+                of_reads ? now.simulator.fail_read(at) : now.simulator.fail_operation(at);
+                Changes changes(now, before);
+                changes.run();
+                const bool last = at != 0 && done() < start + at;
+                now.simulator.fail_read(0);
+                now.simulator.fail_operation(0);
+                EXPECT_EQ(now.content(), changes.now());
+                EXPECT_EQ(now.driver.usage().live, expected.driver.usage().live);
+                ASSERT_EQ(now.driver.mount(kOptions), Status::ok);
+                EXPECT_EQ(now.content(), changes.now());
+                EXPECT_EQ(now.driver.usage().live, expected.driver.usage().live);
+                EXPECT_EQ(now.simulator.violation(), FlashViolation::none);
+                failed += changes.failures();
+                if (last) {
+                    EXPECT_GT(at, 30U);
+                    break;
+                }
+                ASSERT_FALSE(::testing::Test::HasFatalFailure());
+            }
+            EXPECT_TRUE(failed > 0 || !of_reads);
         }
     }
 }

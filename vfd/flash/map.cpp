@@ -283,8 +283,8 @@ Status FlashDriver::absent(std::uint32_t level, std::uint32_t index, bool& is) n
     return status == Status::corrupt_file ? Status::ok : status;
 }
 
-// A run of pages or nodes below one node is no longer there.
-Status FlashDriver::unmap_run(std::uint32_t key, std::uint32_t count) noexcept {
+// A run of pages or nodes below one node, `pages` pages in all, is no longer there. When it fails they are, and count.
+Status FlashDriver::unmap_run(std::uint32_t key, std::uint32_t count, std::uint32_t pages) noexcept {
     while (change_count_ + count + 2 > most_changes_) {
         H5MOTE_TRY(flush_best());
     }
@@ -293,6 +293,7 @@ Status FlashDriver::unmap_run(std::uint32_t key, std::uint32_t count) noexcept {
     Place place = 0;
     H5MOTE_TRY(append({Record::make(FlashRecord::gone, 4), 0, key, count}, payload, place));
     apply_gone(key, count, place);
+    live_pages_ -= pages < live_pages_ ? pages : live_pages_;
     return Status::ok;
 }
 
@@ -345,10 +346,8 @@ Status FlashDriver::unmap_leaf(std::uint32_t first, std::uint32_t last) noexcept
         }
         mapped |= (status != Status::ok || place != 0 ? 1U : 0U) << (page & (kFanOut - 1));
     }
-    const auto count = static_cast<std::uint32_t>(__builtin_popcount(mapped));
-    live_pages_ -= count < live_pages_ ? count : live_pages_;
     if (last - first == kFanOut) {
-        return unmap_run(flash_key(1, leaf), 1);
+        return unmap_run(flash_key(1, leaf), 1, static_cast<std::uint32_t>(__builtin_popcount(mapped)));
     }
     const std::uint32_t most = most_changes_ / 2;
     for (std::uint32_t i = 0; i < kFanOut;) {
@@ -356,7 +355,7 @@ Status FlashDriver::unmap_leaf(std::uint32_t first, std::uint32_t last) noexcept
         for (; run < most && i + run < kFanOut && (mapped >> (i + run) & 1) != 0; ++run) {
         }
         if (run != 0) {
-            H5MOTE_TRY(unmap_run(leaf << kShift | i, run));
+            H5MOTE_TRY(unmap_run(leaf << kShift | i, run, run));
         }
         i += run != 0 ? run : 1;
     }

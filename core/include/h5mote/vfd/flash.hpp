@@ -213,7 +213,7 @@ private:
     Status grow(std::uint32_t page) noexcept;
     Status unmap(std::uint32_t first, std::uint32_t last) noexcept;
     Status unmap_leaf(std::uint32_t first, std::uint32_t last) noexcept;
-    Status unmap_run(std::uint32_t key, std::uint32_t count) noexcept;
+    Status unmap_run(std::uint32_t key, std::uint32_t count, std::uint32_t pages) noexcept;
     void apply_gone(std::uint32_t key, std::uint32_t count, Place place) noexcept;
     Status absent(std::uint32_t level, std::uint32_t index, bool& is) noexcept;
 
