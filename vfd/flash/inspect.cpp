@@ -8,9 +8,10 @@ Status FlashDriver::block_info(std::uint32_t block, FlashBlockInfo& info) noexce
     if (!mounted_ || block >= geometry_.blocks) {
         return Status::invalid_argument;
     }
+    unanswered_ = false;
     if (known_bad(block)) {
         info.state = FlashBlockInfo::State::bad;
-        return Status::ok;
+        return unanswered_ ? Status::io_error : Status::ok;
     }
     BlockHead head;
     info.known = read_head(block, head);
@@ -18,11 +19,13 @@ Status FlashDriver::block_info(std::uint32_t block, FlashBlockInfo& info) noexce
         info.sequence = head.sequence;
         info.erases = head.erases;
     }
+    if (unanswered_) {
+        return Status::io_error;
+    }
     if (distance(tail_, block) > distance(tail_, head_)) {
         return Status::ok;
     }
     info.state = FlashBlockInfo::State::used;
-    unanswered_ = false;
     Walk walk{block, first_record(), {}};
     while (step(walk)) {
         bool is_live = false;

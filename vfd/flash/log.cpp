@@ -117,8 +117,12 @@ Status FlashDriver::open_block(std::uint32_t after, std::uint32_t previous, bool
     std::uint32_t bad = 0;  // passed over and still counted as ahead
     std::uint32_t block = next(after);
     for (std::uint32_t seen = 0; seen < geometry_.blocks && block != limit_; ++seen, block = next(block)) {
-        if (known_bad(block)) {
-            ++bad;
+        bool is_bad = false;
+        const bool answered = device_.is_bad(block, is_bad) == Status::ok;
+        if (is_bad || !answered) {
+            // One that may be good is passed over, too, but was never counted as bad.
+            unanswered_ = unanswered_ || !answered;
+            bad += answered ? 1 : 0;
             continue;
         }
         BlockHead head;

@@ -437,8 +437,11 @@ Status FlashDriver::format(const FlashFormat& format, const FlashOptions& option
     block_log2_ = static_cast<std::uint8_t>(floor_log2(geometry_.block_size));
     BlockHead newest{};
     newest.block = geometry_.blocks - 1;
-    // Whatever was found, nothing of it counts from the first commit on. What is blank may be unreadable.
-    if (scan(newest) == Status::io_error && bad_ == geometry_.blocks) {
+    // Whatever was found, nothing of it counts from the first commit on. What is blank may be unreadable; but a block
+    // that did not answer may have a later sequence than that commit.
+    unanswered_ = false;
+    const Status scanned = scan(newest);
+    if (unanswered_ || (scanned == Status::io_error && bad_ == geometry_.blocks)) {
         return Status::io_error;
     }
     counts_ = {};
