@@ -1,0 +1,300 @@
+// Changes that take more than one step: part of a compound into wide and narrow elements, into chunks larger than the
+// cache, into data that has no space yet. Whatever fails on the way is named, the change can be made again, and then
+// all of it is there.
+#include "world.hpp"
+
+#if H5MOTE_WRITE && H5MOTE_ALL_FORMATS
+
+#include "cursor.hpp"
+
+#include <cstdio>
+#include <string>
+
+namespace {
+
+using namespace h5mote;
+using namespace h5mote_test;
+
+// Elements of 8 and of more than 512 bytes, and the member that is written.
+struct Narrow {
+    std::uint32_t t;
+    std::int16_t rest[2];
+};
+H5MOTE_COMPOUND(Narrow, t, rest)
+struct Wide {
+    std::uint32_t t;
+    std::int16_t rest[300];
+};
+H5MOTE_COMPOUND(Wide, t, rest)
+struct Time {
+    double t;
+};
+H5MOTE_COMPOUND(Time, t)
+
+constexpr std::uint64_t kRows = 5;
+constexpr std::uint64_t kLonger = 12;
+
+enum class Kind { contiguous, compact, chunked, in_place, filtered, filtered_in_two };
+
+struct Rig {
+    explicit Rig(Kind kind) {
+        library.set_free_list_limits({0, 0});  // so that every allocation can fail
+        access.metadata_cache = 1024;
+        access.chunk_cache = kind == Kind::in_place ? 16 : 6000;
+    }
+    Status create() { return take(File::create(library, driver, access)); }
+    Status open(const Image& image) {
+        EXPECT_EQ(storage.assign({image.data(), image.size()}), Status::ok);
+        return take(File::open(library, driver, access));
+    }
+    Status reopen() { return take(File::open(library, driver, access)); }
+    Image image() const { return Image(storage.contents().begin(), storage.contents().end()); }
+
+    MallocAllocator memory;
+    RefusingAllocator refusing{memory};
+    MallocAllocator bytes;
+    GrowingMemoryDriver storage{bytes, std::size_t{1} << 22};
+    FailingDriver driver{storage};
+    NullPort port;
+    Library library{refusing, port, world_filters()};
+    FileAccess access;
+    File file;
+
+private:
+    Status take(Result<File>&& result) {
+        file = static_cast<File&&>(*result);
+        return result.status();
+    }
+};
+
+// The dataset "d" of `T`: kRows rows of the fill value, `t` 7 and `rest` 8.
+template <typename T>
+Status make(File& file, Kind kind, bool early = false) {
+    std::byte stored[sizeof(T)];
+    for (std::size_t i = 0; i < sizeof(T) / 2; ++i) {
+        store_le<std::uint16_t>(stored + 2 * i, i == 0 ? 7 : i == 1 ? 0 : 8);
+    }
+    DatasetCreate create;
+    create.fill = stored;
+    create.allocation = early ? AllocationTime::early : AllocationTime::automatic;
+    create.layout = kind == Kind::compact ? Layout::compact : Layout::automatic;
+    const bool chunked = kind != Kind::contiguous && kind != Kind::compact;
+    if (chunked) {
+        create.chunk = {4};
+    }
+    if (kind == Kind::filtered || kind == Kind::filtered_in_two) {
+        create.filters.push_back(filters::shuffle);
+        create.filters.push_back(kind == Kind::filtered ? filters::fletcher32 : filters::deflate);
+    }
+    const std::uint64_t rows = kRows, most = chunked ? kUnlimited : kRows;
+    return file.root()
+        .create_dataset("d", file_type_of<T>(), Dataspace::simple({&rows, 1}, {&most, 1}), create)
+        .status();
+}
+
+struct Change {
+    const char* name;
+    bool grows;  ///< for chunks only
+    Status (*play)(File& file);
+    /// `t` of the rows afterwards.
+    std::vector<double> rows;
+};
+
+template <std::size_t N>
+ConstBytes bytes_of(const Time (&times)[N]) {
+    return as_bytes(Span<const Time>(times));
+}
+
+const Change kChanges[] = {
+    {"write",
+     false,
+     [](File& file) {
+         auto data = file.root().open_dataset("d");
+         H5MOTE_TRY(data.status());
+         const Time times[] = {{1}, {2}, {3}};
+         H5MOTE_TRY(data->write(Selection::hyperslab({1}, {3}), datatype_of<Time>(), bytes_of(times)));
+         H5MOTE_TRY(data->close());
+         return file.flush();
+     },
+     {7, 1, 2, 3, 7}},
+    {"write points",
+     false,
+     [](File& file) {
+         auto data = file.root().open_dataset("d");
+         H5MOTE_TRY(data.status());
+         const Time times[] = {{1}, {2}, {3}, {4}};
+         const std::uint64_t points[] = {4, 0, 3, 1};
+         H5MOTE_TRY(data->write(Selection::points(1, points), datatype_of<Time>(), bytes_of(times)));
+         H5MOTE_TRY(data->close());
+         return file.flush();
+     },
+     {2, 4, 7, 3, 1}},
+    {"write from a selection",
+     false,
+     [](File& file) {
+         auto data = file.root().open_dataset("d");
+         H5MOTE_TRY(data.status());
+         const Time times[] = {{1}, {2}, {3}, {4}};
+         H5MOTE_TRY(data->write(Selection::hyperslab({0}, {2}, {4}), datatype_of<Time>(), Dataspace::simple({4}),
+                                Selection::hyperslab({1}, {2}, {2}), bytes_of(times)));
+         H5MOTE_TRY(data->close());
+         return file.flush();
+     },
+     {2, 7, 7, 7, 4}},
+    {"append",
+     true,
+     [](File& file) {
+         auto data = file.root().open_dataset("d");
+         H5MOTE_TRY(data.status());
+         H5MOTE_TRY(data->set_memory_type(datatype_of<Time>()));
+         while (data->size() < kLonger) {
+             const Time time{static_cast<double>(data->size())};
+             H5MOTE_TRY(data->append_records(&time, 1));
+         }
+         H5MOTE_TRY(data->close());
+         return file.flush();
+     },
+     {7, 7, 7, 7, 7, 5, 6, 7, 8, 9, 10, 11}},
+    {"set_extent",
+     true,
+     [](File& file) {
+         auto data = file.root().open_dataset("d");
+         H5MOTE_TRY(data.status());
+         H5MOTE_TRY(data->set_extent({kLonger}));
+         H5MOTE_TRY(data->close());
+         return file.flush();
+     },
+     {7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7}},
+};
+
+// What fails: allocations from the k-th on, as many, else calls of the driver.
+struct Fault {
+    const char* name;
+    std::uint64_t allocations;
+    unsigned calls;
+    bool persistent;
+};
+
+constexpr Fault kFaults[] = {
+    {"one allocation", 1, 0, false},
+    {"every allocation", ~std::uint64_t{0}, 0, true},
+    {"one read", 0, kReadCall, false},
+    {"every read", 0, kReadCall, true},
+    {"one change", 0, kAllCalls & ~unsigned{kReadCall}, false},
+    {"every change", 0, kAllCalls & ~unsigned{kReadCall}, true},
+};
+
+void arm(Rig& rig, const Fault& fault, std::uint64_t k) {
+    rig.library.garbage_collect();
+    if (fault.allocations != 0) {
+        rig.refusing.arm(k, fault.allocations);
+        return;
+    }
+    DriverFault at;
+    at.at = k;
+    at.calls = fault.calls;
+    at.persistent = fault.persistent;
+    rig.driver.arm(at);
+}
+
+// Nothing fails any more. Whether anything did.
+bool disarm(Rig& rig) {
+    const bool failed = rig.refusing.failures() + rig.driver.failures() != 0;
+    rig.refusing.arm(0, 0);
+    rig.driver.arm({});
+    return failed;
+}
+
+// All rows: the member that was written, and that the others are as they were.
+template <typename T>
+void expect_rows(File& file, const std::vector<double>& rows) {
+    auto data = file.root().open_dataset("d");
+    ASSERT_EQ(data.status(), Status::ok);
+    ASSERT_EQ(data->size(), rows.size());
+    std::vector<T> whole(rows.size());
+    ASSERT_EQ(data->read(Selection::all(), datatype_of<T>(),
+                         {reinterpret_cast<std::byte*>(whole.data()), whole.size() * sizeof(T)}),
+              Status::ok);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        EXPECT_EQ(whole[i].t, rows[i]) << i;
+        for (const std::int16_t each : whole[i].rest) {
+            ASSERT_EQ(each, 8) << i;
+        }
+    }
+}
+
+template <typename T, typename Play>
+void sweep(Kind kind, const Image& image, const Play& play, const std::vector<double>& rows, unsigned& points) {
+    for (const Fault& fault : kFaults) {
+        bool failed = true;
+        for (std::uint64_t k = 1; failed && !::testing::Test::HasFailure(); ++k) {
+            SCOPED_TRACE(std::string(fault.name) + " " + std::to_string(k));
+            Rig rig(kind);
+            ASSERT_EQ(rig.open(image), Status::ok);
+            arm(rig, fault, k);
+            Status status = play(rig.file);
+            failed = disarm(rig);
+            if (status != Status::ok) {
+                EXPECT_TRUE(failed && status == (fault.calls != 0 ? Status::io_error : Status::out_of_memory))
+                    << to_string(status);
+                status = play(rig.file);
+            }
+            ASSERT_EQ(status, Status::ok) << to_string(status);
+            EXPECT_TRUE(findings_in(rig.file).none());
+            expect_rows<T>(rig.file, rows);
+            ASSERT_EQ(rig.file.close(), Status::ok);
+            EXPECT_EQ(rig.memory.blocks(), 0U);
+            ASSERT_EQ(rig.reopen(), Status::ok);
+            EXPECT_TRUE(findings_in(rig.file).none());
+            expect_rows<T>(rig.file, rows);
+            ++points;
+        }
+    }
+}
+
+template <typename T>
+void change_all(Kind kind, unsigned& points) {
+    Image image;
+    Image empty;
+    {
+        Rig rig(kind);
+        ASSERT_EQ(rig.create(), Status::ok);
+        ASSERT_EQ(rig.file.close(), Status::ok);
+        empty = rig.image();
+        ASSERT_EQ(rig.reopen(), Status::ok);
+        ASSERT_EQ(make<T>(rig.file, kind), Status::ok);
+        ASSERT_EQ(rig.file.close(), Status::ok);
+        image = rig.image();
+    }
+    for (const Change& change : kChanges) {
+        if (change.grows && (kind == Kind::contiguous || kind == Kind::compact)) {
+            continue;
+        }
+        SCOPED_TRACE(change.name);
+        sweep<T>(kind, image, change.play, change.rows, points);
+    }
+    SCOPED_TRACE("create");
+    const auto create = [kind](File& file) {
+        H5MOTE_TRY(file.root().exists("d") ? Status::ok : make<T>(file, kind, true));
+        return file.flush();
+    };
+    sweep<T>(kind, empty, create, std::vector<double>(kRows, 7), points);
+}
+
+}  // namespace
+
+TEST(DatasetChanges, AreMadeWhateverFailed) {
+    unsigned points = 0;
+    for (const Kind kind :
+         {Kind::contiguous, Kind::compact, Kind::chunked, Kind::in_place, Kind::filtered, Kind::filtered_in_two}) {
+        SCOPED_TRACE(static_cast<int>(kind));
+        change_all<Narrow>(kind, points);
+        if (kind != Kind::compact) {  // more than the metadata cache holds
+            change_all<Wide>(kind, points);
+        }
+    }
+    std::printf("%u points\n", points);
+    EXPECT_GT(points, 1000U);
+}
+
+#endif
