@@ -10,6 +10,10 @@
 #include <cstdio>
 #include <string>
 
+#ifdef H5MOTE_TEST_HDF5
+#include "hdf5_files.hpp"
+#endif
+
 namespace {
 
 using namespace h5mote;
@@ -297,4 +301,88 @@ TEST(DatasetChanges, AreMadeWhateverFailed) {
     EXPECT_GT(points, 1000U);
 }
 
+#ifdef H5MOTE_TEST_HDF5
+
+namespace {
+
+// The same dataset as libhdf5 makes it: nothing is stored yet, and there is no index of chunks.
+Image made_by_libhdf5(std::vector<hsize_t> sizes, bool filtered, bool late) {
+    // Rows, most rows, rows of a chunk.
+    Hdf5Maker maker(Hdf5Maker::Format::newest);
+    const Hdf5Id type(H5Tcreate(H5T_COMPOUND, sizeof(Narrow)), H5Tclose);
+    const hsize_t two = 2;
+    const Hdf5Id rest(H5Tarray_create2(H5T_STD_I16LE, 1, &two), H5Tclose);
+    H5Tinsert(type, "t", 0, H5T_STD_U32LE);
+    H5Tinsert(type, "rest", 4, rest);
+    const Hdf5Id list(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+    std::byte fill[sizeof(Narrow)];
+    store_le<std::uint32_t>(fill, 7);
+    store_le<std::uint16_t>(fill + 4, 8);
+    store_le<std::uint16_t>(fill + 6, 8);
+    H5Pset_fill_value(list, type, fill);
+    H5Pset_obj_track_times(list, false);
+    if (sizes[2] != 0) {
+        H5Pset_chunk(list, 1, &sizes[2]);
+    }
+    if (filtered) {
+        H5Pset_shuffle(list);
+    }
+    if (!late) {
+        H5Pset_alloc_time(list, H5D_ALLOC_TIME_EARLY);
+    }
+    const Hdf5Id space(H5Screate_simple(1, &sizes[0], &sizes[1]), H5Sclose);
+    const Hdf5Id data(H5Dcreate2(maker.file(), "d", type, space, H5P_DEFAULT, list, H5P_DEFAULT), H5Dclose);
+    EXPECT_GE(data, 0);
+    return maker.finish();
+}
+
+}  // namespace
+
+TEST(DatasetChanges, OfDatasetsOfLibhdf5WithoutData) {
+    constexpr hsize_t kNoEnd = H5S_UNLIMITED;
+    struct Case {
+        const char* name;
+        std::vector<hsize_t> sizes;
+        bool filtered = false;
+        bool late = true;
+    };
+    const Case cases[] = {
+        {"contiguous", {kRows, kRows, 0}},
+        {"single chunk", {kRows, kRows, kRows}},
+        {"single chunk, filtered", {kRows, kRows, kRows}, true},
+        {"single chunk, early", {kRows, kRows, kRows}, false, false},
+        {"implicit", {kRows, kRows, 2}, false, false},
+        {"fixed array", {kRows, kRows, 2}},
+        {"fixed array that may grow", {kRows, 20, 4}},
+        {"fixed array, filtered", {kRows, 20, 2}, true},
+        {"extensible array", {kRows, kNoEnd, 4}},
+        {"extensible array, filtered", {kRows, kNoEnd, 2}, true},
+    };
+    unsigned points = 0;
+    for (const Case& each : cases) {
+        const Image image = made_by_libhdf5(each.sizes, each.filtered, each.late);
+        for (const Kind kind : {Kind::chunked, Kind::in_place}) {
+            for (const Change& change : kChanges) {
+                if ((change.grows && each.sizes[0] == each.sizes[1]) || (each.filtered && kind == Kind::in_place)) {
+                    continue;
+                }
+                SCOPED_TRACE(std::string(each.name) + ", " + change.name +
+                             (kind == Kind::in_place ? ", in place" : ""));
+                sweep<Narrow>(kind, image, change.play, change.rows, points);
+            }
+        }
+        SCOPED_TRACE(each.name);
+        const auto unlink = [](File& file) {
+            Group root = file.root();
+            H5MOTE_TRY(root.exists("d") ? root.unlink("d") : Status::ok);
+            H5MOTE_TRY(root.exists("d") ? Status::ok : make<Narrow>(file, Kind::chunked));
+            return file.flush();
+        };
+        sweep<Narrow>(Kind::chunked, image, unlink, std::vector<double>(kRows, 7), points);
+    }
+    std::printf("%u points\n", points);
+    EXPECT_GT(points, 1000U);
+}
+
+#endif
 #endif
