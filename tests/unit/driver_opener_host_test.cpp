@@ -3,6 +3,9 @@
 #include <h5mote/vfd/posix_files.hpp>
 #include <h5mote/vfd/posix_opener.hpp>
 
+#include "system_faults.hpp"
+#include "test_allocators.hpp"
+
 #include <gtest/gtest.h>
 
 #include <sys/stat.h>
@@ -14,6 +17,7 @@
 namespace {
 
 using namespace h5mote;
+using namespace h5mote_test;
 
 const std::string kSignature = "\211HDF\r\n\032\n";
 constexpr const char* kVariables[] = {"HDF5_EXT_PREFIX", "HDF5_VDS_PREFIX", "HDF5_EXTFILE_PREFIX"};
@@ -208,6 +212,85 @@ TEST_F(OpenerHost, NamesThatAreNoFiles) {
     EXPECT_EQ(allocator.usage().now, 0U);
 }
 
+#if H5MOTE_TEST_SYSTEM_CALLS
+
+// Whatever call of the system fails while a file is looked for: it is found or that is told. What could not be looked
+// at does not pass for a file that is not there, in whose place something else would be shown.
+TEST_F(OpenerHost, FailedCallsAreTold) {
+    make("real/main.h5");
+    (void)::mkdir("sub", 0777);
+    ASSERT_EQ(::symlink("../real/main.h5", "sub/main.h5"), 0);
+    make("real/x.h5");
+    make("prefix/y.h5");
+    put("prefix/raw", "12345678data");
+    PosixPrefixes prefixes;
+    prefixes.external_link = prefixes.virtual_source = prefixes.external_data = "prefix";
+    struct Find {
+        const char* name;
+        OpenPurpose purpose;
+    };
+    PosixDriver main;
+    ASSERT_EQ(main.open("sub/main.h5", PosixDriver::Mode::read_only), Status::ok);
+    unsigned told = 0;
+    for (const Find& find : {Find{"x.h5", OpenPurpose::external_link}, Find{"x.h5", OpenPurpose::virtual_source},
+                             Find{"y.h5", OpenPurpose::external_link}, Find{"raw", OpenPurpose::external_data}}) {
+        for (const Call call : {Call::open, Call::status, Call::seek, Call::read}) {
+            for (const int error : {EIO, EMFILE}) {
+                for (unsigned after = 0;; ++after) {
+                    PosixOpener opener(allocator, main, "sub/main.h5", prefixes);
+                    Driver* driver = nullptr;
+                    system_fault = {call, error, 1, after};
+                    const Status status = opener.open(main, find.name, find.purpose, driver);
+                    const bool failed = system_fault.times == 0;
+                    system_fault = {};
+                    EXPECT_EQ(driver == nullptr, status != Status::ok);
+                    if (status != Status::ok) {
+                        EXPECT_TRUE(failed);
+                        EXPECT_EQ(status, error == EIO ? Status::io_error : Status::busy)
+                            << find.name << " call " << static_cast<unsigned>(call) << " after " << after;
+                        ++told;
+                    }
+                    ASSERT_EQ(opener.open(main, find.name, find.purpose, driver), Status::ok);
+                    if (!failed) {
+                        break;
+                    }
+                }
+            }
+        }
+    }
+    EXPECT_GT(told, 20U);
+    EXPECT_EQ(allocator.usage().now, 0U);
+}
+
+#endif
+
+TEST_F(OpenerHost, EachAllocationFails) {
+    make("real/main.h5");
+    (void)::mkdir("sub", 0777);
+    ASSERT_EQ(::symlink("../real/main.h5", "sub/main.h5"), 0);
+    make("real/x.h5");
+    PosixDriver main;
+    ASSERT_EQ(main.open("sub/main.h5", PosixDriver::Mode::read_only), Status::ok);
+    unsigned refused = 0;
+    for (std::uint64_t at = 1;; ++at) {
+        FailingAllocator failing(allocator);
+        PosixOpener opener(failing, main, "sub/main.h5");
+        Driver* driver = nullptr;
+        failing.arm(at, false);
+        const Status status = opener.open(main, "x.h5", OpenPurpose::external_link, driver);
+        const bool failed = failing.failures() != 0;
+        failing.disarm();
+        EXPECT_EQ(status, failed ? Status::out_of_memory : Status::ok) << at;
+        EXPECT_EQ(driver == nullptr, failed);
+        if (!failed) {
+            break;
+        }
+        ++refused;
+    }
+    EXPECT_GT(refused, 3U);
+    EXPECT_EQ(allocator.usage().now, 0U);
+}
+
 TEST_F(PosixFileHost, Family) {
     const std::string whole = kSignature + "abcdefghijklmnopqrstuvwxyz";
     for (std::size_t i = 0; i * 2 < whole.size(); ++i) {
@@ -251,6 +334,46 @@ TEST_F(PosixFileHost, SplitAndMulti) {
     EXPECT_EQ(file.kind(), PosixFile::Kind::split);
     EXPECT_EQ(file.open("f-r.h5"), Status::not_hdf5);
 }
+
+#if H5MOTE_TEST_SYSTEM_CALLS
+
+// A file of any kind of which a part cannot be looked at is not one that is not there, nor something else.
+TEST_F(PosixFileHost, FailedCallsAreTold) {
+    make("single.h5");
+    put("family000.h5", kSignature.substr(0, 4));
+    put("family001.h5", kSignature.substr(4));
+    make("f-m.h5");
+    put("f-r.h5", "raw");
+    put("f", "not the file");
+    unsigned told = 0;
+    for (const char* name : {"single.h5", "family%03d.h5", "f"}) {
+        PosixFile expected;
+        ASSERT_EQ(expected.open(name), Status::ok);
+        for (const Call call : {Call::open, Call::status, Call::seek, Call::read}) {
+            for (unsigned after = 0;; ++after) {
+                PosixFile file;
+                system_fault = {call, EIO, 1, after};
+                const Status status = file.open(name);
+                const bool failed = system_fault.times == 0;
+                system_fault = {};
+                if (status == Status::ok) {
+                    EXPECT_EQ(file.kind(), expected.kind());
+                } else {
+                    EXPECT_EQ(status, Status::io_error)
+                        << name << " call " << static_cast<unsigned>(call) << " after " << after;
+                    ++told;
+                }
+                ASSERT_EQ(file.open(name), Status::ok);
+                if (!failed) {
+                    break;
+                }
+            }
+        }
+    }
+    EXPECT_GT(told, 8U);
+}
+
+#endif
 
 // Names of parts come from files.
 TEST_F(PosixFileHost, NamesOfParts) {

@@ -1,6 +1,8 @@
 // What only an operating system has: large files, locks, devices, permissions.
 #include <h5mote/vfd/posix.hpp>
 
+#include "system_faults.hpp"
+
 #include <gtest/gtest.h>
 
 #include <fcntl.h>
@@ -14,16 +16,10 @@
 #include <cstdio>
 #include <string>
 
-// Which calls of the C library the driver makes is known here, and one argument of a system call holds an offset.
-#if defined(__LP64__) && defined(__GLIBC__)
-#define H5MOTE_TEST_SYSTEM_CALLS 1
-#else
-#define H5MOTE_TEST_SYSTEM_CALLS 0
-#endif
-
 namespace {
 
 using namespace h5mote;
+using namespace h5mote_test;
 using Mode = PosixDriver::Mode;
 
 constexpr Usage kRaw = Usage::raw_data;
@@ -42,29 +38,6 @@ protected:
 
     Status open(PosixDriver& driver, Mode mode) const { return driver.open(path().c_str(), mode); }
 };
-
-enum class Call : unsigned char { none, open, status, lock, seek, read, write, length, sync, directory_sync, close };
-
-/// The next calls of one kind fail.
-struct SystemFault {
-    Call call = Call::none;
-    int error = 0;  // 0: the call returns 0, as a write() does that finds no room on some systems
-    unsigned times = 1;
-    unsigned after = 0;  // calls that are answered before
-} system_fault;
-
-bool system_fails(Call call) {
-    if (system_fault.call != call || system_fault.times == 0) {
-        return false;
-    }
-    if (system_fault.after > 0) {
-        --system_fault.after;
-        return false;
-    }
-    --system_fault.times;
-    errno = system_fault.error;
-    return true;
-}
 
 const std::byte kFour[4] = {std::byte{1}, std::byte{2}, std::byte{3}, std::byte{4}};
 
@@ -366,6 +339,9 @@ TEST_F(PosixDriverHost, LengthCannotBeSet) {
 #endif
 
 }  // namespace
+
+using h5mote_test::Call;
+using h5mote_test::system_fails;
 
 // Take the place of the system's in this program.
 extern "C" {

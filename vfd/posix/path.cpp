@@ -1,5 +1,7 @@
 #include "path.hpp"
 
+#include "checked.hpp"
+
 #include <cstring>
 
 namespace h5mote::posix {
@@ -36,27 +38,21 @@ std::string_view directory_of(std::string_view path) noexcept {
     return slash == std::string_view::npos ? std::string_view{} : path.substr(0, slash == 0 ? 1 : slash);
 }
 
-bool has_signature(Driver& driver) noexcept {
+Status find_signature(Driver& driver) noexcept {
     static constexpr char kSignature[] = "\211HDF\r\n\032\n";
     std::uint64_t end = 0;
-    if (driver.end_of_file(end) != Status::ok) {
-        return false;
-    }
-    if (end < 8) {
-        return false;
-    }
-    for (std::uint64_t at = 0;; at = at == 0 ? 512 : at * 2) {
-        std::byte bytes[8];
-        if (at > end - 8 || driver.read(Usage::superblock, at, bytes) != Status::ok) {
-            return false;
-        }
+    H5MOTE_TRY(driver.end_of_file(end));
+    std::byte bytes[8];
+    for (std::uint64_t at = 0; within(at, sizeof bytes, end); at = at == 0 ? 512 : at * 2) {
+        H5MOTE_TRY(driver.read(Usage::superblock, at, bytes));
         if (std::memcmp(bytes, kSignature, 8) == 0) {
-            return true;
+            return Status::ok;
         }
         if (at > end / 2) {
-            return false;
+            break;
         }
     }
+    return Status::not_hdf5;
 }
 
 }  // namespace h5mote::posix

@@ -27,7 +27,8 @@ private:
 /// `path` up to and without its last '/'; "/" for what lies there, empty when there is no '/'.
 std::string_view directory_of(std::string_view path) noexcept;
 
-/// Whether the signature stands at 0, 512, 1024, 2048 ...
-bool has_signature(Driver& driver) noexcept;
+/// Looks for the signature at 0, 512, 1024, 2048 ... not_hdf5: it is not there. What the driver returns, when it cannot
+/// be told.
+Status find_signature(Driver& driver) noexcept;
 
 }  // namespace h5mote::posix

@@ -66,6 +66,7 @@ Status PosixDriver::open(const char* path, Mode mode) noexcept {
     writable_ = writing;
     unsynced_for_good_ = false;
     Status status = posix::accept(fd, path, create);
+    error_ = status == Status::io_error ? errno : error_;
     if (status == Status::ok && mode == Mode::truncate) {
         status = posix::empty(fd);
     }

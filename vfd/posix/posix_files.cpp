@@ -152,13 +152,12 @@ Status PosixFile::open(const char* path, Kind kind) noexcept {
     Status result = Status::not_found;
     for (const Kind candidate : {Kind::single, Kind::family, Kind::split, Kind::multi}) {
         Status status = open_as(candidate);
+        status = status == Status::ok ? posix::find_signature(driver()) : status;
         if (status == Status::ok) {
-            if (posix::has_signature(driver())) {
-                return Status::ok;
-            }
-            status = Status::not_hdf5;
+            return Status::ok;
         }
-        if (candidate == Kind::single || (result == Status::not_found && status != Status::invalid_argument)) {
+        if (candidate == Kind::single || (result == Status::not_found && status != Status::invalid_argument) ||
+            (result == Status::not_hdf5 && status == Status::io_error)) {
             result = status;
         }
         close();

@@ -5,6 +5,7 @@
 
 #include <h5mote/vfd/posix_files.hpp>
 
+#include <cerrno>
 #include <cstring>
 #include <new>
 
@@ -75,7 +76,7 @@ void PosixOpener::close(Driver& driver) noexcept {
     }
 }
 
-// not_found: there is no such file, or it is something else.
+// not_found: there is no such file, it is something else, or not for this program.
 Status PosixOpener::give(const char* path, bool structured, Driver*& driver) noexcept {
     const std::size_t length = std::strlen(path) + 1;
     void* const memory = allocator_.allocate(sizeof(OpenFile) + length, alignof(OpenFile));
@@ -85,10 +86,15 @@ Status PosixOpener::give(const char* path, bool structured, Driver*& driver) noe
     OpenFile* const file = ::new (memory) OpenFile;
     file->path_length = length;
     std::memcpy(file->path(), path, length);
-    const Status status = file->driver.open(path, PosixDriver::Mode::read_only);
-    if (status != Status::ok || (structured && !posix::has_signature(file->driver))) {
+    Status status = file->driver.open(path, PosixDriver::Mode::read_only);
+    if (status == Status::ok && structured) {
+        status = posix::find_signature(file->driver);
+    }
+    if (status != Status::ok) {
+        // What could not be looked at must not pass for what is not there.
+        const std::int32_t error = file->driver.last_error();
         destroy(file);
-        return status == Status::busy ? status : Status::not_found;
+        return error == EMFILE || error == ENFILE ? Status::busy : error == EIO ? Status::io_error : Status::not_found;
     }
     if (main_.same_storage(file->driver)) {
         destroy(file);
