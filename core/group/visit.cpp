@@ -16,6 +16,9 @@ namespace {
 // in circles that wrong reference counts hide.
 constexpr Address kMinLinkSize = 8;
 
+// The path of the group where a visit begins.
+constexpr std::string_view kHere(".", 1);
+
 // A group whose links are being walked; they form a stack in the library's memory.
 struct Level {
     Level(const Group& group, IndexOrder order, Direction direction, Level* below) noexcept
@@ -115,6 +118,10 @@ public:
         return Status::ok;
     }
     std::string_view view() const noexcept { return {text_, size_}; }
+    /// The path of a group on the way here, whose links' names begin at `length`.
+    std::string_view group(std::size_t length) const noexcept {
+        return length == 0 ? kHere : std::string_view(text_, length - 1);
+    }
 
 private:
     Context& context_;
@@ -155,7 +162,7 @@ public:
 private:
     H5MOTE_STEP Status start(Group& from) noexcept {
         Object object = from.duplicate();
-        return visitor_.object(".", object);
+        return visitor_.object(kHere, object);
     }
 
     H5MOTE_STEP Status enter(const Group& group, std::size_t path_length) noexcept {
@@ -189,8 +196,9 @@ private:
             return Status::ok;
         }
         if (status != Status::ok) {
+            const std::string_view group = path_.group(level.path_length);
             leave();
-            return visitor_.unreadable(path_.view(), status);
+            return visitor_.unreadable(group, status);
         }
         if (links_left_ == 0) {
             return file_.context.fail(Module::group, H5MOTE_HERE, Status::corrupt_file, 0, level.address);
