@@ -29,6 +29,7 @@ struct StoredLink {
 /// How a group keeps its links.
 struct GroupStorage {
     LinkStorage kind = LinkStorage::compact;
+    std::uint8_t header_version = 0;    ///< compact and dense
     LinkInfoMessage info;               ///< compact and dense
     Address btree = kUndefinedAddress;  ///< symbol table
     Address heap = kUndefinedAddress;   ///< symbol table: local heap

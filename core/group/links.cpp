@@ -201,23 +201,8 @@ namespace {
 H5MOTE_STEP Status take_order(FileState& file, Address group, LinkMessage& link) noexcept {
     LinkInfoMessage info;
     MessageIterator message(file, group);
-#if H5MOTE_ALL_FORMATS
-    const Status status = message.next(MessageType::link_info);
-    if (status == Status::not_found) {
-        return file.context.unsupported(Module::group, H5MOTE_HERE, Feature::symbol_table_group);
-    }
-    H5MOTE_TRY(status);
-    H5MOTE_TRY(info.decode(file.context, file.shape(), message.body()));
-    if (info.dense) {
-        return file.context.unsupported(Module::group, H5MOTE_HERE, Feature::dense_links);
-    }
-    if (message.version() == 1) {
-        return file.context.unsupported(Module::group, H5MOTE_HERE, Feature::object_header_version, 1);
-    }
-#else
     H5MOTE_TRY(message.next(MessageType::link_info));
     H5MOTE_TRY(info.decode(file.context, file.shape(), message.body()));
-#endif
     link.has_order = (info.flags & LinkInfoMessage::kTracked) != 0;
 #if H5MOTE_CREATION_ORDER
     link.order = info.max_order;
@@ -341,11 +326,14 @@ H5MOTE_STEP Status check_free(FileState& file, Address group, std::string_view n
 Status check_link_storage(FileState& file, Address group) noexcept {
     GroupStorage storage;
     H5MOTE_TRY(storage.open(file, group));
-    return storage.kind == LinkStorage::compact
-               ? Status::ok
-               : file.context.unsupported(
-                     Module::group, H5MOTE_HERE,
-                     storage.kind == LinkStorage::dense ? Feature::dense_links : Feature::symbol_table_group);
+    if (storage.kind == LinkStorage::compact) {
+        return storage.header_version != 1
+                   ? Status::ok
+                   : file.context.unsupported(Module::group, H5MOTE_HERE, Feature::object_header_version, 1);
+    }
+    return file.context.unsupported(
+        Module::group, H5MOTE_HERE,
+        storage.kind == LinkStorage::dense ? Feature::dense_links : Feature::symbol_table_group);
 }
 #endif
 

@@ -42,7 +42,7 @@ H5MOTE_STEP Status resolve(FileState& file, Address group, std::string_view path
 Status resolve_parent(FileState& file, Address group, std::string_view path, Address& parent,
                       std::string_view& name) noexcept;
 #if H5MOTE_ALL_FORMATS
-/// unsupported: the group's links are not messages of its header.
+/// unsupported: the group's links are not messages of its header, or the header is of version 1.
 H5MOTE_STEP Status check_link_storage(FileState& file, Address group) noexcept;
 #endif
 /// The same before anything is made for a new link: already_exists when the name is taken.

@@ -95,9 +95,6 @@ Status find(MessageIterator& message, std::string_view name, LinkMessage& link) 
     do {
         H5MOTE_TRY(message.next(MessageType::link));
     } while (!LinkMessage::has_name(message.body(), bytes_of(name)));
-    if (message.version() == 1) {
-        return message.file().context.unsupported(Module::group, H5MOTE_HERE, Feature::object_header_version, 1);
-    }
     return link.decode(message.file().context, message.file().shape(), message.body());
 #else
     return find_link(message, name, link);

@@ -1,0 +1,155 @@
+// Paths and links of files that libhdf5 made which lead to nothing, are damaged, or cannot be changed.
+#ifdef H5MOTE_TEST_HDF5
+
+#include <h5mote/config.hpp>
+
+#if H5MOTE_WRITE && H5MOTE_ALL_FORMATS
+
+#include "hdf5_files.hpp"
+#include "resealed.hpp"
+#include "sound.hpp"
+
+using namespace h5mote;
+using namespace h5mote_test;
+
+namespace {
+
+using Image = std::vector<std::byte>;
+
+// A copy of the file, and what is left of it.
+struct Opened {
+    explicit Opened(const Image& image, LinkResolver* resolver = nullptr) {
+        EXPECT_EQ(storage.assign({image.data(), image.size()}), Status::ok);
+        FileAccess access;
+        access.link_resolver = resolver;
+        auto opened = File::open(library, storage, access);
+        EXPECT_EQ(opened.status(), Status::ok);
+        file = static_cast<File&&>(*opened);
+        root = file.root();
+    }
+    ~Opened() { EXPECT_TRUE(close()); }
+    /// Whether all memory was given back.
+    bool close() {
+        root.close();
+        const Status status = file.valid() ? file.close() : Status::ok;
+        return status == Status::ok && memory.blocks() == 0;
+    }
+    bool holds(const Image& image) const {
+        return storage.contents().size() == image.size() &&
+               std::equal(image.begin(), image.end(), storage.contents().begin());
+    }
+
+    MallocAllocator memory;
+    MallocAllocator bytes;
+    NullPort port;
+    Library library{memory, port};
+    GrowingMemoryDriver storage{bytes};
+    File file;
+    Group root;
+};
+
+}  // namespace
+
+// The link at the end of a path has to have a name.
+TEST(GroupLimits, PathsWithoutALastPart) {
+    Hdf5Maker maker(Hdf5Maker::Format::newest);
+    make_group(maker.file(), "group", 2, 0);
+    const Image image = maker.finish();
+    Opened opened(image);
+    for (const char* path : {"", "/", ".", "./", "//", "/.", "group/.", "/group/./", "group/././"}) {
+        SCOPED_TRACE(path);
+        Link link;
+        EXPECT_EQ(opened.root.find_link(path, link), Status::invalid_argument);
+        EXPECT_EQ(opened.root.unlink(path), Status::invalid_argument);
+        EXPECT_EQ(opened.root.create_group(path).status(), Status::invalid_argument);
+        EXPECT_EQ(opened.root.create_soft_link(path, "group"), Status::invalid_argument);
+        EXPECT_EQ(opened.root.create_hard_link(path, opened.root), Status::invalid_argument);
+        EXPECT_EQ(opened.root.open_group(path).status(), Status::ok);
+    }
+    {
+        Link link;
+        EXPECT_EQ(opened.root.find_link("/./group//link0/", link), Status::ok);
+        EXPECT_EQ(link.name(), "link0");
+        EXPECT_EQ(opened.root.find_link("group/link0/x", link), Status::not_found);
+    }
+    EXPECT_TRUE(opened.close());
+    EXPECT_TRUE(opened.holds(image));
+}
+
+// A group whose header is of version 1 keeps the order of its links: it can be read but not changed.
+TEST(GroupLimits, OrderedLinksBelowAnOldHeader) {
+    Hdf5Maker maker(Hdf5Maker::Format::newest);
+    EXPECT_GE(H5Fset_libver_bounds(maker.file(), H5F_LIBVER_EARLIEST, H5F_LIBVER_LATEST), 0);
+    {
+        const Hdf5Id list(H5Pcreate(H5P_GROUP_CREATE), H5Pclose);
+        H5Pset_link_creation_order(list, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED);
+        const Hdf5Id group(H5Gcreate2(maker.file(), "ordered", H5P_DEFAULT, list, H5P_DEFAULT), H5Gclose);
+        H5Lcreate_soft("/nowhere", group, "link", H5P_DEFAULT, H5P_DEFAULT);
+    }
+    const Image image = maker.finish();
+    Opened opened(image);
+    auto ordered = opened.root.open_group("ordered");
+    ASSERT_EQ(ordered.status(), Status::ok);
+    GroupInfo info;
+    ASSERT_EQ(ordered->group_info(info), Status::ok);
+    EXPECT_TRUE(info.tracks_order && info.storage == LinkStorage::compact);
+    ObjectInfo object;
+    ASSERT_EQ(ordered->info(object), Status::ok);
+    EXPECT_EQ(ordered->create_soft_link("new", "link"), Status::unsupported);
+    EXPECT_EQ(ordered->create_group("new").status(), Status::unsupported);
+    EXPECT_EQ(ordered->create_hard_link("new", opened.root), Status::unsupported);
+    EXPECT_EQ(ordered->unlink("link"), Status::unsupported);
+    EXPECT_EQ(ordered->write_attribute("new", std::int32_t{1}), Status::unsupported);
+    EXPECT_FALSE(ordered->exists("new"));
+    EXPECT_TRUE(findings_in(opened.file).none());
+    ordered->close();
+    EXPECT_TRUE(opened.close());
+    EXPECT_TRUE(opened.holds(image));
+}
+
+// What an external link holds: version and flags (0) | file | 0 | path | 0.
+TEST(GroupLimits, DamagedExternalLinks) {
+    Hdf5Maker maker(Hdf5Maker::Format::newest);
+    H5Lcreate_external("other.h5", "path", maker.file(), "link", H5P_DEFAULT, H5P_DEFAULT);
+    const Image sound = maker.finish();
+    const std::size_t at = find_bytes(sound, std::string_view("\0other.h5\0path\0", 15));
+    struct Change {
+        std::size_t at;
+        char to;
+        Status opening;
+        const char* file;
+        const char* target;
+    };
+    const Change changes[] = {
+        {0, '\0', Status::unsupported, "other.h5", "path"},   // nobody opens other files
+        {0, '\1', Status::corrupt_file, "other.h5", "path"},  // of no version that there is
+        {9, 'x', Status::unsupported, "other.h5xpath", ""},   // one name where there are two
+        {14, 'x', Status::unsupported, "other.h5", "pathx"},  // an end that is missing
+    };
+    for (const Change& change : changes) {
+        Image image = sound;
+        image[at + change.at] = static_cast<std::byte>(change.to);
+        reseal(image);
+        Opened opened(image);
+        EXPECT_EQ(opened.root.open_object("link").status(), change.opening);
+        EXPECT_FALSE(opened.root.exists("link"));
+        Link link;
+        ASSERT_EQ(opened.root.find_link("link", link), Status::ok);
+        EXPECT_EQ(link.type(), LinkType::external);
+        EXPECT_EQ(link.file_name(), change.file);
+        EXPECT_EQ(link.target(), change.target);
+        EXPECT_TRUE(opened.root.find_link("link", link) == Status::ok && findings_in(opened.file).status == Status::ok);
+    }
+    // No zero at all behind the first one.
+    Image image = sound;
+    image[at + 9] = image[at + 14] = std::byte{'x'};
+    reseal(image);
+    Opened opened(image);
+    EXPECT_EQ(opened.root.open_object("link").status(), Status::corrupt_file);
+    Link link;
+    ASSERT_EQ(opened.root.find_link("link", link), Status::ok);
+    EXPECT_EQ(link.target(), "");
+}
+
+#endif
+#endif
