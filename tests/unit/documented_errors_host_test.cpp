@@ -301,6 +301,110 @@ TEST(DocumentedErrors, OfDatasets) {
     });
 }
 
+#if H5MOTE_ALL_FORMATS
+TEST(DocumentedErrors, OfDatasetQueries) {
+    static constexpr std::uint64_t kBig = std::uint64_t{1} << 40;
+    expect_all({
+        {"chunk_dims: not chunked", Status::invalid_argument,
+         [](World& w) {
+             std::uint64_t dims[1];
+             return w.flat.chunk_dims(dims);
+         }},
+        {"chunk_dims: more than the rank", Status::invalid_argument,
+         [](World& w) {
+             std::uint64_t dims[2];
+             return w.log.chunk_dims(dims);
+         }},
+        {"filter: none", Status::not_found,
+         [](World& w) {
+             FilterInfo filter;
+             return w.log.filter(0, filter);
+         }},
+        {"external_file: none", Status::not_found,
+         [](World& w) {
+             ExternalFile each;
+             return w.log.external_file(0, each, {});
+         }},
+        {"virtual_mapping: none", Status::not_found,
+         [](World& w) {
+             VirtualMapping mapping;
+             return w.log.virtual_mapping(0, mapping);
+         }},
+        {"fill_value: another size", Status::invalid_argument,
+         [](World& w) { return w.log.fill_value(kNumber.view(), room(5)); }},
+        {"fill_value: no datatype", Status::invalid_argument, [](World& w) { return w.log.fill_value({}, room(0)); }},
+        {"stored_fill_value: another size", Status::invalid_argument,
+         [](World& w) { return w.log.stored_fill_value(room(3)); }},
+        {"from: a group", Status::not_found,
+         [](World& w) {
+             auto object = w.root.open_object("group");
+             const Status status = Dataset::from(static_cast<Object&&>(*object)).status();
+             EXPECT_TRUE(object->valid());
+             return status;
+         }},
+        {"from: no handle", Status::invalid_handle, [](World& /*w*/) { return Dataset::from(Object()).status(); }},
+        {"ChunkIterator: not chunked", Status::invalid_argument,
+         [](World& w) {
+             ChunkIterator chunks(w.flat);
+             ChunkInfo chunk;
+             return chunks.next(chunk);
+         }},
+        {"read: a selection beyond the memory", Status::invalid_argument,
+         [](World& w) {
+             return w.flat.read(Selection::hyperslab({0}, {4}), kNumber.view(), Dataspace::simple({8}),
+                                Selection::hyperslab({5}, {4}), room(32));
+         }},
+        {"read: memory of more elements than 64 bits count", Status::overflow,
+         [](World& w) {
+             return w.flat.read(Selection::hyperslab({0}, {4}), kNumber.view(), Dataspace::simple({kBig, kBig}),
+                                Selection::hyperslab({0, 0}, {2, 2}), room(32));
+         }},
+        {"create: more bytes than 64 bits count", Status::invalid_argument,
+         [](World& w) {
+             return w.root.create_dataset("new", kNumber.view(), Dataspace::simple({kBig, kBig})).status();
+         }},
+        {"create: more chunks than 64 bits count", Status::invalid_argument,
+         [](World& w) {
+             DatasetCreate create;
+             create.chunk = {1, 1};
+             return w.root.create_dataset("new", kNumber.view(), Dataspace::simple({1, 1}, {kBig, kBig}), create)
+                 .status();
+         }},
+        {"create: a chunk of 4 GiB", Status::invalid_argument,
+         [](World& w) {
+             return w.root.create_dataset("new", kNumber.view(), Dataspace::unlimited(), chunked(1U << 30)).status();
+         }},
+        {"create: an extent that is none", Status::invalid_argument,
+         [](World& w) {
+             return w.root.create_dataset("new", kNumber.view(), Dataspace::simple({4}, {3}), chunked(1)).status();
+         }},
+        {"open_or_create: another rank", Status::invalid_argument,
+         [](World& w) {
+             return w.root.open_or_create_dataset("flat", kNumber.view(), Dataspace::simple({4, 4})).status();
+         }},
+    });
+}
+
+// Filters and their names, as far as there is room for them.
+TEST(DocumentedErrors, OfFiltersThatAreAskedFor) {
+    World world;
+    ASSERT_EQ(world.open(make_world()), Status::ok);
+    DatasetCreate create = chunked(8);
+    create.filters = {filters::shuffle, filters::deflate};
+    auto data = world.root.create_dataset("filtered", kNumber.view(), Dataspace::unlimited(), create);
+    ASSERT_EQ(data.status(), Status::ok);
+    FilterInfo filter;
+    std::uint32_t values[3] = {9, 9, 9};
+    char name[2] = {'?', '?'};
+    EXPECT_EQ(data->filter(1, filter, name, values), Status::ok);
+    EXPECT_TRUE(filter.id == FilterId::deflate);
+    EXPECT_EQ(values[0], 6U);
+    EXPECT_EQ(values[1], 9U);
+    EXPECT_EQ(data->filter(2, filter, name, values), Status::not_found);
+    EXPECT_EQ(data->filter(~std::size_t{0}, filter), Status::not_found);
+}
+#endif
+
 TEST(DocumentedErrors, OfFiles) {
     const Image image = make_world();
     World world;

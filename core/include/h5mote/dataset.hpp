@@ -154,7 +154,7 @@ public:
     /// numbered sources may be missing before one that is there. No effect on other layouts.
     Status set_virtual_view(VirtualView view, std::uint64_t gap = 0) noexcept;
     /// One element with the fill value as `type`, or as it stands in the file (element_size() bytes); zeros when there
-    /// is none.
+    /// is none. invalid_argument: `to` has another size.
     Status fill_value(DatatypeView type, Bytes to) const noexcept;
     Status stored_fill_value(Bytes to) const noexcept;
 
