@@ -310,6 +310,49 @@ TEST(DatasetAnswers, WhateverFails) {
     EXPECT_GT(points, 1000U);
 }
 
+// More chunks than 64 bits count: the numbers that the cache knows them by are those of others, too.
+TEST(DatasetAnswers, ChunksThatShareANumber) {
+    constexpr hsize_t kSize = hsize_t{1} << 22, kSame = hsize_t{1} << 20;
+    const hsize_t sizes[] = {kSize, kSize, kSize}, chunk[] = {1, 1, 1};
+    // libhdf5 writes only where it can count.
+    const hsize_t small[] = {kSize, 1, 2}, no_end[] = {H5S_UNLIMITED, H5S_UNLIMITED, H5S_UNLIMITED};
+    const hsize_t points[] = {0, 0, 0, kSame, 0, 0, 2 * kSame, 0, 0, 0, 0, 1};
+    const std::int32_t stored[] = {1, 2, 3, 4};
+    Hdf5Maker maker(Hdf5Maker::Format::oldest);
+    {
+        const Hdf5Id space(H5Screate_simple(3, small, no_end), H5Sclose);
+        const Hdf5Id list(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+        H5Pset_chunk(list, 3, chunk);
+        const Hdf5Id data(H5Dcreate2(maker.file(), "d", H5T_STD_I32LE, space, H5P_DEFAULT, list, H5P_DEFAULT),
+                          H5Dclose);
+        ASSERT_GE(data, 0);
+        const hsize_t four = 4;
+        const Hdf5Id memory(H5Screate_simple(1, &four, nullptr), H5Sclose);
+        H5Sselect_elements(space, H5S_SELECT_SET, 4, points);
+        ASSERT_GE(H5Dwrite(data, H5T_NATIVE_INT32, memory, space, H5P_DEFAULT, stored), 0);
+        ASSERT_GE(H5Dset_extent(data, sizes), 0);
+    }
+    Rig rig(maker.finish());
+    ASSERT_EQ(rig.open(), Status::ok);
+    auto data = rig.file.root().open_dataset("d");
+    ASSERT_EQ(data.status(), Status::ok);
+    const auto read = [&data](const std::vector<std::uint64_t>& at) {
+        std::vector<std::int32_t> values(at.size() / 3);
+        EXPECT_EQ(data->read(Selection::points(3, {at.data(), at.size()}), kNumber.view(),
+                             {reinterpret_cast<std::byte*>(values.data()), values.size() * 4}),
+                  Status::ok);
+        return values;
+    };
+    for (unsigned round = 0; round < 2; ++round) {
+        for (unsigned i = 0; i < 4; ++i) {
+            EXPECT_EQ(read({points[3 * i], points[3 * i + 1], points[3 * i + 2]}),
+                      std::vector<std::int32_t>(1, stored[i]));
+        }
+        EXPECT_EQ(read({kSame, 0, 0, 0, 0, 0, 2 * kSame, 0, 0, 0, 0, 1, 3 * kSame, 0, 0, 0, 0, 0}),
+                  (std::vector<std::int32_t>{2, 1, 3, 4, 0, 1}));
+    }
+}
+
 }  // namespace
 
 #endif

@@ -230,6 +230,31 @@ TEST(VirtualFaults, SourceWhoseDataIsMissing) {
     EXPECT_EQ(file.tracking.blocks(), 0U);
 }
 
+// External files by number, their names as far as there is room.
+TEST(VirtualFaults, ExternalFilesThatAreAskedFor) {
+    FaultyFile with(images(), "main");
+    Library library(with.failing, with.port);
+    auto file = File::open(library, with.main, with.access());
+    ASSERT_EQ(file.status(), Status::ok);
+    auto dataset = file->root().open_dataset("external");
+    ASSERT_EQ(dataset.status(), Status::ok);
+    ExternalFile each;
+    char name[8];
+    EXPECT_EQ(dataset->external_file(1, each, name), Status::ok);
+    EXPECT_EQ(std::string(name, each.name_length), "raw.bin");
+    EXPECT_EQ(dataset->external_file(1, each, {}), Status::ok);
+    EXPECT_EQ(each.name_length, 7U);
+    EXPECT_EQ(dataset->external_file(1, each, {name, 6}), Status::invalid_argument);
+    EXPECT_EQ(dataset->external_file(2, each, name), Status::not_found);
+    // What lies beyond the end of a file reads as zeros, from any place on.
+    const std::uint64_t points[] = {49, 5, 49, 6, 0};
+    int values[5];
+    EXPECT_EQ(dataset->read(Selection::points(1, points), datatype_of<int>(),
+                            {reinterpret_cast<std::byte*>(values), sizeof values}),
+              Status::ok);
+    EXPECT_EQ(std::vector<int>(values, values + 5), (std::vector<int>{0, 507, 0, 525, 502}));
+}
+
 // After a failure the dataset is as it was, and the same handle can be asked again.
 TEST(VirtualFaults, TheHandleStaysUsable) {
     for (const char* name : {"grows", "blocks"}) {
