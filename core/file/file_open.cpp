@@ -80,17 +80,21 @@ Status FileState::refuse_writing() noexcept {
 Status FileState::read_driver_info() noexcept {
     constexpr std::size_t kPrefix = 16;
     constexpr std::uint32_t kMost = 0xffff;
-    std::byte prefix[kPrefix];
-    H5MOTE_TRY(driver.read(Usage::superblock, superblock_.driver_info, prefix));
-    const auto length = load_le<std::uint32_t>(prefix + 4);
-    if (prefix[0] != std::byte{0} || length > kMost) {
-        return context.fail(Module::file, H5MOTE_HERE, Status::corrupt_file, 0, superblock_.driver_info);
+    const Address at = superblock_.driver_info;
+    std::byte prefix[kPrefix] = {};
+    std::uint32_t length = kMost + 1;
+    if (contains(at, kPrefix)) {
+        H5MOTE_TRY(driver.read(Usage::superblock, at, prefix));
+        length = load_le<std::uint32_t>(prefix + 4);
+    }
+    if (prefix[0] != std::byte{0} || length > kMost || !contains(at, kPrefix + length)) {
+        return context.fail(Module::file, H5MOTE_HERE, Status::corrupt_file, 0, at);
     }
     MetadataWindow window;
     Bytes info;
     H5MOTE_TRY(window.allocate(context, length, info));
     if (length != 0) {
-        H5MOTE_TRY(driver.read(Usage::superblock, superblock_.driver_info + kPrefix, info));
+        H5MOTE_TRY(driver.read(Usage::superblock, at + kPrefix, info));
     }
     return use_driver_info({reinterpret_cast<const char*>(prefix + 8), 8}, info);
 }
