@@ -9,6 +9,8 @@
 #include "hdf5_files.hpp"
 
 #include <algorithm>
+#include <cstdio>
+#include <string>
 
 namespace {
 
@@ -212,6 +214,118 @@ TEST(DatasetDamage, ChunksOutsideOfTheFileAreNoSpace) {
                   Status::ok);
         EXPECT_EQ(read[3], 4);
     }
+}
+
+// ---- every bit ---------------------------------------------------------------------------------------------------
+
+// Blocks of metadata of the newest format with their checksums, in the order of their places.
+struct Block {
+    std::size_t begin, size;
+};
+
+std::vector<Block> blocks_of(const Image& image) {
+    std::vector<Block> blocks;
+    for (std::size_t at = 48; at + 8 < image.size(); ++at) {
+        const std::string name(reinterpret_cast<const char*>(image.data() + at), 4);
+        const char* const names[] = {"OHDR", "EAHD", "EAIB", "EADB", "FAHD", "FADB", "BTHD", "BTIN", "BTLF"};
+        if (std::find(std::begin(names), std::end(names), name) == std::end(names)) {
+            continue;
+        }
+        for (std::size_t size = 8; size < 700 && at + size + 4 <= image.size(); ++size) {
+            if (lookup3({image.data() + at, size}) == load_le<std::uint32_t>(image.data() + at + size)) {
+                blocks.push_back({at, size});
+                break;
+            }
+        }
+    }
+    return blocks;
+}
+
+bool is_of_damage(Status status) {
+    return status == Status::ok || status == Status::corrupt_file || status == Status::unsupported ||
+           status == Status::out_of_memory || status == Status::over_budget || status == Status::no_space ||
+           status == Status::not_found || status == Status::type_mismatch || status == Status::invalid_argument ||
+           status == Status::overflow;
+}
+
+// Asks everything of a dataset of numbers and changes what can be changed.
+void use(Dataset& data) {
+    const auto fine = [](Status status, const char* what) {
+        EXPECT_TRUE(is_of_damage(status)) << what << " " << to_string(status);
+        return status == Status::ok;
+    };
+    std::byte bytes[512];
+    DatatypeView type;
+    DatasetInfo info;
+    FilterInfo filter;
+    std::uint64_t number = 0;
+    std::uint64_t other = 0;
+    (void)fine(data.info(info), "info");
+    (void)fine(data.datatype(bytes, type), "datatype");
+    (void)fine(data.filter(0, filter), "filter");
+    (void)fine(data.fill_value(kNumber.view(), {bytes, 4}), "fill_value");
+    (void)fine(data.stored_fill_value({bytes, 4}), "stored_fill_value");
+    (void)fine(data.heap_size(number), "heap_size");
+    ChunkIterator chunks(data);
+    ChunkInfo chunk;
+    for (unsigned i = 0; i < 50 && fine(chunks.next(chunk), "next"); ++i) {
+    }
+    // As long as a damaged extent does not say that there are more chunks than anybody can count.
+    if (data.size() < 1000) {
+        (void)fine(data.storage_size(number), "storage_size");
+        (void)fine(data.index_size(number, other), "index_size");
+    }
+    std::int32_t rows[3] = {7, 8, 9};
+    const Bytes three{reinterpret_cast<std::byte*>(rows), sizeof rows};
+    (void)fine(data.read(Selection::hyperslab({0}, {3}), kNumber.view(), three), "read");
+    (void)fine(data.write(Selection::hyperslab({1}, {3}), kNumber.view(), three), "write");
+    (void)fine(data.set_memory_type(kNumber.view()), "set_memory_type");
+    (void)fine(data.append_records(rows, 3), "append");
+    (void)fine(data.set_extent({data.size() + 2}), "set_extent");
+    (void)fine(data.close(), "close");
+}
+
+TEST(DatasetDamage, EveryBitOfHeadersAndIndexes) {
+    unsigned refused = 0;
+    unsigned flips = 0;
+    for (const MadeFile& made : files_of_chunks()) {
+        // The larger ones of a kind take longer and say no more.
+        const auto is = [&made](const char* what) { return made.name.find(what) != std::string::npos; };
+        if (made.image[8] < std::byte{2} || is("paged") || is("super") || is("deep")) {
+            continue;
+        }
+        SCOPED_TRACE(made.name);
+        Image image = made.image;
+        for (const Block& block : blocks_of(image)) {
+            for (std::size_t bit = 32; bit < 8 * block.size && !HasFailure(); ++bit) {
+                SCOPED_TRACE(std::to_string(block.begin) + ", bit " + std::to_string(bit));
+                std::byte* const begin = image.data() + block.begin;
+                const auto seal = [&] { store_le<std::uint32_t>(begin + block.size, lookup3({begin, block.size})); };
+                begin[bit / 8] ^= static_cast<std::byte>(1U << bit % 8);
+                seal();
+                {
+                    Rig rig(image);
+                    const Status status = rig.open();
+                    EXPECT_TRUE(is_of_damage(status)) << to_string(status);
+                    if (status == Status::ok) {
+                        auto data = rig.file.root().open_dataset("d");
+                        EXPECT_TRUE(is_of_damage(data.status())) << to_string(data.status());
+                        refused += data.status() == Status::ok ? 0U : 1U;
+                        if (data.status() == Status::ok) {
+                            use(*data);
+                        }
+                        (void)rig.file.close();
+                    }
+                    EXPECT_EQ(rig.memory.blocks(), 0U);
+                }
+                begin[bit / 8] ^= static_cast<std::byte>(1U << bit % 8);
+                seal();
+                ++flips;
+            }
+        }
+    }
+    std::printf("%u bits, %u refused\n", flips, refused);
+    EXPECT_GT(refused, 1000U);
 }
 
 }  // namespace
