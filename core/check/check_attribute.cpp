@@ -91,12 +91,12 @@ bool has_heap_data(DatatypeView type) noexcept { return contains_class(type, Typ
 
 namespace {
 
-// One value; the types are nested as deep as validate_datatype() lets them.
+// One value; the types are nested as deep as validate_datatype() lets them. What is beside a damaged part is looked at.
 Status check_value(Checker& checker, DatatypeView type, ConstBytes value) noexcept {
     Status status = Status::ok;
     switch (type.type_class()) {
         case TypeClass::variable_length:
-            return checker.check_heap_id(value);
+            return settle(checker.check_heap_id(value));
         case TypeClass::array: {
             const DatatypeView base = type.base();
             for (std::size_t at = 0; status == Status::ok && base.size() != 0 && at + base.size() <= value.size();
@@ -129,7 +129,7 @@ Status Checker::check_values(DatatypeView type, MetadataWindow& bytes, Address o
     for (std::uint64_t i = 0; i < elements && size != 0; ++i) {
         ConstBytes value;
         H5MOTE_TRY(bytes.view(offset + i * size, size, value));
-        H5MOTE_TRY(settle(check_value(*this, type, value)));
+        H5MOTE_TRY(check_value(*this, type, value));
     }
     return Status::ok;
 }
