@@ -15,8 +15,10 @@ using h5mote::Status;
 
 namespace {
 
-// Adds values[0] to every byte and appends values[1] bytes (or, negative, takes away that many zeros from the end);
-// asks for values[2] bytes of state and writes all of them.
+constexpr std::uint32_t kFails = 99;
+
+// Adds values[0] to every byte (kFails: is out of memory when it encodes) and appends values[1] bytes (or, negative,
+// takes away that many zeros from the end); asks for values[2] bytes of state and writes all of them.
 class TestFilter final : public Filter {
 public:
     constexpr TestFilter(FilterId id, bool in_place) : id_(id), in_place_(in_place) {}
@@ -40,6 +42,9 @@ public:
     }
     Status encode(const FilterSpec& spec, ConstBytes in, Bytes out, std::size_t& size,
                   Bytes scratch) const noexcept override {
+        if (spec.values[0] == kFails) {
+            return Status::out_of_memory;
+        }
         return run(spec.values[0], static_cast<std::int32_t>(spec.values[1]), in, out, size, scratch, Status::no_space);
     }
     Status decode(const FilterSpec& spec, ConstBytes in, Bytes out, std::size_t& size,
@@ -268,10 +273,43 @@ TEST(FilterPipeline, MandatoryFiltersFail) {
     EXPECT_TRUE(chunk_is_copy());
 }
 
+// An optional filter is left out where it has nothing to offer, not where it could have worked.
+TEST(FilterPipeline, OptionalFiltersThatFail) {
+    fill(0);
+    FilterEntry entries[] = {stage(&kMoves, 1, 0), stage(&kInPlace, kFails, 0, true)};
+    ConstBytes result;
+    std::uint32_t mask = 0;
+    FilterId failed = FilterId::none;
+    EXPECT_TRUE(FilterPipeline{entries}.encode(chunk, work, result, mask, failed) == Status::out_of_memory);
+    EXPECT_TRUE(failed == FilterId::szip);
+    EXPECT_TRUE(chunk_is_copy());
+}
+
+TEST(FilterPipeline, NoMoreFiltersThanTheMaskHasBits) {
+    static FilterEntry entries[33];
+    for (FilterEntry& entry : entries) {
+        entry = stage(&kMoves, 3, 0);
+    }
+    FilterId failed = FilterId::none;
+    EXPECT_TRUE(FilterPipeline({entries, 32}).prepare({12, kChunk}, failed) == Status::ok);
+    EXPECT_TRUE(FilterPipeline({entries, 33}).prepare({12, kChunk}, failed) == Status::invalid_argument);
+}
+
 TEST(FilterPipeline, DecodingRefuses) {
     fill(0);
     FilterId failed = FilterId::none;
     Bytes place;
+    {
+        // Bytes that stand elsewhere than where stored_place() says, and too little room.
+        FilterEntry one[] = {stage(&kMoves, 1, 4)};
+        const FilterPipeline moves{one};
+        static std::byte elsewhere[kChunk + 4];
+        const std::size_t need = moves.decode_need(kChunk, kChunk + 4, 0);
+        ASSERT_TRUE(moves.stored_place(kChunk + 4, 0, chunk, {work, need}, place) == Status::ok);
+        EXPECT_TRUE(moves.decode(elsewhere, 0, chunk, {work, need}, failed) == Status::invalid_argument);
+        EXPECT_TRUE(moves.decode(place, 0, chunk, {work, need - 1}, failed) == Status::over_budget);
+        EXPECT_TRUE(chunk_is_copy());
+    }
     // A filter that this program lacks, also when it is optional: the bytes did go through it.
     FilterEntry missing[] = {stage(nullptr, 1, 0, true), stage(&kMoves, 1, 4)};
     const FilterPipeline lacking{missing};
