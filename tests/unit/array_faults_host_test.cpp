@@ -1,0 +1,225 @@
+// Chunk indexes that are arrays, of small pages and in a small cache, while every allocation and every call of the
+// driver fails in turn: a change that fails changes nothing and can be made again, and what was committed is there when
+// the file is opened after a fault from which it did not recover.
+#include "world.hpp"
+
+#if H5MOTE_WRITE && H5MOTE_ALL_FORMATS && H5MOTE_FIXED_CHUNKS
+
+#include "extensible_array.hpp"
+#include "fixed_array.hpp"
+#include "promising_driver.hpp"
+#include "storage_bench.hpp"
+
+#include <cstdio>
+#include <memory>
+#include <string>
+
+using namespace h5mote;
+using namespace h5mote_test;
+
+namespace {
+
+constexpr unsigned kElements = 120;
+constexpr unsigned kChanges = 60;
+
+using Values = std::vector<unsigned>;  // of each element; 0: never set
+
+struct Fault {
+    const char* name;
+    std::uint64_t allocations;
+    unsigned calls;
+    bool persistent;
+};
+
+constexpr Fault kFaults[] = {
+    {"one allocation", 1, 0, false},
+    {"every allocation", ~std::uint64_t{0}, 0, true},
+    {"one read", 0, kReadCall, false},
+    {"every call", 0, kAllCalls, true},
+    {"one change", 0, kAllCalls & ~unsigned{kReadCall}, false},
+};
+
+ChunkLocation location_of(unsigned value, bool filtered) {
+    ChunkLocation location;
+    location.address = value == 0 ? kUndefinedAddress : 100000 + Address{value} * 3;
+    location.size = filtered && value != 0 ? value : 0;
+    location.mask = filtered && value != 0 ? value & 7U : 0;
+    return location;
+}
+
+Status create(FixedArray& array, FileState& file, std::uint8_t width, Address& address) {
+    return array.create(file, kElements, 4, width, address);
+}
+
+Status create(ExtensibleArray& array, FileState& file, std::uint8_t width, Address& address) {
+    ExtensibleArrayParameters parameters;
+    parameters.page_bits = 3;
+    parameters.data_block_min_elements = 4;
+    parameters.super_block_min_pointers = 2;
+    return array.create(file, parameters, width, address);
+}
+
+Status set(FixedArray& array, unsigned index, const ChunkLocation& location) { return array.set(index, location); }
+
+Status set(ExtensibleArray& array, unsigned index, const ChunkLocation& location) {
+    return array.set(index, location, 0, 1);
+}
+
+// The element that change number `n` gives the value n + 1.
+unsigned index_of(unsigned n) { return n * 47 % kElements / (1 + n % 3); }
+
+// An array in a file, and what may fail below it.
+template <typename Array>
+struct Rig {
+    Rig(std::size_t cache, bool filtered, unsigned each)
+        : filtered_(filtered), width_(filtered ? std::uint8_t{3} : std::uint8_t{0}), each_(each) {
+        library.set_free_list_limits({0, 0});  // so that every allocation can fail
+        access.metadata_cache = cache;
+        state = std::make_unique<FileState>(library, driver);
+        EXPECT_EQ(state->create(access, {}), Status::ok);
+        EXPECT_EQ(create(array, *state, width_, address), Status::ok);
+        EXPECT_EQ(state->commit(), Status::ok);
+    }
+    ~Rig() {
+        state->abandon();
+        state.reset();
+        EXPECT_EQ(memory.blocks(), 0U);
+    }
+    void arm(const Fault& fault, std::uint64_t k) {
+        if (fault.allocations != 0) {
+            refusing.arm(k, fault.allocations);
+            return;
+        }
+        DriverFault at;
+        at.at = k;
+        at.calls = fault.calls;
+        at.persistent = fault.persistent;
+        driver.arm(at);
+    }
+    bool disarm() {
+        const bool failed = refusing.failures() + driver.failures() != 0;
+        refusing.arm(0, 0);
+        driver.arm({});
+        return failed;
+    }
+    /// Makes the changes from number `n` on, which is then that of the one that failed.
+    Status change(unsigned& n) {
+        for (; n < kChanges; ++n) {
+            const unsigned index = index_of(n);
+            if (n != set_) {
+                H5MOTE_TRY(set(array, index, location_of(n + 1, filtered_)));
+                now[index] = n + 1;
+                set_ = n;
+            }
+            if (n % each_ == each_ - 1) {
+                H5MOTE_TRY(state->commit());
+                committed = now;
+            }
+        }
+        return Status::ok;
+    }
+    Values found() {
+        Values values(kElements);
+        for (unsigned i = 0; i < kElements; ++i) {
+            ChunkLocation location;
+            EXPECT_EQ(array.find(i, location), Status::ok);
+            const unsigned value =
+                location.address == kUndefinedAddress ? 0 : static_cast<unsigned>((location.address - 100000) / 3);
+            const ChunkLocation expected = location_of(value, filtered_);
+            EXPECT_TRUE(location.address == expected.address && location.size == expected.size &&
+                        location.mask == expected.mask);
+            values[i] = value;
+        }
+        return values;
+    }
+    /// What the storage has, without what was not committed.
+    void reopen() {
+        state->abandon();
+        state = std::make_unique<FileState>(library, driver);
+        ASSERT_EQ(state->open(access), Status::ok);
+        array = Array();
+        ASSERT_EQ(array.open(*state, address, width_), Status::ok);
+    }
+
+    MallocAllocator memory;
+    RefusingAllocator refusing{memory};
+    MallocAllocator bytes;
+    GrowingMemoryDriver storage{bytes, std::size_t{1} << 22};
+    PromisingDriver promising{storage, with_unit(512)};
+    FailingDriver driver{promising};
+    NullPort port;
+    Library library{refusing, port};
+    FileAccess access;
+    std::unique_ptr<FileState> state;
+    Array array;
+    Address address = 0;
+    Values now = Values(kElements, 0);
+    Values committed = now;
+
+private:
+    bool filtered_;
+    std::uint8_t width_;
+    unsigned each_;       // changes a commit
+    unsigned set_ = ~0U;  // the change that was made last
+};
+
+template <typename Array>
+void fail_each(std::size_t cache, bool filtered, unsigned each, unsigned& points) {
+    for (const Fault& fault : kFaults) {
+        bool failed = true;
+        for (std::uint64_t k = 1; failed; k += 1 + k / 100) {
+            SCOPED_TRACE(std::string(fault.name) + " " + std::to_string(k) + ", cache " + std::to_string(cache) +
+                         (filtered ? ", filtered, " : ", ") + std::to_string(each) + " a commit");
+            Rig<Array> rig(cache, filtered, each);
+            rig.arm(fault, k);
+            unsigned n = 0;
+            const Status status = rig.change(n);
+            failed = rig.disarm();
+            points += failed ? 1U : 0U;
+            if (status != Status::ok) {
+                ASSERT_TRUE(failed && status == (fault.calls != 0 ? Status::io_error : Status::out_of_memory))
+                    << to_string(status);
+                ASSERT_EQ(rig.found(), rig.now) << "after change " << n;
+            }
+            if (fault.persistent) {
+                // Each element is what it was when it was committed, or what it has become since: the cache commits,
+                // too, when it has no room.
+                rig.reopen();
+                const Values found = rig.found();
+                for (unsigned i = 0; i < kElements; ++i) {
+                    ASSERT_TRUE(found[i] == rig.committed[i] ||
+                                (found[i] > rig.committed[i] && found[i] <= rig.now[i] && index_of(found[i] - 1) == i))
+                        << i;
+                }
+                continue;
+            }
+            ASSERT_EQ(rig.change(n), Status::ok);
+            ASSERT_EQ(rig.state->commit(), Status::ok);
+            ASSERT_EQ(rig.found(), rig.now);
+            rig.reopen();
+            ASSERT_EQ(rig.found(), rig.now);
+        }
+    }
+}
+
+template <typename Array>
+void fail_each() {
+    unsigned points = 0;
+    for (const std::size_t cache : {1024U, 1280U, 1536U, 2048U, 4096U}) {
+        for (const bool filtered : {false, true}) {
+            for (const unsigned each : {4U, 100U}) {
+                fail_each<Array>(cache, filtered, each, points);
+            }
+        }
+    }
+    std::printf("%u points\n", points);
+    EXPECT_GT(points, 1000U);
+}
+
+}  // namespace
+
+TEST(ArrayFaults, FixedArray) { fail_each<FixedArray>(); }
+
+TEST(ArrayFaults, ExtensibleArray) { fail_each<ExtensibleArray>(); }
+
+#endif
