@@ -420,6 +420,55 @@ TEST(FractalHeap, DamagedHeaders) {
     EXPECT_EQ(heap.open(*model.file, sizeof bench_storage - 20), Status::corrupt_file);
 }
 
+// Two fields at once, each of a value that some heap has: what the header then promises is not there.
+TEST(FractalHeap, HeadersOfOtherHeaps) {
+    struct Field {
+        unsigned offset;
+        unsigned width;
+        std::uint64_t value;
+    };
+    // As above; also the flags at 9, the largest managed object at 10, the root at 132.
+    const Field fields[] = {
+        {5, 2, 5},         {5, 2, 8},          {5, 2, 40},       {9, 1, 0},      {9, 1, 3},          {10, 4, 0},
+        {10, 4, 1},        {10, 4, 70000},     {10, 4, ~0U},     {110, 2, 1},    {110, 2, 2},        {110, 2, 8},
+        {110, 2, 1024},    {112, 8, 1},        {112, 8, 64},     {112, 8, 4096}, {112, 8, 1U << 31}, {120, 8, 64},
+        {120, 8, 4096},    {120, 8, 1U << 31}, {128, 2, 7},      {128, 2, 10},   {128, 2, 40},       {128, 2, 63},
+        {132, 8, kHeader}, {132, 8, kBlocks},  {132, 8, kInner}, {140, 2, 0},    {140, 2, 1},        {140, 2, 6},
+        {140, 2, 11},      {140, 2, 54},
+    };
+    HeapFile model;
+    unsigned opened = 0;
+    for (const Field& first : fields) {
+        for (const Field& second : fields) {
+            model.write_header();
+            store_uint(model.file.at(kHeader + first.offset), first.width, first.value);
+            store_uint(model.file.at(kHeader + second.offset), second.width, second.value);
+            model.file.seal(kHeader, model.header_size);
+            FractalHeap heap;
+            const Status status = heap.open(*model.file, kHeader);
+            EXPECT_TRUE(status == Status::ok || status == Status::corrupt_file);
+            if (status != Status::ok) {
+                continue;
+            }
+            ++opened;
+            for (const Address offset : {Address{30}, model.inner_offset + 30, Address{0xfff0}}) {
+                std::byte id[40] = {};
+                store_uint(id + 1, 2, offset);
+                id[3] = id[4] = std::byte{1};
+                MetadataWindow window;
+                const Status found = heap.object(id, window);
+                EXPECT_TRUE(found == Status::ok || found == Status::corrupt_file);
+                EXPECT_TRUE(found != Status::ok || window.size() <= 70000);
+            }
+            BlockSum sum;
+            const Status walked = heap.walk(sum);
+            EXPECT_TRUE(walked == Status::ok || walked == Status::corrupt_file);
+            EXPECT_LT(sum.blocks, 30U);
+        }
+    }
+    EXPECT_GT(opened, 100U);
+}
+
 TEST(FractalHeap, DamagedBlocks) {
     struct Damage {
         Address address;
