@@ -48,9 +48,6 @@ protected:
             if (location.address == kUndefinedAddress) {
                 continue;
             }
-            if (index + i >= most_) {
-                (void)checker_.bad(ProblemKind::extent, CheckPart::chunk, address, location.address);
-            }
             // What a power cut left behind the current extent nobody asks for.
             if (index + i >= highest_ && index + i < now_) {
                 highest_ = index + i + 1;
@@ -64,9 +61,8 @@ protected:
     Checker& checker_;
     const CheckPart part_;
     const ChunkElementFormat element_;
-    std::uint64_t most_ = ~std::uint64_t{0};  // chunks of the largest extent
-    std::uint64_t now_ = ~std::uint64_t{0};   // chunks of the current one
-    std::uint64_t highest_ = 0;               // element within it that is set, + 1
+    std::uint64_t now_ = ~std::uint64_t{0};  // chunks of the current extent
+    std::uint64_t highest_ = 0;              // element within it that is set, + 1
 };
 
 class FixedCheck final : public ArrayCheck {
@@ -89,9 +85,9 @@ public:
         if (element_size != element_.size() || page_bits == 0 || page_bits > 31) {
             return checker_.bad(ProblemKind::malformed, part_, header);
         }
-        most_ = dataset_.most_chunks();
-        if (count != most_) {
-            return checker_.bad(ProblemKind::count, part_, header, most_);
+        const std::uint64_t most = dataset_.most_chunks();
+        if (count != most) {
+            return checker_.bad(ProblemKind::count, part_, header, most);
         }
         if (block == kUndefinedAddress) {
             return Status::ok;
@@ -144,7 +140,6 @@ public:
     Status run(Address header) noexcept {
         header_ = header;
         H5MOTE_TRY(read_header());
-        most_ = dataset_.most_chunks();
         now_ = dataset_.chunks_now();
         if (index_block_ == kUndefinedAddress) {
             return Status::ok;

@@ -112,9 +112,6 @@ Status Checker::open(CheckPart part, Address address, Address size, bool checksu
 Status UsedBlocks::block(BlockKind kind, Address address, Address size) noexcept {
     CheckPart part = tree_;
     switch (kind) {
-        case BlockKind::symbol_node:
-            part = CheckPart::symbol_table_node;
-            break;
         case BlockKind::local_heap_header:
         case BlockKind::local_heap_data:
             part = CheckPart::local_heap;

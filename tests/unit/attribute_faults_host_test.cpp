@@ -569,6 +569,50 @@ TEST(ReferenceFaults, CutOffAndMistaken) {
     EXPECT_GT(refused, 500U);
 }
 
+// What is asked for wrongly is told, and a value or a name that is not there is empty.
+TEST(ReferenceFaults, WrongQuestions) {
+    FaultyFile with(references().images, "main");
+    Library library(with.heap, with.port);
+    auto file = File::open(library, with.main, with.access());
+    ASSERT_EQ(file.status(), Status::ok);
+    const Group root = file->root();
+    Image id(kAddress + 4);
+    std::uint64_t size = 7;
+    for (std::size_t length = 0; length < kAddress; ++length) {
+        EXPECT_EQ(root.variable_size({id.data(), length}, size), Status::invalid_argument);
+    }
+    for (const unsigned fill : {0U, 0xffU}) {
+        std::fill(id.begin(), id.end(), static_cast<std::byte>(fill));
+        size = 7;
+        EXPECT_EQ(root.variable_size({id.data(), id.size()}, size), Status::ok);
+        EXPECT_EQ(size, 0U);
+    }
+    SelectionSet region(library);
+    Object target;
+    for (const Kind& kind : kKinds) {
+        const Image stored = references().whole(kind);
+        const ConstBytes bytes{stored.data(), stored.size()};
+        const bool has_region = kind.type == ReferenceType::region1 || kind.type == ReferenceType::region2;
+        EXPECT_EQ(root.reference_region(kind.type, bytes, target, region),
+                  has_region ? Status::ok : Status::invalid_argument);
+        if (kind.type < ReferenceType::object2) {
+            continue;
+        }
+        char text[64];
+        std::size_t length = 99;
+        const std::size_t whole = kind.other_file ? sizeof kOther - 1 : 0;
+        EXPECT_EQ(root.reference_file_name(bytes, {text, 1}, length),
+                  whole > 1 ? Status::invalid_argument : Status::ok);
+        EXPECT_EQ(length, whole);
+        EXPECT_EQ(root.reference_file_name(bytes, {}, length), Status::ok);
+        EXPECT_EQ(length, whole);
+        EXPECT_EQ(root.reference_attribute_name(bytes, {text, whole + 4}, length), Status::ok);
+        EXPECT_EQ(length, kind.type == ReferenceType::attribute ? 4U : 0U);
+    }
+    std::size_t length = 0;
+    EXPECT_EQ(root.reference_file_name({}, {}, length), Status::invalid_argument);
+}
+
 }  // namespace
 
 #endif

@@ -320,6 +320,35 @@ void mistake_each_address(const MadeFile& made, Totals& totals) {
     }
 }
 
+// Extents, and largest ones, that the index of the chunks was not made for. Dataspace message: version 2 | rank | flags
+// 1 | type 1 | dimensions | largest dimensions.
+void change_the_extent(const MadeFile& made, Totals& totals) {
+    const std::size_t rank = made.name.find("B-tree 2") == 0 ? 2 : 1;
+    const std::byte simple[] = {std::byte{2}, static_cast<std::byte>(rank), std::byte{1}, std::byte{1}};
+    const auto at = std::search(made.image.begin(), made.image.end(), std::begin(simple), std::end(simple));
+    if (made.image[8] < std::byte{2} || at == made.image.end()) {
+        return;
+    }
+    Damage damage(made, totals);
+    ASSERT_TRUE(damage.sound());
+    const auto first = static_cast<std::size_t>(at - made.image.begin()) + 4;
+    const auto stored = [&](std::size_t i) { return load_le<std::uint64_t>(made.image.data() + first + 8 * i); };
+    constexpr std::uint64_t kOne = 1;
+    for (std::size_t d = 0; d < rank; ++d) {
+        const std::uint64_t most = stored(rank + d);
+        for (const std::uint64_t now : {std::uint64_t{0}, kOne, stored(d), stored(d) + 9, kOne << 32, kOne << 62,
+                                        (kOne << 63) + 1, ~std::uint64_t{0} - 1, ~std::uint64_t{0}}) {
+            for (const std::uint64_t largest : {now, most, most + 9, kOne << 32, kOne << 62, ~std::uint64_t{0}}) {
+                Image bytes(made.image.begin() + static_cast<std::ptrdiff_t>(first),
+                            made.image.begin() + static_cast<std::ptrdiff_t>(first + 16 * rank));
+                store_le<std::uint64_t>(bytes.data() + 8 * d, now);
+                store_le<std::uint64_t>(bytes.data() + 8 * (rank + d), largest);
+                damage.replace(first, bytes, true, ": " + std::to_string(now) + " of " + std::to_string(largest));
+            }
+        }
+    }
+}
+
 void damage_all(const std::vector<MadeFile>& files, void (*damage)(const MadeFile&, Totals&), unsigned points) {
     Totals totals;
     for (const MadeFile& made : files) {
@@ -339,6 +368,8 @@ TEST(CheckDamage, FindsWhatReadingRefusesInChunks) { damage_all(files_of_chunks(
 TEST(CheckDamage, FindsWhatReadingRefusesInObjects) { damage_all(files_of_objects(), change_each_byte, 10000); }
 
 TEST(CheckDamage, AddressesOfOtherBlocksInChunks) { damage_all(files_of_chunks(), mistake_each_address, 500); }
+
+TEST(CheckDamage, ExtentsThatTheChunksDoNotFit) { damage_all(files_of_chunks(), change_the_extent, 500); }
 
 TEST(CheckDamage, AddressesOfOtherBlocksInObjects) { damage_all(files_of_objects(), mistake_each_address, 500); }
 
