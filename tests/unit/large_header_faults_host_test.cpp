@@ -97,12 +97,36 @@ unsigned sweep(const Images& images, Ask ask) {
     FaultyFile file(images, kFile);
     return file.sweep<Seen>([ask](Library& library, FaultyFile& with, Seen& seen) {
         FileAccess access = with.access();
-        access.metadata_cache = 1024;
+        access.metadata_cache = 700;
         auto opened = File::open(library, with.main, access);
         H5MOTE_TRY(opened.status());
         Group root = opened->root();
         return ask(root, seen);
     });
+}
+
+Status attributes(Group& root, const char* path, Seen& seen) {
+    auto object = root.open_object(path);
+    H5MOTE_TRY(object.status());
+    AttributeIterator iterator(*object);
+    Attribute attribute;
+    Status status;
+    while ((status = iterator.next(attribute)) == Status::ok) {
+        seen.push_back(attribute.name().size());
+    }
+    return status == Status::not_found ? Status::ok : status;
+}
+
+Status links(Group& root, Seen& seen) {
+    auto group = root.open_group("group");
+    H5MOTE_TRY(group.status());
+    LinkIterator iterator(*group);
+    Link link;
+    Status status;
+    while ((status = iterator.next(link)) == Status::ok) {
+        seen.push_back(link.name().size());
+    }
+    return status == Status::not_found ? Status::ok : status;
 }
 
 TEST(LargeHeaderFaults, NothingPassesForWhatIsNotThere) {
@@ -117,6 +141,9 @@ TEST(LargeHeaderFaults, NothingPassesForWhatIsNotThere) {
             seen = {count};
             return Status::ok;
         },
+        [](Group& root, Seen& seen) { return attributes(root, "group", seen); },
+        [](Group& root, Seen& seen) { return attributes(root, "data", seen); },
+        links,
         [](Group& root, Seen& seen) { return find(root, name_of(57), seen); },
         [](Group& root, Seen& seen) { return find(root, name_of(44), seen); },
         [](Group& root, Seen& seen) { return find(root, "none", seen); },
