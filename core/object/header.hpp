@@ -22,7 +22,8 @@ public:
     void clear() noexcept;
     /// out_of_memory.
     Status push(Address address, std::uint32_t size) noexcept;
-    void pop(Address& address, std::uint32_t& size) noexcept;
+    void front(Address& address, std::uint32_t& size) noexcept;
+    void pop() noexcept;
 
 private:
     struct Block {

@@ -39,17 +39,20 @@ Status PendingBlocks::push(Address address, std::uint32_t size) noexcept {
     return Status::ok;
 }
 
-void PendingBlocks::pop(Address& address, std::uint32_t& size) noexcept {
+void PendingBlocks::front(Address& address, std::uint32_t& size) noexcept {
     address = at(0).address;
     size = at(0).size;
+}
+
+void PendingBlocks::pop() noexcept {
     ++first_;
     --count_;
 }
 
+// Until the caller says where the messages begin there are none in it: after an error next() opens the block again.
 Status MessageIterator::open_block(Address address, Address size) noexcept {
     // More bytes than the file has can only come from blocks that are visited again.
-    visited_ += size;
-    if (visited_ > file_.space.end() || !file_.contains(address, size) || blocks_ == kMaxBlocks) {
+    if (!file_.contains(address, size) || visited_ > file_.space.end() - size || blocks_ == kMaxBlocks) {
         return file_.context.fail(Module::object, H5MOTE_HERE, Status::corrupt_file, 0, address);
     }
     block_.reset();
@@ -57,6 +60,7 @@ Status MessageIterator::open_block(Address address, Address size) noexcept {
     block_address_ = address;
     block_size_ = static_cast<std::uint32_t>(size);
     end_ = block_size_ - (prefix_.version == 1 ? 0U : static_cast<std::uint32_t>(kHeaderChecksumSize));
+    at_ = end_;
     return hold_block();
 }
 
@@ -97,6 +101,7 @@ Status MessageIterator::read_prefix() noexcept {
 Status MessageIterator::open_first() noexcept {
     H5MOTE_TRY(read_prefix());
     H5MOTE_TRY(open_block(address_, prefix_.block_size()));
+    visited_ = block_size_;
     header_flags_ = prefix_.flags;
     at_ = prefix_.size;
     return Status::ok;
@@ -125,35 +130,43 @@ Status MessageIterator::open_continuation() noexcept {
     }
     Address address = 0;
     std::uint32_t size = 0;
-    pending_.pop(address, size);
+    pending_.front(address, size);
     const std::size_t least = prefix_.version == 1 ? kOldMessageHeader : kContinuationPrefix + kHeaderChecksumSize;
     if (size < least) {
         return file_.context.fail(Module::object, H5MOTE_HERE, Status::corrupt_file, 0, address);
     }
     H5MOTE_TRY(open_block(address, size));
-    at_ = 0;
-    if (prefix_.version == 1) {
-        return Status::ok;
+    std::uint32_t first = 0;
+    if (prefix_.version != 1) {
+        ConstBytes signature;
+        if (block_) {
+            signature = block_->image();
+        } else {
+            H5MOTE_TRY(window_.view(0, kContinuationPrefix, signature));
+        }
+        if (load_le<std::uint32_t>(signature.data()) != kContinuationSignature) {
+            return file_.context.fail(Module::object, H5MOTE_HERE, Status::corrupt_file, 0, address);
+        }
+        first = kContinuationPrefix;
     }
-    ConstBytes signature;
-    if (block_) {
-        signature = block_->image();
-    } else {
-        H5MOTE_TRY(window_.view(0, kContinuationPrefix, signature));
-    }
-    at_ = kContinuationPrefix;
-    return load_le<std::uint32_t>(signature.data()) == kContinuationSignature
-               ? Status::ok
-               : file_.context.fail(Module::object, H5MOTE_HERE, Status::corrupt_file, 0, address);
+    pending_.pop();
+    visited_ += size;
+    at_ = first;
+    return Status::ok;
 }
 
 Status MessageIterator::add_continuation() noexcept {
     Reader reader(body());
     const Address address = file_.shape().read_addr(reader);
     const Address size = file_.shape().read_size(reader);
-    return reader.ok() && size <= 0x7fffffffU
-               ? pending_.push(address, static_cast<std::uint32_t>(size))
-               : file_.context.fail(Module::object, H5MOTE_HERE, Status::corrupt_file, type_, address_);
+    if (!reader.ok() || size > 0x7fffffffU) {
+        return file_.context.fail(Module::object, H5MOTE_HERE, Status::corrupt_file, type_, address_);
+    }
+    const Status status = pending_.push(address, static_cast<std::uint32_t>(size));
+    if (status != Status::ok) {
+        at_ = body_ - static_cast<std::uint32_t>(header_size());  // next() comes to it again
+    }
+    return status;
 }
 
 void MessageIterator::pass_links(ConstBytes name) noexcept {

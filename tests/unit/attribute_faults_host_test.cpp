@@ -156,11 +156,14 @@ bool is_part_of(const std::vector<std::string>& names, const std::vector<std::st
 TEST(AttributeFaults, WalksGoOnAfterAnError) {
     unsigned errors = 0;
     for (const char* image : {"old", "new", "shared"}) {
-        for (const char* name : {"few", "many"}) {
+        for (const auto& [name, cache] :
+             {std::pair{"few", 2048U}, std::pair{"many", 2048U}, std::pair{"few", 700U}, std::pair{"many", 700U}}) {
             for (const IndexOrder order : {IndexOrder::native, IndexOrder::name, IndexOrder::creation}) {
                 FaultyFile with(attribute_images(), image);
                 Library library(with.failing, with.port);
-                auto file = File::open(library, with.main, with.access());
+                FileAccess access = with.access();
+                access.metadata_cache = cache;
+                auto file = File::open(library, with.main, access);
                 ASSERT_EQ(file.status(), Status::ok);
                 auto group = file->root().open_group(name);
                 ASSERT_EQ(group.status(), Status::ok);
