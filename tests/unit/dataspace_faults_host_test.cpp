@@ -200,17 +200,20 @@ std::vector<Change> changes(Random& random, const Dataspace& space, Context& con
                    ? decode_selection(context, {buffer, writer.written()}, 0, set, consumed)
                    : encoded;
     });
-    for (const unsigned rank : {1U, 2U, 3U}) {
+    // Of a regular hyperslab, and of whatever the set is.
+    for (const bool own : {false, true}) {
+        for (const unsigned rank : {1U, 2U, 3U}) {
+            all.emplace_back([=](SelectionSet& set) {
+                Dataspace projected;
+                std::uint64_t offset = 0;
+                return project_rank(own ? set.view() : c.selection(), space, rank, set, projected, offset);
+            });
+        }
         all.emplace_back([=](SelectionSet& set) {
-            Dataspace projected;
-            std::uint64_t offset = 0;
-            return project_rank(c.selection(), space, rank, set, projected, offset);
+            const Selection source = own ? set.view() : c.selection();
+            return project_intersection(source, space, source, space, Selection::points(2, span(points)), set);
         });
     }
-    all.emplace_back([=](SelectionSet& set) {
-        const Selection source = c.selection();
-        return project_intersection(source, space, source, space, Selection::points(2, span(points)), set);
-    });
     return all;
 }
 
