@@ -1,6 +1,7 @@
 #include "block_decoder.hpp"
 
 #include "checked.hpp"
+#include "dataset_state.hpp"
 #include "pipeline.hpp"
 #include "pipeline_message.hpp"
 
@@ -9,10 +10,7 @@
 namespace h5mote {
 namespace {
 
-Status load_entries(Context& context, ConstBytes message, FilterEntry* entries) noexcept {
-    PipelineReader reader(message);
-    unsigned count = 0;
-    H5MOTE_TRY(reader.count(context, count));
+Status load_entries(Context& context, PipelineReader& reader, unsigned count, FilterEntry* entries) noexcept {
     for (unsigned i = 0; i < count; ++i) {
         auto* const entry = ::new (static_cast<void*>(entries + i)) FilterEntry;
         H5MOTE_TRY(reader.next(context, entry->spec));
@@ -50,7 +48,8 @@ Status PipelineBlockDecoder::decode(FileState& file, ConstBytes pipeline, std::u
     Context& context = file.context;
     unsigned count = 0;
     std::size_t size = 0;
-    H5MOTE_TRY(PipelineReader(pipeline).count(context, count));
+    PipelineReader reader(pipeline);
+    H5MOTE_TRY(reader.count(context, count));
     if (!to_size(stored, size)) {
         return context.fail(Module::filter, H5MOTE_HERE, Status::corrupt_file, 0, address);
     }
@@ -60,17 +59,12 @@ Status PipelineBlockDecoder::decode(FileState& file, ConstBytes pipeline, std::u
         return Status::out_of_memory;
     }
     FilterId failed = FilterId::none;
-    Status status = load_entries(context, pipeline, entries);
+    Status status = load_entries(context, reader, count, entries);
     if (status == Status::ok) {
         status = run(file, FilterPipeline(Span<FilterEntry>(entries, count)), mask, address, size, to, failed);
     }
     context.release(MemoryKind::filter, entries, bytes);
-    if (status == Status::unsupported) {
-        return context.unsupported(Module::filter, H5MOTE_HERE, Feature::filter, static_cast<std::uint32_t>(failed));
-    }
-    return status == Status::ok
-               ? Status::ok
-               : context.fail(Module::filter, H5MOTE_HERE, status, static_cast<std::uint32_t>(failed), address);
+    return tell_filter(context, H5MOTE_HERE, status, failed, address);
 }
 
 }  // namespace h5mote

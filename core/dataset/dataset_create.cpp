@@ -150,13 +150,7 @@ Status NewDataset::plan_filters() noexcept {
     FilterId failed = FilterId::none;
     const FilterTarget target{type_.size(), static_cast<std::uint32_t>(shape_.chunk_bytes)};
     const Status status = FilterPipeline(Span<FilterEntry>(filters_, create_.filters.size())).prepare(target, failed);
-    if (status == Status::unsupported) {
-        return file_.context.unsupported(Module::filter, H5MOTE_HERE, Feature::filter,
-                                         static_cast<std::uint32_t>(failed));
-    }
-    return status == Status::ok
-               ? Status::ok
-               : file_.context.fail(Module::filter, H5MOTE_HERE, status, static_cast<std::uint32_t>(failed));
+    return tell_filter(file_.context, H5MOTE_HERE, status, failed);
 #else
     return file_.context.unsupported(Module::filter, H5MOTE_HERE, Feature::filter);
 #endif

@@ -54,6 +54,15 @@ Status DatasetState::read_chunk(ChunkSlot& slot, const ChunkLocation& location) 
 }
 
 #if H5MOTE_FILTERS
+Status tell_filter(Context& context, SourcePlace place, Status status, FilterId failed,
+                   std::uint64_t address) noexcept {
+    const auto id = static_cast<std::uint32_t>(failed);
+    if (status == Status::unsupported) {
+        return context.unsupported(Module::filter, place, Feature::filter, id);
+    }
+    return status == Status::ok ? Status::ok : context.fail(Module::filter, place, status, id, address);
+}
+
 Status DatasetState::read_filtered(const ChunkLocation& location, Bytes chunk) noexcept {
     FileState& file = *file_;
     const Address bytes = location.size;
@@ -74,13 +83,7 @@ Status DatasetState::read_filtered(const ChunkLocation& location, Bytes chunk) n
         H5MOTE_TRY(file.driver.read(Usage::raw_data, location.address, place));
         status = filters.decode(place, location.mask, chunk, work, failed);
     }
-    if (status == Status::unsupported) {
-        return file.context.unsupported(Module::filter, H5MOTE_HERE, Feature::filter,
-                                        static_cast<std::uint32_t>(failed));
-    }
-    return status == Status::ok ? Status::ok
-                                : file.context.fail(Module::filter, H5MOTE_HERE, status,
-                                                    static_cast<std::uint32_t>(failed), location.address);
+    return tell_filter(file.context, H5MOTE_HERE, status, failed, location.address);
 }
 
 #endif
@@ -219,10 +222,15 @@ Status DatasetState::write_back(ChunkSlot& slot) noexcept {
     return Status::ok;
 }
 
+// A chunk that cannot be encoded is told now, and not by the flush.
 Status DatasetState::reserve_scratch() noexcept {
     if constexpr (H5MOTE_FILTERS != 0) {
         if (!changed_ && filtered()) {
-            return file_->reserve_scratch(pipeline().scratch_need(static_cast<std::size_t>(chunk_bytes_), true));
+            const FilterPipeline filters = pipeline();
+            FilterId failed = FilterId::none;
+            const Status status = filters.can_encode({element_size_, static_cast<std::uint32_t>(chunk_bytes_)}, failed);
+            H5MOTE_TRY(tell_filter(file_->context, H5MOTE_HERE, status, failed));
+            return file_->reserve_scratch(filters.scratch_need(static_cast<std::size_t>(chunk_bytes_), true));
         }
     }
     return Status::ok;
@@ -242,12 +250,7 @@ Status DatasetState::write_filtered(ChunkSlot& slot) noexcept {
     ChunkLocation location;
     FilterId failed = FilterId::none;
     const Status encoded = filters.encode({slot.data(), slot.size}, work, result, location.mask, failed);
-    if (encoded != Status::ok) {
-        return encoded == Status::unsupported
-                   ? file.context.unsupported(Module::filter, H5MOTE_HERE, Feature::filter,
-                                              static_cast<std::uint32_t>(failed))
-                   : file.context.fail(Module::filter, H5MOTE_HERE, encoded, static_cast<std::uint32_t>(failed));
-    }
+    H5MOTE_TRY(tell_filter(file.context, H5MOTE_HERE, encoded, failed));
     location.size = result.size();
     H5MOTE_TRY(file.space.allocate(Usage::raw_data, location.size, location.address));
     file.unsynced = true;

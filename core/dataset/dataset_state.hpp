@@ -11,6 +11,10 @@
 
 namespace h5mote {
 
+/// Tells of a filter that failed: one that is missing, or only reads, is `unsupported` by name.
+Status tell_filter(Context& context, SourcePlace place, Status status, FilterId failed,
+                   std::uint64_t address = 0) noexcept;
+
 /// Shared by the handles of one dataset and known to its file as the owner of chunks in memory. In one block of memory
 /// with the sizes of its dimensions, its filters and their client data.
 ///

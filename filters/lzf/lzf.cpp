@@ -14,11 +14,6 @@ FilterId LzfFilter::id() const noexcept { return FilterId::lzf; }
 
 const char* LzfFilter::name() const noexcept { return "lzf"; }
 
-Status LzfFilter::encode(const FilterSpec& /*spec*/, ConstBytes /*in*/, Bytes /*out*/, std::size_t& /*size*/,
-                         Bytes /*scratch*/) const noexcept {
-    return Status::unsupported;
-}
-
 Status LzfFilter::decode(const FilterSpec& /*spec*/, ConstBytes in, Bytes out, std::size_t& size,
                          Bytes /*scratch*/) const noexcept {
     Reader reader(in);

@@ -124,11 +124,6 @@ bool Unpacker::compound(std::size_t at, std::uint32_t size, unsigned depth) noex
 
 FilterId NbitFilter::id() const noexcept { return FilterId::nbit; }
 
-Status NbitFilter::encode(const FilterSpec& /*spec*/, ConstBytes /*in*/, Bytes /*out*/, std::size_t& /*size*/,
-                          Bytes /*scratch*/) const noexcept {
-    return Status::unsupported;
-}
-
 Status NbitFilter::decode(const FilterSpec& spec, ConstBytes in, Bytes out, std::size_t& size,
                           Bytes /*scratch*/) const noexcept {
     if (spec.value_count == 0 || spec.value(kCount) != spec.value_count) {

@@ -28,20 +28,22 @@ std::uint32_t FilterPipeline::skip_all() const noexcept {
     return entries_.size() >= 32 ? ~0U : (1U << entries_.size()) - 1;
 }
 
+Status FilterPipeline::can_encode(const FilterTarget& target, FilterId& failed) const noexcept {
+    for (const FilterEntry& entry : entries_) {
+        failed = entry.spec.id;
+        if (!entry.spec.optional) {
+            H5MOTE_TRY(entry.filter == nullptr ? Status::unsupported : entry.filter->can_apply(entry.spec, target));
+        }
+    }
+    failed = FilterId::none;
+    return Status::ok;
+}
+
 Status FilterPipeline::prepare(const FilterTarget& target, FilterId& failed) noexcept {
+    H5MOTE_TRY(can_encode(target, failed));
     for (FilterEntry& entry : entries_) {
         failed = entry.spec.id;
-        if (entry.filter == nullptr) {
-            if (!entry.spec.optional) {
-                return Status::unsupported;
-            }
-            continue;
-        }
-        const Status status = entry.filter->can_apply(entry.spec, target);
-        if (status != Status::ok && !entry.spec.optional) {
-            return status;
-        }
-        H5MOTE_TRY(entry.filter->set_local(entry.spec, target));
+        H5MOTE_TRY(entry.filter == nullptr ? Status::ok : entry.filter->set_local(entry.spec, target));
     }
     failed = FilterId::none;
     return entries_.size() <= 32 ? Status::ok : Status::invalid_argument;

@@ -28,8 +28,10 @@ public:
     /// Filter mask of a chunk that passed no filter at all.
     std::uint32_t skip_all() const noexcept;
 
-    /// Checks and completes the client data at dataset creation (H5Z_can_apply, H5Z_set_local). A missing or
-    /// unsuitable filter is passed over if optional; otherwise unsupported, or what the filter said. `failed` names it.
+    /// Whether chunks can be encoded (H5Z_can_apply): unsupported, or what the filter said, where one that is not
+    /// optional is missing or cannot. `failed` names it.
+    Status can_encode(const FilterTarget& target, FilterId& failed) const noexcept;
+    /// The same at dataset creation, and completes the client data (H5Z_set_local).
     Status prepare(const FilterTarget& target, FilterId& failed) noexcept;
 
     /// Bytes of work memory, aligned to 8, with which any chunk of `chunk_bytes` can be encoded, or decoded again when

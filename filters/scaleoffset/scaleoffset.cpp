@@ -138,11 +138,6 @@ std::size_t ScaleoffsetFilter::encoded_limit(const FilterSpec& /*spec*/, std::si
     return size > SIZE_MAX - kHeader - 1 ? SIZE_MAX : size + kHeader + 1;
 }
 
-Status ScaleoffsetFilter::encode(const FilterSpec& /*spec*/, ConstBytes /*in*/, Bytes /*out*/, std::size_t& /*size*/,
-                                 Bytes /*scratch*/) const noexcept {
-    return Status::unsupported;
-}
-
 Status ScaleoffsetFilter::decode(const FilterSpec& spec, ConstBytes in, Bytes out, std::size_t& size,
                                  Bytes /*scratch*/) const noexcept {
     Packing packing;

@@ -224,11 +224,6 @@ std::size_t SzipFilter::encoded_limit(const FilterSpec& /*spec*/, std::size_t si
     return size > SIZE_MAX - kPrefix ? SIZE_MAX : size + kPrefix;
 }
 
-Status SzipFilter::encode(const FilterSpec& /*spec*/, ConstBytes /*in*/, Bytes /*out*/, std::size_t& /*size*/,
-                          Bytes /*scratch*/) const noexcept {
-    return Status::unsupported;
-}
-
 Status SzipFilter::decode(const FilterSpec& spec, ConstBytes in, Bytes out, std::size_t& size,
                           Bytes /*scratch*/) const noexcept {
     if (in.size() < kPrefix) {

@@ -68,7 +68,7 @@ public:
     /// Name stored in the pipeline message of filters that need one (id >= 256); nullptr otherwise.
     virtual const char* name() const noexcept { return nullptr; }
 
-    /// Whether a dataset can be created with this filter (H5Z_can_apply_func_t). invalid_argument if not.
+    /// Whether a dataset can be created with this filter, or changed (H5Z_can_apply_func_t). invalid_argument if not.
     virtual Status can_apply(const FilterSpec& /*spec*/, const FilterTarget& /*target*/) const noexcept {
         return Status::ok;
     }
@@ -96,6 +96,22 @@ public:
 protected:
     constexpr Filter() = default;
     ~Filter() = default;
+};
+
+/// A filter that only reads. Where it is not optional, datasets can neither be created with it nor changed.
+class DecodingFilter : public Filter {
+public:
+    Status can_apply(const FilterSpec& /*spec*/, const FilterTarget& /*target*/) const noexcept override {
+        return Status::unsupported;
+    }
+    Status encode(const FilterSpec& /*spec*/, ConstBytes /*in*/, Bytes /*out*/, std::size_t& /*size*/,
+                  Bytes /*scratch*/) const noexcept override {
+        return Status::unsupported;
+    }
+
+protected:
+    constexpr DecodingFilter() = default;
+    ~DecodingFilter() = default;
 };
 
 /// Specifications for DatasetCreate::filters.

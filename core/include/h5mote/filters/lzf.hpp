@@ -10,13 +10,11 @@ namespace h5mote {
 /// Filter 32000 of the registry; reading only, encode() is unsupported. Client data: version of the filter, version of
 /// the coding, bytes of a chunk; decode() needs none of them, and no scratch. A repetition of what is not there, or a
 /// code that ends early: corrupt_file.
-class LzfFilter final : public Filter {
+class LzfFilter final : public DecodingFilter {
 public:
     constexpr LzfFilter() = default;
     FilterId id() const noexcept override;
     const char* name() const noexcept override;
-    Status encode(const FilterSpec& spec, ConstBytes in, Bytes out, std::size_t& size,
-                  Bytes scratch) const noexcept override;
     Status decode(const FilterSpec& spec, ConstBytes in, Bytes out, std::size_t& size,
                   Bytes scratch) const noexcept override;
 };

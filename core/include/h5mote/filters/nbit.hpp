@@ -14,12 +14,10 @@ namespace h5mote {
 /// decode() needs no scratch. Types nested deeper than H5MOTE_MAX_TYPE_DEPTH, or that do not fit their own sizes, and
 /// packed bits that end early: corrupt_file.
 /// Specification: "Data Storage - Filter Pipeline Message", filter identification 5.
-class NbitFilter final : public Filter {
+class NbitFilter final : public DecodingFilter {
 public:
     constexpr NbitFilter() = default;
     FilterId id() const noexcept override;
-    Status encode(const FilterSpec& spec, ConstBytes in, Bytes out, std::size_t& size,
-                  Bytes scratch) const noexcept override;
     Status decode(const FilterSpec& spec, ConstBytes in, Bytes out, std::size_t& size,
                   Bytes scratch) const noexcept override;
 };

@@ -15,13 +15,11 @@ namespace h5mote {
 /// taken to come from a little-endian machine, for the HDF5 library stores them in its own order. The scaling that it
 /// never had (E-scale): unsupported. Values that do not fit each other, or packed bits that end early: corrupt_file.
 /// Specification: "Data Storage - Filter Pipeline Message", filter identification 6.
-class ScaleoffsetFilter final : public Filter {
+class ScaleoffsetFilter final : public DecodingFilter {
 public:
     constexpr ScaleoffsetFilter() = default;
     FilterId id() const noexcept override;
     std::size_t encoded_limit(const FilterSpec& spec, std::size_t size) const noexcept override;
-    Status encode(const FilterSpec& spec, ConstBytes in, Bytes out, std::size_t& size,
-                  Bytes scratch) const noexcept override;
     Status decode(const FilterSpec& spec, ConstBytes in, Bytes out, std::size_t& size,
                   Bytes scratch) const noexcept override;
 };

@@ -14,13 +14,11 @@ namespace h5mote {
 /// decode() needs no scratch: samples are written as they are decoded. It takes 1 to 31 bits a pixel, and 32 and 64,
 /// which szip codes as planes of bytes. A stream that ends early or does not fit its options: corrupt_file.
 /// Specification: "Data Storage - Filter Pipeline Message", filter identification 4.
-class SzipFilter final : public Filter {
+class SzipFilter final : public DecodingFilter {
 public:
     constexpr SzipFilter() = default;
     FilterId id() const noexcept override;
     std::size_t encoded_limit(const FilterSpec& spec, std::size_t size) const noexcept override;
-    Status encode(const FilterSpec& spec, ConstBytes in, Bytes out, std::size_t& size,
-                  Bytes scratch) const noexcept override;
     Status decode(const FilterSpec& spec, ConstBytes in, Bytes out, std::size_t& size,
                   Bytes scratch) const noexcept override;
 };
