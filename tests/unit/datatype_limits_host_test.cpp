@@ -158,6 +158,28 @@ TEST(DatatypeLimits, RoundedUpToTheSmallestNormalNumber) {
 }
 #endif
 
+// 80 bits whose first is stored, too, so that numbers need not begin with it.
+TEST(DatatypeLimits, NumbersWithoutAnImpliedBit) {
+    auto type = kLongDouble;
+    type.bytes[1] |= std::byte{1};  // big-endian
+    Bench bench;
+    Conversion conversion;
+    ASSERT_EQ(conversion.prepare(bench.context, DatatypeView(type.view()), kI32), Status::ok);
+    constexpr auto kIn =
+        hex("00000000000040098000000000000000"    // 1024
+            "00000000000040090000000000000000"    // nothing times 1024
+            "0000000000003ffe8000000000000000"    // one half
+            "00000000000040090000000000000001"    // 1024 times next to nothing
+            "000000000000c00a4000000000000000");  // -2048 times one half
+    std::int32_t out[5] = {1, 1, 1, 1, 1};
+    ASSERT_EQ(conversion.run(5, kIn.bytes, 16, reinterpret_cast<std::byte*>(out), 4), Status::ok);
+    for (const std::int32_t& each : out) {
+        const std::int32_t expected[] = {1024, 0, 0, 0, -1024};
+        EXPECT_EQ(load_le<std::uint32_t>(reinterpret_cast<const std::byte*>(&each)),
+                  static_cast<std::uint32_t>(expected[&each - out]));
+    }
+}
+
 TEST(DatatypeLimits, ComplexNumbers) {
     Bench bench;
     Conversion conversion;
