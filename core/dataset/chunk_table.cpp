@@ -56,12 +56,11 @@ Status ChunkTable::open(FileState& file, const LayoutMessage& layout, const Chun
         btree1_.open(file, layout.address, shape.rank, shape.chunk_dims);
         return Status::ok;
     }
-    if (kind_ == ChunkIndex::btree2) {
-        return open_btree2(layout);
-    }
-#endif
+    return open_btree2(layout);  // no other index is decoded
+#else
     return file.context.unsupported(Module::index, H5MOTE_HERE, Feature::chunk_index,
                                     static_cast<std::uint32_t>(kind_));
+#endif
 }
 
 void ChunkTable::discard_fresh(FileState& file, const LayoutMessage& layout, const ChunkTableShape& shape) noexcept {

@@ -292,8 +292,10 @@ Status DatasetState::open_chunks(const LayoutMessage& layout) noexcept {
     }
     chunk_bytes_ = narrow(bytes);
     shape.chunk_bytes = chunk_bytes_;
-    if ((H5MOTE_PARTIAL_IO == 0 || (filtered() && H5MOTE_ALL_FORMATS == 0)) && !fits_cache()) {
-        return file_->context.fail(Module::dataset, H5MOTE_HERE, Status::over_budget, 0, chunk_bytes_);
+    if constexpr (H5MOTE_ALL_FORMATS == 0) {
+        if ((H5MOTE_PARTIAL_IO == 0 || filtered()) && !fits_cache()) {
+            return file_->context.fail(Module::dataset, H5MOTE_HERE, Status::over_budget, 0, chunk_bytes_);
+        }
     }
     return table_.open(*file_, layout, shape);
 }

@@ -216,6 +216,86 @@ TEST(DatasetDamage, ChunksOutsideOfTheFileAreNoSpace) {
     }
 }
 
+// ---- only read ---------------------------------------------------------------------------------------------------
+
+// What h5mote reads and does not change: the call says so, and nothing has changed.
+TEST(DatasetDamage, LayoutsThatAreOnlyRead) {
+    Hdf5Maker maker(Hdf5Maker::Format::newest);
+    {
+        const hsize_t size[] = {5, 5}, no_end[] = {H5S_UNLIMITED, H5S_UNLIMITED}, chunk[] = {2, 2};
+        const Hdf5Id space(H5Screate_simple(2, size, nullptr), H5Sclose);
+        const Hdf5Id growing(H5Screate_simple(2, size, no_end), H5Sclose);
+        std::int32_t numbers[25] = {};
+        const auto put = [&](const char* name, hid_t extent, hid_t list, bool written) {
+            const Hdf5Id data(H5Dcreate2(maker.file(), name, H5T_STD_I32LE, extent, H5P_DEFAULT, list, H5P_DEFAULT),
+                              H5Dclose);
+            ASSERT_GE(data, 0);
+            ASSERT_TRUE(!written || H5Dwrite(data, H5T_NATIVE_INT32, H5S_ALL, H5S_ALL, H5P_DEFAULT, numbers) >= 0);
+        };
+        const Hdf5Id chunks(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+        H5Pset_chunk(chunks, 2, chunk);
+        put("B-tree 2", growing, chunks, true);
+        const Hdf5Id edges(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+        H5Pset_chunk(edges, 2, chunk);
+        H5Pset_fletcher32(edges);
+        H5Pset_chunk_opts(edges, H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS);
+        put("edges without filters", space, edges, true);
+        const Hdf5Id away(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+        H5Pset_external(away, "elsewhere", 0, 100);
+        put("external", space, away, false);
+        const Hdf5Id mapped(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+        H5Pset_virtual(mapped, space, ".", "B-tree 2", space);
+        put("virtual", space, mapped, false);
+    }
+    const Image image = maker.finish();
+    for (const char* name : {"B-tree 2", "edges without filters", "external", "virtual"}) {
+        for (unsigned how = 0; how < 4; ++how) {
+            SCOPED_TRACE(std::string(name) + " " + std::to_string(how));
+            Rig rig(image);
+            ASSERT_EQ(rig.open(), Status::ok);
+            auto data = rig.file.root().open_dataset(name);
+            ASSERT_EQ(data.status(), Status::ok);
+            Status status = Status::ok;
+            if (how == 0) {
+                status = data->write(Selection::hyperslab({0, 0}, {1, 5}), kNumber.view(), values(5));
+            } else if (how == 1) {
+                status = data->append_records(kValues, 1);
+            } else if (how == 2) {
+                status = data->set_extent({6, 6});
+            } else {
+                EXPECT_EQ(data->close(), Status::ok);
+                status = rig.file.root().unlink(name);
+            }
+            // What no filter passed needs none to go.
+            const bool goes = how == 3 && name[0] == 'e' && name[1] == 'd';
+            EXPECT_EQ(status, goes ? Status::ok : Status::unsupported);
+            EXPECT_EQ(how == 3 ? Status::ok : data->close(), Status::ok);
+            EXPECT_EQ(rig.file.close(), Status::ok);
+            EXPECT_EQ(rig.image() == image, !goes);
+            EXPECT_EQ(rig.memory.blocks(), 0U);
+        }
+    }
+}
+
+// Data without elements need no space, also not at once.
+TEST(DatasetDamage, NothingIsAllocatedForNothing) {
+    Rig rig({});
+    auto created = File::create(rig.library, rig.storage);
+    ASSERT_EQ(created.status(), Status::ok);
+    rig.file = static_cast<File&&>(*created);
+    DatasetCreate create;
+    create.allocation = AllocationTime::early;
+    auto data = rig.file.root().create_dataset("d", kNumber.view(), Dataspace::simple({0, 4}), create);
+    ASSERT_EQ(data.status(), Status::ok);
+    std::uint64_t bytes = 1;
+    EXPECT_EQ(data->storage_size(bytes), Status::ok);
+    EXPECT_EQ(bytes, 0U);
+    EXPECT_EQ(data->write(Selection::all(), kNumber.view(), {}), Status::ok);
+    EXPECT_EQ(data->close(), Status::ok);
+    EXPECT_TRUE(findings_in(rig.file).none());
+    EXPECT_EQ(rig.file.close(), Status::ok);
+}
+
 // ---- every bit ---------------------------------------------------------------------------------------------------
 
 // Blocks of metadata of the newest format with their checksums, in the order of their places.
