@@ -99,6 +99,30 @@ TEST(SelectionEdges, PointsOfMoreChunksThan64BitsCount) {
     }
 }
 
+// The same where it is the last sum or product that does not fit.
+TEST(SelectionEdges, PointsWhoseKeysDoNotFit) {
+    constexpr std::uint64_t kThird = 5726623061;  // of 2^34
+    const std::uint64_t one[] = {1, 1};
+    struct Sizes {
+        std::uint64_t dims[2], points[6];
+    };
+    const Sizes all[] = {{{kHalf / 2, 2}, {kHalf / 2 - 1, 1, 0, 0, kHalf / 2 - 1, 0}},
+                         {{kBig, std::uint64_t{3} << 30}, {kThird, std::uint64_t{1} << 31, 0, 0, kThird, 0}}};
+    for (const Sizes& each : all) {
+        std::uint64_t keys[3];
+        ChunkedRuns runs;
+        const Dataspace space = Dataspace::simple(Span<const std::uint64_t>(each.dims));
+        ASSERT_EQ(runs.reset(Selection::points(2, each.points), space, one), Status::ok);
+        runs.sort_points(keys);
+        for (unsigned i = 0; i < 3; ++i) {
+            ASSERT_TRUE(runs.next_chunk());
+            EXPECT_EQ(runs.scaled()[0], each.points[2 * i]);
+            EXPECT_EQ(runs.scaled()[1], each.points[2 * i + 1]);
+        }
+        EXPECT_FALSE(runs.next_chunk());
+    }
+}
+
 TEST(SelectionEdges, NothingBehindTheLastElement) {
     Rig rig;
     const Dataspace space = Dataspace::simple({20});
@@ -147,6 +171,7 @@ TEST(SelectionEdges, ExtentsAreComparedWhole) {
     EXPECT_EQ(chunk_element_count(Dataspace::simple({1, 1, 1}), chunk, count), Status::overflow);
     EXPECT_EQ(chunk_element_count(Dataspace::simple({1, 1, 1}), none, count), Status::invalid_argument);
     EXPECT_EQ(chunk_element_count(Dataspace::scalar(), {}, count), Status::invalid_argument);
+    EXPECT_EQ(chunk_element_count(Dataspace::simple({3, 4}), {chunk, 1}, count), Status::invalid_argument);
     EXPECT_EQ(chunk_element_count(Dataspace::simple({3, 4}, {2, 4}), {chunk, 2}, count), Status::invalid_argument);
 }
 
@@ -183,6 +208,13 @@ TEST(SelectionEdges, OffsetsStayInTheExtent) {
             }
         }
     }
+    // The first coordinates can be moved, the last ones not.
+    const std::uint64_t far[] = {kHalf, 0, kHalf, 0, kHalf + 9, 2, kHalf + 9, 2};
+    const std::int64_t most[] = {INT64_MAX - 4, 0};
+    SelectionSet high(rig.context);
+    ASSERT_EQ(high.select_blocks(2, far), Status::ok);
+    EXPECT_EQ(high.view().validate(Dataspace::simple({kUnlimited - 1, 5})), Status::ok);
+    EXPECT_EQ(high.view().moved_by(most).validate(Dataspace::simple({kUnlimited - 1, 5})), Status::invalid_argument);
     ASSERT_EQ(irregular.set_offset({}), Status::ok);
     const std::int64_t offset[] = {1, 2};
     ASSERT_EQ(irregular.set_offset(offset), Status::ok);
@@ -260,6 +292,11 @@ TEST(SelectionEdges, HyperslabsThatAreNone) {
         // What a call is given must have an extent, and a stride.
         const bool limited = each.fits && each.block != kUnlimited && each.stride != 0;
         const Selection selection = slab;
+        std::uint64_t count = 0;
+        EXPECT_EQ(selection.element_count(Dataspace::simple({kUnlimited - 1}), count),
+                  limited ? Status::ok : Status::invalid_argument)
+            << &each - all;
+        EXPECT_EQ(count, limited && !each.empty ? each.count * each.block : 0U) << &each - all;
         EXPECT_EQ(selection.validate(Dataspace::simple({kUnlimited - 1})),
                   limited ? Status::ok : Status::invalid_argument)
             << &each - all;
@@ -376,6 +413,21 @@ TEST(SelectionEdges, ShapesThatDiffer) {
         EXPECT_EQ(select_shape_same(rig.context, a, space, a, small, same), Status::invalid_argument);
         EXPECT_EQ(select_shape_same(rig.context, a, small, a, space, same), Status::invalid_argument);
     }
+    const auto standing = Selection::hyperslab({0, 0}, {6, 1}), lying = Selection::hyperslab({0, 0}, {1, 6});
+    const auto apart = Selection::hyperslab({0, 0}, {3, 2}, {2, 1});
+    const auto further = Selection::hyperslab({1, 1}, {3, 2}, {3, 1});
+    const Selection* const regular[] = {&standing, &lying, &apart, &further};
+    for (const Selection* a : regular) {
+        for (const Selection* b : regular) {
+            EXPECT_EQ(select_shape_same(rig.context, *a, space, *b, space, same), Status::ok);
+            EXPECT_EQ(same, a == b);
+        }
+        const std::uint64_t low[] = {9, 9}, first[] = {0, 0}, end[] = {kUnlimited, kUnlimited};
+        EXPECT_EQ(select_intersect_block(*a, space, low, end, same), Status::ok);
+        EXPECT_FALSE(same);
+        EXPECT_EQ(select_intersect_block(*a, space, first, end, same), Status::ok);
+        EXPECT_TRUE(same);
+    }
     const auto one = Selection::hyperslab({2, 2}, {1, 1});
     EXPECT_EQ(select_shape_same(rig.context, one, space, Selection::all(), Dataspace::scalar(), same), Status::ok);
     EXPECT_TRUE(same);
@@ -467,6 +519,19 @@ TEST(SelectionEdges, EncodedWhenEmptyOrWithoutItsNumbers) {
     std::uint64_t count = 0;
     EXPECT_EQ(back.view().element_count(space, count), Status::ok);
     EXPECT_EQ(count, kBig);
+    // More than 64 bits count.
+    const Dataspace square = Dataspace::simple({kUnlimited - 1, kUnlimited - 1});
+    const auto many = Selection::hyperslab({0, 0}, {kBig, kBig}, {2, 2});
+    Writer writer{Bytes(buffer)};
+    EXPECT_EQ(encode_selection(writer, many, square), Status::ok);
+    std::size_t length = 0;
+    EXPECT_EQ(decode_selection(rig.context, {buffer, writer.written()}, 2, back, length), Status::ok);
+    EXPECT_EQ(back.view().hyperslab().count[1], kBig);
+    // What `all` selects there is no number, and no combination either.
+    SelectionSet all(rig.context);
+    const auto single = Selection::hyperslab({1, 1}, {1, 1});
+    EXPECT_EQ(all.combine(SelectionOp::not_b, single, Dataspace::simple({kBig, kBig})), Status::overflow);
+    EXPECT_TRUE(all.type() == SelectionType::all);
     // Coordinates that no element has.
     const std::uint64_t edge[] = {kUnlimited - 2};
     around(Selection::points(1, edge));
