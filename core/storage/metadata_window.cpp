@@ -57,24 +57,34 @@ Status MetadataWindow::open(MetadataCache& cache, Usage usage, Address address, 
     usage_ = usage;
     address_ = address;
     size_ = size;
-    if (checksummed && (size < kChecksumSize || size > 0xffffffffU)) {
+    const Status status = hold(checksummed);
+    if (status != Status::ok) {
+        // Nothing that was not verified is left to be read.
+        close();
+    }
+    return status;
+}
+
+// Takes up the block: in the cache, if that has room for it.
+Status MetadataWindow::hold(bool checksummed) noexcept {
+    if (checksummed && (size_ < kChecksumSize || size_ > 0xffffffffU)) {
         return damaged(H5MOTE_HERE);
     }
-    block_.reset(cache.touch(address));
+    block_.reset(cache_->touch(address_));
     if (block_) {
         // Often the first bytes of a block are looked at to learn its size.
-        if (block_->size() == size || (block_->size() > size && !checksummed)) {
+        if (block_->size() == size_ || (block_->size() > size_ && !checksummed)) {
             return Status::ok;
         }
         block_.reset();
-        if (!cache.drop_clean(address)) {
+        if (!cache_->drop_clean(address_)) {
             return damaged(H5MOTE_HERE);
         }
     }
-    if (size != 0 && cache.fits(size)) {
-        return cache.protect(usage, address, static_cast<std::size_t>(size), block_, checksummed);
+    if (size_ != 0 && cache_->fits(size_)) {
+        return cache_->protect(usage_, address_, static_cast<std::size_t>(size_), block_, checksummed);
     }
-    return checksummed && !cache.is_verified(address, size) ? verify() : Status::ok;
+    return checksummed && !cache_->is_verified(address_, size_) ? verify() : Status::ok;
 }
 
 Status MetadataWindow::verify() noexcept {

@@ -32,7 +32,7 @@ public:
     /// The block of `size` bytes at `address`, which the caller has found to lie in the file. With `checksummed` its
     /// last four bytes are the lookup3 checksum of the others. Opening first a few bytes, then the whole block is fine,
     /// one after the other. corrupt_file (also: the same address is in use as a block of another size), out_of_memory,
-    /// io_error. Whatever the window held before is released, also on error.
+    /// io_error. Whatever the window held before is released, also on error; it is not valid() then.
     Status open(MetadataCache& cache, Usage usage, Address address, Address size, bool checksummed) noexcept;
     /// `size` bytes of memory of its own, which the caller fills. out_of_memory.
     Status allocate(Context& context, std::size_t size, Bytes& to) noexcept;
@@ -78,6 +78,7 @@ private:
     Status damaged(SourcePlace place) noexcept;
     Status reserve(std::size_t size) noexcept;
     Status load(Address offset, std::size_t count) noexcept;
+    Status hold(bool checksummed) noexcept;
     Status verify() noexcept;
 
     Context* context_ = nullptr;

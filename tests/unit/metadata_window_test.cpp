@@ -80,6 +80,25 @@ TEST(MetadataWindow, SmallAndLargeBlocksReadTheSame) {
     }
 }
 
+// Whoever takes up a window again that could not be opened must not read what was never verified.
+TEST(MetadataWindow, WhatCouldNotBeOpenedIsClosed) {
+    WindowBench bench;
+    for (const std::size_t size : {std::size_t{0}, std::size_t{3}, std::size_t{300}, std::size_t{9000}}) {
+        if (size > 3) {
+            bench.seal(2000, size);
+            bench_storage[2000 + size / 2] ^= std::byte{1};
+        }
+        MetadataWindow window;
+        ConstBytes bytes;
+        EXPECT_EQ(window.open(bench.cache, Usage::btree, 2000, size, true), Status::corrupt_file);
+        EXPECT_FALSE(window.valid());
+        EXPECT_EQ(window.size(), Address{0});
+        EXPECT_EQ(window.view(0, 1, bytes), Status::corrupt_file);
+        std::byte copy[1];
+        EXPECT_EQ(window.read(0, copy), Status::corrupt_file);
+    }
+}
+
 TEST(MetadataWindow, WrongChecksumIsFoundAtAnySize) {
     WindowBench bench;
     for (const std::size_t size : {std::size_t{300}, std::size_t{9000}}) {
