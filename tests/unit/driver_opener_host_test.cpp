@@ -305,7 +305,7 @@ TEST_F(PosixFileHost, Family) {
     EXPECT_EQ(text(file.driver(), 8), whole.substr(8));
     EXPECT_EQ(file.open("100%%f%04d.h5"), Status::not_found);
     EXPECT_EQ(file.open("100%%f000.h5", PosixFile::Kind::family), Status::invalid_argument);
-    for (const char* pattern : {"%s", "%", "%0", "%d%d", "%99999999999d", "%ld"}) {
+    for (const char* pattern : {"%s", "%", "%0", "%d%d", "%99999999999d", "%21d", "%ld", "%5"}) {
         EXPECT_EQ(file.open(pattern, PosixFile::Kind::family), Status::invalid_argument) << pattern;
         EXPECT_EQ(file.kind(), PosixFile::Kind::any);
     }

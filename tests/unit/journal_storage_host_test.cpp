@@ -207,6 +207,68 @@ TEST(JournalStorage, LogThatChangesByItself) {
     }
 }
 
+// A raw device as a log, longer than a log's positions reach, and more memory than is ever gathered.
+class LongLog final : public ForwardingDriver {
+public:
+    using ForwardingDriver::ForwardingDriver;
+    Status end_of_file(std::uint64_t& size) noexcept override {
+        size = std::uint64_t{5} << 32;
+        return Status::ok;
+    }
+};
+
+TEST(JournalStorage, LogAndMemoryLargerThanAreUsed) {
+    Files files;
+    std::memset(log_bytes, 0, sizeof log_bytes);
+    ASSERT_EQ(files.log.truncate(sizeof log_bytes), Status::ok);
+    LongLog log{files.log};
+    std::vector<std::uint64_t> memory(8192);
+    const Bytes work_memory{reinterpret_cast<std::byte*>(memory.data()), memory.size() * 8};
+    JournalDriver journal{files.home, log, work_memory};
+    ASSERT_EQ(journal.open(small()), Status::ok);
+    ASSERT_EQ(fill(journal, 0, 1, 900), Status::ok);
+    ASSERT_EQ(journal.sync(), Status::ok);
+    ASSERT_EQ(fill(journal, 100, 2, 50), Status::ok);
+    ASSERT_EQ(journal.sync(), Status::ok);
+    JournalDriver again{files.home, log, work_too};
+    ASSERT_EQ(again.open(small()), Status::ok);
+    EXPECT_EQ(again.report().state, JournalState::replayed);
+    EXPECT_TRUE(holds(again, 0, 100, 1));
+    EXPECT_TRUE(holds(again, 100, 150, 2));
+    EXPECT_TRUE(holds(files.home, 150, 900, 1));
+}
+
+// What stands where a log should begin: anything but parts of a very first header is left alone.
+TEST(JournalStorage, WhatIsNoTornHeaderIsLeftAlone) {
+    std::byte header[journal::kHeaderSize];
+    {
+        Files files;
+        ASSERT_EQ(files.journal.open(small()), Status::ok);
+        ASSERT_EQ(fill(files.journal, 0, 1, 10), Status::ok);
+        std::memcpy(header, log_bytes + journal::kSlotSize, sizeof header);
+    }
+    unsigned blank = 0;
+    for (std::uint32_t at = 0; at < 700; ++at) {
+        for (const bool foreign : {false, true}) {
+            Files files;
+            std::memset(log_bytes, 0, sizeof log_bytes);
+            ASSERT_EQ(files.log.truncate(journal::kFirstRecord), Status::ok);
+            // Of the header all but its first word has arrived, and one byte more somewhere.
+            std::memcpy(log_bytes + journal::kSlotSize + 8, header + 8, sizeof header - 8);
+            const std::uint32_t in_header = at - journal::kSlotSize;
+            log_bytes[at] = foreign ? std::byte{0x55} : in_header < sizeof header ? header[in_header] : std::byte{0xff};
+            const Status status = files.journal.open(small());
+            const bool unknown = in_header >= 16 && in_header < sizeof header;
+            EXPECT_EQ(status, foreign && !unknown ? Status::corrupt_file : Status::ok) << at;
+            EXPECT_EQ(files.journal.report().state,
+                      status == Status::ok ? JournalState::blank : JournalState::not_a_journal)
+                << at;
+            blank += status == Status::ok ? 1 : 0;
+        }
+    }
+    EXPECT_GT(blank, 700U);
+}
+
 // Both storages have to be written, again and again, one sync before the other.
 TEST(JournalStorage, PromisesWhatBothCanKeep) {
     Files files;
