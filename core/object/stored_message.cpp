@@ -7,9 +7,6 @@
 namespace h5mote {
 
 Status SharedIndex::read(FileState& file, unsigned i, SharedIndex& index) noexcept {
-    if (i >= file.shared_indexes) {
-        return Status::not_found;
-    }
     constexpr std::uint32_t kSignature = 0x42544d53U;  // "SMTB"
     const FileShape shape = file.shape();
     constexpr unsigned kFill = 1U << static_cast<unsigned>(MessageType::fill_value);

@@ -33,7 +33,7 @@ struct SharedIndex {
     }
     static std::size_t size(FileShape shape) noexcept { return 14U + 2U * shape.sizeof_addr; }
     static Address table_size(FileShape shape, unsigned indexes) noexcept { return 4 + indexes * size(shape) + 4; }
-    /// The i-th of the file's indexes. not_found, corrupt_file.
+    /// The i-th of the file's indexes, of which there are FileState::shared_indexes. corrupt_file.
     static Status read(FileState& file, unsigned i, SharedIndex& index) noexcept;
 };
 
