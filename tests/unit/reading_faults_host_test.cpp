@@ -89,8 +89,10 @@ class Counter final : public CheckReporter {
 public:
     void problem(const Problem& problem) noexcept override {
         errors += !problem.note || problem.kind == ProblemKind::too_large ? 1U : 0U;
+        mistaken += problem.kind != ProblemKind::unreadable ? 1U : 0U;
     }
     unsigned errors = 0;
+    unsigned mistaken = 0;  ///< of what can be read
 };
 
 struct Outcome {
@@ -113,6 +115,10 @@ Status check(Library& library, Driver& driver, const FileAccess& access, WalkRes
     CheckSummary summary;
     const Status checked = check_file(*file, options, counter, &summary);
     result.errors = counter.errors + (checked != Status::ok ? 1U : 0U);
+    result.first_error = checked != Status::ok   ? checked
+                         : counter.mistaken != 0 ? Status::corrupt_file
+                         : counter.errors != 0   ? Status::io_error
+                                                 : Status::ok;
     result.digest = static_cast<std::uint32_t>(summary.objects + 31 * summary.used + 961 * summary.notes);
     return file->close();
 }
@@ -155,6 +161,9 @@ void fail_each_read(const MadeFile& made, bool checking, unsigned& points) {
         ASSERT_EQ(outcome.failures, 1U);
         EXPECT_TRUE(outcome.clean);
         EXPECT_TRUE(outcome.told() || outcome.walk.digest == sound.walk.digest);
+        // What cannot be read is not taken for damage.
+        const Status why = outcome.opened != Status::ok ? outcome.opened : outcome.walk.first_error;
+        EXPECT_TRUE(why == Status::ok || why == Status::io_error) << to_string(why);
         ++points;
     }
 }
