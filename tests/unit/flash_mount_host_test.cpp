@@ -401,6 +401,7 @@ TEST(FlashMount, RefusesWhatIsNotThere) {
     EXPECT_EQ(rig.driver.sync(), Status::io_error);
     EXPECT_EQ(rig.driver.discard(), Status::io_error);
     EXPECT_EQ(rig.driver.truncate(0), Status::io_error);
+    EXPECT_EQ(rig.driver.release(kRaw, 0, 10), Status::io_error);
     EXPECT_EQ(rig.driver.keep_room(1, 10), Status::io_error);
     EXPECT_EQ(rig.driver.end_of_file(size), Status::io_error);
     EXPECT_EQ(rig.driver.block_info(0, info), Status::invalid_argument);
@@ -411,6 +412,9 @@ TEST(FlashMount, RefusesWhatIsNotThere) {
     EXPECT_EQ(rig.driver.write(kRaw, kMost, bytes), Status::no_space);
     EXPECT_EQ(rig.driver.write(kRaw, std::uint64_t{1} << 35, bytes), Status::no_space);
     EXPECT_EQ(rig.driver.write(kRaw, kMost, {bytes, 0}), Status::ok);
+    EXPECT_EQ(rig.driver.truncate(kMost), Status::no_space);
+    EXPECT_EQ(rig.driver.release(kRaw, 300, 1), Status::ok);
+    EXPECT_EQ(rig.driver.release(kRaw, kMost, kMost), Status::ok);
     EXPECT_EQ(rig.driver.keep_room(1, kMost / 4), Status::no_space);
     EXPECT_EQ(rig.driver.read(kRaw, kMost, bytes), Status::io_error);
     EXPECT_EQ(rig.driver.read(kRaw, 298, bytes), Status::io_error);
