@@ -305,9 +305,9 @@ TEST(DatasetChanges, AreMadeWhateverFailed) {
 
 namespace {
 
-// The same dataset as libhdf5 makes it: nothing is stored yet, and there is no index of chunks.
+// The same dataset as libhdf5 makes it: nothing is stored yet, and there is no index of chunks. `sizes`: rows, most
+// rows, and rows of a chunk or 0.
 Image made_by_libhdf5(std::vector<hsize_t> sizes, bool filtered, bool late) {
-    // Rows, most rows, rows of a chunk.
     Hdf5Maker maker(Hdf5Maker::Format::newest);
     const Hdf5Id type(H5Tcreate(H5T_COMPOUND, sizeof(Narrow)), H5Tclose);
     const hsize_t two = 2;
