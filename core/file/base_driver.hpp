@@ -30,9 +30,9 @@ public:
     }
     /// From now on what the image at `address` holds is read in place of what stands in the file. corrupt_file.
     Status use_image(FileShape shape, std::uint64_t address, std::uint64_t size) noexcept;
-    // Files with a user block are only read (FileState::refuse_writing()): where something changes the base is 0.
+    // What changes a file knows its space, so that no address wraps around.
     Status write(Usage usage, std::uint64_t address, ConstBytes from) noexcept override {
-        return storage_.write(usage, address, from);
+        return storage_.write(usage, base_ + address, from);
     }
     Status sync() noexcept override { return storage_.sync(); }
     Status end_of_file(std::uint64_t& size) noexcept override {
@@ -40,9 +40,9 @@ public:
         size = size < base_ ? 0 : size - base_;
         return status;
     }
-    Status truncate(std::uint64_t size) noexcept override { return storage_.truncate(size); }
+    Status truncate(std::uint64_t size) noexcept override { return storage_.truncate(base_ + size); }
     Status release(Usage usage, std::uint64_t address, std::uint64_t size) noexcept override {
-        return storage_.release(usage, address, size);
+        return storage_.release(usage, base_ + address, size);
     }
     Status keep_room(std::uint32_t ranges, std::uint64_t bytes) noexcept override {
         return storage_.keep_room(ranges, bytes);
