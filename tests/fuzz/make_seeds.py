@@ -13,6 +13,7 @@ import numpy as np
 
 HERE = pathlib.Path(__file__).resolve().parent
 LIMIT = 8192
+PIPELINE = 11  # type of filter pipeline messages
 
 
 def save(folder, name, data):
@@ -202,6 +203,7 @@ def header_messages(image, address):
 def messages(folder, files):
     which = {8: 0, 6: 1, 12: 2, 5: 3, 4: 3, 7: 4, 2: 5, 21: 5, 1: 6}
     seen = set()
+    pipelines = []
     for path in files:
         image = path.read_bytes()
         addresses = set()
@@ -215,6 +217,9 @@ def messages(folder, files):
                 if kind in which and body and key not in seen and len(body) < 200:
                     seen.add(key)
                     save(folder / "messages", f"type{kind}_{len(body)}_{body[0]}", bytes([which[kind], 10]) + body)
+                if kind == PIPELINE and body not in pipelines:
+                    pipelines.append(body)
+                    save(folder / "pipeline_message", f"version{body[0]}_{len(pipelines)}", body)
         save(folder / "messages", f"superblock{image[8]}", bytes([6, 10]) + image[:100])
 
 
