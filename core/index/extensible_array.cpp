@@ -175,6 +175,9 @@ Status ExtensibleArray::follow(CacheEntry& holder, std::size_t pointer, bool cre
         if (load_le<std::uint32_t>(block->at(0)) != wanted.signature) {
             return damaged(H5MOTE_HERE, address);
         }
+        if (create) {
+            hold_back(holder, pointer, *block);
+        }
         // Pages move with their data block, and only when one of them changes.
         return create && wanted.space == wanted.size && !file_->one_write(*block, 0) ? move(holder, pointer, *block)
                                                                                      : Status::ok;
@@ -230,6 +233,14 @@ Status ExtensibleArray::move_pages(const Position& at, CacheEntry& holder, std::
 void ExtensibleArray::set_pointer(CacheEntry& holder, std::size_t pointer, Address to) noexcept {
     element_.shape.store_addr(holder.at(pointer), to);
     MetadataCache::mark_dirty(holder, pointer, phase_of(holder));
+}
+
+// A block that nothing on the storage points to yet is written before the header counts what is now set in it: what
+// points to it must wait for the header.
+void ExtensibleArray::hold_back(CacheEntry& holder, std::size_t pointer, const CacheEntry& block) noexcept {
+    if (phase_ == Phase::element && block.fresh()) {
+        MetadataCache::mark_dirty(holder, pointer, phase_of(holder));
+    }
 }
 
 ExtensibleArray::Position ExtensibleArray::position(Address index) const noexcept {
@@ -349,6 +360,10 @@ Status ExtensibleArray::locate_page(const Position& at, CacheEntry& super, std::
     offset = std::size_t{at.element & (page_elements() - 1)} * element_.size();
     if (page_exists(at, super, page)) {
         H5MOTE_TRY(file_->cache.protect(Usage::btree, address, page_size(), block));
+        if (create) {
+            std::byte mask{};
+            hold_back(super, static_cast<std::size_t>(page_bit(at, super, page, mask) - super.at(0)), *block);
+        }
         if (create && !file_->one_write(*block, offset)) {
             block.reset();
             return move_pages(at, super, pointer, page, block);

@@ -114,6 +114,7 @@ private:
     Status follow(CacheEntry& holder, std::size_t pointer, bool create, const Block& wanted, Pinned& block) noexcept;
     H5MOTE_STEP Status make(CacheEntry& holder, std::size_t pointer, const Block& wanted, Pinned& block) noexcept;
     Status allow_change(const CacheEntry& block, std::size_t from) noexcept;
+    void hold_back(CacheEntry& holder, std::size_t pointer, const CacheEntry& block) noexcept;
     void set_pointer(CacheEntry& holder, std::size_t pointer, Address to) noexcept;
     Status move(CacheEntry& holder, std::size_t pointer, CacheEntry& block) noexcept;
     Status copy(Address from, Address to, std::size_t size, Pinned& block) noexcept {

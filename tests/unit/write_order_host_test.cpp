@@ -284,6 +284,38 @@ TEST(WriteOrder, AChunkThatIsWrittenIsCounted) {
     });
 }
 
+// A block of an index that is made, or moved, for a row that is appended also gets elements within the extent. What
+// points to it waits for the header that counts these.
+TEST(WriteOrder, ANewBlockIsNotReachedBeforeItsElementsAreCounted) {
+    for (const std::uint32_t unit : {512U, 4096U}) {
+        for (std::uint64_t count = 1; count <= 90; ++count) {
+            Recorded recorded({}, unit);
+            File file = recorded.open(16384);
+            DatasetCreate create;
+            create.chunk = {1};
+            create.filters = {filters::fletcher32};
+            auto rows = file.root().create_dataset<std::int32_t>("d", create);
+            ASSERT_EQ(rows.status(), Status::ok);
+            const std::vector<std::int32_t> values(count, 1);
+            ASSERT_EQ(rows->append(Span<const std::int32_t>(values.data(), values.size())), Status::ok);
+            ASSERT_EQ(rows->set_extent({count + 1}), Status::ok);
+            ASSERT_EQ(file.flush(), Status::ok);
+            const std::size_t acknowledged = recorded.operations();
+            ASSERT_EQ(rows->append(5), Status::ok);
+            ASSERT_EQ(rows->write(Selection::hyperslab({count}, {1}), Span<const std::int32_t>(values.data(), 1)),
+                      Status::ok);
+            ASSERT_EQ(file.flush(), Status::ok);
+            for_each_cut(recorded, acknowledged, [&](const Image& image) {
+                Recorded copy(image);
+                File checked = copy.open(16384, true);
+                Problems problems;
+                EXPECT_EQ(check_file(checked, {}, problems), Status::ok);
+                EXPECT_EQ(problems.count, 0U) << count << " rows, unit " << unit;
+            });
+        }
+    }
+}
+
 // The index block of an extensible array that a unit does not hold moves with every change, and the header then points
 // to its new place. That is the same header as counts an element that is changed in place in another block.
 TEST(WriteOrder, AHeaderThatPointsElsewhereStillCountsFirst) {
