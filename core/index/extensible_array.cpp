@@ -358,11 +358,13 @@ Status ExtensibleArray::locate_page(const Position& at, CacheEntry& super, std::
     const Address address =
         element_.shape.load_addr(super.at(pointer)) + block_prefix_size() + kChecksum + page * page_size();
     offset = std::size_t{at.element & (page_elements() - 1)} * element_.size();
-    if (page_exists(at, super, page)) {
+    std::byte mask{};
+    std::byte* const byte = page_bit(at, super, page, mask);
+    const auto bit = static_cast<std::size_t>(byte - super.at(0));
+    if ((*byte & mask) != std::byte{0}) {
         H5MOTE_TRY(file_->cache.protect(Usage::btree, address, page_size(), block));
         if (create) {
-            std::byte mask{};
-            hold_back(super, static_cast<std::size_t>(page_bit(at, super, page, mask) - super.at(0)), *block);
+            hold_back(super, bit, *block);
         }
         if (create && !file_->one_write(*block, offset)) {
             block.reset();
@@ -371,9 +373,6 @@ Status ExtensibleArray::locate_page(const Position& at, CacheEntry& super, std::
     } else if (create) {
         H5MOTE_TRY(file_->space.keep_metadata(page_size()));
         H5MOTE_TRY(file_->cache.create(Usage::btree, address, page_size(), block));
-        std::byte mask{};
-        std::byte* const byte = page_bit(at, super, page, mask);
-        const auto bit = static_cast<std::size_t>(byte - super.at(0));
         const Status status = allow_change(super, bit);
         if (status != Status::ok) {
             block.reset();

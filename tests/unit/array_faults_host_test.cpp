@@ -24,14 +24,7 @@ constexpr unsigned kChanges = 60;
 
 using Values = std::vector<unsigned>;  // of each element; 0: never set
 
-struct Fault {
-    const char* name;
-    std::uint64_t allocations;
-    unsigned calls;
-    bool persistent;
-};
-
-constexpr Fault kFaults[] = {
+constexpr FaultKind kFaults[] = {
     {"one allocation", 1, 0, false},
     {"every allocation", ~std::uint64_t{0}, 0, true},
     {"one read", 0, kReadCall, false},
@@ -85,23 +78,8 @@ struct Rig {
         state.reset();
         EXPECT_EQ(memory.blocks(), 0U);
     }
-    void arm(const Fault& fault, std::uint64_t k) {
-        if (fault.allocations != 0) {
-            refusing.arm(k, fault.allocations);
-            return;
-        }
-        DriverFault at;
-        at.at = k;
-        at.calls = fault.calls;
-        at.persistent = fault.persistent;
-        driver.arm(at);
-    }
-    bool disarm() {
-        const bool failed = refusing.failures() + driver.failures() != 0;
-        refusing.arm(0, 0);
-        driver.arm({});
-        return failed;
-    }
+    void arm(const FaultKind& fault, std::uint64_t k) { h5mote_test::arm(refusing, driver, fault, k); }
+    bool disarm() { return h5mote_test::disarm(refusing, driver); }
     /// Makes the changes from number `n` on, which is then that of the one that failed.
     Status change(unsigned& n) {
         for (; n < kChanges; ++n) {
@@ -165,7 +143,7 @@ private:
 
 template <typename Array>
 void fail_each(std::size_t cache, bool filtered, unsigned each, unsigned& points) {
-    for (const Fault& fault : kFaults) {
+    for (const FaultKind& fault : kFaults) {
         bool failed = true;
         for (std::uint64_t k = 1; failed; k += 1 + k / 100) {
             SCOPED_TRACE(std::string(fault.name) + " " + std::to_string(k) + ", cache " + std::to_string(cache) +

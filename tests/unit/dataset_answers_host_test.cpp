@@ -231,39 +231,21 @@ constexpr Query kQueries[] = {
      }},
 };
 
-// What fails: one allocation, all of them, one read, all of them.
-struct Fault {
-    const char* name;
-    std::uint64_t allocations;
-    bool persistent;
-};
-constexpr Fault kFaults[] = {{"one allocation", 1, false},
-                             {"every allocation", ~std::uint64_t{0}, true},
-                             {"one read", 0, false},
-                             {"every read", 0, true}};
+// The kinds of faults that a question can meet.
+const Span<const FaultKind> kFaults(kFaultKinds, 4);
 
 // One question with the k-th allocation or read failing; false when there were not as many.
-bool point(const MadeFile& made, const Query& query, const Fault& fault, std::uint64_t k, Status right,
+bool point(const MadeFile& made, const Query& query, const FaultKind& fault, std::uint64_t k, Status right,
            const Seen& expected) {
     Rig rig(made.image);
     EXPECT_EQ(rig.open(), Status::ok);
     auto data = rig.file.root().open_dataset("d");
     EXPECT_EQ(data.status(), Status::ok);
     rig.library.garbage_collect();
-    if (fault.allocations != 0) {
-        rig.refusing.arm(k, fault.allocations);
-    } else {
-        DriverFault at;
-        at.at = k;
-        at.calls = kReadCall;
-        at.persistent = fault.persistent;
-        rig.driver.arm(at);
-    }
+    arm(rig.refusing, rig.driver, fault, k);
     Seen seen;
     const Status status = query.ask(rig.file, *data, seen);
-    const bool failed = rig.refusing.failures() + rig.driver.failures() != 0;
-    rig.refusing.arm(0, 0);
-    rig.driver.arm({});
+    const bool failed = disarm(rig.refusing, rig.driver);
     const bool refused = failed && status == (fault.allocations != 0 ? Status::out_of_memory : Status::io_error);
     EXPECT_TRUE(refused || status == right) << to_string(status);
     EXPECT_TRUE(refused || seen == expected);
@@ -295,7 +277,7 @@ TEST(DatasetAnswers, WhateverFails) {
             if (std::string(query.name) == "read") {
                 EXPECT_EQ(expected, (Seen{2, 2 + kMembers, 2 + 2 * kMembers, 5, 5, 5, 5})) << made.name;
             }
-            for (const Fault& fault : kFaults) {
+            for (const FaultKind& fault : kFaults) {
                 for (std::uint64_t k = 1;; ++k) {
                     SCOPED_TRACE(made.name + ", " + query.name + ", " + fault.name + " " + std::to_string(k));
                     if (!point(made, query, fault, k, right, expected) || HasFailure()) {

@@ -171,44 +171,6 @@ const Change kChanges[] = {
      {7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7}},
 };
 
-// What fails: allocations from the k-th on, as many, else calls of the driver.
-struct Fault {
-    const char* name;
-    std::uint64_t allocations;
-    unsigned calls;
-    bool persistent;
-};
-
-constexpr Fault kFaults[] = {
-    {"one allocation", 1, 0, false},
-    {"every allocation", ~std::uint64_t{0}, 0, true},
-    {"one read", 0, kReadCall, false},
-    {"every read", 0, kReadCall, true},
-    {"one change", 0, kAllCalls & ~unsigned{kReadCall}, false},
-    {"every change", 0, kAllCalls & ~unsigned{kReadCall}, true},
-};
-
-void arm(Rig& rig, const Fault& fault, std::uint64_t k) {
-    rig.library.garbage_collect();
-    if (fault.allocations != 0) {
-        rig.refusing.arm(k, fault.allocations);
-        return;
-    }
-    DriverFault at;
-    at.at = k;
-    at.calls = fault.calls;
-    at.persistent = fault.persistent;
-    rig.driver.arm(at);
-}
-
-// Nothing fails any more. Whether anything did.
-bool disarm(Rig& rig) {
-    const bool failed = rig.refusing.failures() + rig.driver.failures() != 0;
-    rig.refusing.arm(0, 0);
-    rig.driver.arm({});
-    return failed;
-}
-
 // All rows: the member that was written, and that the others are as they were.
 template <typename T>
 void expect_rows(File& file, const std::vector<double>& rows) {
@@ -229,15 +191,16 @@ void expect_rows(File& file, const std::vector<double>& rows) {
 
 template <typename T, typename Play>
 void sweep(Kind kind, const Image& image, const Play& play, const std::vector<double>& rows, unsigned& points) {
-    for (const Fault& fault : kFaults) {
+    for (const FaultKind& fault : kFaultKinds) {
         bool failed = true;
         for (std::uint64_t k = 1; failed && !::testing::Test::HasFailure(); ++k) {
             SCOPED_TRACE(std::string(fault.name) + " " + std::to_string(k));
             Rig rig(kind);
             ASSERT_EQ(rig.open(image), Status::ok);
-            arm(rig, fault, k);
+            rig.library.garbage_collect();
+            arm(rig.refusing, rig.driver, fault, k);
             Status status = play(rig.file);
-            failed = disarm(rig);
+            failed = disarm(rig.refusing, rig.driver);
             if (status != Status::ok) {
                 EXPECT_TRUE(failed && status == (fault.calls != 0 ? Status::io_error : Status::out_of_memory))
                     << to_string(status);

@@ -1,5 +1,6 @@
 // Selections and extents at the ends of what 64 bits hold, and those that select nothing.
 #include "chunked_runs.hpp"
+#include "selected_elements.hpp"
 #include "selection_codec.hpp"
 #include "selection_project.hpp"
 #include "test.hpp"
@@ -16,7 +17,7 @@
 namespace {
 
 using namespace h5mote;
-using Numbers = std::vector<std::uint64_t>;
+using namespace h5mote_test;
 
 constexpr std::uint64_t kBig = std::uint64_t{1} << 40;
 constexpr std::uint64_t kHalf = std::uint64_t{1} << 63;
@@ -26,18 +27,6 @@ struct Rig {
     NullPort port;
     Context context{heap, port, {}};
 };
-
-Numbers elements_of(const Selection& selection, const Dataspace& space) {
-    Numbers elements;
-    SelectionRuns runs;
-    EXPECT_EQ(runs.reset(selection, space), Status::ok);
-    for (SelectionRun run{}; runs.next(run);) {
-        for (std::uint64_t i = 0; i < run.length; ++i) {
-            elements.push_back(run.offset + i);
-        }
-    }
-    return elements;
-}
 
 // ---- chunk by chunk ----------------------------------------------------------------------------------------------
 
@@ -223,7 +212,7 @@ TEST(SelectionEdges, OffsetsStayInTheExtent) {
     EXPECT_EQ(irregular.view().offset(1), 0U);
     SelectionSet& same = irregular;
     irregular = std::move(same);
-    EXPECT_EQ(elements_of(irregular, space).size(), 6U);
+    EXPECT_EQ(elements_of_runs(irregular, space).size(), 6U);
 }
 
 // A selection moves to the last coordinate that there is and not beyond, whatever it is made of.
@@ -333,7 +322,7 @@ TEST(SelectionEdges, PointsOfWhichThereAreNone) {
     const auto slab = Selection::hyperslab({1, 1}, {2, 2});
     ASSERT_EQ(other.combine(SelectionOp::set, slab, space), Status::ok);
     ASSERT_EQ(other.combine(SelectionOp::or_, set, space), Status::ok);
-    EXPECT_EQ(elements_of(other, space), (Numbers{5, 6, 9, 10}));
+    EXPECT_EQ(elements_of_runs(other, space), (Numbers{5, 6, 9, 10}));
     ASSERT_EQ(other.combine(SelectionOp::and_, set, space), Status::ok);
     EXPECT_TRUE(other.type() == SelectionType::none);
     // Nothing corresponds to none of them, and none is the same shape as none.
@@ -513,7 +502,7 @@ TEST(SelectionEdges, EncodedWhenEmptyOrWithoutItsNumbers) {
     EXPECT_EQ(back.view().point_count(), 0U);
     const auto far = Selection::hyperslab({kBig}, {3});
     around(far);
-    EXPECT_EQ(elements_of(back, space), (Numbers{kBig, kBig + 1, kBig + 2}));
+    EXPECT_EQ(elements_of_runs(back, space), (Numbers{kBig, kBig + 1, kBig + 2}));
     // So many blocks that they are not listed.
     around(Selection::hyperslab({0}, {kBig}, {2}));
     std::uint64_t count = 0;

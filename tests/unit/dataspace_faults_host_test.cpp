@@ -2,6 +2,7 @@
 // call succeeds once there is memory. Arguments that are refused, and combinations with nothing and with no end.
 #include "axis.hpp"
 #include "dataspace_model.hpp"
+#include "selected_elements.hpp"
 #include "selection_codec.hpp"
 #include "selection_project.hpp"
 #include "selection_runs.hpp"
@@ -21,7 +22,6 @@ namespace {
 
 using namespace h5mote;
 using namespace h5mote_test;
-using Numbers = std::vector<std::uint64_t>;
 
 Span<const std::uint64_t> span(const Numbers& numbers) { return {numbers.data(), numbers.size()}; }
 
@@ -426,18 +426,6 @@ TEST(SelectionFaults, MoreElementsThan64BitsHold) {
 
 // ---- offsets -----------------------------------------------------------------------------------------------------
 
-Numbers elements_of(const Selection& selection, const Dataspace& space) {
-    Numbers elements;
-    SelectionRuns runs;
-    EXPECT_EQ(runs.reset(selection, space), Status::ok);
-    for (SelectionRun run{}; runs.next(run);) {
-        for (std::uint64_t i = 0; i < run.length; ++i) {
-            elements.push_back(run.offset + i);
-        }
-    }
-    return elements;
-}
-
 // What an offset moves is where it was moved to after a projection too.
 TEST(SelectionFaults, ProjectionsKeepOffsets) {
     Random random(8);
@@ -460,20 +448,20 @@ TEST(SelectionFaults, ProjectionsKeepOffsets) {
                 continue;
             }
             ASSERT_EQ(set.set_offset(offset), Status::ok);
-            const Numbers expected = elements_of(set, space);
+            const Numbers expected = elements_of_runs(set, space);
             // An offset that was there before is not that of the projection.
             ASSERT_EQ(projected.select_points(2, {kStart, 2}), Status::ok);
             ASSERT_EQ(projected.set_offset(old), Status::ok);
             ASSERT_EQ(project_rank(set, space, 2, projected, other, from), Status::ok);
-            EXPECT_EQ(elements_of(projected, other), expected);
+            EXPECT_EQ(elements_of_runs(projected, other), expected);
             EXPECT_EQ(from, 0U);
             ASSERT_EQ(project_intersection(set, space, set, space, Selection::all(), projected), Status::ok);
-            EXPECT_EQ(elements_of(projected, space), expected);
+            EXPECT_EQ(elements_of_runs(projected, space), expected);
             ASSERT_EQ(project_intersection(set, space, set, space, set, projected), Status::ok);
             if (set.type() == SelectionType::points) {
-                EXPECT_EQ(elements_of(projected, space), expected);
+                EXPECT_EQ(elements_of_runs(projected, space), expected);
             }
-            EXPECT_EQ(elements_of(projected, space).size(), expected.size());
+            EXPECT_EQ(elements_of_runs(projected, space).size(), expected.size());
             ++moved;
         }
     }

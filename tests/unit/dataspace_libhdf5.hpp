@@ -3,6 +3,7 @@
 
 #include "chunked_runs.hpp"
 #include "dataspace_model.hpp"
+#include "selected_elements.hpp"
 #include "selection_codec.hpp"
 #include "selection_runs.hpp"
 #include "test.hpp"
@@ -19,7 +20,6 @@
 namespace h5mote_test {
 
 using namespace h5mote;
-using Numbers = std::vector<std::uint64_t>;
 
 static_assert(sizeof(hsize_t) == sizeof(std::uint64_t));
 inline const hsize_t* hsizes(const Numbers& numbers) { return reinterpret_cast<const hsize_t*>(numbers.data()); }
@@ -97,21 +97,6 @@ inline Numbers random_points(Random& random, const Numbers& dims, std::size_t co
         }
     }
     return points;
-}
-
-// Offsets of the elements in the extent, in the order of the selection.
-inline Numbers elements_of_runs(const Selection& selection, const Dataspace& space) {
-    Numbers elements;
-    SelectionRuns runs;
-    EXPECT_EQ(runs.reset(selection, space), Status::ok);
-    for (SelectionRun run{}; runs.next(run);) {
-        EXPECT_EQ(run.packed, elements.size());
-        for (std::uint64_t i = 0; i < run.length; ++i) {
-            elements.push_back(run.offset + i);
-        }
-    }
-    EXPECT_EQ(runs.element_count(), elements.size());
-    return elements;
 }
 
 inline herr_t note_element(void*, hid_t, unsigned rank, const hsize_t* point, void* data) {

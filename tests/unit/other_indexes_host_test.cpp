@@ -17,23 +17,6 @@ using namespace h5mote_test;
 
 namespace {
 
-// What fails: allocations from the k-th on, as many, else calls of the driver.
-struct Fault {
-    const char* name;
-    std::uint64_t allocations;
-    unsigned calls;
-    bool persistent;
-};
-
-constexpr Fault kFaults[] = {
-    {"one allocation", 1, 0, false},
-    {"every allocation", ~std::uint64_t{0}, 0, true},
-    {"one read", 0, kReadCall, false},
-    {"every read", 0, kReadCall, true},
-    {"one change", 0, kAllCalls & ~unsigned{kReadCall}, false},
-    {"every change", 0, kAllCalls & ~unsigned{kReadCall}, true},
-};
-
 // A file in memory, and what may fail below it.
 struct Rig {
     /// `unit`: what the storage writes whole, in bytes; 0: as memory does.
@@ -48,25 +31,11 @@ struct Rig {
         file = static_cast<File&&>(*opened);
         return opened.status();
     }
-    void arm(const Fault& fault, std::uint64_t k) {
+    void arm(const FaultKind& fault, std::uint64_t k) {
         library.garbage_collect();
-        if (fault.allocations != 0) {
-            refusing.arm(k, fault.allocations);
-            return;
-        }
-        DriverFault at;
-        at.at = k;
-        at.calls = fault.calls;
-        at.persistent = fault.persistent;
-        driver.arm(at);
+        h5mote_test::arm(refusing, driver, fault, k);
     }
-    /// Nothing fails any more. Whether anything did.
-    bool disarm() {
-        const bool failed = refusing.failures() + driver.failures() != 0;
-        refusing.arm(0, 0);
-        driver.arm({});
-        return failed;
-    }
+    bool disarm() { return h5mote_test::disarm(refusing, driver); }
     Image image() const { return Image(storage.contents().begin(), storage.contents().end()); }
 
     MallocAllocator memory;
@@ -164,7 +133,7 @@ Growth growth_of(const Image& image) {
 void grow(const MadeFile& made, std::size_t cache, std::uint32_t unit, unsigned& points) {
     const Growth growth = growth_of(made.image);
     std::vector<std::int32_t> expected;
-    for (const Fault& fault : kFaults) {
+    for (const FaultKind& fault : kFaultKinds) {
         bool failed = true;
         for (std::uint64_t k = 0; failed; ++k) {
             SCOPED_TRACE(made.name + ", " + fault.name + " " + std::to_string(k));
@@ -202,7 +171,7 @@ void grow(const MadeFile& made, std::size_t cache, std::uint32_t unit, unsigned&
 void unlink(const MadeFile& made, unsigned& points) {
     // Thousands of elements of a paged index are looked at one after the other: every hundredth call fails.
     const std::uint64_t step = made.name.find("paged") == std::string::npos ? 1 : 101;
-    for (const Fault& fault : kFaults) {
+    for (const FaultKind& fault : kFaultKinds) {
         bool failed = true;
         for (std::uint64_t k = 1; failed; k += step) {
             SCOPED_TRACE(made.name + ", " + fault.name + " " + std::to_string(k));
@@ -285,7 +254,7 @@ constexpr Query kQueries[] = {
 // What is asked of a dataset is answered, or the fault is named; asked again it is answered.
 void ask(const MadeFile& made, unsigned& points) {
     for (const Query& query : kQueries) {
-        for (const Fault& fault : kFaults) {
+        for (const FaultKind& fault : kFaultKinds) {
             bool failed = true;
             for (std::uint64_t k = 0; failed; ++k) {
                 SCOPED_TRACE(made.name + ", " + query.name + ", " + fault.name + " " + std::to_string(k));
@@ -313,7 +282,7 @@ void ask(const MadeFile& made, unsigned& points) {
 
 // What cannot be read is found, and nothing else; memory that is refused is the end of the check, or goes unnoticed.
 void check(const MadeFile& made, unsigned& points) {
-    for (const Fault& fault : kFaults) {
+    for (const FaultKind& fault : kFaultKinds) {
         bool failed = true;
         for (std::uint64_t k = 1; failed; ++k) {
             SCOPED_TRACE(made.name + ", " + fault.name + " " + std::to_string(k));

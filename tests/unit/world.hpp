@@ -56,6 +56,44 @@ private:
     std::uint64_t failures_ = 0;
 };
 
+/// What fails: allocations, as many as said from one on, else calls of the driver.
+struct FaultKind {
+    const char* name;
+    std::uint64_t allocations;
+    unsigned calls;  ///< kReadCall and others
+    bool persistent;
+};
+
+inline constexpr FaultKind kFaultKinds[] = {
+    {"one allocation", 1, 0, false},
+    {"every allocation", ~std::uint64_t{0}, 0, true},
+    {"one read", 0, kReadCall, false},
+    {"every read", 0, kReadCall, true},
+    {"one change", 0, kAllCalls & ~unsigned{kReadCall}, false},
+    {"every change", 0, kAllCalls & ~unsigned{kReadCall}, true},
+};
+
+/// From the k-th allocation or call on, counted from now.
+inline void arm(RefusingAllocator& allocator, FailingDriver& driver, const FaultKind& kind, std::uint64_t k) {
+    if (kind.allocations != 0) {
+        allocator.arm(k, kind.allocations);
+        return;
+    }
+    DriverFault fault;
+    fault.at = k;
+    fault.calls = kind.calls;
+    fault.persistent = kind.persistent;
+    driver.arm(fault);
+}
+
+/// Nothing fails any more. Whether anything did.
+inline bool disarm(RefusingAllocator& allocator, FailingDriver& driver) {
+    const bool failed = allocator.failures() + driver.failures() != 0;
+    allocator.arm(0, 0);
+    driver.arm({});
+    return failed;
+}
+
 inline h5mote::Span<const h5mote::Filter* const> world_filters() {
 #if H5MOTE_FILTERS
     static constexpr const h5mote::Filter* kFilters[] = {&h5mote::shuffle_filter, &h5mote::deflate_filter,

@@ -288,7 +288,7 @@ TEST(WriteOrder, AChunkThatIsWrittenIsCounted) {
 // points to it waits for the header that counts these.
 TEST(WriteOrder, ANewBlockIsNotReachedBeforeItsElementsAreCounted) {
     for (const std::uint32_t unit : {512U, 4096U}) {
-        for (std::uint64_t count = 1; count <= 90; ++count) {
+        for (std::size_t count = 1; count <= 90; ++count) {
             Recorded recorded({}, unit);
             File file = recorded.open(16384);
             DatasetCreate create;
