@@ -3,6 +3,7 @@
 
 #include "forwarding_driver.hpp"
 #include "hdf5_image.hpp"
+#include "sweep.hpp"
 #include "test.hpp"
 #include "test_allocators.hpp"
 
@@ -128,7 +129,7 @@ struct FaultyFile {
     }
     /// Runs `look(library, *this)`, Status and what was seen, with each allocation failing in turn, alone and with all
     /// that follow, and each call of the storage. What is not refused is as if nothing had failed. Returns how often it
-    /// was refused.
+    /// was refused, or about how often if only some points are tried.
     template <typename Seen, typename Look>
     unsigned sweep(Look look) {
         unsigned refused = 0;
@@ -143,7 +144,7 @@ struct FaultyFile {
             EXPECT_TRUE(status == outcome ? seen == expected : status == refusal) << k << " " << to_string(status);
             refused += status == outcome ? 0 : 1;
         };
-        for (std::uint64_t k = 1, failures = 1; failures != 0; ++k) {
+        for (std::uint64_t k = 1, failures = 1; failures != 0; k += sweep_step()) {
             failures = 0;
             for (const bool persistent : {false, true}) {
                 Seen seen;
@@ -154,7 +155,7 @@ struct FaultyFile {
                 judge(status, Status::out_of_memory, seen, k);
             }
         }
-        for (std::uint64_t k = 1;; ++k) {
+        for (std::uint64_t k = 1;; k += sweep_step()) {
             Seen seen;
             faults.arm(k);
             const Status status = run(seen);
@@ -168,7 +169,7 @@ struct FaultyFile {
         EXPECT_EQ(tracking.blocks(), 0U);
         EXPECT_EQ(tracking.errors(), 0U);
         EXPECT_EQ(shelf.open_files(), 0);
-        return refused;
+        return refused * static_cast<unsigned>(sweep_step());
     }
 
     Faults faults;

@@ -3,18 +3,12 @@
 #include "checksum.hpp"
 #include "cursor.hpp"
 #include "storage_bench.hpp"
+#include "sweep.hpp"
 
 using namespace h5mote;
 using namespace h5mote_test;
 
 namespace {
-
-// An emulator takes a minute for all bytes.
-#ifdef H5MOTE_TEST_EMULATED
-constexpr std::size_t kStep = 7;
-#else
-constexpr std::size_t kStep = 1;
-#endif
 
 std::byte saved[4096];
 std::size_t saved_size;
@@ -219,7 +213,7 @@ TEST(FileDamage, EveryByte) {
     visited = 0;
     Damaged().walk();
     EXPECT_GE(visited, 12U);
-    for (std::size_t at = 0; at < saved_size; at += kStep) {
+    for (std::size_t at = 0; at < saved_size; at += sweep_step()) {
         for (const unsigned flip : {0x01U, 0xffU}) {
             saved[at] ^= static_cast<std::byte>(flip);
             Damaged().walk();
@@ -233,7 +227,7 @@ TEST(FileDamage, EveryByteWithItsChecksumRepaired) {
     make_file();
     unsigned repaired = 0;
     Block block{1, 0};
-    for (std::size_t at = 0; at < saved_size; at += kStep) {
+    for (std::size_t at = 0; at < saved_size; at += sweep_step()) {
         if (!(at >= block.from && at < block.checksum) && !find_block(at, block)) {
             block = {1, 0};
             continue;
@@ -250,7 +244,7 @@ TEST(FileDamage, EveryByteWithItsChecksumRepaired) {
         saved[at] = old;
         store_le<std::uint32_t>(saved + block.checksum, checksum);
     }
-    EXPECT_GT(repaired, 700U / kStep);
+    EXPECT_GT(repaired, 700U / sweep_step());
 }
 
 TEST(FileDamage, EveryLength) {
