@@ -42,15 +42,15 @@ private:
     AttributeInfoMessage info_;
 };
 
-// libhdf5 counts the attributes of a header only if it has this message. Bits 2 and 3 of the header's flags are bits 0
-// and 1 of the message's.
+// Adds the attribute info message, without which libhdf5 does not count the attributes of a header. Bits 2 and 3 of the
+// header's flags are bits 0 and 1 of the message's.
 Status add_info(FileState& file, Address header, unsigned header_flags) noexcept {
     return add_message(file, header, MessageType::attribute_info, 0, 0,
                        AttributeInfoContent(file.shape(), static_cast<std::uint8_t>((header_flags >> 2) & 3U)));
 }
 
 #if H5MOTE_CREATION_ORDER
-// Takes the next creation order of a header that tracks it.
+// Takes the next creation order of a header that tracks it. Adds the attribute info message if there is none.
 Status next_order(FileState& file, Address header, std::uint16_t& order) noexcept {
     order = 0;
     MessageIterator message(file, header);
@@ -87,7 +87,8 @@ Status next_order(FileState& file, Address header, std::uint16_t& order) noexcep
 }
 #endif
 
-// What may take the place of what: the same datatype in any encoding, and texts of any length and character set.
+// Whether a new value has the datatype of the stored one; in builds with conversion its encoding may differ. A string
+// may also replace one of another length or character set: replace_value() sees to that.
 bool same_type(DatatypeView stored, DatatypeView type) noexcept {
     if constexpr (H5MOTE_CONVERSION) {
         return equal(stored, type);
@@ -208,7 +209,7 @@ Status Object::write_attribute_as(std::string_view name, DatatypeView memory_typ
     if (H5MOTE_CONVERSION == 0 || conversion.is_copy()) {
         return write_value(*file_, address_, content);
     }
-    // Converted before anything is changed: that may fail.
+    // The data are converted before anything is changed, because converting may fail.
     // NOLINTNEXTLINE(clang-analyzer-core.DivideZero): a type in memory without a size was refused at the beginning.
     const std::size_t count = data.size() / memory_type.size();
     const std::size_t size = count * file_type.size();
@@ -241,7 +242,7 @@ Status Object::write_attribute(std::string_view name, std::string_view text) noe
     }
     static constexpr char kEmpty[1] = {};
     const std::string_view stored = text.empty() ? std::string_view(kEmpty, 1) : text;
-    // A null-padded string type is eight bytes; its size is known only now.
+    // The encoded type is eight bytes. The last four are the size of the string, which is known only here.
     EncodedType<8> type = make_string(1, StringPadding::null_padded, ascii ? CharacterSet::ascii : CharacterSet::utf8);
     store_le<std::uint32_t>(type.bytes + 4, static_cast<std::uint32_t>(stored.size()));
     return write_attribute_as(name, type, type, nullptr, bytes_of(stored));
@@ -264,7 +265,7 @@ Status Object::read_attribute(std::string_view name, Span<char> to, std::size_t&
     if (attribute.type().type_class() != TypeClass::string || attribute.element_count() != 1) {
         return file_->context.fail(Module::attribute, H5MOTE_HERE, Status::type_mismatch);
     }
-    // Where the text ends is found piece by piece; nothing is copied that does not fit.
+    // The end of the text is found first, piece by piece, so that a text that does not fit is not copied at all.
     const bool spaces = attribute.type().padding() == StringPadding::space_padded;
     const std::uint64_t size = attribute.data_size();
     bool ended = false;
@@ -405,7 +406,7 @@ Status Object::attribute_info(std::string_view name, AttributeInfo& info) const 
     for (unsigned i = 0; i < attribute.space.rank; ++i) {
         dims[i] = attribute.space.dim(i);
     }
-    // In place: a Dataspace is too large for one more on the stack.
+    // Constructed in place: a Dataspace is too large to have one more on the stack.
     if (attribute.space.type == DataspaceMessage::Type::null) {
         ::new (static_cast<void*>(&info.space)) Dataspace(Dataspace::null());
     } else {

@@ -18,7 +18,8 @@ struct StoredAttribute {
     Status next() noexcept;
     /// Goes on to the attribute of that name.
     Status find(std::string_view name) noexcept;
-    /// Decodes type and dataspace of the attribute that was found. corrupt_file: the data are shorter than they say.
+    /// Decodes the datatype and dataspace of the attribute that was found. corrupt_file: its data are shorter than
+    /// datatype and dataspace say.
     Status describe() noexcept;
 
     MessageIterator message;

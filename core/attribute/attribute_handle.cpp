@@ -12,7 +12,7 @@
 
 namespace h5mote {
 
-// In one block of memory with the name and the datatype.
+// The state of a handle. The datatype and the name follow it in the same block of memory.
 struct AttributeState {
     FileState* file = nullptr;  // holds a reference
     Address object = kUndefinedAddress;
@@ -45,7 +45,8 @@ struct AttributeState {
 
 namespace {
 
-// A datatype or dataspace in an attribute message: the bytes themselves or those of the message that they lead to.
+// Finds the encoded datatype or dataspace of an attribute: `length` bytes from `offset` of `part`. That is the
+// attribute message itself, or, where it has only a reference, the shared message that the reference leads to.
 Status open_part(FileState& file, StoredAttributeMessage& attribute, MessageType type, StoredMessage& message,
                  MetadataWindow*& part, Address& offset, std::uint32_t& length) noexcept {
     const bool is_type = type == MessageType::datatype;
@@ -92,7 +93,7 @@ H5MOTE_STEP Status load_space(FileState& file, StoredAttributeMessage& attribute
                                         : file.context.fail(Module::attribute, H5MOTE_HERE, Status::corrupt_file);
 }
 
-// Allocates the state with its type, from which follows how large the value is.
+// Allocates the state, and copies the datatype and the name into it.
 H5MOTE_STEP Status load_type(FileState& file, StoredAttributeMessage& attribute, AttributeState*& state) noexcept {
     StoredMessage message;
     MetadataWindow* part = nullptr;
@@ -114,7 +115,7 @@ H5MOTE_STEP Status load_type(FileState& file, StoredAttributeMessage& attribute,
     state->type_length = static_cast<std::uint32_t>(type_length);
     state->name_length = static_cast<std::uint32_t>(name_length);
     file.retain();
-    // The view may be gone since memory was asked for.
+    // The window is read again: `bytes` is not relied on after an allocation.
     Status status = part->read(offset, {state->type_bytes(), type_length});
     if (status == Status::ok) {
         status = attribute.bytes.read(attribute.parts.name, {reinterpret_cast<std::byte*>(state->name()), name_length});
@@ -216,7 +217,7 @@ Object Attribute::object() const noexcept {
 
 namespace {
 
-// The message again: where it was, unless the file can have changed, or by its name.
+// Opens the attribute message again: at its old place if the file cannot have changed, else by the attribute's name.
 Status reopen(const Attribute& attribute, FileState& file, const AttributePlace& place, std::uint32_t& data,
               MetadataWindow& bytes) noexcept {
     if (!file.writable()) {
@@ -367,7 +368,7 @@ Status AttributeIterator::Walk::pass() noexcept {
         }
     }
     if (status == Status::out_of_memory && batch.shrink()) {
-        return Status::ok;  // again, with less
+        return Status::ok;  // the caller makes another pass, with less memory
     }
     batch.end_pass();
     return status == Status::not_found ? Status::ok : status;

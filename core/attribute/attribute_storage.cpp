@@ -51,7 +51,7 @@ Status AttributeParts::decode(Context& context, MetadataWindow& bytes) noexcept 
     type = after(name, name_size);
     space = after(type, type_size);
     data = after(space, space_size);
-    // Nobody pads what is last.
+    // Where no value follows the dataspace, the dataspace is not padded.
     const bool sound = reader.ok() && (flags & ~3U) == 0 && name_size != 0 && space + space_size <= bytes.size();
     if (data > bytes.size()) {
         data = static_cast<std::uint32_t>(bytes.size());
@@ -77,7 +77,7 @@ Status AttributeCursor::open(Address header) noexcept {
             H5MOTE_TRY(info_.decode(file_.context, file_.shape(), message_.body()));
             break;
         }
-        // Without one all attributes stand in the header; one of a version 1 header comes before them or not at all.
+        // In a header without an attribute info message, all attributes are messages of the header.
     }
     if (status != Status::ok && status != Status::not_found) {
         return status;
@@ -140,7 +140,7 @@ Status AttributeCursor::next_in_header(StoredAttributeMessage& attribute) noexce
         place.size = message_.size();
         return attribute.parts.decode(file_.context, attribute.bytes);
     }
-    // Version 3 | 1: in the heap | heap id.
+    // In place of the body: version 3 | 1: in the heap of shared messages | heap id.
     ConstBytes reference;
     H5MOTE_TRY(attribute.bytes.view(0, 2 + sizeof place.id, reference));
     if (reference[0] != std::byte{3} || reference[1] != std::byte{1}) {
@@ -156,7 +156,7 @@ Status AttributeCursor::next_in_header(StoredAttributeMessage& attribute) noexce
 
 namespace {
 
-// Where the attribute of a record of either index stands.
+// Opens the attribute that a record of the name index or the creation order index leads to.
 Status take_record(FileState& file, const AttributeRecord& record, const DenseStorage& storage, FractalHeap& heap,
                    bool tracked, StoredAttributeMessage& attribute) noexcept {
     AttributePlace& place = attribute.place;

@@ -13,25 +13,25 @@ namespace h5mote {
 
 #if H5MOTE_ALL_FORMATS
 
-/// Where an attribute message stands, so that it is found again without a search.
+/// The place of an attribute message, by which the message is found again without a search.
 struct AttributePlace {
     enum class Kind : std::uint8_t { header, heap, shared };
 
     Kind kind = Kind::header;
-    bool checksummed = true;     ///< header: the block
-    std::uint8_t id_length = 0;  ///< heaps
-    std::uint16_t size = 0;      ///< header: of the message
+    bool checksummed = true;     ///< header: whether the block has a checksum
+    std::uint8_t id_length = 0;  ///< heap, shared: bytes of `id`
+    std::uint16_t size = 0;      ///< header: bytes of the message's body
     std::uint32_t block_size = 0;
-    std::uint32_t offset = 0;             ///< header: of the message in the block
-    Address address = kUndefinedAddress;  ///< header: of the block; heap: of the heap
+    std::uint32_t offset = 0;             ///< header: offset of the body in the block
+    Address address = kUndefinedAddress;  ///< header: address of the block; heap: of the fractal heap
     std::byte id[AttributeRecord::kHeapIdSize] = {};
 
     Status open(FileState& file, MetadataWindow& bytes) const noexcept;
-    /// The same in the heap, which is open.
+    /// open() for Kind::heap, when the heap is open already.
     Status open_in(FileState& file, FractalHeap& heap, MetadataWindow& bytes) const noexcept;
 };
 
-/// An attribute message taken apart: what stands where in it.
+/// The parts of an attribute message: their offsets in the message and their sizes.
 ///
 /// version 3 | flags: 1 shared type, 2 shared space | sizes of name, type, space 2 each | charset | name\0 | type |
 /// space | data; version 2: without charset; version 1: without flags, each part padded to a multiple of 8
@@ -60,11 +60,11 @@ struct StoredAttributeMessage {
     std::uint32_t order = 0;
     bool has_order = false;
 
-    /// The name, until the next call on the window.
+    /// The name; valid until the next call on `bytes`.
     Status name(std::string_view& text) noexcept;
 };
 
-/// Walks the attributes of an object in the order in which they stand.
+/// Walks the attributes of an object in the order in which they are stored, or in another one that the storage has.
 class AttributeCursor {
 public:
     explicit AttributeCursor(FileState& file) noexcept : file_(file), message_(file, 0) {}
@@ -75,7 +75,9 @@ public:
     /// corrupt_file, io_error.
     Status open(Address header) noexcept;
     bool tracks_order() const noexcept { return tracked_; }
+    /// Whether the storage itself has the attributes in that order, so that start() can be called with it.
     bool can(IndexOrder order, Direction direction) const noexcept;
+    /// Goes to the start of an order for which can() is true.
     Status start(IndexOrder order, Direction direction) noexcept;
     /// not_found at the end.
     Status next(StoredAttributeMessage& attribute) noexcept;
@@ -101,7 +103,7 @@ private:
     Address header_ = kUndefinedAddress;
     AttributeInfoMessage info_;
     MessageIterator message_;
-    // Dense storage; apart, for it is most of the cursor, which stands on stacks.
+    // State for dense storage. It is allocated by itself: cursors are on the stack, and this is most of a cursor.
     struct Dense {
         BTree2 index;
         FractalHeap heap;
@@ -116,7 +118,8 @@ private:
 H5MOTE_STEP Status find_attribute(FileState& file, Address object, std::string_view name,
                                   StoredAttributeMessage& attribute) noexcept;
 
-/// Makes a handle's state of an attribute that was found: its own copy of name, type and space.
+/// Makes the state of a handle for an attribute that was found, with its own copy of name, datatype and dataspace. The
+/// state holds a reference to the file.
 Status make_attribute(FileState& file, Address object, StoredAttributeMessage& attribute,
                       AttributeState*& state) noexcept;
 

@@ -1,4 +1,4 @@
-// H5R - references: what they lead to. And single values of variable length, which stand in the same heap.
+// H5R - reading references: what they lead to. Also single values of variable length, which are in the same heap.
 //
 //   object 1   object header address O
 //   region 1   heap id (address O, index 4) of: object header address O | selection
@@ -24,9 +24,9 @@ namespace {
 
 struct Reference {
     ReferenceTarget target;
-    MetadataWindow heap;  // what stands in the heap, ...
-    Address rest = 0;     // ... from here on not looked at yet
-    Address name = 0;     // of the other file, with its length before it
+    MetadataWindow heap;  // the bytes of the reference in the global heap
+    Address rest = 0;     // offset of those bytes that are not decoded yet
+    Address name = 0;     // offset of the other file's name, which begins with its length
 };
 
 bool is_zero(ConstBytes bytes) noexcept {
@@ -42,7 +42,7 @@ Status damaged(FileState& file, SourcePlace place) noexcept {
     return file.context.fail(Module::attribute, place, Status::corrupt_file);
 }
 
-// Length and address of an object as revised references hold it.
+// Reads the length and address of an object, as revised references hold them.
 Status read_token(FileState& file, Reader& reader, Address& address) noexcept {
     const unsigned length = reader.u8();
     const ConstBytes token = reader.bytes(length);
@@ -104,13 +104,14 @@ H5MOTE_STEP Status decode(FileState& file, ReferenceType type, ConstBytes stored
     return Status::ok;
 }
 
-// A text that stands in the heap behind its length (2 bytes).
+// A name in the heap bytes of a reference: at `at` is its length, 2 bytes, and then the name.
 Status view_name(Reference& reference, Address at, ConstBytes& name) noexcept {
     H5MOTE_TRY(reference.heap.view(at, 2, name));
     return reference.heap.view(at + 2, load_le<std::uint16_t>(name.data()), name);
 }
 
-// The file that the target is in, with one reference for the caller.
+// Opens the file that the target is in, and checks that the target's header can be read. The caller gets one reference
+// to the file.
 Status open_target(FileState& file, Reference& reference, FileState*& target) noexcept {
     if (reference.target.null) {
         return file.context.fail(Module::attribute, H5MOTE_HERE, Status::not_found);
@@ -132,7 +133,8 @@ Status open_target(FileState& file, Reference& reference, FileState*& target) no
     return Status::ok;
 }
 
-// One of the names that a revised reference holds, for the caller; nothing if it has none.
+// Copies one of the names that a revised reference may hold: the attribute's, or that of the other file. `length` is 0
+// if it holds no such name.
 Status read_name(FileState& file, ConstBytes stored, bool of_attribute, Span<char> to, std::size_t& length) noexcept {
     const auto type = static_cast<ReferenceType>(stored.empty() ? std::byte{0} : stored[0]);
     if (type < ReferenceType::object2 || type > ReferenceType::attribute) {

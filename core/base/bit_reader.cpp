@@ -2,7 +2,7 @@
 
 namespace h5mote {
 
-// Fills the word; whether it has `count` bits then.
+// Fills word_ with bytes of the input; returns whether it holds at least `count` bits now.
 bool BitReader::refill(unsigned count) noexcept {
     while (left_ <= kWidth - 8 && at_ != end_) {
         word_ |= static_cast<Word>(*at_++) << (kWidth - 8 - left_);

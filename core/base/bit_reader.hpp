@@ -1,4 +1,5 @@
-// Bits of a byte string from the highest bit of the first byte on, as packing filters write them.
+// Reads numbers of any width from a byte string, from the highest bit of the first byte on, as the filters nbit,
+// scaleoffset and szip pack them.
 #pragma once
 
 #include <h5mote/span.hpp>
@@ -8,11 +9,11 @@
 
 namespace h5mote {
 
-/// Reads bits that may be hostile. Running past the end sets a flag that stays, and yields zeros, so that a decoder
-/// reads straight through and asks ok() where it would otherwise go on without input.
+/// The input may be hostile. Reading past its end yields zeros and clears ok() for good, so that a decoder reads
+/// straight through and asks ok() only where it might otherwise go on for ever.
 class BitReader {
 public:
-    /// Most bits of one call of bits().
+    /// The most bits that one call of bits() can return: a 32-bit word is refilled by whole bytes, to 25 bits or more.
     static constexpr unsigned kMost = 25;
 
     explicit BitReader(ConstBytes bytes) noexcept : at_(bytes.data()), end_(bytes.data() + bytes.size()) {}
@@ -22,7 +23,7 @@ public:
         if (left_ < count && !refill(count)) {
             return 0;
         }
-        // Two shifts: one by the whole width is undefined.
+        // `count` may be 0, and a single shift by the whole width of the word is undefined: hence two shifts.
         const Word result = word_ >> 1 >> (kWidth - 1 - count);
         word_ <<= count;
         left_ -= count;
@@ -30,7 +31,7 @@ public:
     }
     /// The next `count` bits (0 to 64) as a number.
     std::uint64_t wide(unsigned count) noexcept;
-    /// Skips zero bits and the one bit behind them; the number of zeros.
+    /// Skips a run of zero bits and the 1 bit that ends it; returns the number of zeros. 0 if the input ends before.
     std::uint32_t zeros() noexcept;
     bool ok() const noexcept { return ok_; }
 
@@ -40,8 +41,8 @@ private:
 
     bool refill(unsigned count) noexcept;
 
-    Word word_ = 0;      // the next bits, from the highest on; zeros behind them
-    unsigned left_ = 0;  // how many
+    Word word_ = 0;      // the next bits of the input, from the highest bit on; the rest is zero
+    unsigned left_ = 0;  // number of bits of the input in word_
     bool ok_ = true;
     const std::byte* at_;
     const std::byte* end_;

@@ -1,18 +1,19 @@
-// Arithmetic that says when it overflows, and the way from a file's 64 bits to the machine's size_t.
+// Arithmetic that says when it overflows, and the conversion of 64-bit lengths of a file to the machine's size_t.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 
-/// A step of a longer operation that must not be inlined into it: what it needs of the stack is free again before the
-/// next.
+/// Marks a function that is one step of a longer operation and must not be inlined into it: its stack frame is gone
+/// before the next step begins.
 #define H5MOTE_STEP [[gnu::noinline]]
 
 namespace h5mote {
 
 #if __SIZEOF_SIZE_T__ <= 4
-/// checked_multiply() of numbers that take four multiplications: out of line, for there are many calls.
+/// checked_multiply() of 64-bit numbers on 32-bit machines. It has many callers and takes four multiplications, so it
+/// is not inlined.
 [[nodiscard]] bool multiply_long(std::uint64_t a, std::uint64_t b, std::uint64_t& result) noexcept;
 #endif
 
@@ -33,7 +34,7 @@ template <typename T>
     return !__builtin_mul_overflow(a, b, &result);
 }
 
-/// A file's length as size_t; false when the machine cannot express it.
+/// Converts a length that a file states to size_t; false when size_t cannot hold it.
 [[nodiscard]] constexpr bool to_size(std::uint64_t value, std::size_t& result) noexcept {
     result = static_cast<std::size_t>(value);
     return value <= std::numeric_limits<std::size_t>::max();

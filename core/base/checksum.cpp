@@ -17,7 +17,8 @@ struct State {
         b += load_le<std::uint32_t>(block + 4);
         c += load_le<std::uint32_t>(block + 8);
     }
-    // Each step takes x from y, mixes and adds: a reversible mixing of all 96 bits.
+    // mix() of lookup3.c. Each step subtracts z from x, mixes in z rotated, and adds y to z. All steps can be reversed,
+    // so that none of the 96 bits of the state is lost.
     void mix() noexcept {
         const auto step = [](std::uint32_t& x, std::uint32_t y, std::uint32_t& z, unsigned k) {
             x -= z;

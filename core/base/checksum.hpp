@@ -11,7 +11,7 @@ namespace h5mote {
 /// Jenkins, "lookup3.c", May 2006, public domain.
 std::uint32_t lookup3(ConstBytes bytes, std::uint32_t initial = 0) noexcept;
 
-/// The same over bytes that come in pieces. The total length is part of the seed and must be known.
+/// lookup3() of bytes that come in pieces. Their total length is part of the seed and must be known in advance.
 class Lookup3Stream {
 public:
     explicit Lookup3Stream(std::uint32_t total_length, std::uint32_t initial = 0) noexcept;

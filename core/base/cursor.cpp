@@ -8,7 +8,7 @@ namespace h5mote {
 
 std::uint64_t load_uint(const std::byte* from, unsigned width) noexcept {
 #if H5MOTE_ALL_FORMATS
-    // Addresses and lengths of nearly all files.
+    // The width of addresses and lengths in nearly all files.
     if (width == 8) {
         return load_le<std::uint64_t>(from);
     }
@@ -109,7 +109,7 @@ const std::byte* Reader::take(std::size_t count) noexcept {
 std::byte* Writer::take(std::size_t count) noexcept {
     if (count > size_ - at_) {
         ok_ = false;
-        size_ = at_;  // nothing more, however small
+        size_ = at_;  // refuse everything from now on, even what would fit
         return nullptr;
     }
     at_ += count;

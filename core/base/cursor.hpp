@@ -59,7 +59,7 @@ public:
         const std::byte* from = take(count);
         return from == nullptr ? ConstBytes{} : ConstBytes{from, count};
     }
-    /// What has not been read.
+    /// The bytes that have not been read yet.
     ConstBytes rest() const noexcept { return {at_, remaining()}; }
     std::size_t remaining() const noexcept { return static_cast<std::size_t>(end_ - at_); }
     bool ok() const noexcept { return ok_; }
@@ -90,7 +90,7 @@ public:
     void fill(std::byte value, std::size_t count) noexcept;
     std::size_t written() const noexcept { return at_; }
     bool ok() const noexcept { return ok_; }
-    /// Where byte `offset` of the structure stands; nullptr while only counting.
+    /// Pointer to byte `offset` of the structure; nullptr while only counting.
     std::byte* at(std::size_t offset) const noexcept { return to_ == nullptr ? nullptr : to_ + offset; }
 
 private:

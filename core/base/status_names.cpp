@@ -1,4 +1,5 @@
-// Names for people on a host. In a file of their own, so that firmware which prints none links none.
+// The names of statuses, features and modules, for messages on a host. They have a source file of their own so that
+// firmware which prints no names does not contain them.
 #include <h5mote/status.hpp>
 
 namespace h5mote {

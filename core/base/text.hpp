@@ -1,4 +1,4 @@
-// Names stand in files as bytes and in the interface as text.
+// Helpers for names of links, attributes and files: a file holds them as bytes, the interface as std::string_view.
 #pragma once
 
 #include <h5mote/span.hpp>
@@ -15,19 +15,19 @@ inline ConstBytes bytes_of(std::string_view text) noexcept {
     return {reinterpret_cast<const std::byte*>(text.data()), text.size()};
 }
 
-/// `text` without its first `count` characters, of which it has as many. string_view::substr() would throw, and brings
-/// the C++ library with it.
+/// `text` without its first `count` characters; `count` is at most its size. string_view::substr() can throw, which
+/// would link parts of the C++ library.
 inline std::string_view text_after(std::string_view text, std::size_t count) noexcept {
     return {text.data() + count, text.size() - count};
 }
-/// `text` up to the first `end`, all of it where there is none.
+/// `text` up to the first character `end`; all of `text` if it does not contain that character.
 inline std::string_view text_before(std::string_view text, char end) noexcept {
     const std::size_t length = text.find(end);
     return {text.data(), length < text.size() ? length : text.size()};
 }
 
-/// Whether a link or an attribute can have that name: 1 to 65,535 bytes, none of them zero, for other readers take
-/// names for text that ends with a zero byte.
+/// Whether `text` can be the name of a link or an attribute: 1 to 65,535 bytes, none of them zero, because other
+/// readers take a zero byte for the end of the name.
 inline bool is_name(std::string_view text) noexcept {
     bool sound = !text.empty() && text.size() <= 0xffff;
     for (const char c : text) {
@@ -36,7 +36,8 @@ inline bool is_name(std::string_view text) noexcept {
     return sound;
 }
 
-/// Whether a name in a file means another file: these two stand for the file itself, which nobody has to look for.
+/// Whether a file name that is stored in a file can name another file. An empty name and "." stand for the file itself,
+/// so they are not searched for.
 inline bool names_other_file(std::string_view name) noexcept { return !name.empty() && name != "."; }
 
 }  // namespace h5mote

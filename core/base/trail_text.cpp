@@ -1,4 +1,4 @@
-// What error records mean, in words. In a file of its own, so that firmware which prints none links none.
+// Error records as text. This has a source file of its own so that firmware which prints no text does not contain it.
 #include <h5mote/trail.hpp>
 
 namespace h5mote {
@@ -50,7 +50,7 @@ void put_number(Text& text, std::string_view what, std::uint64_t number) noexcep
     text.put(number);
 }
 
-// false: the first number is not one of these.
+// Describes the record's numbers by the Subject in the first one. false: the first number has no Subject.
 bool put_subject(Text& text, const ErrorRecord& record) noexcept {
     static constexpr const char* kObjects[] = {"group", "dataset", "committed datatype"};
     if (record.module != Module::group && record.module != Module::dataset) {
@@ -83,7 +83,7 @@ bool put_subject(Text& text, const ErrorRecord& record) noexcept {
     return false;
 }
 
-// What the two numbers are, where the status says so; else they are shown as they are.
+// Says what the record's two numbers are, where its module, status or Subject tells that; otherwise prints them bare.
 void put_numbers(Text& text, const ErrorRecord& record) noexcept {
     const bool told = record.detail != 0 || record.value != 0;
     if (record.module == Module::driver) {

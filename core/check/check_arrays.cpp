@@ -22,7 +22,8 @@ public:
         : dataset_(dataset), checker_(dataset.checker), part_(part), element_(dataset.element()) {}
 
 protected:
-    // A block that begins with its signature, version, client and the address of the header, if `header` is one.
+    // Opens a block that begins with its signature, version, client and, if `header` is defined, the address of the
+    // header.
     Status open(Address address, Address size, Address space, std::uint32_t signature, Address header,
                 MetadataWindow& window) noexcept {
         H5MOTE_TRY(checker_.use(part_, address, space));
@@ -38,7 +39,7 @@ protected:
         return sound ? Status::ok : checker_.bad(ProblemKind::malformed, part_, address);
     }
 
-    // `count` elements from `at` on, the first of which is element `index` of the array.
+    // Checks `count` elements from `at` on, the first of which is element `index` of the array.
     Status elements(MetadataWindow& window, Address at, std::uint64_t index, std::uint64_t count) noexcept {
         const Address address = window.address();
         for (std::uint64_t i = 0; i < count; ++i) {
@@ -48,7 +49,7 @@ protected:
             if (location.address == kUndefinedAddress) {
                 continue;
             }
-            // What a power cut left behind the current extent nobody asks for.
+            // A power cut may leave chunks beyond the current extent. They do not count: nobody reads them.
             if (index + i >= highest_ && index + i < now_) {
                 highest_ = index + i + 1;
             }
@@ -62,7 +63,7 @@ protected:
     const CheckPart part_;
     const ChunkElementFormat element_;
     std::uint64_t now_ = ~std::uint64_t{0};  // chunks of the current extent
-    std::uint64_t highest_ = 0;              // element within it that is set, + 1
+    std::uint64_t highest_ = 0;              // the highest element within it that is set, + 1
 };
 
 class FixedCheck final : public ArrayCheck {
@@ -92,7 +93,7 @@ public:
         if (block == kUndefinedAddress) {
             return Status::ok;
         }
-        // Each element takes bytes of the file.
+        // An array in the file cannot have more elements than the file has bytes.
         if (count > checker_.file().space.end()) {
             return checker_.bad(ProblemKind::outside, part_, block);
         }
@@ -152,7 +153,8 @@ public:
 private:
     enum Stat : unsigned { super_blocks, super_bytes, data_blocks, data_bytes, highest, realized, kStats };
 
-    // Data blocks of a super block, and their elements.
+    // Geometry of an extensible array, for a super block: the number of its data blocks, and of those before it; the
+    // elements of each data block, the first element, and the pages of each data block, 0 if they are not divided.
     static std::uint32_t blocks_of(unsigned super) noexcept { return std::uint32_t{1} << (super / 2); }
     static std::uint32_t blocks_before(unsigned super) noexcept {
         return super % 2 == 0 ? 2 * (blocks_of(super) - 1) : 3 * blocks_of(super) - 2;
@@ -238,7 +240,7 @@ private:
         return Status::ok;
     }
 
-    // Of the first element, either of two.
+    // Checks the offset that a block stores: the number of its first element, which may be either of two.
     Status check_offset(MetadataWindow& window, std::uint64_t offset, std::uint64_t other) noexcept {
         ConstBytes bytes;
         H5MOTE_TRY(checker_.judge(window.view(prefix(), offset_width_, bytes), part_, window.address()));
@@ -250,7 +252,8 @@ private:
     H5MOTE_STEP Status super_block(unsigned super, Address address) noexcept {
         const unsigned width = checker_.shape().sizeof_addr;
         const Address blocks = blocks_of(super);
-        // A whole number of bytes for each data block, although the bits are counted through.
+        // The bits of the pages take a whole number of bytes for each data block, although they are numbered without
+        // gaps.
         const Address pointers = block_prefix() + blocks * ((pages_of(super) + 7) / 8);
         const Address size = pointers + blocks * width + kChecksum;
         MetadataWindow window;
@@ -268,7 +271,7 @@ private:
         return Status::ok;
     }
 
-    // `holder`: the super block with the bits of the pages.
+    // `holder`: the super block, which has the bits of the pages; nullptr if the index block points to the data block.
     H5MOTE_STEP Status data_block(unsigned super, std::uint32_t number, Address address,
                                   MetadataWindow* holder) noexcept {
         const std::uint64_t length = length_of(super);
@@ -279,7 +282,8 @@ private:
         const Address space = size + pages * page_size;
         MetadataWindow window;
         H5MOTE_TRY(open(address, size, space, kDataBlock, header_, window));
-        // libhdf5 counts blocks that the index block names from its first one, those of a super block from that.
+        // For data blocks that the index block points to, libhdf5 computes the offset from a number that also counts
+        // the blocks before their super block: either is accepted.
         const std::uint64_t before = holder == nullptr ? blocks_before(super) : 0;
         H5MOTE_TRY(check_offset(window, first, first + before * length));
         ++found_[data_blocks];
@@ -305,7 +309,8 @@ private:
         return Status::ok;
     }
 
-    // The header is another sector than what the pointers to blocks are in: a power cut may come between them.
+    // The header may be in another sector than the pointers to blocks, and a power cut between the two writes. So only
+    // too low a count of elements is a problem; other statistics that differ are a note.
     Status check_statistics() noexcept {
         if (recorded_[highest] < highest_) {
             return checker_.bad(ProblemKind::count, part_, header_, highest_);

@@ -1,4 +1,4 @@
-// Attributes, wherever they stand, and the variable-length data in values.
+// h5check - attributes in every kind of storage, and the variable-length data in values.
 
 #include "attribute_storage.hpp"
 #include "checker.hpp"
@@ -11,7 +11,7 @@
 namespace h5mote {
 namespace {
 
-// Part of an attribute, or what it leads to when it is shared.
+// Opens the datatype or dataspace of an attribute or, if it is shared, the message that is used instead.
 Status open_part(Checker& checker, MetadataWindow& bytes, MessageType type, std::size_t at, std::size_t size,
                  bool shared, StoredMessage& stored, MetadataWindow& own, ConstBytes& body) noexcept {
     ConstBytes here;
@@ -23,7 +23,7 @@ Status open_part(Checker& checker, MetadataWindow& bytes, MessageType type, std:
         }
         return stored.view(body);
     }
-    // The next view may take the place of this one.
+    // Copy the bytes: the next view may take the place of this one.
     Bytes to;
     H5MOTE_TRY(own.allocate(checker.file().context, size == 0 ? 1 : size, to));
     std::memcpy(to.data(), here.data(), size);
@@ -91,7 +91,8 @@ bool has_heap_data(DatatypeView type) noexcept { return contains_class(type, Typ
 
 namespace {
 
-// One value; the types are nested as deep as validate_datatype() lets them. What is beside a damaged part is looked at.
+// Checks one value. It recurses as deep as types are nested, which validate_datatype() limits. A damaged part does not
+// keep the others from being checked.
 Status check_value(Checker& checker, DatatypeView type, ConstBytes value) noexcept {
     Status status = Status::ok;
     switch (type.type_class()) {

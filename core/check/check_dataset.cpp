@@ -1,4 +1,4 @@
-// Raw data of datasets: where it stands, and what is in it.
+// h5check - raw data of datasets: where it is, and whether it can be decoded.
 
 #include "check_dataset.hpp"
 
@@ -69,7 +69,8 @@ Status DatasetCheck::load_type(Address header) noexcept {
                                                          : Status::ok;
 }
 
-// Arrays number the chunks of the largest extent; an extensible one counts along the only dimension without a limit.
+// Whether the kind of index fits the dataspace: arrays number the chunks of the largest extent, which must be
+// countable, and an extensible array has exactly one unlimited dimension, along which it grows.
 bool DatasetCheck::fits_index() const noexcept {
     const bool searched = layout.index == ChunkIndex::btree1 || layout.index == ChunkIndex::btree2;
     unsigned unlimited = 0;
@@ -109,7 +110,7 @@ Status DatasetCheck::load_layout(Address header) noexcept {
             return Status::corrupt_file;
         }
     }
-    layout.chunk_dims = nullptr;  // they go with the message
+    layout.chunk_dims = nullptr;  // the dimensions go with the message, which is closed on return
     return chunk_dims[rank] == element_size && fits_index() ? Status::ok : Status::corrupt_file;
 }
 
@@ -126,7 +127,8 @@ Status DatasetCheck::load_filters(Address header) noexcept {
     return copy_of(checker.file().context, body, pipeline_);
 }
 
-// What was wrong with a message by itself has been reported by now; the rest is for the layout to fit to the others.
+// Loads the messages that describe raw data. What is wrong within one message has been reported by now; here the layout
+// must fit the other messages.
 Status DatasetCheck::load(Address header) noexcept {
     StoredMessage stored;
     const Status found = stored.find(checker.file(), header, MessageType::external_files);
@@ -163,7 +165,7 @@ Status DatasetCheck::check_contiguous() noexcept {
     if (!checked_multiply(elements, std::uint64_t{element_size}, size)) {
         return checker.bad(ProblemKind::size, CheckPart::raw_data, layout.address, layout.size);
     }
-    // Old layouts do not tell.
+    // Old versions of the layout message do not store the size.
     const Address stored = layout.size == kUndefinedAddress ? size : layout.size;
     if (stored < size) {
         (void)checker.bad(ProblemKind::size, CheckPart::raw_data, layout.address, stored);
@@ -181,7 +183,8 @@ Status DatasetCheck::check_contiguous() noexcept {
 
 namespace {
 
-// ~0 when they cannot be counted.
+// The number of chunks of the largest extent or, with `now`, of the current one along unlimited dimensions; ~0 if they
+// cannot be counted.
 std::uint64_t count_chunks(const DatasetCheck& dataset, bool now) noexcept {
     constexpr std::uint64_t kUnlimited = ~std::uint64_t{0};
     std::uint64_t chunks = 1;
@@ -260,7 +263,8 @@ Status DatasetCheck::chunk(const ChunkLocation& location, const std::uint64_t* s
         return checker.bad(ProblemKind::size, CheckPart::chunk, location.address, size);
     }
     H5MOTE_TRY(checker.use(CheckPart::chunk, location.address, size));
-    // Partial chunks at the edge may have passed no filter; where the index does not tell, any may be such a one.
+    // Partial chunks at the edge may be stored unfiltered; where the index does not tell coordinates, any chunk may be
+    // such a one, and cannot be decoded for certain.
     const bool unsure = (layout.flags & LayoutMessage::kPartialEdgeUnfiltered) != 0 && (scaled == nullptr || partial);
     return filtered() && unsure ? Status::ok : check_data(location);
 }

@@ -8,7 +8,7 @@ namespace h5mote {
 
 #if H5MOTE_ALL_FORMATS
 
-/// What raw data must fit to.
+/// One dataset under check, with all that its raw data must fit: dataspace, datatype, filters and layout.
 class DatasetCheck {
 public:
     static constexpr unsigned kMaxRank = H5MOTE_MAX_RANK;
@@ -22,11 +22,13 @@ public:
     bool filtered() const noexcept { return filters != 0; }
     /// Number of chunks of the largest extent, or ~0 when it has no limit.
     std::uint64_t most_chunks() const noexcept;
-    /// The same of the current extent, as chunks are numbered: but for the unlimited dimension of the largest one.
+    /// Number of chunks of the current extent, as the index numbers them: only unlimited dimensions count with their
+    /// current size, the others with their largest.
     std::uint64_t chunks_now() const noexcept;
-    /// A chunk that an index names; `index` is where. `scaled`: its chunk coordinates, if the index tells them.
+    /// Checks a chunk that an index names; `index` is the address at which a wrong entry is reported. `scaled`: the
+    /// chunk's coordinates, if the index tells them.
     Status chunk(const ChunkLocation& location, const std::uint64_t* scaled, Address index) noexcept;
-    /// How an index tells where a chunk is.
+    /// The format of the index's elements, which say where a chunk is.
     ChunkElementFormat element() const noexcept {
         const std::uint8_t width =
             layout.version > 4 ? checker.shape().sizeof_size : ChunkElementFormat::width_for(chunk_bytes);
@@ -64,8 +66,8 @@ private:
     Status check_data(const ChunkLocation& location) noexcept;
     Status check_elements(MetadataWindow& window, Address chunk) noexcept;
 
-    Bytes type_;      // of an element, if it leads into the global heap
-    Bytes pipeline_;  // the message
+    Bytes type_;      // datatype of an element, if its values lead into the global heap
+    Bytes pipeline_;  // the filter pipeline message
 };
 
 #endif

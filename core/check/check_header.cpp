@@ -10,7 +10,7 @@
 namespace h5mote {
 namespace {
 
-// The first number of a message of those types is its version, which is at most this.
+// Checks that a message has `size` bytes or more, and that its first byte, the version, is from `least` to `most`.
 Status check_prefix(Context& context, MessageType type, ConstBytes body, unsigned least, unsigned most,
                     std::size_t size) noexcept {
     if (body.size() < size) {
@@ -55,7 +55,8 @@ Status check_old_fill_value(Context& context, ConstBytes body) noexcept {
                : damaged_message(context, H5MOTE_HERE, MessageType::fill_value_old);
 }
 
-// Messages of other types stand in their own headers. Specification IV.A.2, "shared message".
+// Whether messages of a type can be shared. All others are in the object header that they belong to. Specification
+// IV.A.2, "shared message".
 bool can_be_shared(MessageType type) noexcept {
     switch (type) {
         case MessageType::dataspace:
@@ -129,7 +130,7 @@ Status Checker::check_body(MessageType type, ConstBytes body, HeaderFacts& facts
             facts.recorded = load_le<std::uint32_t>(body.data() + 1);
             return Status::ok;
         default:
-            return Status::ok;  // what the superblock extension says was read when the file was opened
+            return Status::ok;  // messages of the superblock extension were read when the file was opened
     }
 }
 
@@ -147,7 +148,7 @@ Status Checker::check_message(MessageIterator& message, HeaderFacts& facts) noex
     }
     StoredMessage stored;
     Status status = stored.open(message);
-    // The window tells where it stood.
+    // `stored` has the message from here on: let go of the header's block.
     message.park();
     if (status == Status::corrupt_file && message.shared()) {
         return bad(ProblemKind::malformed, CheckPart::message, at, static_cast<std::uint64_t>(type));

@@ -38,7 +38,7 @@ Status Checker::check_btree2(BTree2& tree, CheckPart part, Address address) noex
 
 namespace {
 
-// What one look at dense storage needs; too large for the stack.
+// The working memory for one dense storage; too large for the stack.
 struct Dense {
     FractalHeap heap;
     BTree2 index;
@@ -75,7 +75,8 @@ private:
         return checker_.judge(dense_.index.record(i, dense_.bytes), CheckPart::btree2, tree);
     }
 
-    // The object that a record names: its hash and creation order.
+    // Checks the link or attribute that a record names. `hash` becomes that of its name, `order` the creation order of
+    // a link.
     Status object(ConstBytes id, bool shared, std::uint32_t& hash, std::uint64_t& order) noexcept {
         Checker& c = checker_;
         if (shared) {
@@ -136,7 +137,7 @@ private:
         return Status::ok;
     }
 
-    // Both indexes name the same objects: as many, each with an order of its own.
+    // Checks the index by creation order: it has as many records as the index by name, each with an order of its own.
     Status check_orders(Address tree) noexcept {
         Checker& c = checker_;
         H5MOTE_TRY(c.check_btree2(dense_.index, CheckPart::btree2, tree));

@@ -51,7 +51,7 @@ private:
         ConstBytes body;
         const auto size = static_cast<std::size_t>(work_.message.size());
         H5MOTE_TRY(checker_.judge(work_.message.view(0, size, body), kPart, work_.index.heap));
-        // The type of the message, which the record does not tell, is what the hash begins with.
+        // The hash is seeded with the type of the message, which the record does not hold: try all types of this index.
         bool same = false;
         for (std::uint32_t type = 0; type < 16 && !same; ++type) {
             same = work_.index.holds(static_cast<MessageType>(type)) && lookup3(body, type) == record.hash;

@@ -62,7 +62,7 @@ private:
         return Status::ok;
     }
 
-    // Names ascend, the last not beyond the key that ends the node.
+    // Checks that names ascend, and that the last one is not beyond the key that ends the node.
     Status check_symbol(const SymbolEntry& symbol, Address last, Address end, Address node) noexcept {
         constexpr CheckPart kPart = CheckPart::symbol_table_node;
         int order = 0;

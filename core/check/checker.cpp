@@ -15,7 +15,7 @@ Checker::Checker(FileState& file, const CheckOptions& options, CheckReporter& re
       extents_(file.context),
       global_heap_(file) {}
 
-// One block that many objects lead to is told of once.
+// A problem that repeats the one before is reported once: many elements of an object may lead to the same block.
 void Checker::report(const Problem& problem) noexcept {
     if (problem.kind == last_.kind && problem.part == last_.part && problem.address == last_.address &&
         problem.number == last_.number && problem.object == last_.object && problem.note == last_.note) {
@@ -24,7 +24,7 @@ void Checker::report(const Problem& problem) noexcept {
     last_ = problem;
     (problem.note ? summary_.notes : summary_.problems) += 1;
     reporter_.problem(problem);
-    file_.context.trail().clear();  // it may have looked for the object's name
+    file_.context.trail().clear();  // the reporter may have looked for the object's name
 }
 
 Status Checker::bad(ProblemKind kind, CheckPart part, Address address, std::uint64_t number) noexcept {
@@ -42,8 +42,8 @@ Status Checker::note(ProblemKind kind, CheckPart part, Address address, std::uin
     return kReported;
 }
 
-// The modules below tell by their records what they stumbled on: the file that a block is not within it, the cache
-// (with the size of the block) that its checksum is wrong, all others where the bytes make no sense.
+// The newest record in the error trail tells what the reading code met. Module::file: a block is not within the file.
+// Module::storage, with the block's size as detail: its checksum is wrong. Other modules: the bytes make no sense.
 Status Checker::judge(Status status, CheckPart part, Address address) noexcept {
     ErrorTrail& trail = file_.context.trail();
     const ErrorRecord record = trail.newest();
@@ -55,7 +55,7 @@ Status Checker::judge(Status status, CheckPart part, Address address) noexcept {
         case Status::overflow:
             break;
         case Status::io_error:
-            // In a later walk as well, if it is the first time.
+            // Report the first failure of the storage in later walks as well.
             if (verifying() || !unreadable_) {
                 report({ProblemKind::unreadable, part, false, address, 0, object_});
             }
@@ -63,7 +63,8 @@ Status Checker::judge(Status status, CheckPart part, Address address) noexcept {
             unreadable_ = true;
             return kReported;
         case Status::unsupported:
-            // Filters are the program's, unknown messages say themselves that they are; all else is damage.
+            // A missing filter says nothing about the file, and a writer may mark messages as not to be ignored: both
+            // are notes. All else that is unsupported is damage.
             return record.value == static_cast<std::uint64_t>(Feature::filter) ||
                            record.value == static_cast<std::uint64_t>(Feature::unknown_message)
                        ? note(ProblemKind::unknown, part, address, record.value)
@@ -95,7 +96,7 @@ Status Checker::link_to(Address header) noexcept {
     if (!verifying()) {
         return Status::ok;
     }
-    // No header is shorter than that.
+    // No object header is shorter than the prefix of an old one.
     if (!file_.contains(header, HeaderPrefix::kOldSize)) {
         return bad(ProblemKind::outside, CheckPart::object_header, header);
     }
@@ -135,10 +136,11 @@ Status UsedBlocks::block(BlockKind kind, Address address, Address size) noexcept
 void Checker::check_reference_counts() noexcept {
     for (std::uint32_t i = 0; i < objects_.size(); ++i) {
         const CheckedObject& object = objects_[i];
-        // Links may be in what could not be followed.
+        // If a structure was given up, it may hold further links to the object: fewer links than recorded are no
+        // problem then.
         const bool wrong = complete_ ? object.links != object.recorded : object.links > object.recorded;
         if (object.recorded != ObjectTable::kUnknown && wrong) {
-            // Counted too often, an object is never deleted, no more.
+            // A count that is too high is a note: it only keeps the object from ever being deleted.
             report({ProblemKind::reference_count, CheckPart::object_header, object.links < object.recorded,
                     object.address, object.links, object.address});
         }

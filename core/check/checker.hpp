@@ -4,8 +4,8 @@
 // needs to see the whole file. Whatever a check finds is reported where it is found; the check then gives up the
 // structure by returning kReported, which goes no further than to whoever began with that structure: settle().
 //
-// Most of what is wrong is found by the same code that reads files; which of its records in the error trail means what
-// is known to judge().
+// Most damage is found by the same code that reads files. judge() turns its status and its newest record in the error
+// trail into a problem.
 #pragma once
 
 #include "block_visitor.hpp"
@@ -30,22 +30,23 @@ class BTree2;
 /// The structure at hand cannot be followed further, which was reported.
 inline constexpr Status kReported = Status::busy;
 
-/// What was given up because of damage is no reason to stop.
+/// Turns kReported into ok: a structure that was given up because of damage is no reason to stop the walk.
 inline Status settle(Status status) noexcept { return status == kReported ? Status::ok : status; }
 
 /// What an object header says, gathered while its messages are verified.
 struct HeaderFacts {
-    std::uint32_t present = 0;  ///< bit n: there is a message of type n
-    std::uint32_t recorded = 1;
-    bool damaged = false;              ///< a message without which raw data cannot be followed
-    Address tree = kUndefinedAddress;  ///< of a symbol table
+    std::uint32_t present = 0;         ///< bit n: there is a message of type n
+    std::uint32_t recorded = 1;        ///< links that the header counts
+    bool damaged = false;              ///< a message that is no attribute is damaged: raw data cannot be followed
+    Address tree = kUndefinedAddress;  ///< B-tree and local heap of a symbol table
     Address heap = kUndefinedAddress;
     LinkInfoMessage links;
     AttributeInfoMessage attributes;
 
     bool has(MessageType type) const noexcept { return (present >> static_cast<unsigned>(type) & 1U) != 0; }
     bool is_group() const noexcept { return has(MessageType::link_info) || has(MessageType::symbol_table); }
-    /// A committed datatype: with a dataspace beside it, it is a dataset whose layout is not there.
+    /// Whether this is a committed datatype. A header that has a dataspace as well is that of a dataset without its
+    /// layout.
     bool is_datatype() const noexcept { return has(MessageType::datatype) && !has(MessageType::dataspace); }
 };
 
@@ -68,17 +69,18 @@ public:
     /// Reports and returns kReported.
     Status bad(ProblemKind kind, CheckPart part, Address address, std::uint64_t number = 0) noexcept;
     Status note(ProblemKind kind, CheckPart part, Address address, std::uint64_t number = 0) noexcept;
-    /// What a call of the library came to: damage is reported, then kReported.
+    /// Judges the status of a library call: damage is reported and becomes kReported; ok and other errors are returned.
     Status judge(Status status, CheckPart part, Address address) noexcept;
     /// [address, address + size) belongs to the object at hand. kReported: it is not in the file. `shared`: it may
     /// belong to others as well.
     Status use(CheckPart part, Address address, Address size, bool shared = false) noexcept;
-    /// Something leads to the object with that header.
+    /// Counts one more link or use of the object with that header.
     Status link_to(Address header) noexcept;
-    /// A block of metadata for reading, which also belongs to the object at hand from now on.
+    /// Opens a block of metadata for reading, and counts it as a block of the object at hand.
     Status open(CheckPart part, Address address, Address size, bool checksummed, MetadataWindow& window) noexcept;
 
-    // Each in a file of its own; they report what they find, and return kReported, out_of_memory, over_budget or ok.
+    // Defined in the check_*.cpp files. They report what they find, and return kReported, out_of_memory, over_budget or
+    // ok.
     Status check_header(Address header, HeaderFacts& facts) noexcept;
     Status check_symbol_table(Address tree, Address heap) noexcept;
     Status check_dense_links(const LinkInfoMessage& info) noexcept;
@@ -90,11 +92,11 @@ public:
     Status check_shared_messages() noexcept;
     Status check_fractal_heap(FractalHeap& heap, Address address) noexcept;
     Status check_local_heap(Address address) noexcept;
-    /// Opens a B-tree 2 and shows its nodes to the table of blocks.
+    /// Opens a B-tree 2 and adds its nodes to the table of blocks.
     Status check_btree2(BTree2& tree, CheckPart part, Address address) noexcept;
-    /// An element of variable-length data, 4 bytes before the id in the global heap.
+    /// Checks an element of variable-length data: its length in 4 bytes, then its id in the global heap.
     Status check_heap_id(ConstBytes id) noexcept;
-    /// Looks for variable-length data in `elements` values of a type that has some.
+    /// Checks the variable-length data in `elements` values of a type that has some.
     Status check_values(DatatypeView type, MetadataWindow& bytes, Address offset, std::uint64_t elements) noexcept;
 
 private:
@@ -114,10 +116,10 @@ private:
     ObjectTable objects_;
     ExtentTable extents_;
     GlobalHeap global_heap_;
-    Address collection_ = kUndefinedAddress;  // that was verified last
-    Address object_ = kUndefinedAddress;      // at hand
+    Address collection_ = kUndefinedAddress;  // the global heap collection that was verified last
+    Address object_ = kUndefinedAddress;      // header of the object at hand
     Problem last_;
-    Address reach_ = 0;  // end of the blocks so far, and to whom it belongs
+    Address reach_ = 0;  // end of the blocks so far, and address of the block that ends there
     Address reached_by_ = kUndefinedAddress;
     std::uint32_t walks_ = 0;
     bool complete_ = true;  // nothing was given up so far
@@ -127,7 +129,7 @@ private:
 /// Shows the blocks of a structure to the checker.
 class UsedBlocks final : public BlockVisitor {
 public:
-    /// `tree`: what nodes of B-trees belong to.
+    /// `tree`: the part that nodes of B-trees are counted for.
     UsedBlocks(Checker& checker, CheckPart tree) noexcept : checker_(checker), tree_(tree) {}
     Status block(BlockKind kind, Address address, Address size) noexcept override;
 

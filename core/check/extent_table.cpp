@@ -43,7 +43,7 @@ Status ExtentTable::reserve(std::size_t bytes) noexcept {
     return extents_ == nullptr ? Status::out_of_memory : Status::ok;
 }
 
-// A heap sort: no more memory, no worst case.
+// Sorts the blocks, and keeps one of each shared block. A heap sort takes no more memory and has no slow worst case.
 void ExtentTable::sort() noexcept {
     for (std::size_t i = count_ / 2; i-- > 0;) {
         sift(extents_, i, count_);
@@ -61,8 +61,8 @@ void ExtentTable::sort() noexcept {
     count_ = kept;
 }
 
-// The next walk begins at an address, so that all blocks of one address stay together, or all go. When the table is
-// full of one address, which only a damaged file brings about, one of them is forgotten.
+// Drops the blocks of the upper half. The next walk begins at an address, so blocks with the same address must all stay
+// or all go. If all have the same address, which only a damaged file brings about, one of them is forgotten.
 void ExtentTable::shrink() noexcept {
     sort();
     if (count_ < capacity_) {

@@ -1,4 +1,4 @@
-// The objects of a file in the order in which they are met, with their links counted; found by address.
+// h5check - the objects of a file in the order in which they are met, with their links counted; found by address.
 #pragma once
 
 #include <h5mote/address.hpp>
@@ -10,8 +10,8 @@ namespace h5mote {
 
 struct CheckedObject {
     Address address;
-    std::uint32_t links;     ///< that were found
-    std::uint32_t recorded;  ///< that its header counts
+    std::uint32_t links;     ///< links that were found so far
+    std::uint32_t recorded;  ///< links that its header counts, or kUnknown
 };
 
 class ObjectTable {
@@ -33,7 +33,7 @@ public:
 private:
     static constexpr std::uint32_t kSlotsPerObject = 2;
     static constexpr std::size_t kFootprint = sizeof(CheckedObject) + kSlotsPerObject * sizeof(std::uint32_t);
-    // Slots lie behind the objects: number of an object + 1, or 0.
+    // The slots of the hash table follow the objects in memory: number of an object + 1, or 0.
     std::uint32_t* slots() noexcept { return reinterpret_cast<std::uint32_t*>(objects_ + capacity_); }
 
     Context& context_;

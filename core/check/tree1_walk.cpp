@@ -56,10 +56,10 @@ Status Tree1Walk::enter(Address address, unsigned level) noexcept {
     return Status::ok;
 }
 
-// The next child: of a leaf it is handed to entry(), else it is where to go on.
+// Takes the next child of a node. In a leaf it is given to entry(), otherwise `below` becomes its address.
 Status Tree1Walk::step(unsigned level, Address& below) noexcept {
     Level& at = levels_[level];
-    const unsigned i = at.next++;  // also when the node, which was read before, cannot be read again
+    const unsigned i = at.next++;  // goes on even if the node, which was read before, cannot be read again
     MetadataWindow window;
     BTree1Node node;
     H5MOTE_TRY(checker_.judge(open_node(at.address, level, window, node), part_, at.address));
@@ -82,7 +82,7 @@ Status Tree1Walk::step(unsigned level, Address& below) noexcept {
     return level == 0 ? entry(first, second, below) : Status::ok;
 }
 
-// A level ends where its last node says so.
+// Checks that the last node met on a level names no further one.
 Status Tree1Walk::leave(unsigned level) noexcept {
     const Level& at = levels_[level];
     return level == top_ || at.right == kUndefinedAddress ? Status::ok
@@ -111,7 +111,8 @@ Status Tree1Walk::run() noexcept {
             status = enter(below, level - 1);
             level -= status == Status::ok ? 1 : 0;
         }
-        // What is beside a damaged child can still be looked at, but not what its level is like.
+        // The siblings of a damaged child can be checked all the same, but not how nodes are linked on its level and
+        // below, where some were not seen.
         if (status == kReported) {
             whole = false;
             if (room_ < node_size()) {

@@ -8,7 +8,7 @@ namespace h5mote {
 
 #if H5MOTE_ALL_FORMATS
 
-/// Goes down to every child of every node. What keys mean is said by the two trees that there are.
+/// Visits every child of every node. The derived classes, for symbol tables and for chunks, say what keys mean.
 class Tree1Walk : public BTree1 {
 public:
     /// kReported, out_of_memory, what entry() returned.
@@ -19,9 +19,9 @@ protected:
         : BTree1(type), checker_(checker), part_(part) {}
     ~Tree1Walk();
 
-    /// Sign of a - b. corrupt_file: what they stand for is not there.
+    /// Sign of a - b. corrupt_file: what the keys refer to is not there.
     virtual Status order_of(ConstBytes a, ConstBytes b, int& order) noexcept = 0;
-    /// Entry of a leaf, with the keys before and behind it.
+    /// Checks an entry of a leaf, with the keys before and after it.
     virtual Status entry(ConstBytes key, ConstBytes next, Address child) noexcept = 0;
 
     static constexpr std::size_t kMaxKey = 8 + 8 * 33;
@@ -33,9 +33,9 @@ protected:
 private:
     struct Level {
         Address address = kUndefinedAddress;
-        Address last = kUndefinedAddress;   // the node of that level that was met before
-        Address right = kUndefinedAddress;  // and what it takes for the next
-        std::uint32_t next = 0;             // child
+        Address last = kUndefinedAddress;   // the node of this level that was met last
+        Address right = kUndefinedAddress;  // and which one it names as the next
+        std::uint32_t next = 0;             // number of the next child
         std::uint32_t entries = 0;
         bool gap = false;  // the nodes before the next one were not all seen
     };
@@ -49,9 +49,10 @@ private:
     Status step(unsigned level, Address& below) noexcept;
     Status leave(unsigned level) noexcept;
 
-    Address room_ = 0;  // nodes do not overlap, so that they are not larger than the file
+    // Bytes that further nodes can take: as nodes do not overlap, all together are no larger than the file.
+    Address room_ = 0;
     unsigned top_ = 0;
-    Level* levels_ = nullptr;  // top_ + 1
+    Level* levels_ = nullptr;  // one for each level: top_ + 1
 };
 
 #endif

@@ -21,7 +21,8 @@ Status load_entries(Context& context, PipelineReader& reader, unsigned count, Fi
 
 Status run(FileState& file, const FilterPipeline& filters, std::uint32_t mask, Address address, std::size_t stored,
            Bytes to, FilterId& failed) noexcept {
-    // Not the file's scratch: who looks for a message that stands in a heap may be using that.
+    // Do not use the file's filter scratch here: callers may hold it while they read a message that is stored in a
+    // filtered heap (Transfer::from_nothing() does).
     const std::size_t need = filters.decode_need(to.size(), stored, mask);
     const Bytes work{static_cast<std::byte*>(file.context.allocate(MemoryKind::filter, need)), need};
     if (work.data() == nullptr && need != 0) {

@@ -1,4 +1,4 @@
-// H5HF (filters) - filtered blocks of metadata pass the same pipeline as chunks.
+// H5HF (filters) - decodes the filtered blocks of fractal heaps with the filter pipeline that chunks use.
 #pragma once
 
 #include "file_state.hpp"
@@ -7,7 +7,7 @@ namespace h5mote {
 
 #if H5MOTE_ALL_FORMATS
 
-/// Keeps nothing: one object serves every file.
+/// Has no state: one object serves every file.
 class PipelineBlockDecoder final : public BlockDecoder {
 public:
     constexpr PipelineBlockDecoder() noexcept = default;

@@ -1,4 +1,4 @@
-// Finding chunks for reading: by every index, with index blocks of any size.
+// Finding chunks for reading: in every kind of chunk index, with index blocks of any size.
 
 #include "chunk_table.hpp"
 
@@ -10,7 +10,7 @@
 namespace h5mote {
 namespace {
 
-// Records are in the order of their chunk coordinates, the slowest dimension first.
+// A version 2 B-tree orders its records by their chunk coordinates, the slowest dimension first.
 class ScaledCompare final : public RecordCompare {
 public:
     ScaledCompare(const std::uint64_t* wanted, unsigned rank) noexcept : wanted_(wanted), rank_(rank) {}
@@ -45,8 +45,9 @@ Status ChunkTable::block_of(Address index, ElementBlock& block) noexcept {
     return kind_ == ChunkIndex::fixed_array ? fixed_.block_of(index, block) : extensible_.block_of(index, block);
 }
 
-// Goes to the block that holds an element, unless it is the one at hand. The block is not pinned between two calls:
-// meanwhile chunks may be written for room, which moves blocks of this index, or the file may be closed.
+// Looks up the array block that holds the element, unless the last search ended in the same block. The block is not
+// pinned between two calls: in the meantime chunks may be written to make room in the chunk cache, which moves blocks
+// of this index, or the file may be closed.
 Status ChunkTable::find_element(ChunkLookup& lookup, Address index, ChunkLocation& location) noexcept {
     ElementBlock& block = lookup.block_;
     if (!block.holds(index) || lookup.changes_ != changes_) {
@@ -69,7 +70,8 @@ Status ChunkTable::find_element(ChunkLookup& lookup, Address index, ChunkLocatio
     return status;
 }
 
-// A record begins as an element of an array does.
+// A B-tree record begins with the fields of an array element: address and, if chunks are filtered, size and filter
+// mask.
 Status ChunkTable::find_record(ChunkLookup& lookup, const std::uint64_t* scaled, ChunkLocation& location) noexcept {
     ScaledCompare compare(scaled, shape_.rank);
     const Bytes record(lookup.record_, btree2_.record_size());
@@ -109,7 +111,7 @@ Status ChunkTable::find(ChunkLookup& lookup, const std::uint64_t* scaled, Addres
         case ChunkIndex::fixed_array:
         case ChunkIndex::extensible_array:
             status = find_element(lookup, index, location);
-            // An array that ends before the extent does has no such chunk.
+            // An extensible array of limited size may not be able to hold this element: then the chunk does not exist.
             status = status == Status::not_found ? Status::ok : status;
             break;
         default:
@@ -153,7 +155,7 @@ Status ChunkTable::next(ChunkLookup& lookup, ChunkCursor& cursor, Address& index
         status = next_element(lookup, cursor.next, location);
         index = cursor.next - 1;
     } else {
-        // All chunks of an implicit index stand side by side.
+        // The chunks of an implicit index lie one behind the other from single_.address on: check all of them at once.
         std::uint64_t bytes = 0;
         const std::uint64_t chunks = kind_ == ChunkIndex::single ? 1 : shape_.chunks;
         if (single_.address == kUndefinedAddress || cursor.next >= chunks) {

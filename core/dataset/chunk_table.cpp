@@ -29,7 +29,7 @@ Status ChunkTable::open(FileState& file, const LayoutMessage& layout, const Chun
     file_ = &file;
     kind_ = layout.index;
     shape_ = shape;
-    // libhdf5 makes the index with the first chunk.
+    // Without an address there is no index yet: libhdf5 creates it together with the first chunk.
     missing_ = layout.address == kUndefinedAddress && kind_ != ChunkIndex::single && kind_ != ChunkIndex::implicit;
     if (missing_) {
         return Status::ok;
@@ -56,7 +56,7 @@ Status ChunkTable::open(FileState& file, const LayoutMessage& layout, const Chun
         btree1_.open(file, layout.address, shape.rank, shape.chunk_dims);
         return Status::ok;
     }
-    return open_btree2(layout);  // no other index is decoded
+    return open_btree2(layout);  // LayoutMessage::decode() accepts no other index
 #else
     return file.context.unsupported(Module::index, H5MOTE_HERE, Feature::chunk_index,
                                     static_cast<std::uint32_t>(kind_));
@@ -103,7 +103,8 @@ Status ChunkTable::next(Address& index, ChunkLocation& location) noexcept {
             if (location.address != kUndefinedAddress) {
                 return Status::ok;
             }
-            // Each element takes bytes of the file: of more than it has none is there.
+            // Each array element and each chunk takes file space. If there are more of them than the file has bytes,
+            // they cannot have been stored: do not search on.
             if (chunks > file_->space.end()) {
                 return Status::not_found;
             }
@@ -128,7 +129,7 @@ Status ChunkTable::set(Address index, const ChunkLocation& location, Address str
         return set_single(location);
     }
     if (kind_ == ChunkIndex::implicit) {
-        // All chunks of an implicit index exist from the start.
+        // place_all() enters all chunks of an implicit index at once: a single one can be neither entered nor removed.
         return file_->context.fail(Module::index, H5MOTE_HERE, Status::corrupt_file, 0, index);
     }
 #endif
@@ -168,7 +169,7 @@ Status ChunkTable::read_layout(LayoutMessage& layout) noexcept {
     return layout.decode(file_->context, file_->shape(), message.body());
 }
 
-// The index is complete before the layout message, whose last field is its address, names it.
+// Stores the address of the index, the last field of the layout message. The index must be complete before.
 Status ChunkTable::store_layout(const LayoutMessage& layout) noexcept {
     MessageIterator message(*file_, shape_.dataset);
     H5MOTE_TRY(message.next(MessageType::layout));
@@ -190,7 +191,7 @@ Status ChunkTable::create_missing() noexcept {
 }
 
 #if H5MOTE_ALL_FORMATS
-// Every block of an array names the array's header, so that the whole array gets another place.
+// Copies the whole array: each of its blocks holds the address of the array's header, so the header cannot move alone.
 Status ChunkTable::renew() noexcept {
     if (!is_array() || missing_ || (kind_ == ChunkIndex::fixed_array && shape_.chunks == 0) ||
         (kind_ == ChunkIndex::fixed_array ? fixed_.switches_at_once() : extensible_.switches_at_once())) {
@@ -204,7 +205,7 @@ Status ChunkTable::renew() noexcept {
     if (status == Status::ok) {
         status = store_layout(layout);
     }
-    // Space that an error keeps from being given up is lost, no more.
+    // If disposing fails, file space is lost and nothing else, so the error is ignored.
     Disposal index(*file_, false, false);
     if (status != Status::ok) {
         (void)copy.dispose(index);
@@ -228,7 +229,7 @@ Status ChunkTable::enter_all(ChunkTable& from) noexcept {
 Status ChunkTable::make_place(Address index, Phase phase) noexcept {
     if constexpr (H5MOTE_FIXED_CHUNKS != 0) {
         if (!can_reserve()) {
-            // What is entered once more as it is has its place.
+            // Entering the chunk's present location once more creates the index blocks that set() will need.
             ChunkLocation location;
             H5MOTE_TRY(find(index, location));
             return set(index, location, 0, 1, phase);
@@ -258,7 +259,7 @@ Status ChunkTable::place_all(Address address) noexcept {
     return Status::ok;
 }
 
-// A single chunk is named by the layout message itself: [size | mask] | address at its end.
+// The layout message itself locates a single chunk, at its end: [size | filter mask] | address.
 Status ChunkTable::set_single(const ChunkLocation& location) noexcept {
     MessageIterator message(*file_, shape_.dataset);
     H5MOTE_TRY(message.next(MessageType::layout));

@@ -1,4 +1,4 @@
-// H5D (chunk index) - where the chunks of a dataset stand, whichever structure says so.
+// H5D (chunk index) - finds and enters the chunks of a dataset, whichever index structure it uses.
 #pragma once
 
 #include "btree1.hpp"
@@ -23,9 +23,9 @@ struct ChunkTableShape {
 #if !H5MOTE_ALL_FORMATS
 struct ChunkLookup {};
 #else
-/// What a sequence of searches in one chunk index keeps in between: where the block of an array stands that was last
-/// looked at, and of a block that is too large for the metadata cache the part that was. It keeps nothing in the cache,
-/// and forgets what it knows when the index has changed since. Too large for the stack of a small machine.
+/// What a sequence of searches in one chunk index remembers between two of them: the location of the array block found
+/// last and, if that block is too large for the metadata cache, the part of it that was read. It pins no block in the
+/// cache and is ignored when the index has changed since. Too large for the stack of a small machine.
 class ChunkLookup {
 private:
     friend class ChunkTable;
@@ -36,7 +36,7 @@ private:
     std::byte record_[BTree2::kMaxRecordSize];
 };
 
-/// Where an iteration over all chunks stands; starts before the first.
+/// The position of an iteration over all chunks. A new one is before the first chunk.
 struct ChunkCursor {
     Address next = 0;
     ChunkBTree1::Cursor btree1;
@@ -48,43 +48,46 @@ public:
 #if H5MOTE_FIXED_CHUNKS
     ChunkTable() noexcept : extensible_() {}
 #endif
-    /// Makes the index that `layout` names (extensible or fixed array) and enters its address there.
+    /// Creates the index that `layout` names (extensible or fixed array) and enters its address in `layout`. Nothing in
+    /// the file points to the index yet.
     Status create(FileState& file, LayoutMessage& layout, const ChunkTableShape& shape) noexcept;
     Status open(FileState& file, const LayoutMessage& layout, const ChunkTableShape& shape) noexcept;
 
     /// Undoes create() before anything points to the index.
     static void discard_fresh(FileState& file, const LayoutMessage& layout, const ChunkTableShape& shape) noexcept;
 
-    /// Where chunk `index` stands; undefined when it does not exist.
+    /// The location of chunk `index`; its address is undefined when the chunk does not exist.
     Status find(Address index, ChunkLocation& location) noexcept;
-    /// The first chunk from `index` on that exists, of an index by numbers. not_found: there is none.
+    /// The first existing chunk from number `index` on, for indexes that number their chunks. not_found: there is none.
     Status next(Address& index, ChunkLocation& location) noexcept;
-    /// Makes what set() needs for that chunk, so that set() needs no more space, room in the cache, or change of a
-    /// header that cannot be made. Space for chunks taken afterwards stands at the end of the file, which is cut off
-    /// when it is not used.
+    /// Creates the index blocks that set() needs for that chunk, so that set() cannot fail for want of file space or
+    /// room in the cache, or because the index header cannot be changed safely. Call it before file space for chunks is
+    /// allocated: that then lies at the end of the file, behind the blocks, and is cut off when it is not used.
     Status make_place(Address index, Phase phase) noexcept;
     /// Enters `count` chunks, at most reach(index), whose addresses are `stride` bytes apart.
     Status set(Address index, const ChunkLocation& location, Address stride, std::uint32_t count,
                Phase phase = Phase::index) noexcept;
 #if H5MOTE_FIXED_CHUNKS
-    /// Whether all chunks, which stand one behind the other without an index, have no space yet; bytes of all of them.
+    /// Whether this is an implicit index (all chunks one behind the other) whose chunks have no file space yet. `bytes`
+    /// becomes the size of all of them.
     bool wants_all(std::uint64_t& bytes) const noexcept;
-    /// They stand at `address` from now on.
+    /// Enters `address` as the place of all chunks of an implicit index.
     Status place_all(Address address) noexcept;
 #endif
-    /// Gives up the index and every chunk. unsupported: an index by coordinates.
+    /// Gives the file space of the index and of its chunks to `disposal`. unsupported: an index by_coordinates().
     Status dispose(Disposal& disposal) noexcept;
-    /// Before a chunk that find() finds gets the first row that counts.
+    /// Call before the first row enters a chunk that was allocated ahead: libhdf5 ignores chunks beyond the number that
+    /// the index header counts.
     Status cover(Address index) noexcept { return can_reserve() && !missing_ ? extensible_.cover(index) : Status::ok; }
-    /// How many chunks from `index` on one set() can enter.
+    /// How many chunks, from `index` on, one set() can enter.
     std::uint32_t reach(Address index) const noexcept;
     /// Whether chunks can be given space before they are used.
     bool can_reserve() const noexcept { return kind_ == ChunkIndex::extensible_array; }
-    /// Whether a chunk can be given up.
+    /// Whether a single chunk can be removed from the index.
     bool can_remove() const noexcept { return kind_ != ChunkIndex::implicit; }
-    /// Whether that can be done without changing the dataset's header.
+    /// Whether the index exists already: creating it changes the dataset's object header.
     bool exists() const noexcept { return !missing_; }
-    /// Whether there is an index, or the chunk or chunks that have none.
+    /// Whether the file has an index or, for the kinds that need none (single, implicit), the chunks themselves.
     bool has_storage() const noexcept {
 #if H5MOTE_FIXED_CHUNKS
         if (kind_ == ChunkIndex::single || kind_ == ChunkIndex::implicit) {
@@ -98,16 +101,17 @@ public:
     ChunkIndex kind() const noexcept { return kind_; }
     /// Whether chunks are found by coordinates rather than by number. Such an index is only read.
     bool by_coordinates() const noexcept { return kind_ == ChunkIndex::btree1 || kind_ == ChunkIndex::btree2; }
-    /// Where the chunk stands whose chunk coordinates are `scaled` and whose number is `index`, and how many bytes it
-    /// has there; undefined when it does not exist. Works for index blocks of any size.
+    /// The location and the stored size of the chunk with the chunk coordinates `scaled` and the number `index`; its
+    /// address is undefined when the chunk does not exist. Works for index blocks of any size.
     Status find(ChunkLookup& lookup, const std::uint64_t* scaled, Address index, ChunkLocation& location) noexcept;
     /// The next chunk that exists: its number, or if by_coordinates() its chunk coordinates. not_found after the last.
     Status next(ChunkLookup& lookup, ChunkCursor& cursor, Address& index, std::uint64_t* scaled,
                 ChunkLocation& location) noexcept;
-    /// Before the first change in a session: where other writers made an index whose header no single write switches
-    /// from old to new, there is a copy of the index afterwards where one does.
+    /// Call before the first change in a session. If another writer placed the header of an array index where no single
+    /// write switches it from its old to its new contents, replaces the index by a copy whose header is placed so that
+    /// one does.
     H5MOTE_STEP Status renew() noexcept;
-    /// Bytes of the index itself.
+    /// Bytes of the index itself, without the chunks.
     Status space(std::uint64_t& bytes) noexcept;
 #else
     Status find(ChunkLookup& /*lookup*/, const std::uint64_t* /*scaled*/, Address index,
@@ -139,7 +143,8 @@ private:
     const ChunkElementFormat& element() const noexcept {
         return kind_ == ChunkIndex::fixed_array ? fixed_.element() : extensible_.element();
     }
-    // Before blocks of the index change, move or come to be: what lookups know of them is out of date.
+    // Call before blocks of the index change, move or are created: what a ChunkLookup remembers of them is no longer
+    // valid.
     void note_change() noexcept { ++changes_; }
 #else
     void note_change() noexcept {}
@@ -152,7 +157,7 @@ private:
     FileState* file_ = nullptr;
     ChunkIndex kind_ = ChunkIndex::none;
 #if H5MOTE_FIXED_CHUNKS
-    // The index of that kind.
+    // The index, of the kind that kind_ says.
     union {
         ExtensibleArray extensible_;
         FixedArray fixed_;
@@ -168,7 +173,7 @@ private:
     ChunkTableShape shape_;
 #if H5MOTE_ALL_FORMATS
     std::uint32_t changes_ = 0;      // how often note_change() was called
-    std::uint8_t record_width_ = 0;  // B-tree 2: bytes of the size of a filtered chunk
+    std::uint8_t record_width_ = 0;  // version 2 B-tree: bytes of the field for a filtered chunk's size
 #endif
     bool missing_ = false;  // nothing was stored yet, there is no index
 };

@@ -115,7 +115,8 @@ Status Dataset::set_extent(Span<const std::uint64_t> dims) noexcept {
     return state_of(cursor_).set_extent(dims);
 }
 
-// A member that the file lacks would be lost when a record is written and be anything when one is read.
+// Refuses a memory type with a member that the file's type lacks: the member would be lost when a record is written,
+// and undefined when one is read.
 static Status check_members(Context& context, DatatypeView type, DatatypeView stored) noexcept {
     if constexpr (H5MOTE_CONVERSION) {
         CompoundMembers members(type);

@@ -29,13 +29,14 @@ Status DatasetState::open_tail() noexcept {
     std::uint32_t row = 0;
     const Address index = narrow(divide(dims()[0], chunk_rows(), row));
     const std::uint32_t offset = row * element_size_;
-    // The handles' fast path looks at the cursor only: it ends where the dataset must.
+    // TypedDataset::append() compares only the cursor's two pointers, so `end` must not lie beyond the maximum extent
+    // either.
     std::uint32_t room = chunk_rows() - row;
     if (const std::uint64_t left = max_dims()[0] - dims()[0]; left < room) {
         room = static_cast<std::uint32_t>(left);
     }
     ChunkSlot* slot = nullptr;
-    // Nothing in the chunk is worth reading when it starts with the new record.
+    // If the new record is the first one of its chunk, the old contents of the chunk need not be read.
     H5MOTE_TRY(chunk(index, offset == 0, slot));
     tail_ = nullptr;
     at = end = nullptr;
@@ -69,7 +70,7 @@ Status DatasetState::check_plain() noexcept {
                                                static_cast<std::uint32_t>(stored.type_class()));
 }
 
-// What stands at `to` may be what an earlier session left: members that the records lack get the fill value.
+// `to` may hold bytes that an earlier session left, so members that the records lack are set to the fill value first.
 Status DatasetState::convert(const Conversion& conversion, const std::byte* records, std::size_t record_size,
                              std::size_t count, std::byte* to) noexcept {
     if (conversion.is_partial()) {
@@ -160,13 +161,13 @@ Status DatasetState::set_extent(Span<const std::uint64_t> wanted) noexcept {
         return file_->context.fail(Module::dataset, H5MOTE_HERE, Status::invalid_argument, rank_);
     }
     H5MOTE_TRY(secure_dims(wanted.data()));
-    // A session that a power cut ended may have left elements beyond the extent: in chunks of their own, which go, and
-    // in those at its edge.
+    // A session that a power cut ended may have left elements beyond the extent: whole chunks, which are removed here,
+    // and parts of chunks at the edge of the extent, which are set to the fill value.
     std::uint32_t row = 0;
     Address index = 0;
     if (rank_ == 1 && table_.can_reserve()) {
         if (wanted[0] != dims()[0]) {
-            // What is left of them would be in the extent.
+            // This must succeed: a chunk that stayed would become part of the new extent.
             H5MOTE_TRY(remove_ahead());
             index = narrow(divide(dims()[0], chunk_rows(), row));
         }
@@ -186,7 +187,7 @@ Status DatasetState::set_extent(Span<const std::uint64_t> wanted) noexcept {
             H5MOTE_TRY(fill_file(address + offset, chunk_bytes_ - offset));
         }
 #else
-        (void)index;  // such a dataset is not opened
+        (void)index;  // without partial I/O, datasets with chunks larger than the cache are not opened
 #endif
     } else if (row != 0) {
         H5MOTE_TRY(open_tail());

@@ -12,7 +12,7 @@ ChunkSlot* DatasetState::cached_chunk(Address index) noexcept {
     ChunkSlot* const slot = file_->chunks.find(*this, index);
 #if H5MOTE_ALL_FORMATS
     if (slot != nullptr && !countable_) {
-        // Another chunk may have the same number.
+        // Chunk numbers do not fit in 64 bits, so that another chunk may have the same one: do not trust the slot.
         file_->chunks.drop(*slot);
         return nullptr;
     }

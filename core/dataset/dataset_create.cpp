@@ -31,7 +31,7 @@ public:
 
     /// Undoes make().
     H5MOTE_STEP void unmake(Address address) noexcept;
-    /// What the properties ask of the open dataset.
+    /// Applies the creation properties that need an open dataset: space to reserve, early allocation.
     Status finish(DatasetState& state) const noexcept;
 
     void write(HeaderWriter& header) const noexcept override;
@@ -85,7 +85,7 @@ Status NewDataset::plan_whole() noexcept {
         return Status::ok;
     }
     layout_.layout_class = LayoutMessage::Class::compact;
-    // The message must fit in 16 bits of length.
+    // The size of a message has 16 bits, and the layout message has 4 bytes before the data.
     return bytes_ <= 0xffff - 4 ? Status::ok
                                 : file_.context.fail(Module::dataset, H5MOTE_HERE, Status::over_budget, 0, bytes_);
 }
@@ -121,7 +121,7 @@ Status NewDataset::plan_chunks() noexcept {
         return file_.context.fail(Module::dataset, H5MOTE_HERE, Status::over_budget, 0, bytes);
     }
     if (unlimited != 0 && file_.shape().sizeof_size < 8) {
-        // libhdf5 takes a shorter "unlimited" for a number.
+        // libhdf5 reads "unlimited" in fewer than 8 bytes as an ordinary number.
         return file_.context.unsupported(Module::dataset, H5MOTE_HERE, Feature::sizeof_offsets);
     }
     if (unlimited > 1 || (unlimited == 0 && H5MOTE_FIXED_CHUNKS == 0)) {
@@ -130,7 +130,7 @@ Status NewDataset::plan_chunks() noexcept {
     layout_.layout_class = LayoutMessage::Class::chunked;
     layout_.dimensionality = static_cast<std::uint8_t>(rank + 1);
     layout_.index = unlimited == 1 ? ChunkIndex::extensible_array : ChunkIndex::fixed_array;
-    // An array needs no more elements than chunks that the file can address.
+    // Limit the array to as many elements as the file can address chunks of this size.
     const unsigned reach = file_.shape().sizeof_addr * 8U - floor_log2(bytes);
     layout_.array.max_bits = static_cast<std::uint8_t>(shape_.filtered || reach > 32 ? 32 : reach < 8 ? 8 : reach);
     return shape_.filtered ? plan_filters() : Status::ok;
@@ -156,7 +156,8 @@ Status NewDataset::plan_filters() noexcept {
 #endif
 }
 
-// The dataspace comes last, so that growth rewrites only the dimension, its maximum and the checksum.
+// The dataspace message comes last, so that growing the dataset rewrites only the end of the header: the dimension, its
+// maximum and the checksum.
 void NewDataset::write(HeaderWriter& header) const noexcept {
     header.begin(MessageType::datatype, kMessageConstant);
     header.out.bytes(type_.bytes());
@@ -234,7 +235,7 @@ Status NewDataset::finish(DatasetState& state) const noexcept {
     return Status::ok;
 }
 
-// Everything is made and opened before the link is: an error leaves the file as it was.
+// Creates and opens the dataset before the link to it is inserted, so that an error leaves the file as it was.
 Status create(FileState& file, Address group, std::string_view path, NewDataset& content,
               DatasetState*& state) noexcept {
     H5MOTE_TRY(file.check_writable());
@@ -273,7 +274,7 @@ Result<Dataset> Group::make_dataset(std::string_view path, DatatypeView memory, 
     }
     const Extent extent =
         space != nullptr ? extent_of(*space) : Extent{DataspaceMessage::Type::simple, 1, &kRows, &kNoLimit};
-    // A conversion that cannot be had leaves nothing behind: it comes first.
+    // Make the conversion first: if that fails, nothing has been created yet.
     Context& context = file_->context;
     Conversion* conversion = nullptr;
     H5MOTE_TRY(Dataset::make_conversion(context, memory, type, conversion));
@@ -289,7 +290,8 @@ Result<Dataset> Group::make_dataset(std::string_view path, DatatypeView memory, 
     return dataset;
 }
 
-// Types of C++ values can always be stored: programs that use no others link no check of them.
+// Only this function checks the datatype: types of C++ values can always be stored, and programs that use no others do
+// not link the check.
 Result<Dataset> Group::create_dataset(std::string_view path, DatatypeView type, const Dataspace& space,
                                       const DatasetCreate& properties) noexcept {
     const LibraryLock lock(context_of(file_));
@@ -318,8 +320,8 @@ Result<Dataset> Group::open_dataset(std::string_view path) noexcept {
 
 namespace {
 
-// Whether a dataset that was opened is what would have been created, as far as its extent may grow: it may have grown
-// already.
+// Checks that an opened dataset has the rank and the maximum extent of the one that would have been created. Its
+// current extent is not compared: it may have grown already.
 H5MOTE_STEP Status check_shape(Context& context, const Dataset& dataset, const Dataspace& wanted) noexcept {
     Dataspace space;
     H5MOTE_TRY(dataset.dataspace(space));

@@ -1,4 +1,4 @@
-// What lies beyond the extent of a dataset: a session that a power cut ended may have written there.
+// Clearing what lies beyond the extent of a dataset: a session that a power cut ended may have written there.
 
 #include "checked.hpp"
 #include "chunk_grid.hpp"
@@ -10,8 +10,9 @@
 
 namespace h5mote {
 
-// In the index of a dataset that can only grow along its slowest dimension the chunks from that one on reach beyond the
-// extent; else any may.
+// The number of the first chunk that may reach beyond the extent. If all dimensions have their maximum size except the
+// one that counts slowest in the index, the chunks before that number lie within the extent; otherwise any chunk may
+// reach beyond it, and the number is 0.
 Address DatasetState::first_beyond() noexcept {
     unsigned slowest = 0;
     for (unsigned i = 0; i < rank_; ++i) {
@@ -45,7 +46,7 @@ Status DatasetState::clear_beyond() noexcept {
     return status == Status::not_found ? Status::ok : status;
 }
 
-// `first`: the chunk's coordinates, which become those of its first element.
+// `first`: the chunk's coordinates (in chunks), which are changed to the coordinates of its first element.
 Status DatasetState::clear_chunk(Address index, const ChunkLocation& location, std::uint64_t* first) noexcept {
     bool whole = false;
     bool part = false;
@@ -66,7 +67,7 @@ Status DatasetState::clear_chunk(Address index, const ChunkLocation& location, s
     if (fits_cache()) {
         H5MOTE_TRY(chunk(index, false, slot));
     }
-    // Row by row, from the first element beyond the extent on.
+    // Fill each row of the chunk from its first element beyond the extent on.
     const std::uint64_t row = chunk_dims()[rank_ - 1];
     const Address row_bytes = narrow(row * element_size_);
     const Address rows = chunk_bytes_ / row_bytes;

@@ -14,15 +14,15 @@ namespace h5mote {
 struct DatasetState::Survey {
     unsigned rank = 0;
     unsigned filters = 0;
-    std::size_t values = 0;  // bytes of client data that the filters' entries do not hold
+    std::size_t values = 0;  // bytes of client data that FilterEntry itself does not hold
     bool external = false;
 };
 
-// How much memory the state takes, and whether there is anything that this library does not know.
+// Finds out how much memory the state takes, and refuses what this build of the library does not support.
 Status DatasetState::survey(FileState& file, Address address, Survey& found) noexcept {
     HeaderMessage message(file, address);
     ConstBytes body;
-    // What has no layout is no dataset.
+    // An object without a layout message is not a dataset: report what it is.
     Status status = message.find(MessageType::layout);
     if (status == Status::not_found) {
         ObjectType type = ObjectType::group;
@@ -156,7 +156,8 @@ Status DatasetState::load_messages() noexcept {
     FillValueMessage fill_value;
     H5MOTE_TRY(find_fill(message, fill_value));
     default_fill_ = fill_value.value.empty();
-    // Where none is ever written, libhdf5 leaves what was in the caller's memory.
+    // With fill time `never` libhdf5 leaves the caller's memory unchanged where nothing was stored; this library reads
+    // zeros.
     const bool never = H5MOTE_ALL_FORMATS != 0 && fill_value.write_time == static_cast<unsigned>(FillTime::never);
     for (const std::byte each : fill_value.value) {
         zero_fill_ = zero_fill_ && (never || each == std::byte{0});
@@ -178,7 +179,7 @@ Status DatasetState::load_filters(HeaderMessage& message) noexcept {
     PipelineReader reader(body);
     unsigned count = 0;
     H5MOTE_TRY(reader.count(file_->context, count));
-    // The header does not stay in memory: values that are borrowed from it move behind the entries.
+    // The header does not stay in memory: client data that a FilterSpec borrows from it is copied behind the entries.
     auto* values = reinterpret_cast<std::byte*>(filter_entries() + filter_count_);
     std::size_t left = filter_values_;
     for (unsigned i = 0; i < filter_count_; ++i) {
@@ -228,7 +229,8 @@ Status DatasetState::load_layout() noexcept {
         data_size_ = layout.single_mask;
         return Status::ok;
     }
-    // Contiguous data may be described that is not there, or not all; whoever reads it is told.
+    // In a damaged or truncated file contiguous data may lie outside of the file or be too short for the extent. A
+    // dataset that is only read can be opened all the same; reading elements that are not there fails.
     data_size_ = external_ || layout.size == kUndefinedAddress ? narrow(bytes) : layout.size;
     data_address_ = external_ ? 0 : data_address_;
     if (layout_class_ != LayoutMessage::Class::compact && !file_->writable()) {
@@ -261,7 +263,8 @@ Status DatasetState::open_chunks(const LayoutMessage& layout) noexcept {
         sound = checked_multiply(bytes, chunk, bytes);
         std::uint64_t size = max_dims()[i];
 #if H5MOTE_ALL_FORMATS
-        // Chunks that are found by coordinates are numbered, for the chunk cache, within the extent.
+        // B-trees find chunks by coordinates. Only the chunk cache needs a number for them, counted within the current
+        // extent.
         size = layout.index == ChunkIndex::btree1 || layout.index == ChunkIndex::btree2 ? dims()[i] : size;
 #endif
         if (size == kUnlimited) {
@@ -271,7 +274,7 @@ Status DatasetState::open_chunks(const LayoutMessage& layout) noexcept {
             countable = sound && countable && checked_multiply(shape.chunks, chunks_along(size, chunk), shape.chunks);
         }
     }
-    // An extensible array counts along the one dimension that is unlimited.
+    // An extensible array numbers its chunks along the one unlimited dimension.
     sound = sound && (layout.index != ChunkIndex::extensible_array || unlimited == 1) &&
             (H5MOTE_ALL_FORMATS != 0 || bytes <= 0xffffffffU);
 #if H5MOTE_ALL_FORMATS
@@ -285,7 +288,7 @@ Status DatasetState::open_chunks(const LayoutMessage& layout) noexcept {
         return file_->context.unsupported(Module::dataset, H5MOTE_HERE, Feature::layout_class, layout.flags);
     }
 #endif
-    // One address cannot be that of many chunks.
+    // The index of a single chunk has one address only.
     sound = sound && countable && (layout.index != ChunkIndex::single || shape.chunks <= 1);
     if (!sound) {
         return file_->context.fail(Module::dataset, H5MOTE_HERE, Status::corrupt_file, 0, address_);
@@ -315,7 +318,8 @@ Status DatasetState::set_virtual_view(VirtualView view, std::uint64_t gap) noexc
     return status;
 }
 
-// What other writers made is read; only what this library makes itself is changed.
+// Refuses to change the structures that this library only reads: external files, virtual layouts, unfiltered edge
+// chunks and B-tree indexes.
 Status DatasetState::begin_change() noexcept {
     H5MOTE_TRY(file_->check_writable());
     if (external_) {
@@ -350,7 +354,7 @@ Status DatasetState::release(DatasetState* state) noexcept {
     }
     FileState* const file = state->file_;
     const Status status = state->retire(file->is_open() && file->writable());
-    FileState::release(file);  // which the handles held
+    FileState::release(file);  // the reference that the handles shared
     return status;
 }
 
@@ -375,7 +379,8 @@ void DatasetState::discard(DatasetState* state) noexcept {
 
 Status DatasetState::dispose(FileState& file, Address address, Disposal& disposal) noexcept {
     DatasetState* state = nullptr;
-    // Rows that could not be stored stay until the dataset goes indeed.
+    // A state without handles may hold rows that could not be stored. They are kept until the dataset is really
+    // deleted.
     const bool unused = file.find_client(address) != nullptr;
     H5MOTE_TRY(open(file, address, state));
     const Status status = state->dispose(disposal);
@@ -392,7 +397,7 @@ void DatasetState::unmake(DatasetState& state) noexcept {
     FileState& file = *state.file_;
     const Address address = state.address_;
     Disposal disposal(file, false);
-    // What is not written needs no place any more. Space that an error keeps from being given up is lost, no more.
+    // Buffered rows need not be written any more. If disposing fails, file space is lost and nothing else.
     state.drop_buffers();
     (void)state.dispose(disposal);
     discard(&state);

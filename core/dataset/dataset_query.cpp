@@ -1,4 +1,4 @@
-// What a dataset says of itself.
+// Queries: layout, filters, fill value, chunks and sizes of a dataset.
 
 #include "checked.hpp"
 #include "dataset_state.hpp"
@@ -38,7 +38,8 @@ void describe_fill(const FillValueMessage& message, DatasetInfo& info) noexcept 
     info.fill_time = static_cast<FillTime>(message.write_time & 3U);
 }
 
-// The i-th filter of the message, whose bytes live as long as `message` is not used.
+// Finds the i-th filter in the filter pipeline message. `spec` and `name` borrow bytes of `message`, until it is used
+// again.
 Status find_filter(FileState& file, HeaderMessage& message, std::size_t i, FilterSpec& spec,
                    ConstBytes& name) noexcept {
     ConstBytes body;
@@ -99,7 +100,8 @@ Status Dataset::info(DatasetInfo& info) const noexcept {
     H5MOTE_TRY(parse_datatype(context, bytes, type));
     info.type_length = static_cast<std::uint32_t>(type.encoded_length());
 
-    // What libhdf5 says when there is no message: by layout, and no fill value.
+    // Without a fill value message, report what libhdf5 does: an allocation time that depends on the layout class, and
+    // an undefined fill value.
     static constexpr std::uint8_t kDefault[] = {1, 2, 3, 3};
     FillValueMessage fill_value;
     fill_value.allocation_time = kDefault[static_cast<unsigned>(layout.layout_class)];
@@ -267,7 +269,7 @@ Status ChunkIterator::next(ChunkInfo& chunk) noexcept {
         if (!table.by_coordinates()) {
             state.scaled_of(index, walk_->offset);
         }
-        // An implicit index has space for what the dataset may become; that is not counted, as libhdf5 has it.
+        // An implicit index has chunks up to the maximum extent. Skip those beyond the current extent, as libhdf5 does.
         within_extent = true;
         for (unsigned i = 0; i < state.rank(); ++i) {
             walk_->offset[i] *= state.chunk_dims()[i];

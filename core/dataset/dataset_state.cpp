@@ -88,8 +88,9 @@ Status DatasetState::read_filtered(const ChunkLocation& location, Bytes chunk) n
 
 #endif
 
-// Space for chunk `index`, and in advance for as many more as the dataset has already, within limits. `zeros`: it reads
-// as fill values without being written.
+// Allocates file space for chunk `index` and, ahead of use, for chunks behind it: together at most as many as lie
+// before it, as reserve_ bytes hold, and as one set() can enter. `zeros`: the space reads as fill values without being
+// written.
 Status DatasetState::allocate_chunks(Address index, ChunkLocation& location, bool& zeros, Phase phase) noexcept {
     if (H5MOTE_WRITE == 0) {
         return Status::read_only;
@@ -109,7 +110,7 @@ Status DatasetState::allocate_chunks(Address index, ChunkLocation& location, boo
         std::uint32_t limit = reserve_ / static_cast<std::uint32_t>(chunk_bytes_);
         limit = index < limit ? static_cast<std::uint32_t>(index) : limit;
         limit = reach < limit ? reach : limit;
-        // What was written out of order stays where it is.
+        // Stop at a chunk that has its space already, because it was written out of order.
         for (ChunkLocation next; count < limit; ++count) {
             H5MOTE_TRY(table_.find(index + count, next));
             if (next.address != kUndefinedAddress) {
@@ -117,14 +118,15 @@ Status DatasetState::allocate_chunks(Address index, ChunkLocation& location, boo
             }
         }
     }
-    // Where there is no space for many there may be for one, and for what the index needs besides.
+    // If there is no space for several chunks, try again with one, which also leaves more for new index blocks.
     for (;; count = 1) {
         bool fresh = false;
         Status status =
             file_->space.allocate(Usage::raw_data, std::uint64_t{count} * chunk_bytes_, location.address, &fresh);
         if (status == Status::ok) {
             if (!fresh && count > 1) {
-                // Used space: what is not written now would read as what it held.
+                // The space was used before. Chunks in it that are not written now would read as its old bytes: keep
+                // the first one only.
                 file_->space.release(location.address + chunk_bytes_, std::uint64_t{count - 1} * chunk_bytes_, true);
                 count = 1;
             }
@@ -155,7 +157,7 @@ Status DatasetState::chunk(Address index, bool overwrite, ChunkSlot*& slot) noex
             location.size = filtered() ? location.size : chunk_bytes_;
             slot->address = location.address;
             slot->stored_size = static_cast<std::uint32_t>(location.size);
-            // Also what is not read is written there, or given up.
+            // Check the address even if the chunk is not read: it will be written there, or its space released.
             status = check_place(location);
         }
         if (status == Status::ok) {
@@ -176,7 +178,8 @@ Status DatasetState::chunk(Address index, bool overwrite, ChunkSlot*& slot) noex
     return status;
 }
 
-// That it will not fit is told now, by the call that changes the chunk and not by the flush.
+// Secures everything that writing the chunk needs, so that the call that changes the chunk reports a lack of space, and
+// not the flush.
 Status DatasetState::before_change(ChunkSlot& slot) noexcept {
     H5MOTE_TRY(file_->chunks.keep(slot));
     if (slot.known) {
@@ -185,7 +188,8 @@ Status DatasetState::before_change(ChunkSlot& slot) noexcept {
     slot.in_place = !filtered();
     slot.within = within(slot.index);
     if (H5MOTE_FILTERS != 0 && !slot.in_place) {
-        // Where the chunk will be cannot be told, but what the index needs besides: also room in the cache.
+        // A filtered chunk gets its place when it is written, because its size is not known before. What its index
+        // entry needs can be secured now: index blocks and room in the cache.
         H5MOTE_TRY(table_.make_place(slot.index, index_phase(slot.within)));
     } else if (slot.address != kUndefinedAddress) {
         H5MOTE_TRY(table_.cover(slot.index));
@@ -206,7 +210,7 @@ Status DatasetState::write_back(ChunkSlot& slot) noexcept {
     if (H5MOTE_WRITE == 0) {
         return Status::ok;
     }
-    // The next row asks again whether it fits.
+    // End fast appending to this chunk: the next row has to pass before_change() again.
     evicted(slot);
     file_->chunks.unkeep(slot);
 #if H5MOTE_FILTERS
@@ -222,7 +226,7 @@ Status DatasetState::write_back(ChunkSlot& slot) noexcept {
     return Status::ok;
 }
 
-// A chunk that cannot be encoded is told now, and not by the flush.
+// Checks that the filters can encode, so that the first change reports it if they cannot, and not the flush.
 Status DatasetState::reserve_scratch() noexcept {
     if constexpr (H5MOTE_FILTERS != 0) {
         if (!changed_ && filtered()) {
@@ -237,7 +241,7 @@ Status DatasetState::reserve_scratch() noexcept {
 }
 
 #if H5MOTE_FILTERS
-// The new form of a chunk stands beside the old one until the index entry is switched.
+// The encoded chunk is written to new space. The old one stays valid until the index entry is switched.
 Status DatasetState::write_filtered(ChunkSlot& slot) noexcept {
     FileState& file = *file_;
     const FilterPipeline filters = pipeline();
@@ -283,7 +287,7 @@ void DatasetState::evicted(ChunkSlot& slot) noexcept {
 
 #if H5MOTE_PARTIAL_IO
 Status DatasetState::fill_file(Address address, Address bytes) noexcept {
-    // A run of elements at a time, in memory borrowed from the filters.
+    // Write some elements at a time, from the filters' scratch memory.
     std::size_t piece = element_size_ < 512 ? 512 - 512 % element_size_ : element_size_;
     std::byte* buffer = file_->filter_scratch(piece);
     if (buffer == nullptr) {
@@ -306,7 +310,7 @@ Status DatasetState::chunk_in_place(Address index, bool create, Address& address
         H5MOTE_TRY(allocate_chunks(index, location, zeros, index_phase(within(index))));
         const Status status = zeros ? Status::ok : fill_file(location.address, chunk_bytes_);
         if (status != Status::ok) {
-            // Elements that were never written would be what the space held.
+            // Remove the chunk again: its unwritten elements would read as the old bytes of the space.
             if (table_.set(index, ChunkLocation{}, 0, 1) == Status::ok) {
                 file_->space.release(location.address, chunk_bytes_, true);
             }
@@ -343,7 +347,7 @@ Status DatasetState::allocate_contiguous() noexcept {
     const Status status = allocate_whole(data_size_, address, [&] {
         MessageIterator message(*file_, address_);
         H5MOTE_TRY(message.next(MessageType::layout));
-        // Version, class, then the address.
+        // The address follows the version and the class, one byte each.
         return message.store(2, address, file_->shape().sizeof_addr);
     });
     data_address_ = status == Status::ok ? address : data_address_;
@@ -362,7 +366,7 @@ Status DatasetState::allocate_implicit(std::uint64_t bytes) noexcept {
 Address DatasetState::chunk_index(const std::uint64_t* scaled) noexcept {
     const std::uint64_t* sizes = max_dims();
 #if H5MOTE_ALL_FORMATS
-    // Where the index goes by coordinates, a number within the extent for the chunk cache.
+    // A B-tree index needs no number. The chunk cache gets one that is counted within the current extent.
     sizes = table_.by_coordinates() ? dims() : sizes;
 #endif
     return narrow(chunk_number(rank_, sizes, chunk_dims(), scaled));
@@ -373,7 +377,7 @@ Status DatasetState::allocate_all() noexcept {
     if (layout_class_ != LayoutMessage::Class::chunked) {
         return layout_class_ == LayoutMessage::Class::contiguous ? allocate_contiguous() : Status::ok;
     }
-    // Counts through the chunks of the extent.
+    // Chunk coordinates that count through the chunks of the extent.
     const std::size_t size = rank_ * sizeof(std::uint64_t);
     auto* scaled = static_cast<std::uint64_t*>(file_->context.allocate(MemoryKind::other, size));
     if (scaled == nullptr) {
@@ -421,11 +425,11 @@ Status DatasetState::change_dims(const std::uint64_t* wanted, bool store) noexce
         if (space.dim(i) != wanted[i]) {
             const std::size_t at_dim = offset + std::size_t{i} * width;
             if (!store) {
-                // What stands behind the first that changes is secured together with it.
+                // secure() covers all bytes from this dimension on, and so the dimensions behind it.
                 return message.secure(message.offset() + at_dim);
             }
             H5MOTE_TRY(message.store(at_dim, wanted[i], width));
-            // The message may have moved.
+            // store() may have moved the message.
             H5MOTE_TRY(space.decode(file_->context, file_->shape(), message.body()));
         }
     }
@@ -449,7 +453,8 @@ Status DatasetState::flush_raw() noexcept {
     return store_dims();
 }
 
-// Behind the last row, space for one chunk more than were begun since the last flush.
+// Allocates chunks behind the last row ahead of use: one more than were begun since the last flush, but besides that
+// one no more than reserve_ bytes hold.
 Status DatasetState::prepare(Phase phase) noexcept {
     if (H5MOTE_WRITE == 0 || H5MOTE_PREPARE_APPENDS == 0 || !appended_ || filtered() || !table_.exists() ||
         !fits_cache()) {
@@ -470,8 +475,8 @@ Status DatasetState::prepare(Phase phase) noexcept {
 
 namespace {
 
-// Without space or room in the cache, or where the index cannot be changed in order, nothing is done in advance, and
-// nothing given back: the append that needs it will tell.
+// Whether an error only keeps chunks from being allocated ahead or given back: no file space, no room in the cache, or
+// an index that cannot be changed safely. Such errors are ignored; the append that needs a chunk reports them.
 bool can_wait(Status status) noexcept {
     return status == Status::no_space || status == Status::over_budget || status == Status::unsupported;
 }
@@ -500,17 +505,18 @@ Status DatasetState::prepare_chunks(Address from, Address to, Phase phase) noexc
     return Status::ok;
 }
 
-// Chunks beyond the last element lose their space again: given in advance, or filled before a power cut took the rows.
+// Releases the chunks beyond the last element: they were allocated ahead, or a power cut kept them and lost their rows.
 Status DatasetState::give_back(bool again) noexcept {
-    // A dataset that is only read stays as it is, whatever a power cut left in it.
+    // A dataset that this session did not change stays as it is, even if a power cut left chunks beyond its extent.
     if (H5MOTE_WRITE == 0 || !changed_ || layout_class_ != LayoutMessage::Class::chunked || rank_ != 1 ||
         !table_.can_reserve()) {
         return Status::ok;
     }
     if (again) {
+        // Second pass: writing an empty index entry once more moves its index block into the space given back.
         return given_back_ ? table_.set(narrow(divide_up(dims()[0], chunk_rows())), ChunkLocation{}, 0, 1) : Status::ok;
     }
-    // Chunks that are left keep their space: nothing is lost by that.
+    // Chunks that could not be removed keep their space, which does no harm.
     const Status status = remove_ahead();
     return can_wait(status) ? Status::ok : status;
 }
@@ -518,14 +524,14 @@ Status DatasetState::give_back(bool again) noexcept {
 Status DatasetState::remove_ahead() noexcept {
     prepared_ = unfilled_end_ = 0;
     given_back_ = false;
-    // Not all of them stand side by side: rows of the fill value have no chunks.
+    // Visit existing chunks only: they need not be consecutive, because rows that were never written have no chunks.
     for (Address index = narrow(divide_up(dims()[0], chunk_rows()));; ++index) {
         ChunkLocation location;
         const Status status = table_.next(index, location);
         if (status != Status::ok) {
             return status == Status::not_found ? Status::ok : status;
         }
-        // Space is given out again only once nothing names it.
+        // Remove the chunk from the index before its space is released: nothing may refer to free space.
         H5MOTE_TRY(table_.set(index, ChunkLocation{}, 0, 1));
         given_back_ = true;
         release_chunk(location);

@@ -1,4 +1,4 @@
-// H5D - an open dataset: what every access needs, once for all handles of it.
+// H5D - the state of an open dataset, which all its handles share.
 #pragma once
 
 #include "checked.hpp"
@@ -11,31 +11,33 @@
 
 namespace h5mote {
 
-/// Tells of a filter that failed: one that is missing, or only reads, is `unsupported` by name.
+/// Records in the error trail that filter `failed` failed, and returns `status`. A filter that is missing, or that can
+/// only decode, is `unsupported` with its number.
 Status tell_filter(Context& context, SourcePlace place, Status status, FilterId failed,
                    std::uint64_t address = 0) noexcept;
 
-/// Shared by the handles of one dataset and known to its file as the owner of chunks in memory. In one block of memory
-/// with the sizes of its dimensions, its filters and their client data.
+/// Shared by all handles of one dataset. For the file it is the owner of chunks in the chunk cache. The dimension
+/// sizes, the filters and their client data follow the object in the same block of memory.
 ///
-/// Append: the cursor (its base class, which handles write through) points into the slot of the last chunk. Whatever
-/// needs to know how far it has come calls settle_cursor() first.
+/// Appending: the cursor (the base class AppendCursor, through which handles write) points into the cache slot of the
+/// last chunk. Call settle_cursor() before using the current number of rows.
 class DatasetState final : public AppendCursor, public FlushClient, public ChunkOwner {
 public:
-    /// The dataset whose header is at `address`; shared with handles that are open already.
-    /// `depth`: how many virtual datasets it is a source of, one through the other.
+    /// Opens the dataset whose header is at `address`; a dataset that is open already is shared. `depth`: number of
+    /// virtual datasets in the chain that leads to this one as a source, 0 if there is none.
     H5MOTE_STEP static Status open(FileState& file, Address address, DatasetState*& state, unsigned depth = 0) noexcept;
     void retain() noexcept { ++references_; }
-    /// Drops one reference; the last one writes what is buffered into the file (not durable yet) and goes. After an
-    /// error the dataset stays open without a handle, so that the file's next flush or close tries again.
+    /// Drops one reference. The last one writes buffered data to the storage (not durable yet) and destroys the state.
+    /// After an error the dataset stays open without a handle, so that the file's next flush or close tries again.
     static Status release(DatasetState* state) noexcept;
-    /// Ends a dataset that no handle was given out of, without writing.
+    /// Destroys a state for which no handle was given out, without writing.
     static void discard(DatasetState* state) noexcept;
 
-    /// Ends a dataset that nothing leads to yet, of which the caller has the only handle: gives up its data, its index
-    /// and its header.
+    /// Deletes a dataset that no link leads to yet and destroys its state, of which the caller has the only reference:
+    /// releases the file space of its data, its chunk index and its object header.
     H5MOTE_STEP static void unmake(DatasetState& state) noexcept;
-    /// Gives up the data of the dataset whose header is at `address` and which is not open.
+    /// Gives the raw data and the chunk index of the dataset whose header is at `address` to `disposal`. No handle of
+    /// the dataset is open.
     H5MOTE_STEP static Status dispose(FileState& file, Address address, Disposal& disposal) noexcept;
 
     FileState& file() const noexcept { return *file_; }
@@ -45,7 +47,7 @@ public:
     std::uint64_t* max_dims() noexcept { return dims() + rank_; }
     std::uint64_t* chunk_dims() noexcept { return dims() + 2 * rank_; }
     bool is_null() const noexcept { return null_space_; }
-    /// Builds the dataspace in place: it is too large for one more on the stack.
+    /// Builds the dataspace in place: a second one is too large for the stack.
     void copy_dataspace(Dataspace& space) noexcept {
         const Span<const std::uint64_t> sizes(dims(), rank_);
         if (null_space_) {
@@ -57,51 +59,56 @@ public:
     LayoutMessage::Class layout_class() const noexcept { return layout_class_; }
     std::uint32_t element_size() const noexcept { return element_size_; }
     Address chunk_bytes() const noexcept { return chunk_bytes_; }
-    /// Address and bytes of contiguous data; the address of compact data is not one of the file.
+    /// Address and bytes of contiguous data. Compact data has no file address. Of a virtual dataset these are the
+    /// global heap collection and the number of the object in it that holds the mappings.
     Address data_address() const noexcept { return data_address_; }
     Address data_size() const noexcept { return data_size_; }
     bool filtered() const noexcept { return filter_count_ != 0; }
     ChunkTable& table() noexcept { return table_; }
 
-    /// Brings dims() and the dirty range of the last chunk up to the cursor, and ends fast appending.
+    /// Brings dims() and the dirty range of the last chunk up to the cursor.
     void settle_cursor() noexcept;
 
     /// Appends to a one-dimensional dataset: `count` elements of the file's datatype, or of another by way of
     /// `conversion`.
     Status append(const std::byte* records, std::size_t record_size, std::size_t count,
                   const Conversion* conversion) noexcept;
-    /// unsupported: values are more than their own bytes (is_plain()) and cannot be stored as they stand in memory.
+    /// unsupported: the datatype is not is_plain(), it has variable-length data or references, which cannot be stored
+    /// as they are in memory.
     Status check_plain() noexcept;
     /// Makes the dataset larger.
     Status set_extent(Span<const std::uint64_t> dims) noexcept;
 
-    /// The chunk of that linear index in memory, read or filled. over_budget: too large for the cache.
+    /// The chunk with that linear index in the chunk cache, ready to be changed: read from the file, or filled with the
+    /// fill value if it does not exist or `overwrite` is set. over_budget: it is too large for the cache.
     Status chunk(Address index, bool overwrite, ChunkSlot*& slot) noexcept;
-    /// Where an unfiltered chunk stands that is accessed in place; allocated and filled first if `create`.
+    /// File address of an unfiltered chunk that is accessed in the file, not in the cache; undefined if it does not
+    /// exist. With `create` it is allocated and filled first.
     Status chunk_in_place(Address index, bool create, Address& address) noexcept;
     bool fits_cache() const noexcept { return chunk_bytes_ <= file_->chunks.budget(); }
     /// Fills `count` elements of the file's datatype with the fill value.
     Status fill(std::byte* to, std::size_t count) noexcept;
     /// Whether there is no fill value.
     bool default_fill() const noexcept { return default_fill_; }
-    /// Whether nothing was ever stored and there is no fill value. libhdf5 then leaves zero bytes in memory, whatever
-    /// the type there: what has no value is not converted. Of a dataset that has any storage it converts zeros.
+    /// Whether nothing was ever stored and there is no fill value. Such a dataset reads, as with libhdf5, as zero bytes
+    /// in memory, whatever the memory type: a value that does not exist is not converted. If the dataset has any
+    /// storage, zeros of the file's datatype are converted.
     bool reads_as_zeros() const noexcept {
         return default_fill_ && (layout_class_ != LayoutMessage::Class::chunked || !table_.has_storage());
     }
-    /// The fill value message of either kind; without one `fill_value` stays as it is. Its value lives as long as
-    /// `message` is not used.
+    /// Decodes the fill value message, the new kind or the old one; without either `fill_value` stays as it is. Its
+    /// value borrows bytes of `message`, until that is used again.
     Status find_fill(HeaderMessage& message, FillValueMessage& fill_value) noexcept;
-    /// Gives a contiguous dataset that has none its file space, filled.
+    /// Allocates and fills the file space of a contiguous dataset that has none.
     Status allocate_contiguous() noexcept;
-    /// Gives every element of the current extent its file space, filled (allocation time early).
+    /// Allocates and fills file space for every element of the current extent (allocation time early).
     Status allocate_all() noexcept;
-    /// Number of the chunk at those chunk coordinates in the index.
+    /// Number of the chunk with these chunk coordinates in the index.
     Address chunk_index(const std::uint64_t* scaled) noexcept;
     /// Chunk coordinates of the chunk with that number.
     void scaled_of(Address index, std::uint64_t* scaled) noexcept;
 #if H5MOTE_ALL_FORMATS
-    /// Before the dataset is changed: whether this library can do that.
+    /// Call before every change of the dataset. An error says that this library cannot change it.
     Status begin_change() noexcept;
     bool external() const noexcept { return external_; }
     VirtualView virtual_view() const noexcept { return virtual_view_; }
@@ -117,13 +124,13 @@ public:
         return Status::ok;
     }
 #endif
-    /// Where the chunk at those coordinates stands, and whether it passed filters. `location` is undefined when it does
-    /// not exist, and otherwise lies in the file.
+    /// The location of the chunk with these chunk coordinates, and whether its bytes are filtered. The address is
+    /// undefined when the chunk does not exist; otherwise the chunk lies in the file.
     Status locate_chunk(ChunkLookup& lookup, const std::uint64_t* scaled, Address index, ChunkLocation& location,
                         bool& filtered) noexcept;
-    /// Reads a chunk that locate_chunk() found to `chunk`, chunk_bytes() bytes.
+    /// Reads a chunk that locate_chunk() found, and decodes it, into the chunk_bytes() bytes of `chunk`.
     Status load_chunk(const ChunkLocation& location, bool filtered, Bytes chunk) noexcept;
-    /// Takes a chunk into the cache.
+    /// Loads a chunk that locate_chunk() found into the chunk cache.
     Status cache_chunk(Address index, const ChunkLocation& location, bool filtered, ChunkSlot*& slot) noexcept;
     /// The chunk that is in the cache already, or nullptr.
     ChunkSlot* cached_chunk(Address index) noexcept;
@@ -143,7 +150,7 @@ private:
     explicit DatasetState(FileState& file, Address address, unsigned rank) noexcept
         : file_(&file), address_(address), rank_(static_cast<std::uint8_t>(rank)) {}
 
-    // What the header says, gathered in one walk over its messages.
+    // What the object header says about the memory that the state takes.
     struct Survey;
     static std::size_t footprint(unsigned rank, std::size_t filters, std::size_t values) noexcept {
         return sizeof(DatasetState) + rank * 3 * sizeof(std::uint64_t) + filters * sizeof(FilterEntry) + values;
@@ -161,54 +168,55 @@ private:
 
     FilterEntry* filter_entries() noexcept { return reinterpret_cast<FilterEntry*>(dims() + 3 * rank_); }
     FilterPipeline pipeline() noexcept { return FilterPipeline(Span<FilterEntry>(filter_entries(), filter_count_)); }
-    // Comes before the first change: the work memory that the filters need to write a chunk is there from then on, so
-    // that no flush fails for want of it. out_of_memory.
+    // Comes before the first change: reserves the work memory that the filters need to write a chunk, so that no flush
+    // fails for want of it. out_of_memory; unsupported: a filter cannot encode.
     Status reserve_scratch() noexcept;
 
     Status open_tail() noexcept;
-    // Comes before a chunk in memory is changed: it has its place in the file then, or if filtered its element in the
-    // index. no_space, over_budget: it could not be written. A power cut may have kept the element and lost the number
-    // that counts it: now it is counted.
+    // Comes before a chunk in memory is changed: allocates its file space or, if it is filtered, the room for its index
+    // entry. no_space, over_budget: the chunk could not be written later. A power cut may have kept the index entry of
+    // a chunk and lost the count in the index header that covers it: the header is made to count it.
     Status before_change(ChunkSlot& slot) noexcept;
     Status convert(const Conversion& conversion, const std::byte* records, std::size_t record_size, std::size_t count,
                    std::byte* to) noexcept;
     Status append_in_place(const std::byte* records, std::size_t record_size, std::size_t count,
                            const Conversion* conversion) noexcept;
     Status allocate_chunks(Address index, ChunkLocation& location, bool& zeros, Phase phase) noexcept;
-    // Gives all data of the dataset its space in one piece, filled. `store` puts `address` into the header; when that
-    // fails, the space is given back.
+    // Allocates one piece of file space for all data of the dataset and fills it. `store` then enters `address` in the
+    // object header; if that fails, the space is released.
     template <typename Store>
     Status allocate_whole(Address size, Address& address, Store store) noexcept;
 #if H5MOTE_FIXED_CHUNKS && H5MOTE_PARTIAL_IO
-    // libhdf5 gives all chunks up to the maximum extent their space at once, as soon as there is an element.
+    // Allocates all chunks up to the maximum extent at once: libhdf5 does that for an implicit index as soon as the
+    // dataset has an element.
     H5MOTE_STEP Status allocate_implicit(std::uint64_t bytes) noexcept;
 #endif
     H5MOTE_STEP Status prepare_chunks(Address from, Address to, Phase phase) noexcept;
     /// Rows of a chunk of a one-dimensional dataset.
     std::uint32_t chunk_rows() noexcept { return static_cast<std::uint32_t>(chunk_dims()[0]); }
-    /// Whether the chunk can hold elements of the dataset as it is.
+    /// Whether the chunk reaches into the current extent; always true if the rank is not 1.
     bool within(Address index) noexcept { return rank_ != 1 || dims()[0] > index * chunk_dims()[0]; }
     static Phase index_phase(bool within) noexcept { return within ? Phase::element : Phase::index; }
     Status allocate_chunk(Address index) noexcept;
-    // corrupt_file: a chunk does not lie in the file.
+    // corrupt_file: the chunk does not lie in the file.
     Status check_place(const ChunkLocation& location) noexcept;
-    // Gives up the space of a chunk that nothing names any more. One that a damaged file places outside of itself has
-    // none.
+    // Releases the space of a chunk that no index names any more, unless a damaged index placed it outside of the file.
     void release_chunk(const ChunkLocation& location) noexcept;
     Status read_filtered(const ChunkLocation& location, Bytes chunk) noexcept;
     Status read_chunk(ChunkSlot& slot, const ChunkLocation& location) noexcept;
     Status write_filtered(ChunkSlot& slot) noexcept;
     Status fill_file(Address address, Address bytes) noexcept;
-    // Changes the sizes in the header to `wanted`, or without `store` only secures the message that they stand in.
+    // Changes the sizes in the dataspace message to `wanted`; without `store` only makes sure that they can be changed.
     H5MOTE_STEP Status change_dims(const std::uint64_t* wanted, bool store) noexcept;
-    // Comes before dims() become `wanted`: a header that cannot be changed safely is told by the call that changes
-    // them, and not by the flush.
+    // Comes before dims() become `wanted`, so that a header that cannot be changed safely is reported by the call that
+    // changes the extent, and not by the flush.
     Status secure_dims(const std::uint64_t* wanted) noexcept { return change_dims(wanted, false); }
     H5MOTE_STEP Status store_dims() noexcept;
-    // Gives up chunks beyond the extent of a dataset of rows. over_budget: no room in the cache to change the index,
-    // and some of them are left.
+    // Removes all chunks beyond the extent of a one-dimensional dataset. over_budget: the cache has no room to change
+    // the index, and some of the chunks are left.
     H5MOTE_STEP Status remove_ahead() noexcept;
-    // Gives up chunks beyond the extent, and fills what others hold beyond it.
+    // Removes chunks that lie wholly beyond the extent, and sets the elements beyond it in other chunks to the fill
+    // value.
     H5MOTE_STEP Status clear_beyond() noexcept;
     Address first_beyond() noexcept;
     Status clear_chunk(Address index, const ChunkLocation& location, std::uint64_t* first) noexcept;
@@ -216,17 +224,17 @@ private:
     FileState* file_;
     Address address_;
     ChunkSlot* tail_ = nullptr;    // slot of the chunk that the cursor points into
-    std::uint32_t tail_from_ = 0;  // offset in it up to which the dirty range is known
+    std::uint32_t tail_from_ = 0;  // offset in it up to which rows are counted and marked dirty
     std::uint32_t references_ = 1;
     std::uint32_t element_size_ = 0;
     Address chunk_bytes_ = 0;
     std::uint32_t reserve_ = 65536;
-    // Chunks of a log. Behind the last row, those before prepared_ have their space; it need not read as fill values in
-    // [unfilled_, unfilled_end_).
+    // Appending: chunks behind the last row and before prepared_ have their file space already. In [unfilled_,
+    // unfilled_end_) that space may hold old bytes instead of fill values.
     Address prepared_ = 0;
     Address unfilled_ = 0;
     Address unfilled_end_ = 0;
-    Address begun_ = 0;      // chunks with rows at the last flush, or before the first append
+    Address begun_ = 0;      // number of chunks with rows at the last flush, or before the first append
     bool appended_ = false;  // in this session
     bool growable_ = false;  // append() found that the header can be changed
     bool changed_ = false;   // in this session: begin_change() was called
@@ -246,7 +254,7 @@ private:
 #if H5MOTE_ALL_FORMATS
     bool external_ = false;
     bool edges_unfiltered_ = false;
-    bool countable_ = true;  // 64 bits count the chunks
+    bool countable_ = true;  // the number of chunks fits in 64 bits
     VirtualView virtual_view_ = VirtualView::last_available;
     std::uint32_t virtual_gap_ = 0;
 #endif

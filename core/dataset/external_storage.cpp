@@ -108,7 +108,7 @@ Status ExternalStorage::open_driver(Address heap_address, Address name) noexcept
     return file_.context.unsupported(Module::dataset, H5MOTE_HERE, Feature::external_storage);
 }
 
-// Opens the file that holds byte `offset` of the data.
+// Opens the external file that holds byte `offset` of the dataset's data.
 Status ExternalStorage::open(std::uint64_t offset) noexcept {
     close();
     HeaderMessage message(file_, header_);
@@ -119,7 +119,7 @@ Status ExternalStorage::open(std::uint64_t offset) noexcept {
         ExternalFilesMessage::Slot at;
         H5MOTE_TRY(slot(message, i, at));
         std::uint64_t end = 0;
-        // The last file may have no end.
+        // The last file may be unlimited, so that the sum overflows.
         if (!checked_add(begin, at.size, end)) {
             end = ~std::uint64_t{0};
         }

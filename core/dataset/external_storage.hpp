@@ -1,4 +1,4 @@
-// H5D (external file list) - raw data in files without HDF5 structure, one behind the other.
+// H5D (external file list) - raw data in plain files without HDF5 structure, one behind the other.
 #pragma once
 
 #include "header_message.hpp"
@@ -22,14 +22,14 @@ public:
 
     /// Number of files.
     Status count(std::uint32_t& files) noexcept;
-    /// The i-th; its name as far as the span reaches, nothing if that is empty. not_found; invalid_argument: the name
-    /// is longer.
+    /// Describes the i-th file and copies its name, unless the span is empty. not_found: no such file.
+    /// invalid_argument: the name is longer than the span.
     Status describe(std::size_t i, ExternalFile& info, Span<char> name) noexcept;
     /// Bytes of the heap with the names.
     Status heap_size(std::uint64_t& bytes) noexcept;
 
-    /// Fills `to` from `offset` of the data on. What a file is too short for are zeros. corrupt_file: beyond the last
-    /// file; not_found: a file is missing; unsupported: there is no opener.
+    /// Fills `to` with the data from byte `offset` on. Bytes behind the end of a file that is too short are zeros.
+    /// corrupt_file: beyond the last file; not_found: a file is missing; unsupported: there is no opener.
     Status read(std::uint64_t offset, Bytes to) noexcept;
 
 private:
@@ -42,10 +42,10 @@ private:
     FileState& file_;
     Address header_;
     Driver* driver_ = nullptr;
-    std::uint64_t begin_ = 0;  // what the open file has of the data ...
+    std::uint64_t begin_ = 0;  // the open file holds bytes [begin_, end_) of the data ...
     std::uint64_t end_ = 0;
-    std::uint64_t offset_ = 0;  // ... from here in it on
-    std::uint64_t length_ = 0;  // bytes of that file
+    std::uint64_t offset_ = 0;  // ... at this offset in the file
+    std::uint64_t length_ = 0;  // size of that file in bytes
 };
 
 #endif

@@ -1,4 +1,4 @@
-// H5O - one message of an object's header, wherever it stands, as a dataset reads it.
+// H5O - reads one message of an object header, whether it is stored there, in a committed datatype, or in a heap.
 #pragma once
 
 #include "header.hpp"
@@ -8,7 +8,7 @@
 
 namespace h5mote {
 
-/// Holds what it found until the next find(). The bytes that it hands out live until its next call.
+/// Holds the message that it found until the next find(). Bytes that it returns are valid until the next call.
 class HeaderMessage {
 public:
     HeaderMessage(const HeaderMessage&) = delete;

@@ -33,7 +33,7 @@ void RawData::open(Address address, Address size) noexcept {
     held_ = 0;
     grown_ = kLeastAhead;
     if (!lent_) {
-        capacity_ = 0;  // others use the filters' memory in between
+        capacity_ = 0;  // others may have used the filters' scratch since the last open()
     }
 }
 
@@ -65,7 +65,7 @@ Status RawData::read(std::uint64_t offset, Bytes to) noexcept {
     return told(file_.context, file_.driver, H5MOTE_HERE, file_.driver.read(Usage::raw_data, at, to), at);
 }
 
-// Memory to read ahead into: from the chunk cache's budget, else just what is needed.
+// Gets memory to read ahead into: lent by the chunk cache, or else the filters' scratch, only as much as is needed.
 Status RawData::reserve(std::size_t least) noexcept {
     if (least <= capacity_) {
         return Status::ok;
@@ -90,7 +90,7 @@ Status RawData::reserve(std::size_t least) noexcept {
 Status RawData::view(std::uint64_t offset, std::size_t least, std::uint64_t wanted, ConstBytes& bytes) noexcept {
     if (offset < from_ || offset - from_ >= held_ || held_ - (offset - from_) < least) {
         H5MOTE_TRY(reserve(least));
-        // Who goes forward in small steps gets more each time; who jumps about, little.
+        // Small steps forward read twice as much ahead each time; a jump starts again with little.
         const bool near = held_ != 0 && offset >= from_ && offset - from_ <= 2 * std::uint64_t{held_};
         grown_ = near ? 2 * grown_ : kLeastAhead;
         std::uint64_t size = wanted > grown_ ? wanted : grown_;
@@ -102,7 +102,8 @@ Status RawData::view(std::uint64_t offset, std::size_t least, std::uint64_t want
         Status status = read(offset, {ahead_, static_cast<std::size_t>(size)});
 #if H5MOTE_ALL_FORMATS
         if (status == Status::not_found && external_data_) {
-            // What was read ahead reaches into a file of the list that is missing, and that nobody asked for.
+            // Reading ahead reached an external file that is missing and that the caller does not need: read no more
+            // than is needed.
             size = least;
             status = read(offset, {ahead_, least});
         }

@@ -1,4 +1,4 @@
-// H5D I/O - raw data that is read where it stands, by offset: one piece of the file, the object header, other files.
+// H5D I/O - raw data read by offset and not through the chunk cache: from the file, the object header, external files.
 #pragma once
 
 #include "dataset_state.hpp"
@@ -22,22 +22,24 @@ public:
     RawData& operator=(const RawData&) = delete;
     ~RawData() { release(); }
 
-    /// All data of a contiguous or compact dataset. Contiguous data without an address do not exist().
+    /// Opens all data of a contiguous or compact dataset. Contiguous data without an address was never allocated:
+    /// exists() is false.
     Status open() noexcept;
-    /// `size` bytes at `address`: a chunk.
+    /// Opens `size` bytes at `address`: an unfiltered chunk.
     void open(Address address, Address size) noexcept;
     bool exists() const noexcept { return header_data_ || external_data_ || address_ != kUndefinedAddress; }
 
     /// Fills `to` from `offset` on. corrupt_file: beyond the data, or the file. io_error.
     Status read(std::uint64_t offset, Bytes to) noexcept;
-    /// At least `least` bytes from `offset` on in memory, read in one go with what is expected next; `wanted` are known
-    /// to be. Valid until the next call. Errors of read(), out_of_memory.
+    /// A view of at least `least` bytes from `offset` on. It is read in one go with what is expected to be needed next;
+    /// `wanted`: bytes that are known to be needed. Valid until the next call. Errors of read(), out_of_memory.
     Status view(std::uint64_t offset, std::size_t least, std::uint64_t wanted, ConstBytes& bytes) noexcept;
-    /// Gives back the memory for what is read ahead: before a chunk is taken into the cache, whose budget it is from.
+    /// Gives back the memory for reading ahead. Call before a chunk is loaded into the chunk cache, which lends that
+    /// memory from its budget.
     void release() noexcept;
 
 private:
-    // Bytes read ahead at most, of what the chunk cache may have.
+    // Most bytes of the chunk cache's budget that are used for reading ahead.
     static constexpr std::size_t kMostAhead = 65536;
     static constexpr std::size_t kLeastAhead = 512;
 
@@ -51,9 +53,9 @@ private:
     bool header_data_ = false;
     bool external_data_ = false;
     std::byte* ahead_ = nullptr;  // memory for what is read ahead
-    bool lent_ = false;           // by the chunk cache; else by the filters
+    bool lent_ = false;           // the chunk cache lent ahead_; else it is the filters' scratch
     std::size_t capacity_ = 0;
-    std::uint64_t from_ = 0;  // what it holds
+    std::uint64_t from_ = 0;  // offset of the held_ bytes in ahead_
     std::size_t held_ = 0;
     std::size_t grown_ = kLeastAhead;  // how much is read at a time
     HeaderMessage header_;

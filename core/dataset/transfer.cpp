@@ -1,4 +1,4 @@
-// H5D I/O - what reading and writing have in common, and the calls.
+// H5D I/O - what reading and writing have in common, and the members of Dataset that start a transfer.
 
 #include "transfer.hpp"
 
@@ -52,7 +52,7 @@ Status Transfer::check_sizes(std::uint64_t count) noexcept {
         H5MOTE_TRY(pairs_.reset(*request_.memory_selection, *request_.memory, count));
         H5MOTE_TRY(request_.memory->element_count(elements));
     }
-    // The buffer is a size_t long, so that the product cannot overflow once the quotient agrees.
+    // Compare the quotient first: once that agrees, the product is the buffer's size and cannot overflow.
     const std::size_t size = request_.data.size();
     return memory_size_ != 0 && size % memory_size_ == 0 && size / memory_size_ == elements
                ? Status::ok
@@ -70,11 +70,12 @@ Status Transfer::run() noexcept {
     if (count_ == 0) {
         return Status::ok;
     }
-    // A source of a virtual dataset is read over the fill values that are there already.
+    // A source of a virtual dataset is read over fill values that are in the buffer already: their sequences are
+    // released.
     empty_sequences(request_.depth != 0);
     const Status status = transfer_all();
     if (status != Status::ok) {
-        // Nobody knows what of the sequences was delivered: nothing is.
+        // It is not known which sequences the transfer delivered before it failed: release all of them.
         empty_sequences(true);
     }
     return status;
@@ -102,7 +103,8 @@ Status Transfer::chunked() noexcept {
     ChunkedRuns& runs = *::new (static_cast<void*>(&walk_.chunks)) ChunkedRuns;
     const Span<const std::uint64_t> chunk_dims(dataset_.chunk_dims(), dataset_.rank());
     H5MOTE_TRY(runs.reset(request_.selection, space_, chunk_dims));
-    // Points are sorted by chunk where there is memory for it; it must not be what something else needs then.
+    // Points are sorted by chunk if there is memory for that. If the transfer then runs out of memory, the keys are
+    // released and it begins again without them.
     const std::size_t size = request_.selection.point_count() * sizeof(std::uint64_t);
     void* const keys = size == 0 ? nullptr : file_.context.allocate(MemoryKind::other, size);
     if (keys != nullptr) {

@@ -9,20 +9,20 @@
 
 namespace h5mote {
 
-/// What a transfer moves, as a call says it; selections and extents are borrowed from there.
+/// What a call asks a transfer to do. The selections and extents are borrowed from the caller.
 struct TransferRequest {
     const Selection& selection;  ///< of the dataset
     DatatypeView type;           ///< of the elements in memory
     const Dataspace* memory;     ///< the buffer's extent; nullptr: packed in the order of the selection
     const Selection* memory_selection = nullptr;  ///< in `memory`
-    Bytes data;                                   ///< written to when reading only
+    Bytes data;                                   ///< the caller's buffer; a transfer that writes only reads it
     bool write = false;
-    bool stored = false;     ///< read elements as they stand in the file; `type` is not looked at
-    std::uint8_t depth = 0;  ///< virtual datasets that this reads a source of, one through the other
+    bool stored = false;     ///< read elements in the file's form; an empty `type` is the dataset's own
+    std::uint8_t depth = 0;  ///< number of virtual datasets in the chain that leads to this one as a source
 };
 
-/// Checks a request and carries it out. The work takes memory of the library while it lasts: iterators of rank 32 are
-/// too large for the stack of a small machine.
+/// Checks a request and carries it out. Its working state is allocated from the library's memory meanwhile: iterators
+/// of rank 32 are too large for the stack of a small machine.
 H5MOTE_STEP Status transfer(DatasetState& dataset, const TransferRequest& request) noexcept;
 
 #if H5MOTE_PARTIAL_IO
@@ -40,10 +40,12 @@ private:
     H5MOTE_STEP Status prepare() noexcept;
     Status transfer_all() noexcept;
     H5MOTE_STEP Status chunked() noexcept;
-    // Reading: makes the sequences of all selected elements in memory empty.
+    // Reading variable-length data: makes the sequences of all selected elements in memory empty; `release`: frees them
+    // first.
     void empty_sequences(bool release) noexcept;
 
-    // Reading. Pieces of a chunk or of everything that stand in memory at `at`; in the file in raw_; nowhere.
+    // Reading. read_memory(), read_raw() and read_nothing() deliver all runs of a chunk or of the whole data that is in
+    // memory at `at`, in the file (raw_), or was never stored. The from_ functions deliver one piece each.
     H5MOTE_STEP Status read_whole() noexcept;
     H5MOTE_STEP Status read_virtual_points() noexcept;
     Status read_chunks(ChunkedRuns& runs) noexcept;
@@ -86,7 +88,7 @@ private:
 #endif
     std::uint32_t memory_size_ = 0;
     std::uint32_t element_size_ = 0;
-    std::uint64_t count_ = 0;  // of elements
+    std::uint64_t count_ = 0;  // of selected elements
     ChunkLookup lookup_;
     union Walk {
         Walk() noexcept {}

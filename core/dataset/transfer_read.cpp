@@ -1,4 +1,4 @@
-// H5D I/O - reading: what stands in memory, in the file, or nowhere, piece by piece.
+// H5D I/O - reading, piece by piece: from memory, from the file, or the fill value where nothing was stored.
 
 #include "transfer.hpp"
 
@@ -12,7 +12,7 @@
 namespace h5mote {
 namespace {
 
-// Bytes of a piece that is worth an access of its own to the storage.
+// A piece of this many bytes or more is worth an access of its own to the storage.
 constexpr std::uint64_t kLong = 4096;
 
 // Bytes from one element to the next in file or chunk. The cast is safe where the elements stand in memory: two
@@ -29,7 +29,7 @@ Status Transfer::from_memory(const std::byte* at, const PairedRun& piece) noexce
                            user(piece.memory), memory_size_);
 }
 
-// Long pieces go straight to the caller; of others, what follows is read along with them.
+// Long pieces are read straight into the caller's buffer. Shorter ones come through raw_, which reads ahead.
 Status Transfer::from_raw(const PairedRun& piece) noexcept {
     std::uint64_t offset = 0;
     std::uint64_t bytes = 0;  // from the first element to the end of the last
@@ -116,7 +116,7 @@ Status Transfer::read_nothing(Runs& runs) noexcept {
 }
 
 #if H5MOTE_ALL_FORMATS
-// Points stand in their own order, mappings in that of the extent: each point is read by itself.
+// A list of points has an order of its own, but mappings are projected in the order of the extent: read point by point.
 Status Transfer::read_virtual_points() noexcept {
     const Selection& points = request_.selection;
     const std::size_t rank = points.rank();
@@ -150,7 +150,7 @@ Status Transfer::read_whole() noexcept {
     H5MOTE_TRY(runs.reset(request_.selection, space_));
 #if H5MOTE_ALL_FORMATS
     if (dataset_.layout_class() == LayoutMessage::Class::virtual_dataset) {
-        // What no source has reads as the fill value.
+        // Fill the buffer first: the fill value stays where no source provides an element.
         H5MOTE_TRY(read_nothing(runs));
         return request_.selection.type() == SelectionType::points ? read_virtual_points()
                                                                   : read_virtual(dataset_, request_, space_);
@@ -179,7 +179,8 @@ Status Transfer::read_chunk(ChunkedRuns& runs, Address index) noexcept {
     return read_memory(runs, slot->data());
 }
 
-// A chunk that the cache does not have: it goes there, unless it is `read` without; neither when it does not exist.
+// Reads a chunk that is not in the cache. Then either `slot` is the chunk, loaded into the cache, or it is nullptr and
+// `read` says whether the chunk was read without the cache (true) or does not exist (false).
 Status Transfer::read_stored_chunk(ChunkedRuns& runs, Address index, ChunkSlot*& slot, bool& read) noexcept {
     ChunkLocation location;
     bool filtered = false;
@@ -191,7 +192,8 @@ Status Transfer::read_stored_chunk(ChunkedRuns& runs, Address index, ChunkSlot*&
     SelectionRun first;
     read = true;
     if (request_.memory == nullptr && conversion_.is_copy() && runs.peek(first)) {
-        // A chunk that is wanted whole, in one piece, needs no memory but the caller's.
+        // A chunk that is wanted whole, in one piece and without conversion is read into the caller's buffer, not into
+        // the cache.
         const std::uint64_t bytes = first.length * element_size_;
         if (bytes == dataset_.chunk_bytes()) {
             return dataset_.load_chunk(location, filtered, {user(first.packed), static_cast<std::size_t>(bytes)});

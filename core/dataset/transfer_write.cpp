@@ -20,7 +20,8 @@ Status Transfer::to_file(std::uint64_t address, const PairedRun& piece) noexcept
     if (conversion_.is_copy()) {
         return file_.driver.write(Usage::raw_data, at, {user(piece.memory), bytes});
     }
-    // Converted a few elements at a time. What is written is read first: a compound may lack members.
+    // Converts a few elements at a time. The stored elements are read first: members that the memory datatype lacks
+    // stay.
     const std::size_t room = element_size_ < 512 ? 512 / element_size_ : 1;
     std::byte* const buffer = file_.filter_scratch(room * element_size_);
     if (buffer == nullptr) {

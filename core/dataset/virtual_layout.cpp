@@ -39,7 +39,7 @@ Status VirtualLayout::open(Address collection, std::uint32_t index) noexcept {
     at_ = 1;
     H5MOTE_TRY(number(at_, count_));
     first_ = at_;
-    // Each takes some bytes.
+    // Each mapping takes some bytes, so there cannot be more of them than bytes.
     return count_ <= heap_.size() ? Status::ok : damaged(H5MOTE_HERE);
 }
 
@@ -85,7 +85,7 @@ Status VirtualLayout::read_name(Address& at, Name& name) noexcept {
     }
 }
 
-// The name of an earlier mapping, which has one of its own.
+// Finds the name in mapping `origin`, an earlier one, which must have the name itself and not refer to another mapping.
 Status VirtualLayout::shared_name(std::uint64_t origin, bool file, Name& name) noexcept {
     Address at = first_;
     Name file_name;
@@ -131,7 +131,8 @@ Status VirtualLayout::read_names(Address& at, Name& file, Name& dataset, unsigne
     return origin < next_ ? shared_name(origin, false, dataset) : damaged(H5MOTE_HERE);
 }
 
-// Decodes what is at hand, and if that may have been too little, all.
+// Decodes a selection whose length is not known: from its first 256 bytes, and if those may have been too few, from
+// more.
 Status VirtualLayout::read_selection(Address& at, SelectionSet* selection) noexcept {
     const Address left = heap_.size() > at + 4 ? heap_.size() - 4 - at : 0;
     SelectionSet scratch(file_.context);
@@ -168,7 +169,8 @@ Status VirtualLayout::next() noexcept {
     return Status::ok;
 }
 
-// Writes a name to `to`, if that is not nullptr, and moves it on by its length.
+// Writes a name to `to` and moves `to` behind it. Unless `literal`, "%b" becomes the number `block`, which sets
+// `numbered`, and "%" before any other character is left out.
 Status VirtualLayout::expand(const Name& name, std::uint64_t block, bool literal, char*& to, bool& numbered) noexcept {
     if (name.same) {
         *to++ = '.';
@@ -213,7 +215,7 @@ Status VirtualLayout::expand(const Name& name, std::uint64_t block, bool literal
 Status VirtualLayout::make(std::uint64_t block, bool literal, VirtualMapping& mapping, bool& numbered) noexcept {
     mapping.reset();
     numbered = false;
-    // A number takes up to 20 characters in place of two.
+    // A block number takes up to 20 characters in the place of the two of "%b".
     std::size_t room = 0;
     if (!to_size(1 + (literal ? 1 : 10) * (std::uint64_t{file_name_.length} + dataset_name_.length + 1), room)) {
         return Status::out_of_memory;

@@ -28,8 +28,8 @@ public:
     VirtualLayout(const VirtualLayout&) = delete;
     VirtualLayout& operator=(const VirtualLayout&) = delete;
 
-    /// The mappings in object `index` of a global heap collection, none if that is undefined. corrupt_file (also the
-    /// checksum), io_error, unsupported.
+    /// Reads the mappings in object `index` of a global heap collection; none if `collection` is undefined.
+    /// corrupt_file (also the checksum), io_error, unsupported.
     Status open(Address collection, std::uint32_t index) noexcept;
     std::uint64_t size() const noexcept { return count_; }
     /// Goes to the next mapping; not_found after the last.
@@ -38,9 +38,9 @@ public:
     SelectionSet& source() noexcept { return source_; }
     SelectionSet& destination() noexcept { return destination_; }
     bool same_file() const noexcept { return file_name_.same; }
-    /// Copies the names of the mapping as they stand there.
+    /// Copies the names of the mapping's source as they are stored, with "%b".
     Status names(VirtualMapping& mapping) noexcept;
-    /// The names of the source of one block. `numbered` becomes whether they depend on it.
+    /// The names of the source for block `block`. `numbered` becomes whether they depend on the number of the block.
     Status resolve(std::uint64_t block, VirtualMapping& mapping, bool& numbered) noexcept;
 
 private:
@@ -82,10 +82,11 @@ private:
 
 /// Number of mappings of a virtual dataset.
 Status count_mappings(FileState& file, const LayoutMessage& layout, std::uint32_t& count) noexcept;
-/// Reads what sources have of a request, over the fill values. `space` is the extent of the virtual dataset.
+/// Reads those elements of a request that sources have, over the fill values that are in the buffer. `space` is the
+/// extent of the virtual dataset.
 Status read_virtual(DatasetState& dataset, const TransferRequest& request, const Dataspace& space) noexcept;
 /// Sets the extent of a virtual dataset, where mappings are unlimited, from its sources
-/// (H5D__virtual_set_extent_unlim).
+/// (H5D__virtual_set_extent_unlim). `depth`: as DatasetState::open().
 Status update_virtual_extent(DatasetState& dataset, unsigned depth) noexcept;
 
 #endif

@@ -1,4 +1,4 @@
-// H5D (virtual) - reading through the mappings, and the extent that they give.
+// H5D (virtual) - reading through the mappings, and the extent of a virtual dataset that follows from them.
 
 #include "checked.hpp"
 #include "dataspace_editor.hpp"
@@ -13,9 +13,9 @@
 namespace h5mote {
 namespace {
 
-// Virtual datasets whose sources are virtual, at most.
+// Longest chain of virtual datasets of which each is a source of the one before.
 constexpr unsigned kMaxDepth = 4;
-// Blocks of a mapping with a source for each.
+// Most blocks of a mapping that has a source for each of its blocks.
 constexpr std::uint64_t kMaxBlocks = std::uint64_t{1} << 32;
 
 // A source dataset, open.
@@ -52,7 +52,7 @@ Status Source::open(const VirtualMapping& names, bool same_file, unsigned depth)
     } else {
         H5MOTE_TRY(file_.open_other(names.file_name(), OpenPurpose::virtual_source, file));
     }
-    // The file of the last source goes only now, for it may be the same.
+    // Release the file of the previous source only now: if it is the same file, it stays open.
     FileState::release(held_);
     held_ = file;
     Place place(*file, file->root());
@@ -60,10 +60,11 @@ Status Source::open(const VirtualMapping& names, bool same_file, unsigned depth)
     return DatasetState::open(place.file(), place.header(), state_, depth);
 }
 
-// Whether an error means no more than that a source is not there.
+// Whether an error only means that a source does not exist.
 bool is_missing(Status status) noexcept { return status == Status::not_found || status == Status::not_hdf5; }
 
-// What was asked for has been checked before it comes here: where selections do not fit, the mappings are wrong.
+// The caller's selections have been checked before. If selections do not fit now, the mappings in the file are wrong:
+// corrupt_file.
 Status blame_mappings(DatasetState& dataset, Status status) noexcept {
     return status == Status::invalid_argument || status == Status::overflow
                ? dataset.file().context.fail(Module::dataset, H5MOTE_HERE, Status::corrupt_file, 0, dataset.address())
@@ -169,7 +170,7 @@ Status VirtualRead::read_mapping() noexcept {
     return mappings_.source().unlimited_dimension() >= 0 ? read_unlimited() : read_blocks();
 }
 
-// Both sides without limit: as much as the source has, or as the virtual dataset shows of it.
+// Source and virtual selection are both unlimited: reads as many slices as the extents of both datasets have.
 Status VirtualRead::read_unlimited() noexcept {
     SelectionSet& source = mappings_.source();
     SelectionSet& destination = mappings_.destination();
@@ -193,7 +194,7 @@ Status VirtualRead::read_unlimited() noexcept {
     return read_piece(destination, 0);
 }
 
-// A source for each block of the virtual selection.
+// Reads a mapping that has a source for each block of the virtual selection.
 Status VirtualRead::read_blocks() noexcept {
     const Selection destination = mappings_.destination();
     const auto d = static_cast<std::size_t>(mappings_.destination().unlimited_dimension());
@@ -280,13 +281,13 @@ private:
     Source source_;
     unsigned depth_;
     Dataspace widest_;
-    std::uint64_t least_[H5MOTE_MAX_RANK] = {};  // what limited selections need
-    std::uint64_t size_[H5MOTE_MAX_RANK];        // what unlimited ones come to; kUnlimited: there is none
+    std::uint64_t least_[H5MOTE_MAX_RANK] = {};  // sizes that limited selections need
+    std::uint64_t size_[H5MOTE_MAX_RANK];        // sizes from unlimited selections; kUnlimited: there are none
     std::uint64_t low_[H5MOTE_MAX_RANK];
     std::uint64_t high_[H5MOTE_MAX_RANK];
 };
 
-// How far a mapping reaches in the dimensions in which it has a limit.
+// Raises least_ to what a mapping needs in the dimensions in which its virtual selection is limited.
 Status VirtualExtent::limits() noexcept {
     SelectionSet& destination = mappings_.destination();
     const int unlimited = destination.unlimited_dimension();
@@ -324,7 +325,9 @@ Status VirtualExtent::unlimited_size(std::uint64_t& size) noexcept {
     return Status::ok;
 }
 
-// Counts the blocks whose source is there, up to a gap of too many that are not.
+// The size that a mapping with a source for each block needs. Looks for the sources in turn, until more than `gap` are
+// missing in a row. The extent ends with the last block found or, in the view first_missing, before the first one
+// missing.
 Status VirtualExtent::blocks_size(std::uint64_t& size) noexcept {
     const bool first_missing = dataset_.virtual_view() == VirtualView::first_missing;
     const std::uint64_t gap = first_missing ? 0 : dataset_.virtual_gap();
@@ -373,7 +376,7 @@ Status VirtualExtent::run() noexcept {
         std::uint64_t size = 0;
         status = mappings_.source().unlimited_dimension() >= 0 ? unlimited_size(size) : blocks_size(size);
         if (status == Status::unsupported && !mappings_.same_file() && dataset_.file().opener() == nullptr) {
-            // Nobody opens the file of this source: it is taken to be as long as when this file was written.
+            // Without an opener the file of this source cannot be opened: keep the size that this file has recorded.
             size = dataset_.dims()[unlimited];
         } else if (status != Status::ok && !is_missing(status)) {
             return status;

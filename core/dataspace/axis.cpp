@@ -36,8 +36,8 @@ Axis axis_of(const Selection& selection, const Dataspace& space, std::size_t d) 
     return selection.type() == SelectionType::none ? Axis{0, 1, 0, 0} : slab_axis(selection, d);
 }
 
-// The cases of one block and of single elements are the common ones and need no division, which costs a library call
-// on a Cortex-M.
+// In the functions below, the common cases of one block and of single elements avoid divisions where they can: a 64-bit
+// division is a library call on a Cortex-M.
 std::uint64_t Axis::index_of(std::uint64_t coordinate) const noexcept {
     if (coordinate <= start) {
         return 0;

@@ -56,7 +56,8 @@ bool ChunkedRuns::next_chunk() noexcept {
         const Axis here = axis(d);
         std::uint64_t index = 0;
         if (!fresh_) {
-            // The next selected coordinate behind this chunk says which chunk comes next: those between are passed.
+            // The next chunk is the one with the next selected coordinate behind this chunk; those between have nothing
+            // selected.
             index = here.index_of(box(d).end);
             found = index != here.selected();
             index = found ? index : 0;
@@ -74,7 +75,8 @@ bool ChunkedRuns::next_chunk() noexcept {
     return found;
 }
 
-// Dimension by dimension: below a coordinate that is selected there is always something.
+// Finds the next chunk dimension by dimension. A coordinate that is selected in one dimension always has elements in
+// the dimensions behind it, so that the way down never fails.
 bool ChunkedRuns::next_span_chunk() noexcept {
     std::size_t d = fresh_ ? 0 : chunk_.size();
     while (!fresh_ && d-- > 0) {

@@ -86,7 +86,7 @@ Status Selection::validate_slab(const Dataspace& space) const noexcept {
             inside = inside && move(axis.start, d) && fits(axis, space.dims()[d]);
         }
     }
-    // Where nothing is selected, nothing lies outside.
+    // A hyperslab that selects nothing has nothing outside of the extent, wherever it starts.
     return empty || inside ? Status::ok : Status::invalid_argument;
 }
 

@@ -1,4 +1,4 @@
-// H5S - dataspaces made where they are to be: one is too large to be made on the stack of a small machine.
+// H5S - makes dataspaces in place: a temporary one is too large for the stack of a small machine.
 #pragma once
 
 #include <h5mote/dataspace.hpp>

@@ -1,4 +1,4 @@
-// H5S - the extent of a dataspace as the object model hands it down to the format.
+// H5S - the extent of a dataspace in the form that the file format layer takes.
 #pragma once
 
 #include "messages.hpp"

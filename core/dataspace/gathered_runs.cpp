@@ -4,7 +4,7 @@
 
 namespace h5mote {
 
-// Puts together what follows without a gap.
+// Joins runs that follow each other without a gap, in the extent and in the packed sequence.
 bool BoxRuns::next_gathered(SelectionRun& run) noexcept {
     run = held_;
     for (;;) {
@@ -21,7 +21,7 @@ bool BoxRuns::next_gathered(SelectionRun& run) noexcept {
     return true;
 }
 
-// The run at the place where the iterator stands.
+// The run that begins at the current position.
 SelectionRun BoxRuns::held_run() const noexcept {
     if (kind_ == Kind::points) {
         const std::uint64_t number = point_number();
@@ -48,10 +48,10 @@ bool BoxRuns::step() noexcept {
     return next_span(last) || (next_branch(last) && enter_spans());
 }
 
-// Goes to the next coordinate of a dimension before `d` that may have something in the box.
+// Goes to the next coordinate of a dimension before `d` that may have selected elements in the box.
 bool BoxRuns::next_branch(std::size_t d) noexcept {
     while (d-- > 0) {
-        // All coordinates of a span have the same below them: when one has nothing in the box, none has.
+        // All coordinates of a span have the same list below them: if one has no element in the box, none has.
         const std::uint64_t next = index_[d] + 1;
         const bool along = d < proven_ && next <= tree_.nodes[entry_[d]].high && next < span_box(d).end;
         if (along) {
@@ -71,7 +71,7 @@ BoxRuns::Range BoxRuns::span_box(std::size_t d) const noexcept {
     return {without_offset(selection_, d, range.begin), without_offset(selection_, d, range.end)};
 }
 
-// Goes to the next span of the list of dimension `d`, as far as it reaches into the box.
+// Goes to the next span in the list of dimension `d`; false if there is none that reaches into the box.
 bool BoxRuns::next_span(std::size_t d) noexcept {
     const std::uint32_t next = entry_[d] + 1;
     if (next == tree_.end(span_list(d)) || tree_.nodes[next].low >= span_box(d).end) {
@@ -82,8 +82,8 @@ bool BoxRuns::next_span(std::size_t d) noexcept {
     return true;
 }
 
-// Goes to the first element in the box whose first `depth_` coordinates are those where the iterator stands, or else to
-// the next after them.
+// Goes to the first selected element in the box that has the current first `depth_` coordinates or, if there is none,
+// to the next one behind these.
 bool BoxRuns::enter_spans() noexcept {
     std::size_t d = depth_;
     while (d < rank()) {
@@ -142,8 +142,8 @@ void BoxRuns::seek_gathered(std::uint64_t packed) noexcept {
     }
 }
 
-// Spans of the first d dimensions are walked as far as they reach into the box; those that follow each other with the
-// same list below them are asked once.
+// Walks the spans of the first d dimensions that reach into the box, and searches the lists of dimension d below them.
+// Consecutive spans with the same list below them search it once.
 std::uint64_t BoxRuns::first_coordinate(std::size_t d, std::uint64_t coordinate) noexcept {
     const std::uint64_t from = without_offset(selection_, d, coordinate);
     std::uint64_t least = kUnlimited;

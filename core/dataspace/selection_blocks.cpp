@@ -1,4 +1,4 @@
-// The blocks of a selection, and what is found out by comparing them.
+// Blocks of a selection one by one; comparing the shapes of two selections; whether a selection meets a block.
 
 #include "checked.hpp"
 #include "span_tree.hpp"
@@ -32,7 +32,7 @@ SelectionBlocks::Blocks SelectionBlocks::along(std::size_t d) const noexcept {
     return {axis.start, axis.stride, axis.count, axis.block};
 }
 
-// The list of spans in dimension `d` where the iterator stands.
+// The list of spans in dimension `d` at the current position.
 std::uint32_t SelectionBlocks::list(std::size_t d) const noexcept {
     return d == 0 ? selection_.span_root() : selection_.spans()[at_[d - 1]].down;
 }
@@ -77,7 +77,7 @@ bool SelectionBlocks::next(std::uint64_t* low, std::uint64_t* high) noexcept {
     const std::size_t rank = space_->rank();
     const SpanTree tree = tree_of(selection_);
     const bool spans = tree.nodes != nullptr;
-    // Counts on in the last dimension that has another block, and begins anew in those behind it.
+    // Advance in the last dimension that has another block, and begin anew in the dimensions behind it.
     std::size_t d = fresh_ ? 0 : rank;
     bool found = fresh_;
     while (!found && d-- > 0) {
@@ -141,7 +141,7 @@ Status ShapeComparison::run(const Selection& a, const Dataspace& a_space, const 
     }
 }
 
-// Both regular: nothing has to be walked.
+// Compares two regular selections by their numbers, without walking their blocks.
 bool same_axes(const Selection& a, const Dataspace& a_space, const Selection& b, const Dataspace& b_space) noexcept {
     const std::size_t more = a_space.rank() - b_space.rank();
     for (std::size_t d = 0; d < a_space.rank(); ++d) {
@@ -163,7 +163,7 @@ Status select_shape_same(Context& context, const Selection& a, const Dataspace& 
     std::uint64_t b_count = 0;
     H5MOTE_TRY(a.element_count(a_space, a_count));
     H5MOTE_TRY(b.element_count(b_space, b_count));
-    // Scalars have one element or none: their number says it all.
+    // With a scalar on either side the number of elements decides.
     same = a_count == b_count;
     if (!same || a_count == 0 || a_space.rank() == 0 || b_space.rank() == 0) {
         return Status::ok;
@@ -195,7 +195,7 @@ bool tree_intersects(const Selection& selection, const std::uint64_t* low, const
     std::uint32_t list = tree.root;
     for (std::size_t d = 0;;) {
         path[d] = tree.find(list, without_offset(selection, d, low[d]));
-        // Up again until there is a span to go on with.
+        // If no span here reaches the block, go up to a dimension that has a next span.
         while (path[d] == tree.end(list) || tree.nodes[path[d]].low + selection.offset(d) > high[d]) {
             if (d == 0) {
                 return false;

@@ -25,7 +25,8 @@ private:
     Status hyperslabs() noexcept;
     Status regular() noexcept;
     Status blocks() noexcept;
-    /// Reads the number of points or blocks of `size` numbers each, all of which have to be there.
+    /// Reads into number_ the number of points or blocks, of `size` numbers each. False: the input is too short for
+    /// them.
     bool read_number(std::uint64_t size) noexcept;
     std::uint64_t read() noexcept { return reader_.uint(width_); }
 
@@ -189,7 +190,7 @@ Status decode_selection(Context& context, ConstBytes bytes, unsigned rank, Selec
 
 namespace {
 
-// What has to be known before the first byte is written.
+// How a selection is encoded, which has to be chosen before the first byte is written.
 struct Form {
     unsigned version = 1;
     unsigned width = 4;
@@ -214,7 +215,8 @@ void write_regular(Writer& writer, const Selection& selection) noexcept {
     }
 }
 
-// Version 1 keeps the length of what follows it; later ones of hyperslabs have flags or a width instead.
+// Version 1 keeps the length of what follows it. Version 2 of points has the width of the numbers instead; hyperslabs
+// have flags and the length in version 2, flags and the width in version 3.
 void write_head(Writer& writer, SelectionType type, const Form& form, std::uint64_t length) noexcept {
     writer.u32(static_cast<std::uint32_t>(type));
     writer.u32(form.version);
@@ -257,7 +259,7 @@ Status encode_selection(Writer& writer, const Selection& given, const Dataspace&
                 largest = high[d] > largest ? high[d] : largest;
             }
         } else if (selection.type() == SelectionType::hyperslabs) {
-            // Hyperslabs that are stored have a block.
+            // Stored hyperslabs have at least one block: a selection without elements is stored as `none`.
             write_head(writer, SelectionType::none, form, 0);
             return Status::ok;
         }

@@ -1,4 +1,4 @@
-// H5S - selections as files store them: in region references and virtual dataset mappings (H5S_select_deserialize).
+// H5S - the encoded form of selections in region references and virtual dataset mappings (H5S_select_deserialize).
 #pragma once
 
 #include "cursor.hpp"
@@ -12,20 +12,21 @@ namespace h5mote {
 ///   points 1          reserved 4 | length 4 | rank 4 | number 4 | coordinates of 4 bytes
 ///   points 2          width w 1 | rank 4 | number w | coordinates of w bytes
 ///   hyperslabs 1      reserved 4 | length 4 | rank 4 | number 4 | first and last coordinates of each block, 4 bytes
-///   hyperslabs 2      flags 1 (1: regular) | length 4 | rank 4 | start, stride, count, block of each dimension, 8
-///   bytes hyperslabs 3      flags 1 | width w 1 | rank 4 | as 2 or, irregular, number w and blocks, of w bytes
+///   hyperslabs 2      flags 1 (1: regular) | length 4 | rank 4 | each dimension's start, stride, count, block, 8 bytes
+///   hyperslabs 3      flags 1 | width w 1 | rank 4 | as 2 or, irregular, number w and blocks, of w bytes
 /// A count or block with all bits set is unlimited. Format specification, "Dataspace selection".
 ///
-/// Decodes what `bytes` begin with into `selection`; `consumed` becomes its length. `rank` is the rank that it has to
-/// have, 0 for any. corrupt_file, unsupported (another version, a rank that this build has no room for), out_of_memory;
-/// the selection stays as it was then.
+/// Decodes the selection that `bytes` begin with into `selection`; `consumed` becomes its encoded length in bytes.
+/// `rank` is the rank that it has to have, 0 for any. corrupt_file, unsupported (another version, a rank that this
+/// build has no room for), out_of_memory; after an error `selection` is as it was.
 Status decode_selection(Context& context, ConstBytes bytes, unsigned rank, SelectionSet& selection,
                         std::size_t& consumed) noexcept;
 
-/// Writes a selection in the oldest version that holds it, as libhdf5 does for its earliest format: regular hyperslabs
-/// of four blocks and more stay blocks of version 1, unlimited ones are of version 2, what needs more than 32 bits of
-/// versions 2 and 3 (points 2). The selection's offset is not stored. A Writer that counts tells the size.
-/// `space` is the extent that the selection belongs to. invalid_argument: it does not fit there.
+/// Writes a selection in the oldest version that holds it, as libhdf5 does for its earliest format: regular hyperslabs,
+/// also those of four blocks and more, as blocks of version 1; unlimited ones in version 2; selections that need more
+/// than 32 bits in version 2 (regular hyperslabs, points) or 3 (blocks). The selection's offset is not stored. With a
+/// Writer that only counts this gives the encoded size. `space` is the extent that the selection belongs to.
+/// invalid_argument: it does not fit there.
 Status encode_selection(Writer& writer, const Selection& selection, const Dataspace& space) noexcept;
 
 }  // namespace h5mote

@@ -1,4 +1,4 @@
-// H5S - what the calls that make selections share.
+// H5S - access to the inside of a SelectionSet for the functions that make selections.
 #pragma once
 
 #include "span_builder.hpp"
@@ -9,20 +9,22 @@ namespace h5mote {
 
 class SelectionEditor {
 public:
-    /// Gives a set that is `all` room for `count` numbers and makes it one of `type` and `rank`.
+    /// Makes a set that is `all` one of `type` and `rank`, with memory for `count` numbers.
     static Status make(SelectionSet& set, SelectionType type, std::size_t rank, std::uint64_t count) noexcept;
     static std::uint64_t* numbers(SelectionSet& set) noexcept { return set.numbers_; }
     static SpanNode* nodes(SelectionSet& set) noexcept { return set.nodes_; }
     static Context& context(SelectionSet& set) noexcept { return *set.context_; }
     /// Copies a selection with its offset into a set that is `all`.
     static Status copy(SelectionSet& set, const Selection& from) noexcept;
-    /// A regular hyperslab from its numbers, checked as libhdf5 does it; none if it is empty.
+    /// Makes a set that is `all` a regular hyperslab with these numbers, checked as libhdf5 does; `none` if it is
+    /// empty.
     static Status set_slab(SelectionSet& set, const Hyperslab& slab) noexcept;
-    /// Makes a set that is `all` the selection of a tree: a regular hyperslab if it can, none if there is nothing.
+    /// Makes a set that is `all` the selection of a tree: a regular hyperslab if the tree is one, `none` if it is
+    /// empty.
     static Status set_tree(SelectionSet& set, unsigned rank, SpanStore& tree) noexcept;
-    /// The tree of a hyperslab, made in `store` if it has none.
+    /// The span tree of a hyperslab. A regular one has none: it is made in `store`.
     static Status tree(const Selection& selection, SpanBuilder& builder, SpanStore& store, SpanTree& tree) noexcept;
-    /// Replaces what is selected by what `other` selects; the offset stays where the rank does.
+    /// Moves the selection of `other` into `set`. The offset of `set` stays if the rank stays the same.
     static void adopt(SelectionSet& set, SelectionSet& other) noexcept { set.adopt(other); }
 };
 

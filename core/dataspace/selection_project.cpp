@@ -18,7 +18,7 @@ void coordinates_of(const Dataspace& space, std::uint64_t offset, std::uint64_t*
     }
 }
 
-// In memory of its own: iterators are too large for a small stack.
+// The work of project_intersection(), which allocates it: iterators are too large for a small stack.
 class Intersection {
 public:
     Intersection(Context& context, const Dataspace& destination_space) noexcept
@@ -39,13 +39,13 @@ private:
 
     const Dataspace& space_;
     SelectionRuns source_, intersect_, destination_;
-    SelectionRun held_{0, 0, 0};  // of the destination
+    SelectionRun held_{0, 0, 0};  // the current run of destination_
     UnionOfBlocks blocks_;
     Pool<std::uint64_t> points_;
     std::uint64_t low_[H5MOTE_MAX_RANK], high_[H5MOTE_MAX_RANK];
 };
 
-// Both sides come in the order of the extent: what they have in common is found in one pass.
+// The runs of both selections come in the order of the extent, so that one pass finds what they have in common.
 Status Intersection::hyperslabs(const Selection& source, const Dataspace& source_space, const Selection& destination,
                                 const Selection& intersect) noexcept {
     H5MOTE_TRY(source_.reset(source, source_space));
@@ -67,7 +67,7 @@ Status Intersection::hyperslabs(const Selection& source, const Dataspace& source
     return Status::ok;
 }
 
-// Adds the elements of the destination with these numbers.
+// Adds `length` elements of the destination, from the one with number `packed` in its order on.
 Status Intersection::take(std::uint64_t packed, std::uint64_t length) noexcept {
     while (length != 0) {
         if (packed - held_.packed >= held_.length) {
@@ -88,11 +88,12 @@ Status Intersection::take(std::uint64_t packed, std::uint64_t length) noexcept {
     return Status::ok;
 }
 
-// Elements that lie next to each other are blocks: rows begun, whole rows, a row that ends early, in each dimension.
+// Adds elements that follow each other in the extent as blocks: the rest of a row, whole rows, the beginning of a row,
+// and the same in the slower dimensions.
 Status Intersection::add_run(std::uint64_t offset, std::uint64_t length) noexcept {
     while (length != 0) {
         coordinates_of(space_, offset, low_);
-        // The slowest dimension of which a whole coordinate is taken.
+        // d: the slowest dimension of which the run has a whole coordinate.
         std::size_t d = space_.rank() - 1;
         std::uint64_t below = 1;
         while (d > 0 && low_[d] == 0 && length / below >= space_.dims()[d]) {
@@ -144,7 +145,7 @@ Status Intersection::finish_points(SelectionSet& set) noexcept {
     return set.select_points(static_cast<unsigned>(space_.rank()), {points_.data(), points_.size()});
 }
 
-// The union of points: their order does not matter where they only say what is taken.
+// Makes a hyperslab selection of points. Their order is lost, which does not matter for `intersect`.
 Status slabs_of_points(const Selection& points, SelectionSet& slabs) noexcept {
     const std::size_t rank = points.rank();
     UnionOfBlocks blocks(SelectionEditor::context(slabs), points.rank());
@@ -169,7 +170,8 @@ Status project(Intersection& work, const Selection& source, const Dataspace& sou
 
 namespace {
 
-// The first element of what is projected: its leading coordinates are those of all others.
+// Finds the element offset when leading dimensions are dropped, in each of which all selected elements have to have the
+// same coordinate.
 Status first_coordinates(Context& context, const Selection& selection, const Dataspace& space, unsigned dropped,
                          std::uint64_t& element_offset) noexcept {
     const std::size_t rank = space.rank();
@@ -193,7 +195,8 @@ Status first_coordinates(Context& context, const Selection& selection, const Dat
     return status;
 }
 
-// Points, and the numbers of a regular hyperslab: `lines` of one number a dimension each.
+// Copies `lines` lines of one number a dimension (points, or the four lines of a regular hyperslab) without the dropped
+// dimensions and with the added ones. Those have `fill_first` in the first line and `fill` in the others.
 void project_numbers(const std::uint64_t* from, std::size_t lines, unsigned rank, unsigned dropped, unsigned added,
                      std::uint64_t fill_first, std::uint64_t fill, std::uint64_t* to) noexcept {
     for (std::size_t line = 0; line < lines; ++line) {
@@ -206,7 +209,7 @@ void project_numbers(const std::uint64_t* from, std::size_t lines, unsigned rank
     }
 }
 
-// A tree loses the spans above, or gets some.
+// Takes the dropped dimensions off the top of a span tree, or puts added ones, with coordinate 0 only, on top.
 Status project_tree(const Selection& selection, unsigned rank, unsigned dropped, unsigned added,
                     SelectionSet& made) noexcept {
     Context& context = SelectionEditor::context(made);
@@ -226,7 +229,8 @@ Status project_tree(const Selection& selection, unsigned rank, unsigned dropped,
     for (unsigned d = 0; d < added; ++d) {
         raised.nodes.push({0, 0, 0, 0, 0});
     }
-    // The bounds, then the lists: all move by as many nodes as there are bounds more.
+    // Copy the old bounds and lists. They all move by `added` nodes, because the bounds of the added dimensions come
+    // first.
     for (std::uint32_t i = 0; i < old; ++i) {
         raised.nodes.push(below.nodes[i]);
     }
@@ -258,7 +262,7 @@ Status project_elements(const Selection& given, const Dataspace& space, unsigned
         H5MOTE_TRY(first_coordinates(SelectionEditor::context(made), given, space, dropped, element_offset));
     }
     if (rank == 0 || selection.type() == SelectionType::all) {
-        return Status::ok;  // the whole of what there is
+        return Status::ok;  // `made` selects all from the start
     }
     if (selection.spans() != nullptr) {
         H5MOTE_TRY(project_tree(selection, rank, dropped, added, made));
@@ -332,7 +336,8 @@ Status project_intersection(const Selection& source, const Dataspace& source_spa
         SelectionSet slabs(context);
         const bool points = intersect.type() == SelectionType::points;
         H5MOTE_TRY(points ? slabs_of_points(intersect, slabs) : Status::ok);
-        // A scalar has one element, the source's: all of it or nothing.
+        // A scalar destination has one element, and so has the source: intersect within the source, then take all or
+        // nothing.
         const bool scalar = destination_space.rank() == 0;
         auto* work =
             context.create<Intersection>(MemoryKind::other, context, scalar ? source_space : destination_space);

@@ -12,10 +12,11 @@ namespace h5mote {
 Status project_rank(const Selection& selection, const Dataspace& space, unsigned rank, SelectionSet& projected,
                     Dataspace& projected_space, std::uint64_t& element_offset) noexcept;
 
-/// What of `destination` corresponds to those elements of `source` that `intersect` has too; elements correspond by
-/// their number in the order of the selections. `source` and `intersect` are of `source_space`. The result is points
-/// where one of the two is. invalid_argument: source and destination do not select as many elements; errors of
-/// SelectionRuns::reset(), out_of_memory.
+/// Selects those elements of `destination` whose counterparts in `source` are in `intersect` too. The n-th element of
+/// `source`, in the order of the selection, is the counterpart of the n-th of `destination`. `source` and `intersect`
+/// are selections of `source_space`. The result is a list of points if `source` or `destination` is one.
+/// invalid_argument: source and destination do not select as many elements; errors of SelectionRuns::reset(),
+/// out_of_memory.
 Status project_intersection(const Selection& source, const Dataspace& source_space, const Selection& destination,
                             const Dataspace& destination_space, const Selection& intersect,
                             SelectionSet& projected) noexcept;

@@ -82,7 +82,7 @@ void BoxRuns::start() noexcept {
     locate_row();
 }
 
-// The run at the current place; how much of the row it takes.
+// The run that begins at the current position. Returns how many indices of the row it takes.
 std::uint64_t BoxRuns::row_run(SelectionRun& run) const noexcept {
     const std::uint64_t index = index_[row_dim_];
     const std::uint64_t gapless = row_axis_.contiguous_from(index);
@@ -117,7 +117,7 @@ bool BoxRuns::next_stepped(SelectionRun& run, std::uint64_t& step) noexcept {
     return true;
 }
 
-// Goes on behind what was taken of the row.
+// Moves on by `taken` indices of the row.
 void BoxRuns::pass(std::uint64_t taken) noexcept {
     std::uint64_t& index = index_[row_dim_];
     index += taken;
@@ -129,7 +129,7 @@ void BoxRuns::pass(std::uint64_t taken) noexcept {
 }
 
 bool BoxRuns::count_on() noexcept {
-    // Mostly the next row follows.
+    // The usual case: the next row follows.
     if (row_dim_ != 0 && index_[row_dim_ - 1U] + 1 < rows_end_) {
         const std::uint64_t row = index_[row_dim_ - 1U]++;
         row_offset_ += (rows_axis_.coordinate_of(row + 1) - rows_axis_.coordinate_of(row)) * pitch_[row_dim_];
@@ -214,12 +214,12 @@ Status PairedRuns::reset(const Selection& selection, const Dataspace& space, std
     return memory_.element_count() == file_count ? Status::ok : Status::invalid_argument;
 }
 
-// The part of a piece that is contiguous in memory too.
+// Shortens a piece to what is contiguous in memory too.
 bool PairedRuns::cut(PairedRun& piece) noexcept {
-    // What lies before the one held is, modulo 2^64, far behind it.
+    // If the piece begins before the held run, this difference wraps around and is large.
     std::uint64_t passed = file_.packed - held_.packed;
     if (passed >= held_.length) {
-        // The run after the one held is the usual case; everything else is looked up.
+        // Usually the piece begins with the run behind the held one; if not, seek() finds the run.
         if (passed != held_.length) {
             memory_.seek(file_.packed);
         }

@@ -1,10 +1,10 @@
 // H5S - a selection as contiguous runs of elements (H5S_sel_iter_t), and two of them walked side by side.
 //
-// A selection is a product of sorted coordinate sequences, one a dimension (axis.hpp). Its place in a dimension is one
-// number, the index into that sequence, so that an iterator is 8 bytes a dimension. The last dimensions, as far as
-// they are taken whole, make one run; runs lie along the dimension before them (the row), and what comes before that
-// is counted through. Irregular hyperslabs are walked along their tree of spans (span_tree.hpp), points along their
-// list; what happens to lie behind each other is put together to one run.
+// A regular selection is a product of sorted coordinate sequences, one a dimension (axis.hpp). The position of an
+// iterator in a dimension is one number, the index into that sequence, so that it takes 8 bytes a dimension. The last
+// dimensions, as far as they are taken whole, make one run; runs lie along the dimension before them (the row), and the
+// dimensions before the row are counted through. Irregular hyperslabs are walked along their tree of spans
+// (span_tree.hpp), points along their list; runs that happen to follow each other are joined.
 #pragma once
 
 #include <h5mote/dataspace.hpp>
@@ -47,16 +47,17 @@ protected:
 
     ~BoxRuns() = default;
 
-    /// Takes what is walked: a selection that was validated, and boxes of `pitch` elements, of which the one with the
-    /// number `scaled` in each dimension is meant (nullptr: the first). `space`, `pitch`, `scaled` are borrowed.
+    /// Sets what is walked: a selection that was validated, and a grid of boxes of `pitch` elements. `scaled` is the
+    /// number of the box in each dimension (nullptr: the first box). `space`, `pitch`, `scaled` are borrowed.
     void bind(const Selection& selection, const Dataspace& space, const std::uint64_t* pitch,
               const std::uint64_t* scaled) noexcept;
     /// Goes to the first run of the box, as far as that lies in the extent.
     void start() noexcept;
-    /// Goes to the element `packed` of a box that holds the whole selection; beyond the last one is the end.
+    /// Goes to the selected element with the number `packed`, in a box that holds the whole selection. A number beyond
+    /// the last element goes to the end.
     void seek(std::uint64_t packed) noexcept;
-    /// Whether each element that lies both in the box and in the extent is selected, as far as that is seen at once:
-    /// never for points and irregular hyperslabs.
+    /// Whether each element that lies both in the box and in the extent is selected. Points and irregular hyperslabs
+    /// are not examined: false.
     bool covers_box() const noexcept;
 
     Axis axis(std::size_t d) const noexcept { return axis_of(selection_, *space_, d); }
@@ -72,12 +73,12 @@ protected:
     /// Irregular: the first coordinate from `coordinate` on that is selected in dimension `d`, given that the first d
     /// dimensions lie in the box; kUnlimited if there is none.
     std::uint64_t first_coordinate(std::size_t d, std::uint64_t coordinate) noexcept;
-    /// Points: visits them by ascending keys (the number of the chunk times the number of points plus that of the
-    /// point) instead of in their order.
+    /// Points: visits them in the order of `keys`, which ascend, instead of that of the list. A key is the number of
+    /// the chunk times the number of points, plus the number of the point.
     void set_order(const std::uint64_t* keys) noexcept { order_ = keys; }
     /// Points: the coordinates of the next one to visit, without the offset; nullptr at the end. start() goes on there.
     const std::uint64_t* next_point() const noexcept;
-    /// Points: passes what is left in the box.
+    /// Points: skips those that follow in the same box.
     void finish_box() noexcept;
 
 private:
@@ -91,7 +92,7 @@ private:
     void seek_gathered(std::uint64_t packed) noexcept;
     SelectionRun held_run() const noexcept;
     bool step() noexcept;
-    // The box in coordinates of the tree, which do not have the selection's offset.
+    // The box in the coordinates of the tree, to which the selection's offset is not added.
     Range span_box(std::size_t d) const noexcept;
     std::uint32_t span_list(std::size_t d) const noexcept {
         return d == 0 ? tree_.root : tree_.nodes[entry_[d - 1]].down;
@@ -123,12 +124,12 @@ private:
     Kind kind_ = Kind::product;
     SpanTree tree_;
     const std::uint64_t* order_ = nullptr;
-    std::size_t depth_ = 0;                 // spans: dimensions that were chosen ...
-    std::size_t proven_ = 0;                // ... and those whose span has something in the box
+    std::size_t depth_ = 0;                 // spans: leading dimensions whose coordinate is chosen ...
+    std::size_t proven_ = 0;                // ... and those whose span is known to have elements in the box
     SelectionRun held_{0, 0, 0};            // not a product: the run that next() begins with
     std::uint64_t index_[H5MOTE_MAX_RANK];  // product: place in each dimension up to the row; spans: coordinate;
                                             // points: how many were visited
-    std::uint32_t entry_[H5MOTE_MAX_RANK];  // spans: the one of each dimension
+    std::uint32_t entry_[H5MOTE_MAX_RANK];  // spans: the current span of each dimension
 };
 
 /// All runs of a selection in an extent.
@@ -140,14 +141,14 @@ public:
     Status reset(const Selection& selection, const Dataspace& space) noexcept;
     /// Number of elements that all runs hold together.
     std::uint64_t element_count() const noexcept { return count_; }
-    /// Goes on at the `packed`-th selected element; the next run may then be the rest of one.
+    /// Continues at the `packed`-th selected element; the next run may then be the rest of one.
     using BoxRuns::seek;
 
 private:
     std::uint64_t count_ = 0;
 };
 
-/// Where a piece of a transfer stands on both sides, in elements.
+/// A piece of a transfer, in elements: where it is in the file and in memory.
 struct PairedRun {
     std::uint64_t file;    ///< offset in the extent or chunk that the outer runs belong to
     std::uint64_t memory;  ///< offset in the caller's buffer
@@ -170,7 +171,7 @@ public:
         file_ = file;
         step_ = 1;
     }
-    /// Takes the next run of those, or elements in equal steps; false at their end.
+    /// Takes the next run of `runs`, or elements in equal steps; false at their end.
     bool take_next(BoxRuns& runs) noexcept { return runs.next_stepped(file_, step_); }
     /// The next piece of that run; false when it is used up.
     bool next(PairedRun& piece) noexcept {
@@ -186,8 +187,8 @@ private:
     bool cut(PairedRun& piece) noexcept;
 
     SelectionRuns memory_;
-    SelectionRun held_{0, 0, 0};  // of the memory's side, the one that next() stands in
-    SelectionRun file_{0, 0, 0};  // what is left of the file's side
+    SelectionRun held_{0, 0, 0};  // the current run of memory_
+    SelectionRun file_{0, 0, 0};  // what is left of the run taken from the file's side
     std::uint64_t step_ = 1;      // between its elements
     bool packed_ = true;
 };

@@ -11,7 +11,7 @@
 namespace h5mote {
 namespace {
 
-// What is kept of A and B.
+// Which elements of A (the set) and B (the other selection) an operation keeps.
 unsigned kept_by(SelectionOp op) noexcept {
     switch (op) {
         case SelectionOp::or_:
@@ -109,7 +109,7 @@ Status SelectionEditor::make(SelectionSet& set, SelectionType type, std::size_t 
     if (!to_size(count * sizeof(std::uint64_t), bytes)) {
         return Status::out_of_memory;
     }
-    // A hyperslab has numbers; a list may have no points.
+    // A hyperslab always has numbers, but a list may have no points.
     if (type == SelectionType::hyperslabs || bytes != 0) {
         set.numbers_ = static_cast<std::uint64_t*>(set.context_->allocate(MemoryKind::other, bytes));
         if (set.numbers_ == nullptr) {
@@ -310,7 +310,7 @@ Status SelectionSet::combine(SelectionOp op, const Selection& other, const Datas
     return combine_slabs(keep, other.moved_by({}), space);
 }
 
-// Both become trees.
+// Combines two selections, hyperslabs or `all`, as span trees.
 Status SelectionSet::combine_slabs(unsigned keep, const Selection& other, const Dataspace& space) noexcept {
     SelectionSet a(*context_);
     SelectionSet b(*context_);
@@ -322,7 +322,8 @@ Status SelectionSet::combine_slabs(unsigned keep, const Selection& other, const 
         }
         H5MOTE_TRY(limit(a, b, keep));
     }
-    // Where one selects nothing the other is all that can stay; it may be unlimited, which no tree is.
+    // If one side selects nothing, the result is the other side or nothing. That is decided here without trees, because
+    // the other side may be unlimited, which a tree cannot be.
     if (a.type_ == SelectionType::none || b.type_ == SelectionType::none) {
         const bool is_b = a.type_ == SelectionType::none;
         if ((keep & (is_b ? kOnlyB : kOnlyA)) != 0) {
@@ -344,15 +345,15 @@ Status SelectionSet::combine_slabs(unsigned keep, const Selection& other, const 
     H5MOTE_TRY(SelectionEditor::tree(b.view(), builder, b_store, b_tree));
     H5MOTE_TRY(builder.combine(a_tree, b_tree, keep, result));
     if (keep == (kOnlyA | kOnlyB | kBoth) && result.view().total(result.root) == a_tree.total(a_tree.root)) {
-        return Status::ok;  // nothing is new, and a regular hyperslab stays in the blocks it was made of
+        return Status::ok;  // B adds nothing: a regular hyperslab keeps the blocks it was made of
     }
     H5MOTE_TRY(SelectionEditor::set_tree(made, rank, result));
     adopt(made);
     return Status::ok;
 }
 
-// Ends the one that is unlimited behind the other. What lies there does not matter to `and`, nor to the one that is
-// taken away.
+// Clips the unlimited side behind the last coordinate of the other. What lies beyond changes nothing in `and`, and
+// nothing when the unlimited side is taken away.
 Status SelectionSet::limit(SelectionSet& a, SelectionSet& b, unsigned keep) noexcept {
     const int a_endless = a.unlimited_dimension();
     const int b_endless = b.unlimited_dimension();
@@ -447,7 +448,8 @@ Status SelectionSet::adjust(Span<const std::int64_t> offset) noexcept {
         nodes_[d].low -= static_cast<std::uint64_t>(offset[d]);
         nodes_[d].high -= static_cast<std::uint64_t>(offset[d]);
     }
-    // Lists follow each other, those below before those above; the first span says how many are below.
+    // The lists follow each other behind the bounds, the root last. The first span of each leads to the list below, and
+    // the number of these steps down to the last dimension tells the list's own.
     const SpanTree tree{nodes_, root_};
     for (std::uint32_t list = rank_; nodes_ != nullptr && list <= root_; list = tree.end(list)) {
         std::size_t d = rank_;
@@ -472,7 +474,7 @@ std::uint64_t SelectionSet::last_coordinate(std::size_t d) const noexcept {
     return axis.coordinate_of(axis.selected() - 1);
 }
 
-// A hyperslab of all that lies in `space`.
+// Selects the whole of `space` as a hyperslab.
 Status SelectionSet::select_extent(const Dataspace& space) noexcept {
     const std::size_t rank = space.rank();
     std::uint64_t elements = 0;
@@ -528,7 +530,7 @@ Status SelectionSet::clip_unlimited(std::uint64_t size) noexcept {
     return Status::ok;
 }
 
-// Takes away what lies from `size` on in dimension `d`.
+// Removes everything from coordinate `size` on in dimension `d`.
 Status SelectionSet::cut(std::size_t d, std::uint64_t size) noexcept {
     SelectionSet box(*context_);
     H5MOTE_TRY(SelectionEditor::make(box, SelectionType::hyperslabs, rank_, 4 * std::uint64_t{rank_}));

@@ -73,7 +73,7 @@ SpanBuilder::~SpanBuilder() {
     context_.release(MemoryKind::other, memos_, kMemos * sizeof(Memo));
 }
 
-// Nothing is checked for overflow here: an operand may be larger than what comes of it.
+// Element counts may overflow here: an operand may be larger than the result, whose counts combine() checks.
 Status SpanBuilder::make(const Selection& slab, SpanStore& out) noexcept {
     out.nodes.resize(0);
     std::uint64_t nodes = rank_;
@@ -193,7 +193,7 @@ Status SpanBuilder::append(const Frame& frame, std::uint32_t down) noexcept {
     return Status::ok;
 }
 
-// Notes a finished list, the last of `out`, under its hash.
+// Enters a finished list, the last of `out`, in the hash table.
 Status SpanBuilder::remember(const SpanStore& out, std::uint32_t list) noexcept {
     std::uint32_t from = list;
     if (2 * lists_ >= table_.size()) {
@@ -216,7 +216,7 @@ Status SpanBuilder::remember(const SpanStore& out, std::uint32_t list) noexcept 
     return Status::ok;
 }
 
-// Ends the list of `depth`: it becomes one of `out`, unless an equal one is there.
+// Ends the list under construction at `depth`: it becomes one of `out`, unless `out` has an equal one.
 Status SpanBuilder::close(unsigned depth, SpanStore& out, std::uint32_t& list) noexcept {
     const std::uint32_t open = frames_[depth].open;
     const std::uint32_t count = open_.size() - open;
@@ -291,7 +291,7 @@ Status SpanBuilder::combine(const SpanTree& a, const SpanTree& b, unsigned keep,
                 H5MOTE_TRY(append(outer, list));
             }
         } else if ((frame.in & keep) == 0 && (frame.in != kBoth || depth + 1 == rank_)) {
-            // Nothing of this range stays.
+            // The operation keeps nothing of this range.
         } else if (depth + 1 == rank_) {
             H5MOTE_TRY(append(frame, kNoSpans));
         } else {

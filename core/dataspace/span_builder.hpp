@@ -8,7 +8,7 @@
 
 namespace h5mote {
 
-/// A growing array in a Context's memory: the part that does not know its elements.
+/// A growing array in a Context's memory: the part that does not depend on the type of its elements.
 class PoolBase {
 public:
     explicit PoolBase(Context& context) noexcept : context_(&context) {}
@@ -19,7 +19,7 @@ public:
     void release() noexcept;
     std::uint32_t size() const noexcept { return size_; }
     void resize(std::uint32_t size) noexcept { size_ = size; }
-    /// Gives up the memory, of `bytes` bytes.
+    /// Hands over the memory, of `bytes` bytes, which then belongs to the caller.
     void* take(std::size_t& bytes) noexcept;
 
 protected:
@@ -56,7 +56,7 @@ struct SpanStore {
     std::uint32_t root = kNoSpans;
 };
 
-/// What of two selections a combination keeps: bits.
+/// Bits that say which elements of two selections A and B a combination keeps.
 enum : unsigned { kOnlyA = 1, kOnlyB = 2, kBoth = 4 };
 
 class SpanBuilder {
@@ -76,7 +76,7 @@ public:
     Status combine(const SpanTree& a, const SpanTree& b, unsigned keep, SpanStore& out) noexcept;
 
 private:
-    // A list under construction: where it stands in both trees, and the range of coordinates looked at.
+    // A list under construction: the positions in both trees, and the range of coordinates that is combined.
     struct Frame {
         std::uint64_t low, high, at;
         std::uint32_t a, a_end, b, b_end;
@@ -84,7 +84,7 @@ private:
         std::uint32_t open;  // first of its spans in open_
         std::uint32_t in;    // kOnlyA, kOnlyB or kBoth
     };
-    // What a pair of lists came to, for both may occur again.
+    // The list that a pair of lists was combined to: the same pair may occur again.
     struct Memo {
         std::uint32_t depth, a, b, result;
     };
@@ -105,7 +105,7 @@ private:
     Memo* memos_ = nullptr;
     Pool<SpanNode> open_;        // spans of the lists under construction, outermost first
     Pool<std::uint32_t> table_;  // finished lists by hash, open addressing
-    std::uint32_t lists_ = 0;    // finished ones
+    std::uint32_t lists_ = 0;    // number of finished lists
 };
 
 /// The union of many blocks: pairs of equal size are combined, as in a merge sort, so that n blocks cost n log n where
@@ -126,7 +126,7 @@ public:
 private:
     struct Tree {
         SpanStore* store;
-        unsigned level;  // of 2 to this power blocks
+        unsigned level;  // made of 2 to the power of `level` blocks
     };
     Status join() noexcept;
     Status new_store(SpanStore*& store) noexcept;

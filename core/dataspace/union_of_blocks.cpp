@@ -30,7 +30,7 @@ Status UnionOfBlocks::add(const std::uint64_t* low, const std::uint64_t* high) n
     return Status::ok;
 }
 
-// Combines the last two.
+// Replaces the last two trees by their union.
 Status UnionOfBlocks::join() noexcept {
     Tree& a = trees_[trees_.size() - 2];
     Tree& b = trees_.back();

@@ -7,7 +7,7 @@
 namespace h5mote {
 namespace {
 
-// The unlimited dimension as its numbers are.
+// The unlimited dimension with its numbers as they were given.
 Axis endless_axis(const Selection& selection) noexcept {
     return numbers_of(selection.hyperslab(), static_cast<std::size_t>(unlimited_dimension(selection)));
 }
@@ -44,7 +44,8 @@ std::uint64_t clip_extent(const Selection& selection, std::uint64_t slices, bool
     if (is_solid(axis)) {
         return checked_add(axis.start, slices, extent) ? extent : kUnlimited;
     }
-    // Ends in the block that the last slice lies in, or before the block that is the first one missing.
+    // The extent ends behind the last slice in its block or, if that block is full and `trailing`, where the next one
+    // begins.
     const std::uint64_t last = (slices - 1) / axis.block;
     const std::uint64_t in_block = slices - last * axis.block;
     bool fits = checked_multiply(last, axis.stride, extent) && checked_add(extent, axis.start, extent);

@@ -1,6 +1,4 @@
-// H5S - hyperslabs without limit, as the mappings of virtual datasets use them (H5S_hyper_get_clip_extent and others).
-//
-// All functions take a selection whose unlimited_dimension() is not -1, and consider no offset.
+// H5S - unlimited hyperslabs, as the mappings of virtual datasets use them (H5S_hyper_get_clip_extent and others).
 #pragma once
 
 #include <h5mote/selection_set.hpp>
@@ -13,8 +11,8 @@ std::uint64_t slice_elements(const Selection& selection) noexcept;
 /// How many coordinates of the unlimited dimension are selected below `size`.
 std::uint64_t slices_below(const Selection& selection, std::uint64_t size) noexcept;
 
-/// The size at which to clip so that `slices` coordinates of the unlimited dimension stay selected. `trailing`: what is
-/// not selected behind them belongs to it. kUnlimited when it does not fit.
+/// The size at which to clip so that `slices` coordinates of the unlimited dimension stay selected. `trailing`:
+/// including the coordinates behind them that are not selected. kUnlimited when it does not fit.
 std::uint64_t clip_extent(const Selection& selection, std::uint64_t slices, bool trailing) noexcept;
 
 /// The same, for as many slices as `match` has below `match_size` (H5S_hyper_get_clip_extent_match).
@@ -23,11 +21,11 @@ inline std::uint64_t clip_extent_match(const Selection& selection, const Selecti
     return clip_extent(selection, slices_below(match, match_size), trailing);
 }
 
-/// Of an unlimited count: makes `block` the `index`-th block of the unlimited dimension, everything as it is in the
-/// others (H5S_hyper_get_unlim_block). invalid_argument: the block is what is unlimited; overflow.
+/// For an unlimited count: makes `block` the `index`-th block of the unlimited dimension, with the other dimensions as
+/// they are (H5S_hyper_get_unlim_block). invalid_argument: the count is not unlimited; overflow.
 Status unlimited_block(const Selection& selection, std::uint64_t index, SelectionSet& block) noexcept;
 
-/// Of an unlimited count: number of the first block that does not lie below `size` as a whole; `partial`: a part of it
+/// For an unlimited count: the number of the first block that does not lie wholly below `size`; `partial`: a part of it
 /// does (H5S_hyper_get_first_inc_block).
 std::uint64_t first_incomplete_block(const Selection& selection, std::uint64_t size, bool& partial) noexcept;
 

@@ -14,9 +14,10 @@ void copy_bits(std::byte* to, unsigned to_at, const std::byte* from, unsigned fr
 void fill_bits(std::byte* to, unsigned at, unsigned count, bool one) noexcept;
 /// The highest of `count` bits from `at` on that is 1 (`one`) or 0, counted from `at`; -1 if there is none.
 int top_bit(const std::byte* from, unsigned at, unsigned count, bool one) noexcept;
-/// Adds 1 to the number of `count` bits at `at`. Whether it was all ones (also if it has no bits), and is 0 now.
+/// Adds 1 to the number of `count` bits at `at`. Returns whether it overflowed: it was all ones (or has no bits), and
+/// is 0 now.
 bool increment_bits(std::byte* to, unsigned at, unsigned count) noexcept;
-/// Two's complement of the number.
+/// Negates the number of `count` bits at `at` (two's complement).
 void negate_bits(std::byte* to, unsigned at, unsigned count) noexcept;
 
 }  // namespace h5mote

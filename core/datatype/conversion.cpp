@@ -6,7 +6,7 @@ namespace h5mote {
 namespace {
 
 #if H5MOTE_ALL_FORMATS
-// A size that the compiler knows makes single loads and stores.
+// With a size known at compile time memcpy() becomes a single load and store.
 template <std::size_t kBytes>
 void copy_each(std::size_t count, const std::byte* from, std::size_t from_stride, std::byte* to,
                std::size_t to_stride) noexcept {
@@ -46,7 +46,7 @@ void Conversion::copy(std::size_t count, const std::byte* from, std::size_t from
         count = bytes == 0 ? 0 : 1;
     }
 #if H5MOTE_ALL_FORMATS
-    // The common sizes of values that stand apart.
+    // Common sizes of values that do not follow each other directly.
     switch (count > 1 ? bytes : 0) {
         case 2:
             return copy_each<2>(count, from, from_stride, to, to_stride);

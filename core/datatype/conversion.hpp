@@ -45,20 +45,21 @@ public:
     /// type_conversion): numbers of more than 64 bytes or of a form that libhdf5 does not convert either.
     /// corrupt_file: variable-length data of another size than the file's. out_of_memory.
     Status prepare(Context& context, DatatypeView from, DatatypeView to, const FileValues& file = {}) noexcept;
-    /// The same for types that are byte for byte the same message, one of which is not from a file; else
-    /// type_mismatch. Refers to no conversion code, so that a program that calls only this links none.
+    /// The same for types that are byte for byte the same message, else type_mismatch; it validates neither of them.
+    /// Refers to no conversion code, so that a program that calls only this links none.
     Status prepare_identical(DatatypeView from, DatatypeView to) noexcept;
     /// Releases the plan.
     void reset() noexcept;
 
     /// Whether values are copied as they are (also when not prepared: then of size 0).
     bool is_copy() const noexcept { return run_ == nullptr; }
-    /// Whether run() may leave parts of a target value as they were, which has to be there before: members that the
-    /// source lacks; all of it when a UserConversion fails.
+    /// Whether run() may leave parts of a target value as they were, so that the target has to be initialized: members
+    /// that the source lacks; the whole value when a UserConversion fails.
     bool is_partial() const noexcept { return partial_; }
     /// Whether run() leaves sequences and strings of any length in memory of their own.
     bool allocates() const noexcept { return empty_ != nullptr; }
-    /// Makes those of `count` values empty that run() would set; `release`: what they have gives back its memory first.
+    /// Makes the sequences and strings of any length in `count` values empty, those that run() would set; `release`:
+    /// their memory is released first.
     void empty(std::size_t count, std::byte* values, std::size_t stride, bool release) const noexcept {
         for (; allocates() && count > 0; --count, values += stride) {
             empty_(*plan_, values, release);

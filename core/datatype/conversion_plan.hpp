@@ -18,15 +18,15 @@ enum class ConversionKind : std::uint8_t {
     reverse,      ///< `count` items whose bytes change their order
     integer,      ///< `count` integers of whole bytes, at most 8
     widen,        ///< `count` 32-bit floating-point numbers to 64 bits
-    narrow,       ///< and back
-    machine,      ///< `count` numbers that processors have
+    narrow,       ///< `count` 64-bit floating-point numbers to 32 bits
+    machine,      ///< `count` numbers of the forms that processors have (machine_number.hpp)
     number,       ///< `count` numbers of any form, described by two NumberFormat in the tables
     string,       ///< `count` fixed strings
     enumeration,  ///< `count` values, looked up in a table of pairs
     loop,         ///< `count` times the next `extra` operations, whose offsets count from each item
     sequence,     ///< `count` sequences or strings of any length, each of whose elements the next `extra` operations
                   ///< convert; described by a SequenceTable
-    user,         ///< `count` items by a UserConversion; described by a UserTable, behind which the two types stand
+    user,         ///< `count` items by a UserConversion; described by a UserTable and the two types behind it
 };
 
 struct ConversionStep {
@@ -56,7 +56,7 @@ struct ConversionStep {
 struct SequenceTable {
     std::uint32_t from_size;  ///< of one element
     std::uint32_t to_size;
-    std::uint32_t window;  ///< bytes of the buffer behind this, through which elements are read that need conversion
+    std::uint32_t window;  ///< bytes of the buffer behind this, into which elements are read that are to be converted
 };
 
 struct UserTable {
@@ -65,8 +65,8 @@ struct UserTable {
     std::uint32_t to_length;
 };
 
-/// Followed by the steps, then by their tables; that of an enumeration holds for each name the value in the source and
-/// the value in the target.
+/// In memory this is followed by the steps, then by their tables. The table of an enumeration holds for each name the
+/// value in the source and the value in the target.
 struct ConversionPlan {
     Context* context;
     FileValues file;
@@ -74,7 +74,7 @@ struct ConversionPlan {
 
     ConversionStep* first() noexcept { return reinterpret_cast<ConversionStep*>(this + 1); }
     const ConversionStep* first() const noexcept { return reinterpret_cast<const ConversionStep*>(this + 1); }
-    /// Windows are written to while values are read.
+    /// The bytes are not const: the window of a SequenceTable is written to while values are read.
     std::byte* table(const ConversionStep& step) const noexcept {
         return const_cast<std::byte*>(reinterpret_cast<const std::byte*>(first() + steps)) + step.table;
     }
@@ -91,7 +91,7 @@ Status run_steps(const ConversionPlan& plan, const ConversionStep* steps, std::u
 /// Converts one sequence; on failure nothing of it is left and `to` is untouched.
 Status read_sequence(const ConversionPlan& plan, const ConversionStep& step, const std::byte* from,
                      std::byte* to) noexcept;
-/// Makes the sequences of a value empty; `release`: those that are not yet give back their memory first.
+/// Makes the sequences of a value empty; `release`: the memory of those that are not empty is released first.
 void empty_sequences(const ConversionPlan& plan, const ConversionStep* steps, std::uint32_t count, std::byte* to,
                      bool release) noexcept;
 /// Conversion::Empty: the same for all steps.
@@ -99,11 +99,12 @@ inline void empty_value(const ConversionPlan& plan, std::byte* value, bool relea
     empty_sequences(plan, plan.first(), plan.steps, value, release);
 }
 
-/// Between 32 and 64 bits of floating point there is a faster way; small machines have no room for it.
+/// Whether there are faster conversions between 32-bit and 64-bit floating-point numbers (widen, narrow): small
+/// machines have no room for them.
 inline constexpr bool kFastFloats = sizeof(void*) >= 8;
 
-/// One number; public for tests. To nearest even; a NaN keeps its sign and the payload bits that fit, and is quiet.
-/// Beyond the largest number is infinity, as libhdf5 has it, however near.
+/// Converts one number; public for tests. Rounds to nearest, halves to even; a NaN keeps its sign and the payload bits
+/// that fit, and is quiet. Everything beyond the largest number becomes infinity, as in libhdf5, however near it is.
 std::uint64_t widen_float(std::uint32_t bits) noexcept;
 std::uint32_t narrow_float(std::uint64_t bits) noexcept;
 

@@ -11,9 +11,9 @@
 namespace h5mote {
 namespace {
 
-// Numbers of one class, one little- and one big-endian, of which libhdf5 changes the order of bytes and nothing else:
-// of integers it compares neither sign nor precision. Bit fields it copies bit by bit, which does the same to whole
-// ones.
+// Whether libhdf5 only changes the order of bytes: between numbers of one class and size, one little- and one
+// big-endian. Of integers it compares neither sign nor precision. Bit fields it copies bit by bit, which does the same
+// to those that use all bits.
 bool differ_in_order(DatatypeView a, DatatypeView b) {
     const TypeClass type = a.type_class();
     const bool whole = a.precision() == 8 * a.size() && b.precision() == a.precision();
@@ -22,7 +22,7 @@ bool differ_in_order(DatatypeView a, DatatypeView b) {
         b.order() > ByteOrder::big) {
         return false;
     }
-    // Bits 3 to 5: what fills the gaps between the fields, normalization.
+    // Bits 3 to 5: padding between the fields, normalization of the mantissa.
     return type != TypeClass::floating ||
            (((a.bytes()[1] ^ b.bytes()[1]) & std::byte{0x38}) == std::byte{0} && a.bytes()[2] == b.bytes()[2] &&
             std::memcmp(a.bytes().data() + 12, b.bytes().data() + 12, 8) == 0);
@@ -33,7 +33,7 @@ bool is_whole_integer(DatatypeView type) {
            type.precision() == 8 * type.size();
 }
 
-// What libhdf5 has the compiler convert, on nearly all machines that it runs on.
+// Numbers that are C types on nearly all machines that libhdf5 runs on: it has the compiler convert these.
 bool is_machine_number(DatatypeView type) {
     return type.order() == ByteOrder::little &&
            ((is_whole_integer(type) && (type.size() & (type.size() - 1)) == 0) || is_machine_float(type, false));
@@ -56,7 +56,7 @@ struct Place {
     std::uint32_t count;
 };
 
-/// Goes over the two types and writes steps; the first time without memory, to learn how much is needed.
+/// Walks the two types and writes the steps. A first walk, without memory for the plan, finds out how much is needed.
 class PlanBuilder {
 public:
     PlanBuilder(Context& context, const FileValues& file) : context_(context), file_(file) {}
@@ -75,7 +75,7 @@ public:
     std::uint64_t table_bytes() const { return table_bytes_; }
     /// Conversion::is_partial().
     bool partial() const { return partial_; }
-    /// Whether all that was done is to copy the first `size` bytes.
+    /// Whether the whole conversion is a copy of the first `size` bytes.
     bool copies_all(std::uint32_t size) const {
         return has_pending_ && count_ == 0 && pending_.kind == ConversionKind::copy && pending_.from_offset == 0 &&
                pending_.to_offset == 0 && pending_.count == size;
@@ -92,9 +92,10 @@ private:
     }
     void emit(ConversionKind kind, DatatypeView from, DatatypeView to, Place place, std::uint32_t extra = 0);
     [[gnu::noinline]] void emit_copy(Place place, std::uint32_t size);
-    // Appends to the tables, whose content is written the second time only.
+    // Appends to the tables; the first walk only counts their bytes.
     void add_table(const void* bytes, std::size_t size);
-    // An operation that the following ones belong to: its number, from which end_group() counts.
+    // Call after emitting a step that the following ones belong to. Returns the number that end_group() counts them
+    // from.
     std::uint32_t begin_group() {
         flush();
         return count_;
@@ -105,7 +106,7 @@ private:
             steps_[begin - 1].extra = count_ - begin;
         }
     }
-    // Not inlined: what does not nest stays off the stack of what does.
+    // Not inlined: functions that do not recurse must not enlarge the stack frames of those that do.
     [[gnu::noinline]] bool by_user(UserConversion::Kind kind, DatatypeView from, DatatypeView to, Place place);
     [[gnu::noinline]] bool simple_numbers(DatatypeView from, DatatypeView to, Place place);
     [[gnu::noinline]] Status numbers(DatatypeView from, DatatypeView to, Place place);
@@ -193,7 +194,7 @@ bool PlanBuilder::by_user(UserConversion::Kind kind, DatatypeView from, Datatype
     return true;
 }
 
-// What needs neither a table nor loops over bits.
+// Emits a conversion that needs neither a table nor loops over bits; false if these types need one.
 bool PlanBuilder::simple_numbers(DatatypeView from, DatatypeView to, Place place) {
     if (differ_in_order(from, to)) {
         if (from.size() == 1) {
@@ -240,7 +241,7 @@ Status PlanBuilder::enumeration(DatatypeView from, DatatypeView to, Place place)
     EnumMember target;
     emit(ConversionKind::enumeration, from, to, place, from.member_count());
     while (walk_from.next(source)) {
-        // Mostly both have the same order.
+        // Usually the names of both types are in the same order.
         if ((!walk_to.next(target) || target.name != source.name) && !to.find_enum_name(source.name, target)) {
             return fail(from, to, H5MOTE_HERE);
         }
@@ -263,7 +264,7 @@ Status PlanBuilder::begin_sequence(DatatypeView from, DatatypeView to, Place pla
         (both && from.character_set() != to.character_set())) {
         return fail(from, to, H5MOTE_HERE);
     }
-    // Few elements at a time, so that a long sequence is in memory once and not twice.
+    // Elements are read a few at a time, so that a long sequence is in memory once and not twice.
     constexpr std::uint32_t kWindow = 256;
     const std::uint32_t size = from.base().size();
     const SequenceTable table{size, to.base().size(), size < kWindow ? kWindow / size * size : size};
@@ -404,10 +405,10 @@ Status Conversion::prepare(Context& context, DatatypeView from, DatatypeView to,
     }
     auto* plan = ::new (memory) ConversionPlan{&context, file, builder.steps()};
     if (!contains_class(to, TypeClass::variable_length)) {
-        plan->file.source = nullptr;  // no value has to be looked through for sequences
+        plan->file.source = nullptr;  // values have no sequences: nothing has to be emptied
     }
     builder.write_to(*plan);
-    (void)builder.convert(from, to, {0, 0, 1});  // what went well a moment ago does so again
+    (void)builder.convert(from, to, {0, 0, 1});  // cannot fail: the first walk went well
     builder.flush();
     reset();
     run_ = run_plan;

@@ -7,7 +7,8 @@
 namespace h5mote {
 namespace {
 
-// The nearest value that the target has, as its bits. Magnitudes are compared, so that one comparison does for all.
+// Returns the nearest value that the target type has, as bits. Magnitudes are compared, so that one comparison does for
+// all sizes and signs.
 std::uint64_t clamp(std::uint64_t value, const ConversionStep& step) {
     const unsigned from_shift = 64 - 8 * step.from_size;
     const bool to_signed = (step.flags & ConversionStep::to_signed) != 0;
@@ -44,7 +45,7 @@ void convert_any_number(const std::byte* table, const std::byte* from, std::byte
     convert_number(formats[0], formats[1], from, to);
 }
 
-// Reads once more what is not aligned in the tables.
+// Copies the table before using it: tables are not aligned.
 [[gnu::noinline]] Status convert_by_user(const ConversionPlan& plan, const ConversionStep& step, const std::byte* from,
                                          std::byte* to) {
     UserTable table;
@@ -203,7 +204,7 @@ Status run_plan(const ConversionPlan& plan, std::size_t count, const std::byte* 
     const ConversionStep& first = *plan.first();
     if (plan.steps == 1 && first.count == 1 && first.kind != ConversionKind::copy &&
         first.kind != ConversionKind::user && !variable) {
-        // Values of a single part, as most are.
+        // A shortcut for values that consist of a single item, as most do.
         for (; count > 0; --count, from += from_stride, to += to_stride) {
             H5MOTE_TRY(run_item(plan, first, from + first.from_offset, to + first.to_offset));
         }
@@ -216,7 +217,7 @@ Status run_plan(const ConversionPlan& plan, std::size_t count, const std::byte* 
         }
         const Status status = run_steps(plan, plan.first(), plan.steps, from, target);
         if (status != Status::ok) {
-            // Nothing was delivered.
+            // After an error nothing is delivered: release the sequences of all values so far.
             for (std::size_t done = 0; variable && done <= i; ++done) {
                 empty_value(plan, to + done * to_stride, true);
             }

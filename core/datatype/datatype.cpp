@@ -11,7 +11,7 @@ bool same_bytes(ConstBytes a, ConstBytes b) {
     return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size()) == 0);
 }
 
-// Everything but the version and bits without a meaning: bit field, size, properties.
+// Compares bit field, size and properties, that is everything but the version and bits without a meaning.
 bool same_fields(DatatypeView a, DatatypeView b) {
     const TypeClass type = a.type_class();
     if (type != TypeClass::integer && type != TypeClass::bitfield && type != TypeClass::floating) {
@@ -25,14 +25,14 @@ bool same_fields(DatatypeView a, DatatypeView b) {
            same_bytes(a.bytes().subspan(4), b.bytes().subspan(4));
 }
 
-// Not inlined: what does not nest stays off the stack of what does.
+// Not inlined: functions that do not recurse must not enlarge the stack frames of those that do.
 [[gnu::noinline]] bool same_enumeration(DatatypeView a, DatatypeView b) {
     EnumMembers walk_a(a);
     EnumMembers walk_b(b);
     EnumMember of_a;
     EnumMember of_b;
     while (walk_a.next(of_a)) {
-        // Mostly the order is the same too.
+        // Usually the names of both types are in the same order.
         (void)walk_b.next(of_b);
         if ((of_a.name != of_b.name && !b.find_enum_name(of_a.name, of_b)) || !same_bytes(of_a.value, of_b.value)) {
             return false;

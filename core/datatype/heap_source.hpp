@@ -8,7 +8,7 @@ namespace h5mote {
 
 #if H5MOTE_ALL_FORMATS
 
-/// For the time of one read: it remembers where in the heap the last object was, but holds no memory.
+/// Used for the time of one read: it remembers where in the heap the last object was, but holds no memory.
 class HeapSource final : public VariableSource {
 public:
     /// The file is borrowed.

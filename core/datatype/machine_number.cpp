@@ -30,7 +30,7 @@ struct Number {
     }
 };
 
-// Of a floating-point type: bits of the exponent, of the mantissa without its first, and the bias.
+// The form of a floating-point type: bits of the exponent, bits of the mantissa without its first one, and the bias.
 struct Form {
     explicit Form(unsigned size)
         : exponent_bits(size == 4   ? 8
@@ -84,7 +84,7 @@ void store_float(std::byte* to, const Number& number, unsigned size, bool big) {
     } else if (mantissa == 0) {
         exponent = 0;
     } else {
-        // What is too small for its exponent moves further to the right.
+        // A denormal: the mantissa of a number below the smallest exponent moves further to the right.
         unsigned shift = drop;
         if (exponent <= 0) {
             shift += exponent < -64 ? 65U : static_cast<unsigned>(1 - exponent);
@@ -151,8 +151,8 @@ void store_integer(const ConversionStep& step, const Number& number, std::byte* 
 
 constexpr auto kFloat32 = make_float(4);
 constexpr auto kFloat64 = make_float(8);
-// What follows the version, class and order of `long double` on x86: bits 0 to 79 of 16 bytes, the mantissa's first bit
-// not implied.
+// The encoded type `long double` of x86 from its third byte on: bits 0 to 79 of 16 bytes, the mantissa's first bit not
+// implied.
 constexpr unsigned char kExtended[] = {0x4f, 0, 16, 0, 0, 0, 0, 0, 80, 0, 64, 15, 0, 64, 0xff, 0x3f, 0, 0};
 
 bool is_form(DatatypeView type, const void* rest, bool any_order) {
@@ -167,7 +167,7 @@ bool is_machine_float(DatatypeView type, bool any_order) noexcept {
     if (type.type_class() != TypeClass::floating) {
         return false;
     }
-    // Normalization, and no padding of ones.
+    // Bits 4 and 5: whether the mantissa's first bit is implied (0x20) or stored (0); bits 1 to 3: padding with ones.
     const unsigned flags = static_cast<unsigned>(type.bytes()[1]) & 0x3eU;
     return (flags == 0x20 &&
             (is_form(type, kFloat32.bytes + 2, any_order) || is_form(type, kFloat64.bytes + 2, any_order))) ||

@@ -12,7 +12,8 @@
 
 namespace h5mote {
 
-/// Whether a type is a floating-point number of these, little-endian or (`any_order`) in either order of bytes.
+/// Whether a type is one of these floating-point numbers, little-endian or (`any_order`, but not of 80 bits) in either
+/// order of bytes.
 bool is_machine_float(DatatypeView type, bool any_order) noexcept;
 
 /// Converts one number between two floating-point types, or one and an integer type, as the step says.

@@ -36,10 +36,10 @@ Shape float_shape(std::uint32_t size) {
 
 Shape native_shape(DatatypeView type);
 
-// Adds a member; where it begins.
+// Adds `count` items of one shape to a struct; returns where they begin.
 std::uint64_t place(Shape& whole, const Shape& member, std::uint64_t count) {
     const std::uint64_t at = (whole.size + member.align - 1) / member.align * member.align;
-    // Counts and sizes have 32 bits each: a sum that is too large stays so.
+    // Sizes have 32 bits. One that is larger becomes 2^40, and stays too large whatever is added.
     std::uint64_t size = 0;
     whole.size =
         checked_multiply(member.size, count, size) && checked_add(at, size, whole.size) && whole.size <= 0xffffffffU
@@ -142,7 +142,7 @@ void NativeWriter::bits(TypeClass type_class, bool is_signed, std::uint64_t size
 }
 
 void NativeWriter::floating(std::uint64_t size) {
-    // `long double`: 80 bits whose first is not implied, 128 bits, or no more than a double.
+    // `long double` has 80 bits (the mantissa's first one not implied), or 128 bits, or is a double.
     const bool extended = size > sizeof(double) && LDBL_MANT_DIG == 64;
     const unsigned mantissa = size == sizeof(float)    ? FLT_MANT_DIG - 1
                               : size == sizeof(double) ? DBL_MANT_DIG - 1

@@ -7,7 +7,7 @@
 namespace h5mote {
 namespace {
 
-// Between little-endian bytes and any order; which way does not matter.
+// Converts little-endian bytes to another order, or back: the same permutation does both.
 void reorder(std::byte* to, const std::byte* from, unsigned size, ByteOrder order) {
     // VAX numbers are little-endian words of two bytes, the most significant first.
     const unsigned flip = order == ByteOrder::little ? 0 : size - (order == ByteOrder::vax ? 2 : 1);
@@ -16,7 +16,7 @@ void reorder(std::byte* to, const std::byte* from, unsigned size, ByteOrder orde
     }
 }
 
-// An integer, a bit field: `negative` says how it goes on above its bits.
+// Copies an integer or a bit field. Bits of the target above those of the source become ones if `negative`, else zeros.
 void copy_integer(const NumberFormat& from, const NumberFormat& to, const std::byte* s, std::byte* d, bool negative) {
     const unsigned common = from.precision < to.precision ? from.precision : to.precision;
     copy_bits(d, to.offset, s, from.offset, common);
@@ -34,7 +34,7 @@ void integer_to_integer(const NumberFormat& from, const NumberFormat& to, const 
     const bool to_signed = (to.flags & NumberFormat::is_signed) != 0;
     const bool negative =
         (from.flags & NumberFormat::is_signed) != 0 && get_bits(s, from.offset + from.precision - 1U, 1) != 0;
-    // The highest bit that is not a copy of the sign has to be below that of the target.
+    // The value fits if its highest bit that is not a copy of the sign has a place below the target's sign.
     const int top = top_bit(s, from.offset, from.precision - (negative ? 1U : 0U), !negative);
     const int room = to.precision - (to_signed ? 1 : 0);
     if (top >= room || (negative && !to_signed)) {
@@ -68,7 +68,7 @@ void integer_to_float(const NumberFormat& from, const NumberFormat& to, std::byt
         return;
     }
     std::uint64_t exponent = static_cast<unsigned>(top) + std::uint64_t{f.bias};
-    // Bits of the integer that go into the mantissa, or would.
+    // Bits of the integer that belong in the mantissa; if they are too many, the lowest are rounded away.
     const unsigned bits = static_cast<unsigned>(top) + (f.normalization == 0 ? 1U : 0U);
     put_float(to, d, negative, 0, false);
     if (bits <= f.mantissa_size) {
@@ -149,7 +149,7 @@ void float_to_float(const NumberFormat& from, const NumberFormat& to, std::byte*
     }
     auto exponent = static_cast<std::int64_t>(get_bits(s, f.exponent, f.exponent_size));
     bool denormal = exponent == 0;
-    unsigned bits = f.mantissa_size;  // below the first
+    unsigned bits = f.mantissa_size;  // mantissa bits below the first digit
     if (denormal || f.normalization == 0) {
         const int top = top_bit(s, f.mantissa, f.mantissa_size, true);
         bits = top > 0 ? static_cast<unsigned>(top) : 0;
@@ -182,7 +182,7 @@ void float_to_float(const NumberFormat& from, const NumberFormat& to, std::byte*
     }
     put_bits(d, t.sign, 1, negative ? 1 : 0);
     put_mantissa(t, d, s, f.mantissa, bits, shift, carry ? 2 : 1);
-    exponent += carry ? 1 : 0;  // to infinity nothing is rounded: it would not fit
+    exponent += carry ? 1 : 0;  // never to infinity: `fits` prevents the carry
     put_bits(d, t.exponent, t.exponent_size, static_cast<std::uint64_t>(exponent));
 }
 
@@ -197,9 +197,9 @@ void float_to_integer(const NumberFormat& from, const NumberFormat& to, const st
     }
     const auto stored = static_cast<std::int64_t>(get_bits(s, f.exponent, f.exponent_size));
     const bool implied =
-        f.normalization != 0;  // also of denormals: it is below 1 and of no account, with any sane bias
+        f.normalization != 0;  // taken to be so for denormals too: with any sane bias they are below 1 and become 0
     const int top = implied ? f.mantissa_size : top_bit(s, f.mantissa, f.mantissa_size, true);
-    // The integer is the mantissa moved to the left by so much.
+    // The integer is the mantissa moved to the left by this many bits.
     const std::int64_t shift = stored + (stored == 0 || !implied ? 1 : 0) - std::int64_t{f.bias} - f.mantissa_size;
     const std::int64_t end = shift + top;  // its highest bit
     if (kind == Special::infinite || end >= std::int64_t{to.precision} - (to_signed ? 1 : 0)) {
@@ -211,7 +211,7 @@ void float_to_integer(const NumberFormat& from, const NumberFormat& to, const st
     }
     const unsigned dropped = shift < 0 ? static_cast<unsigned>(-shift) : 0;
     const unsigned below = shift < 0 ? 0 : static_cast<unsigned>(shift);
-    const unsigned stand = static_cast<unsigned>(top) + (implied ? 0U : 1U);  // bits of the mantissa that are stored
+    const unsigned stand = static_cast<unsigned>(top) + (implied ? 0U : 1U);  // mantissa bits that the source stores
     copy_bits(d, to.offset + below, s, f.mantissa + dropped, stand - (dropped < stand ? dropped : stand));
     if (implied) {
         put_bits(d, to.offset + static_cast<unsigned>(end), 1, 1);

@@ -1,4 +1,4 @@
-// H5T - preparing a conversion as far as this build has any.
+// H5T - preparing conversions, in builds with and without conversion code.
 #pragma once
 
 #include "conversion.hpp"
@@ -6,8 +6,8 @@
 
 namespace h5mote {
 
-/// Views the datatype message at the start of `body`, which comes from a file: parse_datatype(). Builds without
-/// conversion compare types byte for byte and need no more than a size: they do not look further.
+/// Views the datatype message at the start of `body`, which comes from a file, as parse_datatype() does. Builds without
+/// conversion only compare types byte for byte, and check here only that the type has a size.
 Status view_datatype(Context& context, ConstBytes body, DatatypeView& type) noexcept;
 
 /// Conversion::prepare(), or in builds without conversion: identical types only, else unsupported.

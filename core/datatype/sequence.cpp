@@ -1,4 +1,4 @@
-// H5T (H5Tvlen) - sequences and strings of any length on their way into memory, and out of it.
+// H5T (H5Tvlen) - reading sequences and strings of any length into memory, and releasing them.
 #include <h5mote/variable_length.hpp>
 
 #include "checked.hpp"
@@ -13,7 +13,7 @@
 namespace h5mote {
 namespace {
 
-// Where a slot in memory points. Slots have any alignment.
+// Loads a slot, the place of a sequence or string in a value in memory, which may have any alignment.
 VariableLength load_slot(const std::byte* at, bool string) {
     VariableLength slot;
     if (string) {
@@ -49,7 +49,7 @@ public:
         count_ = load_le<std::uint32_t>(from);
     }
 
-    /// Reads it into memory of its own; `slot` is empty if the file has no sequence there.
+    /// Reads the sequence into memory allocated for it; `slot` stays empty if the file has no data for it.
     Status read(VariableLength& slot);
 
 private:
@@ -73,7 +73,8 @@ private:
     std::uint32_t count_ = 0;
 };
 
-// Bytes that the sequence takes in memory, once it is known that the file has as many elements as it says.
+// The bytes that the sequence takes in memory. First checks that its heap object has as many elements as its value
+// says.
 Status SequenceReader::sizes(std::size_t& bytes) {
     std::uint64_t have = 0;
     const std::uint64_t needed = std::uint64_t{count_} * table_.from_size;
@@ -94,7 +95,7 @@ Status SequenceReader::elements(std::byte* to, std::size_t bytes) {
     if (is_copied()) {
         return plan_.file.source->read(id_, 0, {to, bytes});
     }
-    // Elements behind one that fails, and members that the source lacks, are zero.
+    // Begin with zeros: members that the source lacks keep them, and so do elements behind one that fails.
     std::memset(to, 0, bytes);
     std::byte* const window = plan_.table(step_) + sizeof(table_);
     const std::uint32_t room = table_.window / table_.from_size;
@@ -109,7 +110,7 @@ Status SequenceReader::elements(std::byte* to, std::size_t bytes) {
     return Status::ok;
 }
 
-// Text ends at its first NUL, and so does its memory, whose size nobody else keeps.
+// Text ends at its first NUL. Its memory is cut off there, because release_text() finds its size by strlen().
 Status SequenceReader::trim(VariableLength& slot, std::size_t bytes) {
     auto* const text = static_cast<char*>(slot.data);
     text[bytes - 1] = '\0';

@@ -6,7 +6,8 @@
 
 namespace h5mote {
 
-/// Type and dimensions of a member, whether its array is a type of its own or stands in the member (version 1).
+/// Element type and dimensions of a compound member. An array is a type of its own or, in version 1 of compounds, a
+/// property of the member.
 struct MemberShape {
     explicit MemberShape(const CompoundMember& member) noexcept;
     explicit MemberShape(DatatypeView type) noexcept;
@@ -19,9 +20,9 @@ struct MemberShape {
 /// means nothing in memory.
 bool is_plain(DatatypeView type) noexcept;
 
-/// Whether new datasets and attributes can have the type, which a caller of the library gave. invalid_argument: it is
-/// not one sound message. unsupported (Feature::datatype_class): values are not plain; and what validate_datatype()
-/// says.
+/// Whether new datasets and attributes can have the type, which comes from a caller of the library. invalid_argument:
+/// it is not exactly one sound message. unsupported (Feature::datatype_class): it is not is_plain(); and what
+/// validate_datatype() says.
 Status check_storable(Context& context, DatatypeView type) noexcept;
 
 /// The datatype message at the start of `message` as a view of exactly its bytes, which it borrows. The errors of

@@ -169,7 +169,7 @@ Status TypeBuilder::enumeration(DatatypeView base) noexcept {
     return Status::ok;
 }
 
-// All names stand before all values, which move out of the way of another name.
+// In the message all names come before all values: the values move to make room for another name.
 Status TypeBuilder::add_enumerator(std::string_view name, std::uint64_t bits, bool negative) noexcept {
     if (begun_ != TypeClass::enumeration) {
         return Status::invalid_argument;
@@ -179,7 +179,7 @@ Status TypeBuilder::add_enumerator(std::string_view name, std::uint64_t bits, bo
     const std::uint32_t size = whole.size();
     const bool is_signed = whole.is_signed();
     const unsigned digits = whole.base().precision() - (is_signed ? 1U : 0U);
-    // The largest value; the smallest is its complement if there is a sign, which may be all there is.
+    // The largest value. With a sign the smallest one is its complement; a signed number of one bit has no digits.
     const std::uint64_t most = digits == 0 ? 0 : ~std::uint64_t{0} >> (64 - digits);
     if (negative ? !is_signed || ~bits > most : bits > most) {
         return Status::overflow;

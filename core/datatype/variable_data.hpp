@@ -14,7 +14,8 @@
 
 namespace h5mote {
 
-/// Where the elements of sequences are (the global heap). `heap_id` is address and index as they stand in the file.
+/// Where the elements of a file's sequences are: its global heap. `heap_id` is a collection address and an object
+/// index, encoded as in the file.
 class VariableSource {
 public:
     /// Bytes of the object. corrupt_file: there is none. io_error.
@@ -29,7 +30,8 @@ protected:
     ~VariableSource() = default;
 };
 
-/// Which values of a conversion have the form of a file. The others have that of memory: VariableLength, `char*`.
+/// Which side of a conversion has its values in the form of a file. Other values are in the form of memory:
+/// VariableLength, `char*`.
 struct FileValues {
     enum class Side : std::uint8_t { neither, from, to };
 

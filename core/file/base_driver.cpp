@@ -7,7 +7,7 @@
 namespace h5mote {
 namespace {
 
-constexpr std::size_t kEntryPrefix = 14;  // before the address
+constexpr std::size_t kEntryPrefix = 14;  // bytes of an entry before its address
 
 }  // namespace
 
@@ -32,7 +32,8 @@ Status BaseDriver::use_image(FileShape shape, std::uint64_t address, std::uint64
     return Status::ok;
 }
 
-// Lays the image's entries over what was read. There are few such files: nothing is remembered of one.
+// Replaces the bytes in `to` for which the cache image has an entry. The entries are not kept in memory but walked in
+// the file on every read: files with a cache image are rare.
 Status BaseDriver::read_image(Usage usage, std::uint64_t address, Bytes to) noexcept {
     const std::size_t head = kEntryPrefix + shape_.sizeof_addr + shape_.sizeof_size;
     std::uint64_t at = first_entry_;
@@ -49,7 +50,7 @@ Status BaseDriver::read_image(Usage usage, std::uint64_t address, Bytes to) noex
         if (!within(at, size, image_end_)) {
             return Status::corrupt_file;
         }
-        // What both have in common.
+        // The bytes that the entry and the read have in common: [begin, end).
         const std::uint64_t begin = from > address ? from : address;
         const std::uint64_t end_of_entry = from > ~size ? ~std::uint64_t{0} : from + size;
         const std::uint64_t end_of_read = address + to.size();

@@ -1,5 +1,5 @@
-// H5FD (base address) - a storage seen from where its superblock stands, behind a user block; and with the metadata
-// cache image of its file, if there is one, laid over what stands in the file itself.
+// H5FD (base address) - passes calls on to a storage, counting addresses from the superblock, which a user block may
+// precede. If the file has a metadata cache image, what it holds is read in place of the file's own bytes.
 //
 //   cache image  "MDCI" | version 0 | flags 1 | bytes L | entries 4 | entries | checksum
 //   entry        type 1 | flags 1 | ring 1 | age 1 | children 2 | dirty children 2 | parents 2 | rank 4 | address O
@@ -28,9 +28,10 @@ public:
         const Status status = address > ~base_ ? Status::io_error : storage_.read(usage, base_ + address, to);
         return status != Status::ok || entries_ == 0 ? status : read_image(usage, address, to);
     }
-    /// From now on what the image at `address` holds is read in place of what stands in the file. corrupt_file.
+    /// From now on what the cache image of `size` bytes at `address` holds is read in place of the file's own bytes.
+    /// corrupt_file: it is no cache image. Errors of reading.
     Status use_image(FileShape shape, std::uint64_t address, std::uint64_t size) noexcept;
-    // What changes a file knows its space, so that no address wraps around.
+    // Unlike read() these need no check for overflow: their addresses come from FileSpace, not from a damaged file.
     Status write(Usage usage, std::uint64_t address, ConstBytes from) noexcept override {
         return storage_.write(usage, base_ + address, from);
     }

@@ -5,17 +5,18 @@
 
 namespace h5mote {
 
-/// Takes the space of a structure, block by block. First in a rehearsal, which only looks whether it can be done: then
-/// nothing is given up of what cannot be given up as a whole.
+/// Is given the space of a structure, block by block, and gives it up. A deletion comes after a rehearsal, which only
+/// checks every block, so that nothing is given up of a structure that cannot be given up as a whole.
 class Disposal {
 public:
-    /// Without `chunks` an index of chunks is taken without what it leads to.
+    /// Without `chunks` only the blocks of a chunk index are given up, not the chunks that it names.
     Disposal(FileState& file, bool rehearsal, bool chunks = true) noexcept
         : file_(file), rehearsal_(rehearsal), chunks_(chunks) {}
 
     bool takes_chunks() const noexcept { return chunks_; }
 
-    /// Nobody holds a block there. An undefined address is passed over. corrupt_file: not within the file.
+    /// Gives up [address, address + size), or only checks it in a rehearsal. No metadata block there may be pinned. An
+    /// undefined address is ignored. corrupt_file: the bytes do not lie within the file.
     H5MOTE_STEP Status give(Address address, Address size) noexcept {
         if (address == kUndefinedAddress) {
             return Status::ok;

@@ -34,7 +34,8 @@ Status FileState::open(const FileAccess& access) noexcept {
     const std::size_t count = size < sizeof bytes ? static_cast<std::size_t>(size) : sizeof bytes;
     H5MOTE_TRY(driver.read(Usage::superblock, 0, {bytes, count}));
     H5MOTE_TRY(superblock_.decode(context, {bytes, count}));
-    // The recorded end counts from the start of the storage as it was when it was recorded; addresses from there on.
+    // The recorded end of file counts from the start of the storage, addresses count from the base address. Both were
+    // recorded together, so the difference is right even if the user block has changed since.
     const Address recorded = superblock_.end_of_file;
     if (recorded < superblock_.base || recorded == kUndefinedAddress) {
         return context.fail(Module::file, H5MOTE_HERE, Status::corrupt_file, 0, recorded);
@@ -59,7 +60,7 @@ Status FileState::open(const FileAccess& access) noexcept {
     return superblock_.driver_info == kUndefinedAddress ? Status::ok : read_driver_info();
 }
 
-// What is only read, not written.
+// Refuses to write to files that this library can only read.
 Status FileState::refuse_writing() noexcept {
     if (!writable()) {
         return Status::ok;

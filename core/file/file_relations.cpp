@@ -7,8 +7,8 @@
 
 namespace h5mote {
 
-// The caller gets a reference. An open file holds none of those that its links name, so that links in a circle keep no
-// file open.
+// The caller gets a reference to the other file. This file keeps none, so that external links in a circle do not keep
+// their files open.
 Status FileState::open_other(std::string_view name, OpenPurpose purpose, FileState*& file) noexcept {
     DriverOpener* const opener = this->opener();
     if (opener == nullptr || open_driver == nullptr) {

@@ -2,7 +2,8 @@
 
 #include "checked.hpp"
 
-// A name of Rule: left out by one of the programs in tests/powercut, which must then see losses.
+// The Rule to be left out. The programs in tests/powercut are also built with one rule left out each, and must then see
+// data losses.
 #ifndef H5MOTE_TEST_OMIT
 #define H5MOTE_TEST_OMIT none
 #endif
@@ -10,35 +11,35 @@
 namespace h5mote {
 namespace {
 
-// What keeps a power cut from losing anything that was flushed.
+// The rules that keep a power cut from losing anything that was flushed.
 enum class Rule {
     none,
     fresh_first,         // new blocks are complete before anything points to them
-    sync_before_end,     // the file is as long as its superblock says, and what that names is there
+    sync_before_end,     // everything up to a new end of file is on the storage before the superblock records that end
     end_first,           // the superblock's end of file covers a block before anything points to it
-    sync_before_index,   // so does an index
-    sync_before_object,  // rows and their index are there before the dimension that counts them
-    sync_last,           // all is there before flush() says so
-    order_changes,       // of two changes the second is not there without the first
-    order_blocks,        // nor of two changes of one header, in two of its blocks
+    sync_before_index,   // new blocks and the superblock are on the storage before a live index block is written
+    sync_before_object,  // rows and their index are on the storage before the dimension that counts them
+    sync_last,           // everything is on the storage before flush() returns ok
+    order_changes,       // order(): the second of two changes is never on the storage without the first
+    order_blocks,        // write_after(): the same for changes of two blocks of one object header
     fill_first,          // a chunk holds its fill values before an index names it
-    count_first,         // an index counts a chunk of rows that are there before it names it
-    prepared_later,      // what is prepared is complete before anything points to it
-    hold_space,          // and the space of what it replaces is not used again before
-    reuse_last,          // space is not used again before the file has ceased to use it
+    count_first,         // the index header counts a chunk within the dataset's extent before the index names the chunk
+    prepared_later,      // blocks of Phase::prepared are written only when what they point to is complete
+    hold_space,          // the space that such blocks replace is not used again before they are written
+    reuse_last,          // released space is not used again before a commit has made it unreachable
 };
 
 constexpr bool keep(Rule rule) noexcept { return rule != Rule::H5MOTE_TEST_OMIT; }
 
-// Why what was written before has to be on the storage before live blocks of that phase are written.
+// The rule that demands a sync before live blocks of `phase` are written.
 constexpr Rule rule_before(Phase phase) noexcept {
     return phase < Phase::element    ? Rule::sync_before_index
            : phase == Phase::element ? Rule::count_first
                                      : Rule::sync_before_object;
 }
 
-// Whether a power cut at any instant can leave a sound file behind. Where several writes do not appear at once, that
-// takes an order between them, a unit that one write switches, and leave to write what was written before.
+// Whether a file on this storage stays sound when power is cut at any instant. Unless sync() is a commit, that takes
+// writes in a known order, leave to overwrite, and a unit that one write changes wholly or not at all.
 bool can_be_written(const Capabilities& capabilities) noexcept {
     return capabilities.sync_is_commit ||
            ((capabilities.ordered || capabilities.sync_is_barrier) && capabilities.overwrite &&
@@ -89,7 +90,7 @@ Status FileState::start(const FileAccess& access) noexcept {
     close_degree_ = access.close_degree;
     const Capabilities capabilities = driver.capabilities();
     writable_ = wants_writing(driver, access);
-    unsynced = writable_;  // what is found may have been written by a flush that was cut
+    unsynced = writable_;  // the file as found may come from a flush that was cut before its last sync
     commits_ = capabilities.sync_is_commit;
     torn_headers_ = access.torn_headers;
     unordered_ = !capabilities.ordered && !commits_;
@@ -174,7 +175,7 @@ Status FileState::open(const FileAccess& access) noexcept {
 
 bool FileState::contains(Address address, Address size) const noexcept { return within(address, size, space.end()); }
 
-// What was written so far reaches the storage before what is written next.
+// Makes sure that everything written so far reaches the storage before what is written next.
 Status FileState::barrier() noexcept {
     if (unsynced && unordered_) {
         H5MOTE_TRY(told(context, driver, H5MOTE_HERE, driver.sync()));
@@ -204,7 +205,8 @@ Status FileState::write_superblock() noexcept {
     return status;
 }
 
-// `along`: blocks of that phase need nothing that was written since the last sync.
+// Writes all dirty blocks of phase `first` and later ones, with a sync before each phase. `along`: a phase that needs
+// none, because its blocks depend on nothing that was written since the last sync.
 Status FileState::flush_from(Phase first, Phase along) noexcept {
     for (Phase phase; (phase = cache.next_phase(first)) != Phase::none;) {
         if (phase != along && keep(rule_before(phase))) {
@@ -226,7 +228,8 @@ Status FileState::write_changes() noexcept {
     return flush_from(Phase::fresh);
 }
 
-// `prepared`: no object needs a part of an index that has to be written, or of the file that is not recorded.
+// `prepared`: the changed object headers need no index block that is still to be written, and no space beyond the
+// recorded end of file. Live blocks of phases before Phase::object are then left to the next commit.
 Status FileState::write_metadata(bool prepared) noexcept {
     space.unkeep_metadata();
     if (!commits_ && keep(Rule::fill_first)) {
@@ -292,8 +295,9 @@ Status FileState::commit() noexcept {
     }
     H5MOTE_TRY(check_storage());
     H5MOTE_TRY(flush_raw());
-    // Nothing that was not prepared is needed: the switches to what was may be written together with the rows. A new
-    // index is not: what is prepared in it from now on may lie behind the recorded end.
+    // Whether the rows need only what the last commit prepared. Then the index blocks that name their chunks, of
+    // Phase::prepared, can be written together with the rows. Fresh index blocks forbid that: they may come to name
+    // chunks, prepared next, beyond the recorded end of file.
     const bool prepared = H5MOTE_PREPARE_APPENDS != 0 && unordered_ && !grown() && !cache.has_dirty(Phase::fresh) &&
                           cache.next_phase(Phase::index) >= Phase::object;
     if (prepared) {
@@ -328,7 +332,7 @@ Status FileState::give_back() noexcept {
 
 Status FileState::drop_handle() noexcept {
     --handles_;
-    const bool others = references_ > 1;  // the handle's own reference is still there
+    const bool others = references_ > 1;  // the dropped handle still holds its own reference
     return handles_ > 0 || is_mounted() || (others && close_degree_ != CloseDegree::strong) ? commit() : close();
 }
 
@@ -346,7 +350,7 @@ Status FileState::close() noexcept {
     if (status == Status::ok && writable()) {
         status = give_back();
         if (status == Status::ok && space.end() < superblock_.end_of_file) {
-            // The recorded end goes down first: it never lies beyond the real one.
+            // Lower the recorded end first, so that it never lies beyond the end of the storage.
             status = write_superblock();
             if (status == Status::ok) {
                 status = told(context, driver, H5MOTE_HERE, driver.sync());
@@ -354,7 +358,7 @@ Status FileState::close() noexcept {
         }
         if (status == Status::ok && space.stored() != space.end()) {
             status = driver.truncate(space.end());
-            // A storage that cannot shrink keeps bytes behind the recorded end: no harm.
+            // A storage that cannot shrink keeps bytes beyond the recorded end, which does no harm.
             status = status == Status::unsupported ? Status::ok : status;
         }
     }
@@ -365,8 +369,8 @@ Status FileState::close() noexcept {
     return status == Status::ok ? stopped : status;
 }
 
-// What was written of changes that are not complete must not come with the next commit, which may be that of another
-// session.
+// Takes back writes that belong to incomplete changes. Otherwise they would become durable with the next commit, even
+// with that of a program which opens the file later.
 void FileState::discard() noexcept {
     if (commits_ && writable()) {
         (void)driver.discard();
@@ -378,7 +382,7 @@ void FileState::abandon() noexcept {
     (void)stop();
 }
 
-// What can fail is giving the storage's lock back.
+// Releases everything but this object. An error comes from giving the storage's lock back.
 Status FileState::stop() noexcept {
 #if H5MOTE_ALL_FORMATS
     release_mounts();
@@ -387,7 +391,7 @@ Status FileState::stop() noexcept {
         clients.remove(*client);
         client->detach();
     }
-    // From here on what the last file gives back does not lie idle in free lists.
+    // Once no file is in this list, released memory goes back to the allocator and not into the free lists.
     if (linked()) {
         context.open_files().remove(*this);
     }
@@ -456,7 +460,7 @@ std::byte* FileState::filter_scratch(std::size_t size) noexcept {
             break;
         }
     }
-    // What was there before is there again: other datasets count on it.
+    // If there is no memory for `size` bytes, the buffer has its old size again: other datasets count on that.
     return scratch_size_ >= size ? scratch_ : nullptr;
 }
 

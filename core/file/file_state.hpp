@@ -23,18 +23,20 @@ class FlushClient : public ListNode<> {
 public:
     /// Writes buffered raw data and brings the metadata in the cache up to date with it.
     virtual Status flush_raw() noexcept = 0;
-    /// Makes sure that what comes until the next flush has its place already, where that saves syncs. What exists
-    /// already is marked to be written in `phase`.
+    /// Allocates chunks for the rows that are expected until the next flush, and enters them in the chunk index, where
+    /// that saves syncs. Live index blocks that this changes are marked as dirty in `phase`.
     virtual Status prepare(Phase phase) noexcept = 0;
-    /// The file is about to be closed: gives back file space held in advance, once everything else is written. `again`:
-    /// after the commit, moves what that put behind this space to the front of it.
+    /// Called before the file is closed, when everything else is written: gives back file space that was allocated in
+    /// advance. `again`: second pass, after a commit: moves index blocks that now lie at the end of the file into the
+    /// space given back, so that the file can be cut.
     virtual Status give_back(bool again) noexcept = 0;
-    /// Whether no handle is left. Such a client stays, because what it buffers could not be stored yet.
+    /// Whether no handle is left. A client without handles still exists because what it buffers could not be stored
+    /// yet.
     virtual bool is_unused() const noexcept = 0;
-    /// Ends a client that is not used. `store`: after storing what it buffers; an error, and it stays.
+    /// Destroys a client that is unused. `store`: stores what it buffers first; after an error the client stays.
     virtual Status retire(bool store) noexcept = 0;
-    /// The file is closed, and the client in no list any more: drops every buffer without writing. What is not used
-    /// ends.
+    /// Called when the file is closed, after the client was taken off the file's list: drops every buffer without
+    /// writing, and destroys the client if it is unused.
     virtual void detach() noexcept = 0;
     /// Address of the object's header, by which an object that is opened twice is found.
     virtual Address address() const noexcept = 0;
@@ -48,8 +50,8 @@ protected:
 class BlockDecoder {
 public:
     /// Reads the block of `stored` bytes at `address`, which lies in the file, and passes it backwards through the
-    /// filters that the body of a filter pipeline message describes, but for those in `mask`. The result is exactly
-    /// `to`, else corrupt_file. unsupported: a filter is missing. out_of_memory, io_error.
+    /// filters that `pipeline`, the body of a filter pipeline message, describes, but for those in `mask`. The result
+    /// has exactly the size of `to`, else corrupt_file. unsupported: a filter is missing. out_of_memory, io_error.
     virtual Status decode(FileState& file, ConstBytes pipeline, std::uint32_t mask, Address address, Address stored,
                           Bytes to) const noexcept = 0;
 
@@ -60,7 +62,7 @@ protected:
 #endif
 
 #if H5MOTE_ALL_FORMATS
-/// A group in whose place the root group of another file stands.
+/// A mount point: the root group of another file takes the place of a group.
 struct Mount {
     Address group = kUndefinedAddress;
     FileState* file = nullptr;  // holds a reference
@@ -74,31 +76,34 @@ public:
     /// The storage is borrowed.
     FileState(Context& context, Driver& storage) noexcept;
 
-    /// The file of that library that is open on the same storage, or nullptr.
+    /// The file that is open on the same storage in the library `context`, or nullptr.
     static FileState* find_open(Context& context, const Driver& storage) noexcept;
-    /// Whether a file that is opened so can be changed, as far as the library and the storage go.
+    /// Whether a file that is opened with `access` can be changed, as far as this build and the storage allow that.
     static bool wants_writing(const Driver& storage, const FileAccess& access) noexcept {
         return H5MOTE_WRITE != 0 && !access.read_only && storage.capabilities().writable;
     }
     /// Takes the storage's lock as `access` asks for it; stop() gives it back. busy.
     Status lock_storage(const FileAccess& access) noexcept;
-    /// Writes nothing yet: the file exists once its root group was created and commit() returned ok.
+    /// Cuts the storage to the size of a superblock, but writes nothing yet: the file exists once its root group was
+    /// created and commit() returned ok.
     Status create(const FileAccess& access, const FileCreate& create) noexcept;
     /// not_hdf5, corrupt_file (shorter than its recorded end: truncated), unsupported (also: writing to a storage that
     /// promises too little for it, Feature::ordered_writing), io_error, out_of_memory.
     Status open(const FileAccess& access) noexcept;
 #if H5MOTE_ALL_FORMATS
-    /// Ends open(), which reads the superblock only, when its extension was read. corrupt_file: the file is truncated.
+    /// Completes open(), which reads the superblock only: call it after its extension was read. corrupt_file: the file
+    /// is truncated, which FileAccess::allow_truncated can permit, or the root group does not lie in it.
     Status finish_open(const FileAccess& access) noexcept;
-    /// Hands what the file says to its driver; may change where the file ends. unsupported: it needs another driver.
+    /// Passes the driver information of the file, `info` of the driver `name`, to the driver, which may change the end
+    /// of file. unsupported: the file needs another driver.
     Status use_driver_info(std::string_view name, ConstBytes info) noexcept;
-    /// Metadata is read from the cache image at `address` where that has it.
+    /// From now on metadata is read from the metadata cache image at `address`, as far as that holds it. corrupt_file.
     Status use_cache_image(Address address, Address size) noexcept {
         const Status status = base_driver_.use_image(shape(), address, size);
         return status == Status::ok ? status : context.fail(Module::file, H5MOTE_HERE, status, 0, address);
     }
     const Superblock& superblock() const noexcept { return superblock_; }
-    /// Shorter than it says.
+    /// Whether the storage is shorter than the superblock says.
     bool truncated() const noexcept { return truncated_; }
     std::uint64_t base() const noexcept { return base_driver_.base(); }
     const FileAccess& access() const noexcept { return access_; }
@@ -111,14 +116,14 @@ public:
     /// Opens a file that this one names, or finds that it is open already; the caller gets one reference. unsupported:
     /// no opener; not_found and what opening a file returns.
     Status open_other(std::string_view name, OpenPurpose purpose, FileState*& file) noexcept;
-    /// Set by whoever can open files: makes a file of a driver that open_other() was given.
+    /// Opens the file on a driver that open_other() got from the opener. Set by the layer above, which can open files.
     Status (*open_driver)(FileState& parent, Driver& driver, FileState*& file) = nullptr;
 
     /// The file mounted in the place of a group, or nullptr.
     FileState* mounted_at(Address group) const noexcept;
-    /// The file at the top of all mounts.
+    /// The outermost of the files that this one is mounted in; this file itself if it is not mounted.
     FileState& top() noexcept;
-    /// Another file goes on with this one.
+    /// Whether this file is mounted in another one.
     bool is_mounted() const noexcept { return mounted_in_ != nullptr; }
     Status mount(Address group, FileState& file) noexcept;
     /// not_found: it is mounted nowhere.
@@ -133,25 +138,25 @@ public:
     /// can be called again.
     ///
     /// Appending takes two syncs, for the rows and for the dimension that counts them, because the place for new rows
-    /// is prepared one commit ahead: its space and the blocks of the index that will name it are written with the rows,
-    /// the end of file that covers them with the dimension; the switch in the index to those blocks with the rows of
-    /// the next commit.
+    /// is prepared one commit ahead. Its space and the new index blocks that name it are written with the rows; the
+    /// end of file that covers them is written with the dimension; the live index block through which they are reached
+    /// is written with the rows of the next commit.
     Status commit() noexcept;
     /// The same without asking the clients for raw data.
     Status commit_metadata() noexcept;
-    /// Called by the metadata cache for room: writes all changed metadata. That is a commit where only the order of
-    /// writes keeps the file sound. Where a sync commits, it only writes: nothing of that appears before the next
-    /// flush.
+    /// Called by the metadata cache when it needs room: writes all changed metadata. On a storage where only the order
+    /// of writes keeps the file sound that is a commit. Where sync() is a commit nothing is synced, so that nothing
+    /// appears in the file before the next flush.
     Status write_changes() noexcept override;
-    /// Between two changes of which the second may only be found on the storage if the first is: writes what was
+    /// Call between two changes if the second must never be on the storage without the first. Commits the metadata
     /// changed so far, unless the driver makes all changes between two commits appear at once.
     H5MOTE_STEP Status order() noexcept;
-    /// The same for one block: comes before a change of `later`, a live block, that may only be found on the storage
-    /// with what was changed in `earlier` so far. Costs a sync when the file is flushed; where it would close a circle,
-    /// order().
+    /// The same for two blocks of one object header: call before a change of `later`, a live block, that must never be
+    /// on the storage without what was changed in `earlier` so far. Costs a sync when the file is flushed. If the cache
+    /// cannot put the blocks in that order, order() is called instead.
     Status write_after(CacheEntry& later, CacheEntry& earlier) noexcept;
     /// Commits, gives reserved space back, cuts the file to its end and releases everything but this object. All of it
-    /// is released also when an error is returned; a storage that commits then is as of the last commit.
+    /// is released also when an error is returned; a storage whose sync() is a commit then has the last commit.
     Status close() noexcept;
 
     /// The driver that the file was opened with.
@@ -160,13 +165,14 @@ public:
 #else
     Driver& storage() const noexcept { return driver; }
 #endif
-    /// One more handle of the file as a whole (File), beside the reference that it holds.
+    /// Counts one more handle of the file as a whole (File). The reference that each handle holds is counted apart.
     void add_handle() noexcept { ++handles_; }
-    /// Whether the close degree forbids the last such handle to end now.
+    /// Whether the last such handle must stay: the close degree is semi, and objects of the file are still open.
     bool must_stay() const noexcept {
         return close_degree_ == CloseDegree::semi && handles_ == 1 && references_ > 1U + (is_mounted() ? 1U : 0U);
     }
-    /// Ends one. The file closes when no other is left and the close degree says so; else it is committed.
+    /// Drops one such handle. When it was the last one and the close degree says so, the file is closed; else it is
+    /// committed.
     Status drop_handle() noexcept;
 
     /// Releases everything but this object without writing, and takes back what was written since the last commit.
@@ -179,26 +185,28 @@ public:
     bool is_open() const noexcept { return open_; }
     /// FileAccess::torn_headers.
     bool torn_headers() const noexcept { return torn_headers_; }
-    /// All writes between two commits appear at once: they need no order.
+    /// Whether all writes between two commits appear at once, so that they need no order.
     bool is_atomic() const noexcept { return commits_; }
-    /// Whether a change of the block from `from` on reaches the storage wholly or not at all, or nothing on the storage
-    /// leads to the block yet.
+    /// Whether a change of the block from byte `from` on reaches the storage wholly or not at all, or nothing on the
+    /// storage points to the block yet.
     bool one_write(const CacheEntry& block, std::size_t from) const noexcept {
         const std::uint64_t address = block.address();
         return block.fresh() || one_write(address + from, address + block.size());
     }
-    /// The same of the bytes [from, to) of a block to which the storage leads.
+    /// The same for a change of the bytes [from, to), addresses in the file, of a live block.
     bool one_write(std::uint64_t from, std::uint64_t to) const noexcept {
         return commits_ || space.in_one_unit(from, to);
     }
-    /// Comes before a change of a block that is not moved for it, because too much names it. unsupported
-    /// (Feature::ordered_writing): one write does not hold the change, and the program does not allow that.
+    /// Call before changing, from byte `from` on, a block that is not moved for a change because too much points to it.
+    /// unsupported (Feature::ordered_writing): the change is not one atomic write, and FileAccess::torn_headers does
+    /// not allow that.
     Status allow_change(const CacheEntry& block, std::size_t from) noexcept {
         return one_write(block, from) || torn_headers_
                    ? Status::ok
                    : context.unsupported(Module::file, H5MOTE_HERE, Feature::ordered_writing);
     }
-    /// Never in a build without writing, where the compiler then sees what is left out.
+    /// Whether the file can be changed. In a build without writing this is a constant, so that the compiler drops the
+    /// code for changes.
     bool writable() const noexcept { return H5MOTE_WRITE != 0 && writable_; }
     /// ok, invalid_handle when closed, read_only.
     Status check_writable() noexcept {
@@ -213,10 +221,11 @@ public:
     /// Whether [address, address + size) lies in the allocated part of the file.
     bool contains(Address address, Address size) const noexcept;
 
-    /// A block of `size` zeros in the cache with `space` bytes of file of its own, which nothing points to yet.
+    /// A new block of `size` zero bytes in the cache, for which `space` bytes of the file are allocated. Nothing points
+    /// to it yet.
     Status create_block(Usage usage, std::size_t size, Address space, Pinned& block) noexcept;
 
-    /// Gives up part of the file, and what the cache has of it. It is used again after the next commit.
+    /// Gives up part of the file, which can be used again after the next commit, and drops its blocks from the cache.
     void give_up(Address address, Address size) noexcept {
         cache.discard(address, size);
         space.release(address, size, false);
@@ -232,8 +241,9 @@ public:
     /// Scratch for filters, `size` bytes aligned to 8, shared by all datasets of the file; nullptr when there is no
     /// memory.
     std::byte* filter_scratch(std::size_t size) noexcept;
-    /// That scratch from now on, for which the chunks in memory are written and dropped if need be: nobody may hold
-    /// one. out_of_memory: it is as large as before. Errors of writing chunks.
+    /// Makes that scratch at least `size` bytes large from now on. If memory is short, the chunks in memory are written
+    /// and dropped, so that callers must not hold any. out_of_memory: the scratch is as large as before. Errors of
+    /// writing chunks.
     Status reserve_scratch(std::size_t size) noexcept;
 
     Context& context;
@@ -260,7 +270,7 @@ private:
     void discard() noexcept;
     Status stop() noexcept;
     Status write_superblock() noexcept;
-    // io_error: the storage is shorter than the file, which somebody has cut or which never took what was written.
+    // io_error: the storage is shorter than the file. Something else has cut it, or it never took what was written.
     Status check_storage() noexcept;
     Status flush_from(Phase first, Phase along = Phase::none) noexcept;
     Status flush_raw() noexcept;
@@ -281,20 +291,20 @@ private:
     Superblock superblock_;  // end_of_file: as on the storage
     Address stored_root_ = kUndefinedAddress;
     std::uint32_t references_ = 1;
-    std::uint16_t handles_ = 0;  // of the file as a whole; a reference each
+    std::uint16_t handles_ = 0;  // handles of the file as a whole; each holds a reference, too
     CloseDegree close_degree_ = CloseDegree::strong;
     bool locked_ = false;
     bool open_ = false;
     bool writable_ = false;
     bool torn_headers_ = false;
     bool unordered_ = true;  // the driver needs a sync between dependent writes
-    bool commits_ = false;   // it makes all writes between two syncs appear at once
+    bool commits_ = false;   // the driver makes all writes between two syncs appear at once
 #if H5MOTE_ALL_FORMATS
     bool truncated_ = false;
     FileAccess access_;
-    FileState* mounted_in_ = nullptr;  // keeps this one
+    FileState* mounted_in_ = nullptr;  // holds a reference to this file
     Mount* mounts_ = nullptr;
-    DriverOpener* opened_by_ = nullptr;  // gave the driver
+    DriverOpener* opened_by_ = nullptr;  // closes the driver, which it opened
 #endif
     std::byte* scratch_ = nullptr;
     std::size_t scratch_size_ = 0;

@@ -1,4 +1,4 @@
-// H5A - attributes and what an object says of them. Specification IV.A.2.m, v.
+// H5A - the attribute message and the attribute info message. Specification IV.A.2.m, v.
 #pragma once
 
 #include "info_fields.hpp"
@@ -15,8 +15,8 @@ struct AttributeMessage {
     ConstBytes data;
 
     Status decode(Context& context, ConstBytes body) noexcept;
-    /// Writes all but the dataspace and the data, which the caller appends; `space_size` and the sizes of `name` and
-    /// `type` are taken from the members.
+    /// Writes all but the dataspace, of `space_size` bytes, and the data: the caller appends both. `space` and `data`
+    /// are not used.
     void encode(Writer& writer, std::size_t space_size) const noexcept;
 };
 

@@ -20,7 +20,7 @@ struct BTreeK {
     std::uint16_t chunk = 32;           ///< children of a chunk index's node / 2
 };
 
-/// What every node begins with.
+/// The prefix with which every node begins.
 struct BTree1Node {
     static constexpr std::uint8_t kGroup = 0;
     static constexpr std::uint8_t kChunks = 1;

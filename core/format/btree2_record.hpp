@@ -2,7 +2,7 @@
 //
 //   1  huge object                    address O | length L | id L
 //   2  huge object, filtered          address O | length L | filter mask 4 | length in memory L | id L
-//   3  huge object, id is its place   address O | length L
+//   3  huge object, directly accessed address O | length L
 //   4  the same, filtered             address O | length L | filter mask 4 | length in memory L
 //   5  link by name                   hash of the name 4 | heap id 7
 //   6  link by creation order         order 8 | heap id 7
@@ -34,17 +34,17 @@ enum class BTree2Type : std::uint8_t {
     chunk_filtered = 11,
 };
 
-/// What names are sorted by in the indexes of links and attributes: names of links, and of attributes, without their
-/// terminator.
+/// The hash by which the indexes of links and attributes are sorted: that of the name without its terminating zero.
 inline std::uint32_t name_hash(ConstBytes name) noexcept { return lookup3(name); }
 
-/// Every decode() reads from the bytes of one record; false when they are not as long as such a record is.
+/// Every decode() below reads one record. false: the record is too short (one of a link, attribute or chunk may not be
+/// too long either), or the place of a shared message is unknown.
 struct HugeRecord {
     Address address = kUndefinedAddress;
     Address size = 0;         ///< bytes in the file
     Address memory_size = 0;  ///< bytes after decoding; the same as size when not filtered
     std::uint32_t mask = 0;   ///< bit i: filter i was skipped
-    std::uint64_t id = 0;     ///< of indirect ones
+    std::uint64_t id = 0;     ///< heap id of an indirectly accessed object, else 0
 
     bool decode(FileShape shape, BTree2Type type, ConstBytes record) noexcept;
 };
@@ -73,18 +73,18 @@ struct SharedMessageRecord {
     std::uint16_t message_index = 0;     ///< in a header: creation index of the message
     Address header = kUndefinedAddress;  ///< in a header
 
-    /// Bytes of a record; also of one in the list form of the index.
+    /// Bytes of a record, both in a B-tree and in the list form of the index.
     static std::size_t size(FileShape shape) noexcept {
         return 5U + (shape.sizeof_addr + 4U > 12U ? shape.sizeof_addr + 4U : 12U);
     }
     bool decode(FileShape shape, ConstBytes record) noexcept;
 };
 
-/// By name and by creation order; the latter has no hash.
+/// A record of the index by name or by creation order; the latter has no hash.
 struct AttributeRecord {
     static constexpr std::size_t kHeapIdSize = 8;
     ConstBytes heap_id;      ///< of the attribute message, in the heap of the object or of shared messages
-    std::uint8_t flags = 0;  ///< message flags: kMessageShared: the heap is that of shared messages
+    std::uint8_t flags = 0;  ///< message flags; kMessageShared: the message is in the heap of shared messages
     std::uint32_t order = 0;
     std::uint32_t hash = 0;
 
@@ -92,7 +92,7 @@ struct AttributeRecord {
 };
 
 struct ChunkRecord {
-    /// Where the chunk stands; `scaled` gets its chunk coordinates, `rank` numbers.
+    /// `location` becomes the location of the chunk in the file; `scaled` gets its chunk coordinates, `rank` numbers.
     static bool decode(FileShape shape, BTree2Type type, unsigned rank, ConstBytes record, ChunkLocation& location,
                        std::uint64_t* scaled) noexcept;
     /// Chunk coordinate `i` of `rank` in a record of either type.

@@ -44,8 +44,8 @@ struct ChunkElementFormat {
             store(to, ChunkLocation{});
         }
     }
-    /// Bytes for the size of a filtered chunk before layout version 5, from the unfiltered chunk's: room for one that
-    /// grew.
+    /// Width in bytes of the size field of a filtered chunk before layout version 5: what the unfiltered size needs and
+    /// one byte more, because filters can make a chunk larger.
     static std::uint8_t width_for(Address chunk_bytes) noexcept {
         const unsigned width = 1 + (floor_log2(chunk_bytes) + 8) / 8;
         return static_cast<std::uint8_t>(width > 8 ? 8 : width);

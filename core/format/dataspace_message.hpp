@@ -24,14 +24,15 @@ struct DataspaceMessage {
     Status decode(Context& context, FileShape file_shape, ConstBytes body) noexcept;
 };
 
-/// An extent as the object model hands it down: borrowed sizes. A scalar by default.
+/// The extent of a dataspace as a program gives it. `dims` and `max_dims` are borrowed arrays of `rank` sizes. A scalar
+/// by default.
 struct Extent {
     DataspaceMessage::Type type = DataspaceMessage::Type::scalar;
     std::uint8_t rank = 0;
     const std::uint64_t* dims = nullptr;
     const std::uint64_t* max_dims = nullptr;
 
-    /// Whether any dimension may grow.
+    /// Whether any dimension has a maximum size other than its size.
     bool extensible() const noexcept {
         bool any = false;
         for (unsigned i = 0; i < rank; ++i) {

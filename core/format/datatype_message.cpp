@@ -7,7 +7,7 @@
 namespace h5mote {
 namespace {
 
-constexpr std::size_t kProperties = 8;  // where they begin
+constexpr std::size_t kProperties = 8;  // offset of the properties in a datatype message
 
 unsigned class_bit(TypeClass type_class) { return 1U << static_cast<unsigned>(type_class); }
 

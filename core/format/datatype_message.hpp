@@ -29,8 +29,8 @@
 namespace h5mote {
 
 /// Checks that `bytes` start with a datatype message that agrees with the format in everything, so that every accessor
-/// of DatatypeView is safe on its first `length` bytes; what follows them is not looked at. Classes which this library
-/// cannot convert yet (time, reference, variable length, complex, unusual numbers) are valid.
+/// of DatatypeView is safe on its first `length` bytes; what follows them is not looked at. A datatype can be valid
+/// although this library does not convert it to any other (time and references, for instance).
 ///
 /// corrupt_file: the bytes contradict the format or end too early. unsupported: `feature` is datatype_version (a
 /// version beyond 5) or datatype_class (a class that the format does not define, or nesting of more than

@@ -8,14 +8,15 @@ namespace {
 constexpr unsigned kNewestVersion = 5;
 constexpr unsigned kMaxArrayRank = 32;
 constexpr unsigned kMaxMemberRank = 4;
-// A logger continues files of the newest format and has no use for data that it cannot store.
+// The logger profile continues files of the newest format only, and refuses datatypes of which it stores no data.
 #ifdef H5MOTE_PROFILE_LOGGER
 constexpr bool kNewestOnly = true;
 #else
 constexpr bool kNewestOnly = false;
 #endif
-// Looking for members that share a name or bytes takes time in the square of their number, which a hostile message
-// could make very large. Beyond this many the first of equal names is the one that is found. A logger does not look.
+// Checking that no two members share a name or bytes takes time in the square of their number, which a hostile message
+// could make very large. Members beyond this many are not checked: of equal names the first is found. The logger
+// profile checks none.
 constexpr unsigned kMaxCompared = 1024;
 
 struct Head {
@@ -25,24 +26,24 @@ struct Head {
     std::uint32_t size;
 
     unsigned count() const { return flags & 0xffffU; }
-    // Bits of a value, or more than any field of a message can say.
+    // Bits of a value. For a large value it is a fixed number, greater than any bit position that a message can hold.
     std::uint32_t bits() const { return size < 0x10000 ? 8 * size : 0x80000; }
 };
 
-// Versions 1 and 2 pad names, keep reserved bytes and write offsets in full.
+// Versions 1 and 2 pad names to a multiple of 8 bytes, have reserved bytes and store member offsets in 4 bytes.
 bool is_padded(const Head& head) { return !kNewestOnly && head.version < 3; }
 
-/// Reads a message from front to back. Every part says whether it is right; running past the end of the bytes reads
-/// zeros, and is found by the part that read them or at the end of the type.
+/// Reads a message from front to back. Every function says whether the part that it reads is valid. Reading past the
+/// end of the bytes yields zeros; either the function that reads them notices, or type() does after the properties.
 class Validator {
 public:
     explicit Validator(ConstBytes bytes) : reader_(bytes) {}
 
-    /// One type with all that it consists of, in which `depth` compounds, arrays and sequences may be nested. Its
-    /// size, or 0 if it is not valid.
+    /// Checks one type with all types that it consists of. In it at most `depth` compounds, arrays and sequences may be
+    /// nested. Returns the size of a value, or 0 if the type is not valid.
     std::uint32_t type(unsigned depth);
     std::size_t remaining() const { return reader_.remaining(); }
-    /// What is not supported; none if the bytes are wrong.
+    /// Why type() returned 0: what is not supported, or `none` if the bytes contradict the format.
     Feature feature() const { return feature_; }
 
 private:
@@ -53,7 +54,7 @@ private:
     bool properties(const Head& head, unsigned depth);
     bool unconverted(const Head& head, unsigned depth);
     bool bits(const Head& head);
-    [[gnu::noinline]] bool floating(const Head& head);  // keeps what nests small on the stack
+    [[gnu::noinline]] bool floating(const Head& head);  // not inlined, so that recursion takes little stack
     bool array(const Head& head, unsigned depth);
     bool enumeration(const Head& head);
     bool compound(const Head& head, unsigned depth);
@@ -68,7 +69,7 @@ private:
     Feature feature_ = Feature::none;
 };
 
-// Padding in bits 0-3, character set in bits 4-7.
+// Whether the flags of a string are valid: padding in bits 0-3, character set in bits 4-7.
 bool is_text(unsigned flags) {
     return (flags & 0xfU) <= static_cast<unsigned>(StringPadding::space_padded) && (flags >> 4 & 0xfU) <= 1;
 }
@@ -79,7 +80,7 @@ bool is_reference(unsigned flags) {
     return type <= static_cast<unsigned>(ReferenceType::attribute) && (!revised || (flags >> 4 & 0xfU) == 1);
 }
 
-// A sequence, or a string, which has more flags.
+// Whether the flags of a variable-length type are valid: a sequence has type 0, a string type 1 and the flags of text.
 bool is_sequence(unsigned flags) { return (flags & 0xfU) == 0 || ((flags & 0xfU) == 1 && is_text(flags >> 4)); }
 
 bool has_parts(TypeClass type_class) {
@@ -126,7 +127,7 @@ bool Validator::properties(const Head& head, unsigned depth) {
     }
 }
 
-// The classes whose values are not converted.
+// The classes that the logger profile refuses.
 bool Validator::unconverted(const Head& head, unsigned depth) {
     switch (head.type_class) {
         case TypeClass::time:
@@ -164,12 +165,12 @@ bool Validator::floating(const Head& head) {
     const bool vax_but_little = head.version >= 3 && (head.flags & 0x41U) == 0x40;
     return !vax_but_little && (head.flags & 0x30U) != 0x30 &&  // normalization 3 is reserved
            sign < head.bits() && exponent_end <= head.bits() && mantissa_end <= head.bits() &&
-           exponent < exponent_end && mantissa < mantissa_end &&  // neither is empty, and no two share bits
+           exponent < exponent_end && mantissa < mantissa_end &&  // not empty; below: no two fields share bits
            (exponent_end <= mantissa || mantissa_end <= exponent) && (sign < exponent || sign >= exponent_end) &&
            (sign < mantissa || sign >= mantissa_end);
 }
 
-// The next `count` dimensions: multiplies `elements` by them, false when one is 0 or the product exceeds 32 bits.
+// Reads `count` dimensions and multiplies `elements` by them; false when one is 0 or the product exceeds 32 bits.
 bool Validator::extents(unsigned count, std::uint32_t& elements) {
     for (; count > 0; --count) {
         if (!checked_multiply(elements, reader_.u32(), elements) || elements == 0) {
@@ -192,14 +193,14 @@ bool Validator::array(const Head& head, unsigned depth) {
     return checked_multiply(elements, type(depth), bytes) && bytes == head.size;
 }
 
-// A name with its NUL.
+// Reads a name with its NUL and padding; false if there is no NUL.
 bool Validator::name(bool padded) {
     const ConstBytes rest = reader_.rest();
     std::size_t length = 0;
     while (length < rest.size() && rest[length] != std::byte{0}) {
         ++length;
     }
-    // Without a NUL this is one byte more than there are.
+    // Without a NUL this skips at least one byte more than there are, so that ok() is false.
     reader_.skip(padded ? (length + 8) / 8 * 8 : length + 1);
     return reader_.ok();
 }

@@ -20,7 +20,7 @@ struct ExternalFilesMessage {
     Address heap = kUndefinedAddress;
     std::uint16_t slots = 0;
 
-    /// Bytes of the fixed part, and of a slot.
+    /// Bytes of the fixed part of the message, and of each slot behind it.
     static std::size_t head_size(FileShape shape) noexcept { return 8U + shape.sizeof_addr; }
     static std::size_t slot_size(FileShape shape) noexcept { return 3U * shape.sizeof_size; }
     /// `head` is the fixed part of a message of `length` bytes.

@@ -1,4 +1,4 @@
-// The two widths that a file chooses for itself, and the fields that depend on them.
+// The widths of addresses and sizes, which every file chooses for itself, and access to fields of these widths.
 #pragma once
 
 #include "cursor.hpp"
@@ -29,7 +29,7 @@ struct FileShape {
     void write_addr(Writer& writer, Address address) const noexcept { writer.uint(sizeof_addr, widen(address)); }
     void write_size(Writer& writer, std::uint64_t size) const noexcept { writer.uint(sizeof_size, size); }
 
-    /// Largest address that can be expressed; all ones is taken.
+    /// Largest address that a field can hold; all ones stand for the undefined address.
     Address max_addr() const noexcept { return narrow((kAllOnes >> (64 - 8 * sizeof_addr)) - 1); }
 
 private:

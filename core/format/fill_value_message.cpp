@@ -13,7 +13,7 @@ Status FillValueMessage::decode(Context& context, ConstBytes body) noexcept {
         undefined = reader.u8() == 0;
         if (!undefined) {
             const std::uint32_t size = reader.u32();
-            undefined = size > 0x7fffffffU;  // libhdf5's -1
+            undefined = size > 0x7fffffffU;  // libhdf5 stores -1 as the size of an undefined fill value
             value = reader.bytes(undefined ? 0 : size);
         }
         return reader.ok() ? Status::ok : damaged_message(context, H5MOTE_HERE, MessageType::fill_value);

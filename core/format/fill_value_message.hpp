@@ -6,7 +6,7 @@
 namespace h5mote {
 
 /// version 3 | flags: bits 0-1 allocation time, 2-3 write time, 4 undefined, 5 value present | [size 4 | value]
-/// version 1, 2 | allocation time | write time | defined | [size 4 | value], 2: only if defined
+/// version 1, 2 | allocation time | write time | defined | [size 4 | value], in version 2 only if defined
 /// The old message: size 4 | value.
 struct FillValueMessage {
     std::uint8_t allocation_time = 3;

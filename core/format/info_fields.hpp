@@ -1,4 +1,4 @@
-// H5O - what several messages have in common.
+// H5O - the fields that link info and attribute info messages have in common.
 #pragma once
 
 #include "file_shape.hpp"
@@ -10,13 +10,14 @@ inline constexpr std::uint8_t kOrderTracked = 1;
 inline constexpr std::uint8_t kOrderIndexed = 2;
 
 #if H5MOTE_ALL_FORMATS
-/// Where dense storage stands.
+/// Addresses of the fractal heap and the B-trees that hold links or attributes in dense storage.
 struct DenseStorage {
     Address heap = kUndefinedAddress;
     Address name_index = kUndefinedAddress;
     Address order_index = kUndefinedAddress;
 
-    /// Reads a link info or attribute info message; what is missing in it stays undefined.
+    /// Reads a link info or attribute info message in which the next creation order takes `order_width` bytes (0: it is
+    /// missing). Nothing changes if the message is too short; order_index is undefined if there is no such index.
     void decode(FileShape shape, ConstBytes body, unsigned order_width) noexcept;
 };
 
@@ -25,13 +26,15 @@ inline std::uint8_t info_flags(ConstBytes body) noexcept {
 }
 #endif
 
-/// Link info and attribute info messages, which differ in the width of the creation order only. false: damaged.
+/// Decodes and encodes link info and attribute info messages, which differ only in the width in bytes of the next
+/// creation order (`order_width`, `max_order`). decode_info(): false for a damaged message. encode_info() writes
+/// undefined addresses: no dense storage.
 bool decode_info(FileShape shape, ConstBytes body, unsigned order_width, std::uint8_t& flags, std::uint64_t& max_order,
                  bool& dense) noexcept;
 void encode_info(Writer& writer, FileShape shape, unsigned order_width, unsigned flags,
                  std::uint64_t max_order) noexcept;
 
-/// Whether a name needs no character set but ASCII.
+/// Whether `text` consists of ASCII characters only.
 bool is_ascii(ConstBytes text) noexcept;
 
 }  // namespace h5mote

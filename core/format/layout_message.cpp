@@ -46,7 +46,7 @@ Status decode_chunked(Context& context, FileShape shape, Reader& reader, LayoutM
             break;
 #if H5MOTE_ALL_FORMATS
         case ChunkIndex::btree2:
-            reader.skip(6);  // how the tree was made; its header says it again
+            reader.skip(6);  // creation parameters of the B-tree, which its header repeats
             break;
 #endif
         default:
@@ -69,7 +69,8 @@ Status decode_btree1(Context& context, FileShape shape, Reader& reader, LayoutMe
     return sound_chunks(layout, reader) ? Status::ok : damaged_message(context, H5MOTE_HERE, MessageType::layout);
 }
 
-// The sizes of what is not chunked were cut to 32 bits: the dataspace says better.
+// Versions 1 and 2. Their dimensions of compact and contiguous data are skipped: they were cut to 32 bits, and the
+// dataspace has them in full.
 Status decode_old(Context& context, FileShape shape, Reader& reader, LayoutMessage& layout) noexcept {
     layout.dimensionality = reader.u8();
     layout.layout_class = static_cast<LayoutMessage::Class>(reader.u8());

@@ -9,7 +9,7 @@ namespace h5mote {
 
 /// Creation parameters of an extensible array, in the order of the layout message.
 struct ExtensibleArrayParameters {
-    std::uint8_t max_bits = 32;  ///< log2 of the most elements
+    std::uint8_t max_bits = 32;  ///< log2 of the largest number of elements
     std::uint8_t index_block_elements = 16;
     std::uint8_t super_block_min_pointers = 2;
     std::uint8_t data_block_min_elements = 16;
@@ -28,14 +28,14 @@ struct LayoutMessage {
     enum class Class : std::uint8_t { compact = 0, contiguous = 1, chunked = 2, virtual_dataset = 3 };
     static constexpr std::uint8_t kPartialEdgeUnfiltered = 1;
     static constexpr std::uint8_t kSingleFiltered = 2;
-    /// Bytes from the start within which everything stands but compact data.
+    /// Everything in a message but compact data lies within this many bytes from its start.
     static constexpr std::size_t kMaxHead = 320;
 
     Class layout_class = Class::contiguous;
     std::uint8_t version = 0;
     std::uint32_t compact_offset = 0;     ///< of the data of a compact dataset, within the message
     Address address = kUndefinedAddress;  ///< data, chunk index, or collection
-    Address size = 0;                     ///< bytes of contiguous or compact data; kUndefinedAddress: not told
+    Address size = 0;                     ///< bytes of contiguous or compact data; kUndefinedAddress: not stored here
     std::uint8_t flags = 0;
     std::uint8_t dimensionality = 0;  ///< rank + 1; the last size is that of an element in bytes
     std::uint8_t dim_width = 0;
@@ -43,16 +43,17 @@ struct LayoutMessage {
     ChunkIndex index = ChunkIndex::none;
     ExtensibleArrayParameters array;  ///< extensible array; page_bits also of a fixed array
     Address single_size = 0;          ///< bytes of a filtered single chunk in the file
-    std::uint32_t single_mask = 0;    ///< the same of a virtual dataset: index in the collection
+    std::uint32_t single_mask = 0;    ///< filter mask of a single chunk; virtual dataset: index in the collection
 
     std::uint64_t chunk_dim(unsigned i) const noexcept { return load_uint(chunk_dims + i * dim_width, dim_width); }
-    /// `head` is the start of a message of `length` bytes, kMaxHead of them or all; it outlives the chunk sizes.
+    /// `head` is the start of a message of `length` bytes: kMaxHead of them, or all if there are fewer. It must outlive
+    /// the use of chunk_dims, which points into it.
     Status decode(Context& context, FileShape shape, ConstBytes head, Address length) noexcept;
     Status decode(Context& context, FileShape shape, ConstBytes body) noexcept {
         return decode(context, shape, body, narrow(body.size()));
     }
-    /// Writes everything but the compact data, for which the caller appends bytes. `dims` are the chunk's sizes in
-    /// elements.
+    /// Writes a version 4 message without the compact data, which the caller appends. `dims` are the `rank` sizes of a
+    /// chunk in elements.
     void encode(Writer& writer, FileShape shape, const std::uint32_t* dims, std::uint32_t element_size) const noexcept;
 };
 

@@ -1,4 +1,4 @@
-// H5G H5L - links and what a group says of them. Specification IV.A.2.c, g.
+// H5G H5L - the link message and the link info message. Specification IV.A.2.c, g.
 #pragma once
 
 #include "info_fields.hpp"
@@ -15,12 +15,12 @@ struct LinkInfoMessage {
     std::uint8_t flags = 0;
     std::uint64_t max_order = 0;  ///< creation order of the next link
 
-    /// Dense storage in use: unsupported by this slice, but not an error here.
+    /// Whether the links are in dense storage. That is no error here, not even in a build that cannot read it.
     bool dense = false;
 #if H5MOTE_ALL_FORMATS
     DenseStorage storage;
 #endif
-    /// Where the next creation order stands in the body.
+    /// Offset of the next creation order in the body.
     static constexpr std::size_t kOrderOffset = 2;
 
     Status decode(Context& context, FileShape shape, ConstBytes body) noexcept;
@@ -37,7 +37,7 @@ struct LinkMessage {
     std::uint64_t order = 0;
     ConstBytes name;
     Address address = kUndefinedAddress;  ///< hard
-    ConstBytes target;                    ///< soft: the path; others: their data
+    ConstBytes target;                    ///< soft link: the path; external and user-defined links: their data
 #if H5MOTE_ALL_FORMATS
     std::uint8_t character_set = 0;
 #endif

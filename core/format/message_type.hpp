@@ -42,7 +42,7 @@ inline constexpr std::uint8_t kMessageFailIfUnknownAndWriting = 0x08;
 inline constexpr std::uint8_t kMessageWasUnknown = 0x20;
 inline constexpr std::uint8_t kMessageFailIfUnknown = 0x80;
 
-/// What a message that contradicts the format comes to.
+/// Records in the trail that a message contradicts the format, and returns corrupt_file.
 inline Status damaged_message(Context& context, SourcePlace place, MessageType type) noexcept {
     return context.fail(Module::format, place, Status::corrupt_file, static_cast<std::uint32_t>(type));
 }

@@ -1,5 +1,5 @@
 // H5O - object header messages, decoded in place: views hold pointers into the header's bytes and no copies.
-// Specification IV.A.2; the layout of each message stands beside its type.
+// Specification IV.A.2; the byte layout of each message is in the comment of its type.
 #pragma once
 
 #include "attribute_message.hpp"

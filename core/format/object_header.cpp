@@ -43,7 +43,7 @@ Status HeaderPrefix::decode(Context& context, ConstBytes bytes) noexcept {
     reader.skip(size - 6U - width);
 #endif
     messages_size = narrow(reader.uint(width));
-    // A block must be addressable here; larger ones cannot be in a file either.
+    // Blocks of 2 GiB or more are refused, because sizes within a header are 32 bits wide in memory.
     if (!reader.ok() || messages_size > 0x7fffffffU) {
         return context.fail(Module::format, H5MOTE_HERE, Status::corrupt_file);
     }

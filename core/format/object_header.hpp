@@ -58,8 +58,8 @@ public:
     /// Starts a message whose body is then written to `out`; end() fills in its size.
     void begin(MessageType type, std::uint8_t flags = 0) noexcept;
     void end() noexcept;
-    /// A null message as large as a continuation message, which takes its place when the block is full, with `extra`
-    /// bytes for messages that come before.
+    /// Writes a null message as large as a continuation message, which replaces it when the block is full. `extra`: it
+    /// is that many bytes larger, as room for messages that are added before.
     void reserve_continuation(std::size_t extra = 0) noexcept;
 
     Writer& out;

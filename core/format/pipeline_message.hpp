@@ -15,7 +15,8 @@ public:
     explicit PipelineReader(ConstBytes body) noexcept : reader_(body) {}
     /// Number of filters, at most 32; call first. unsupported: a version that is not known.
     Status count(Context& context, unsigned& filters) noexcept;
-    /// The next filter; call at most that many times. More values than it holds itself are borrowed from the body.
+    /// Decodes the next filter; call it at most as often as count() says. If the filter has more than
+    /// FilterSpec::kMaxValues parameter values, `spec` borrows all of them from the body (FilterSpec::encoded).
     Status next(Context& context, FilterSpec& spec) noexcept;
     /// Name of the filter that next() gave, without the terminating zero; empty when the message has none.
     ConstBytes name() const noexcept { return name_; }
@@ -25,9 +26,11 @@ private:
     ConstBytes name_;
     bool old_ = false;  // version 1
 };
-/// Bytes of values that the filters of a message borrow from it: what has to be kept besides them. 0 if it is damaged.
+/// Bytes of parameter values that the FilterSpecs of a message borrow from its body, so that a copy has to be kept with
+/// the specs. 0 if the message is damaged.
 std::size_t borrowed_values(Context& context, ConstBytes body) noexcept;
-/// Writes the start of a filter pipeline message; then each filter.
+/// Writes the start of the message of a pipeline of `count` filters. The caller writes each of them with
+/// encode_filter().
 void encode_pipeline(Writer& writer, std::size_t count) noexcept;
 void encode_filter(Writer& writer, const FilterSpec& spec) noexcept;
 

@@ -8,8 +8,8 @@
 //
 // versions 0 and 1, read only
 //   0  signature                                    8 bytes
-//   8  version | of free space 0 | of the root group's entry 0 | 0 | of shared header messages 0 | sizeof offsets
-//      | sizeof lengths | 0
+//   8  version | version of free space 0 | version of root group entry 0 | 0 | version of shared header messages 0
+//      | sizeof offsets | sizeof lengths | 0
 //  16  K of symbol table nodes 2 | K of group B-trees 2 | file consistency flags 4
 //      | [version 1: K of chunk B-trees 2 | 0 2]
 //      base address | free space address | end of file address | driver information address
@@ -24,7 +24,7 @@ namespace h5mote {
 
 struct Superblock {
     static constexpr std::size_t kSignatureSize = 8;
-    static constexpr std::size_t kMinSize = 12 + 4 * 4 + 4;  ///< of one that we write
+    static constexpr std::size_t kMinSize = 12 + 4 * 4 + 4;  ///< of a superblock that this library writes
 #if H5MOTE_ALL_FORMATS
     static constexpr std::size_t kMaxSize = 28 + 5 * 8 + 8 + 24;  ///< version 1
 #else
@@ -41,7 +41,7 @@ struct Superblock {
     Address root = kUndefinedAddress;
 
 #if H5MOTE_ALL_FORMATS
-    Address base = 0;                         ///< recorded place of the superblock in the storage
+    Address base = 0;                         ///< base address as recorded: the place of the superblock in the storage
     Address driver_info = kUndefinedAddress;  ///< versions 0 and 1: of the driver information block
     BTreeK btree_k;                           ///< versions 0 and 1
 

@@ -1,8 +1,8 @@
 // H5G - symbol table nodes and entries: the links of old groups. Specification III.B, III.C.
 //
 //   node   "SNOD" | version 1 | 0 | number of symbols 2 | entries, sorted by name, with room for 2 * K
-//   entry  offset of the name in the local heap L | object header address O | cached: 0 nothing, 1 symbol table, 2 soft
-//          link, 4 | 0 4 | scratch 16
+//   entry  offset of the name in the local heap L | object header address O | kind of the cached data 4: 0 nothing,
+//          1 symbol table, 2 soft link | 0 4 | cached data ("scratch pad") 16
 #pragma once
 
 #include "file_shape.hpp"
@@ -14,12 +14,12 @@ struct SymbolEntry {
     static constexpr std::size_t kScratchSize = 16;
     static constexpr std::size_t kMaxSize = 8 + 8 + 8 + kScratchSize;
 
-    Address name = 0;                    ///< where the name stands in the group's local heap
+    Address name = 0;                    ///< offset of the name in the group's local heap
     Address header = kUndefinedAddress;  ///< object header; undefined for a soft link
     Cached cached = Cached::nothing;     ///< anything else is damage
     Address btree = kUndefinedAddress;   ///< symbol_table: address of the group's B-tree ...
     Address heap = kUndefinedAddress;    ///< ... and of its local heap
-    std::uint32_t soft_link = 0;         ///< soft_link: where the path stands in the local heap
+    std::uint32_t soft_link = 0;         ///< soft_link: offset of the path in the local heap
 
     static std::size_t size(FileShape shape) noexcept {
         return std::size_t{shape.sizeof_size} + shape.sizeof_addr + 8U + kScratchSize;

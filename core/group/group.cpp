@@ -104,7 +104,7 @@ Status Group::create_hard_link(std::string_view path, const Object& target) noex
         status = insert_link(*file_, parent, link);
     }
     if (status != Status::ok) {
-        // A count that is too high does no harm; taking it back cannot need new memory in the header.
+        // Should this fail as well: a reference count that is too high does no harm.
         (void)change_reference_count(*file_, target.address(), -1, count);
     }
     return status;

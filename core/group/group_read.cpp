@@ -1,4 +1,4 @@
-// What there is in a group, and what paths lead to: groups of every format.
+// Reading groups of every format: their links, and the objects that paths lead to.
 
 #include "links.hpp"
 #include "ordered_batch.hpp"
@@ -96,7 +96,7 @@ struct LinkIterator::Walk {
     LinkCursor cursor;
     OrderedBatch batch;
     IndexOrder order = IndexOrder::native;
-    bool direct = false;  // the storage goes that way by itself
+    bool direct = false;  // the storage itself has the links in the wanted order: `batch` is not needed
 
     H5MOTE_STEP Status start(Address group, IndexOrder wanted, Direction direction) noexcept;
     H5MOTE_STEP Status pass() noexcept;
@@ -119,7 +119,7 @@ Status LinkIterator::Walk::pass() noexcept {
     batch.begin_pass();
     Status status = cursor.start(IndexOrder::native, Direction::increasing);
     while (status == Status::ok && (status = cursor.next(link)) == Status::ok) {
-        std::byte number[8];  // numbers compare as bytes when the highest comes first
+        std::byte number[8];  // big-endian and with the sign bit flipped: the bytes compare like the signed number
         for (unsigned i = 0; i < 8; ++i) {
             const std::uint64_t value = order == IndexOrder::native ? 0 : link.link.order ^ std::uint64_t{1} << 63;
             number[i] = static_cast<std::byte>(value >> (56 - 8 * i));
@@ -127,7 +127,7 @@ Status LinkIterator::Walk::pass() noexcept {
         status = batch.offer(order == IndexOrder::name ? link.link.name : ConstBytes(number), position++);
     }
     if (status == Status::out_of_memory && batch.shrink()) {
-        return Status::ok;  // again, with less
+        return Status::ok;  // the caller makes another pass, with less memory
     }
     batch.end_pass();
     return status == Status::not_found ? Status::ok : status;

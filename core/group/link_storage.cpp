@@ -7,7 +7,7 @@
 namespace h5mote {
 namespace {
 
-// Longest link message: names and targets take two bytes for their lengths in all that is written.
+// The longest link message that is read. All known writers store the lengths of names and targets in two bytes at most.
 constexpr Address kMaxLink = 0x40000;
 
 Status decode_link(FileState& file, StoredLink& stored) noexcept {
@@ -19,7 +19,7 @@ Status decode_link(FileState& file, StoredLink& stored) noexcept {
     return stored.link.decode(file.context, file.shape(), body);
 }
 
-// A symbol table entry as the link that it stands for.
+// Makes a link of a symbol table entry.
 Status decode_symbol(LocalHeap& names, const SymbolEntry& symbol, StoredLink& stored) noexcept {
     stored.link = {};
     H5MOTE_TRY(names.name(symbol.name, stored.bytes));
@@ -42,8 +42,8 @@ Status decode_symbol_table(MessageIterator& message, GroupStorage& storage) noex
     return reader.ok() ? Status::ok : damaged_message(file.context, H5MOTE_HERE, MessageType::symbol_table);
 }
 
-// Looks for the name of a link among those that stand in dense storage: by its hash, and where that is the same by the
-// name itself.
+// Compares a name with the records of the name index of dense storage: by hash, and where the hashes are equal by the
+// name of the link itself.
 class NameCompare final : public RecordCompare {
 public:
     NameCompare(FileState& file, FractalHeap& heap, ConstBytes name, StoredLink& scratch) noexcept
@@ -79,7 +79,7 @@ H5MOTE_STEP Status find_dense(FileState& file, const DenseStorage& storage, Cons
     H5MOTE_TRY(heap.open(file, storage.heap));
     H5MOTE_TRY(index.open(file, storage.name_index));
     std::byte record[BTree2::kMaxRecordSize];
-    // The comparison that ends the search leaves the link that it found.
+    // The comparison that ends a successful search has decoded the link that was found into `link`.
     NameCompare compare(file, heap, name, link);
     return index.find(compare, {record, index.record_size()});
 }
@@ -97,7 +97,8 @@ H5MOTE_STEP Status find_symbol(FileState& file, const GroupStorage& storage, Con
     return decode_symbol(names, symbol, link);
 }
 
-// The link if it stands in the header itself; else where the group's links are.
+// Finds the link if it is a message of the group's header. Else `elsewhere` is set, and `storage` tells where the links
+// are.
 H5MOTE_STEP Status find_in_header(FileState& file, Address group, ConstBytes name, StoredLink& link,
                                   GroupStorage& storage, bool& elsewhere) noexcept {
     MessageIterator message(file, group);

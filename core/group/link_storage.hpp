@@ -19,7 +19,7 @@ struct StoredLink {
     MetadataWindow bytes;
     MetadataWindow target;
 
-    /// Lets go of the bytes.
+    /// Closes the windows; `link` is not valid afterwards.
     void close() noexcept {
         bytes.close();
         target.close();
@@ -38,11 +38,11 @@ struct GroupStorage {
     Status open(FileState& file, Address group) noexcept;
 };
 
-/// The link of that name. not_found: there is none, or the object is no group. `link` lives until the next call with
-/// it.
+/// The link of that name. not_found: there is none, or the object is no group. `link` is valid until it is passed to
+/// another call.
 H5MOTE_STEP Status find_stored_link(FileState& file, Address group, std::string_view name, StoredLink& link) noexcept;
 
-/// Walks the links of a group in the order in which they stand.
+/// Walks the links of a group in the order in which they are stored, or in another one that the storage has: can().
 class LinkCursor {
 public:
     explicit LinkCursor(FileState& file) noexcept : file_(file), message_(file, 0) {}
@@ -54,18 +54,18 @@ public:
     Status open(Address group) noexcept;
     const GroupStorage& storage() const noexcept { return storage_; }
     FileState& file() const noexcept { return file_; }
-    /// Whether it can go that way by itself.
+    /// Whether the storage itself has the links in that order, so that start() can be called with it.
     bool can(IndexOrder order, Direction direction) const noexcept;
-    /// Goes to the start (of creation order: dense storage only, if can() said so).
+    /// Goes to the start of an order for which can() is true.
     Status start(IndexOrder order, Direction direction) noexcept;
-    /// The next link. not_found at the end. `link` lives until the next call.
+    /// The next link. not_found at the end. `link` is valid until the next call.
     Status next(StoredLink& link) noexcept;
     /// The link at a position, counted in native order from the start: compact and dense storage.
     Status at(std::uint64_t position, StoredLink& link) noexcept;
     Status count(std::uint64_t& links) noexcept;
-    /// Bytes of B-trees and heaps.
+    /// Bytes of the B-trees and heaps that hold the links.
     Status storage_size(StorageSize& size) noexcept;
-    /// Lets go of blocks in the cache.
+    /// Unpins the blocks in the metadata cache that the cursor holds.
     void park() noexcept { message_.park(); }
 
 private:
@@ -77,7 +77,8 @@ private:
     Address group_ = kUndefinedAddress;
     GroupStorage storage_;
     MessageIterator message_;
-    // What only one way to keep links needs; apart, for it is most of the cursor, which stands on stacks.
+    // State that only one kind of storage needs. It is allocated by itself: cursors are on the stack, and this is most
+    // of a cursor.
     struct Symbols {
         LocalHeap names;
         GroupBTree1 tree;

@@ -77,13 +77,13 @@ void GroupContent::write(HeaderWriter& header) const noexcept {
     header.begin(MessageType::group_info, kMessageConstant);
     header.out.u16(0);
     header.end();
-    // Room for the first links, as libhdf5 estimates it by default for names of eight bytes, but for two of them.
+    // Room for the first two links, if their names have eight bytes. libhdf5 makes room for more such links by default.
     header.reserve_continuation(2 * (message_header_size(0) + 3 + 8 + header.shape.sizeof_addr));
 }
 
 #if H5MOTE_ALL_FORMATS
 
-// As libhdf5 tells them: by the messages that only groups have, then by those that datasets have.
+// Kinds of objects are told apart as in libhdf5: by the messages that only groups have, then by those of datasets.
 Status object_type(FileState& file, Address header, ObjectType& type) noexcept {
     MessageIterator message(file, header);
     bool space = false;
@@ -197,7 +197,7 @@ private:
 
 namespace {
 
-// Takes the next creation order of a group that keeps it.
+// Takes the next creation order of a group that tracks it.
 H5MOTE_STEP Status take_order(FileState& file, Address group, LinkMessage& link) noexcept {
     LinkInfoMessage info;
     MessageIterator message(file, group);
@@ -207,7 +207,8 @@ H5MOTE_STEP Status take_order(FileState& file, Address group, LinkMessage& link)
 #if H5MOTE_CREATION_ORDER
     link.order = info.max_order;
     if (link.has_order) {
-        // Before the link, after which nothing may fail. A number that is left out does no harm.
+        // The number is taken before the link is added: after that nothing may fail. A number that no link gets does no
+        // harm.
         return message.store(LinkInfoMessage::kOrderOffset, info.max_order + 1, 8, Phase::index);
     }
 #else

@@ -10,7 +10,8 @@
 
 namespace h5mote {
 
-/// Tells what kind of object stands at `header`. corrupt_file: none that exists; unsupported: a symbol-table group.
+/// Tells what kind of object has its header at `header`. corrupt_file: none that exists. unsupported: a symbol-table
+/// group, in a build that does not read all formats.
 H5MOTE_STEP Status object_type(FileState& file, Address header, ObjectType& type) noexcept;
 
 /// Writes an empty group's messages.
@@ -31,21 +32,25 @@ Status next_link(MessageIterator& message, LinkMessage& link) noexcept;
 /// Moves to the link of that name.
 Status find_link(MessageIterator& message, std::string_view name, LinkMessage& link) noexcept;
 #endif
-/// Adds a link, whose order is set here if the group tracks it. The name is free: see prepare_link(). Nothing changes
-/// when an error is returned.
+/// Adds a link. Its creation order is set here if the group tracks it. prepare_link() must have found that the name is
+/// free. When an error is returned there is no new link, but a creation order may have been used up.
 H5MOTE_STEP Status insert_link(FileState& file, Address group, LinkMessage& link) noexcept;
 
-/// Follows a path from a group to an object header. not_found; unsupported (external and user-defined links).
+/// Follows a path from a group to an object header. not_found. unsupported: the path leads to another file, or follows
+/// a user-defined link that nobody resolves. Builds that do not read all formats refuse every external or user-defined
+/// link.
 H5MOTE_STEP Status resolve(FileState& file, Address group, std::string_view path, Address& object) noexcept;
-/// Follows all but the last part of a path, which is returned in `name`: where a new link goes. invalid_argument: the
-/// path ends in nothing that can be a name.
+/// Follows all but the last part of a path, to the group that a new link goes into. The last part is returned in
+/// `name`. invalid_argument: it cannot be a name.
 Status resolve_parent(FileState& file, Address group, std::string_view path, Address& parent,
                       std::string_view& name) noexcept;
 #if H5MOTE_ALL_FORMATS
-/// unsupported: the group's links are not messages of its header, or the header is of version 1.
+/// Checks that links can be added to the group. unsupported: its links are not messages of its header, or the header is
+/// of version 1.
 H5MOTE_STEP Status check_link_storage(FileState& file, Address group) noexcept;
 #endif
-/// The same before anything is made for a new link: already_exists when the name is taken.
+/// resolve_parent(), and checks that a link of that name can be added. Call before anything is made for a new link.
+/// already_exists: the name is taken. Errors of FileState::check_writable() and check_link_storage().
 H5MOTE_STEP Status prepare_link(FileState& file, Address group, std::string_view path, Address& parent,
                                 std::string_view& name) noexcept;
 

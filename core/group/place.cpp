@@ -9,7 +9,7 @@
 namespace h5mote {
 namespace {
 
-// Links that are not hard followed in one path (libhdf5's default).
+// The most links that are not hard in one path (libhdf5's default).
 constexpr unsigned kMaxLinks = 16;
 
 bool is_absolute(std::string_view path) noexcept { return !path.empty() && path.front() == '/'; }
@@ -46,7 +46,8 @@ bool split_path(std::string_view path, std::string_view& parent, std::string_vie
     return !name.empty() && name != std::string_view(".", 1);
 }
 
-// What is left of a path; in memory of its own once a link was followed: its target, then what was left.
+// The part of a path that is still to be followed. Once a link was followed, it is in memory of its own: the target of
+// the link, then what was left of the path.
 class Place::Path {
 public:
     Path(Context& context, std::string_view path) noexcept : context_(context), rest_(path) {}
@@ -67,7 +68,7 @@ public:
             }
         }
     }
-    // Room for a target of `length` before what is left.
+    // Makes room for a link target of `length` bytes in front of what is left; the caller writes it there.
     Status prepend(std::size_t length, char*& target) noexcept {
         const std::size_t size = length + 1 + rest_.size();
         auto* data = static_cast<char*>(context_.allocate(MemoryKind::other, size));
@@ -209,7 +210,7 @@ Status Place::resolve_user_link(const StoredLink& stored, Path& path) noexcept {
             std::memset(target + length, '/', room - length);
         }
     }
-    // What is longer than it may be was not written as a whole.
+    // A target that is longer than its room was not written as a whole.
     status = status == Status::ok && length > room ? Status::invalid_argument : status;
     if (status != Status::ok) {
         return file_->context.fail(Module::group, H5MOTE_HERE, status);

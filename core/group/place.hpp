@@ -1,4 +1,4 @@
-// H5G_traverse - where a path leads, across links of every kind, mounts and files.
+// H5G (H5G_traverse) - following paths, across links of every kind, mounts and files.
 #pragma once
 
 #include "link_storage.hpp"
@@ -7,7 +7,7 @@ namespace h5mote {
 
 #if H5MOTE_ALL_FORMATS
 
-/// An object in whatever file; holds a reference to that file.
+/// An object and the file that it is in; holds a reference to that file.
 class Place {
 public:
     Place(FileState& file, Address header) noexcept : file_(&file), header_(header) { file.retain(); }
@@ -18,13 +18,13 @@ public:
     FileState& file() const noexcept { return *file_; }
     Address header() const noexcept { return header_; }
 
-    /// Goes where the path leads. not_found, with a record of the part that is missing; also after too many links that
-    /// are not hard (16), so that circles of them end.
+    /// Goes to the object that the path leads to. not_found, with a record in the error trail of the part that is
+    /// missing; also after more than 16 links that are not hard, so that circles of them end.
     H5MOTE_STEP Status follow(std::string_view path) noexcept;
-    /// The same without a record.
+    /// follow() without the record.
     H5MOTE_STEP Status look(std::string_view path) noexcept;
-    /// Goes along all of the path but its last part, which is returned in `name`. invalid_argument: it ends in nothing
-    /// that can be a name.
+    /// Follows all of the path except its last part, which is returned in `name`. invalid_argument: the last part
+    /// cannot be a name.
     Status follow_to_parent(std::string_view path, std::string_view& name) noexcept;
 
 private:
@@ -40,8 +40,8 @@ private:
 
     FileState* file_;
     Address header_;
-    unsigned links_ = 0;    // followed that are not hard
-    unsigned missing_ = 0;  // part of the path, or of what a link leads to, that is looked for
+    unsigned links_ = 0;    // links followed that are not hard
+    unsigned missing_ = 0;  // number of the part that is looked for, in the path or in the target of the last link
 };
 
 /// Takes the last part off a path: what remains leads to the parent. false: it cannot be a name.

@@ -12,14 +12,14 @@
 namespace h5mote {
 namespace {
 
-// Bytes of a file that a link takes at the very least. A visit that meets more links than the file can hold goes round
-// in circles that wrong reference counts hide.
+// The least bytes that a link takes in a file. A visit that meets more links than the file has room for goes round in
+// circles, which reference counts that are too low have hidden.
 constexpr Address kMinLinkSize = 8;
 
 // The path of the group where a visit begins.
 constexpr std::string_view kHere(".", 1);
 
-// A group whose links are being walked; they form a stack in the library's memory.
+// A group whose links are being visited. The groups on the way down form a stack, in memory from the allocator.
 struct Level {
     Level(const Group& group, IndexOrder order, Direction direction, Level* below) noexcept
         : links(group, order, direction), address(group.address()), parent(below) {}
@@ -28,8 +28,8 @@ struct Level {
     Link link;
     Address address;
     Level* parent;
-    std::size_t path_length = 0;  // of this group's path, with the '/' behind it
-    bool tracked = true;          // creation order could be had
+    std::size_t path_length = 0;  // length of this group's path, with the '/' behind it
+    bool tracked = true;          // not used
 };
 
 // Objects with more than one hard link that were met before.
@@ -40,7 +40,7 @@ public:
     AddressSet& operator=(const AddressSet&) = delete;
     ~AddressSet() { context_.release(MemoryKind::other, data_, capacity_ * sizeof(Address)); }
 
-    /// Sorted, so that looking up takes few steps; `added` is false when it was there.
+    /// Adds an address to the sorted set. `added`: false when it was there already.
     Status insert(Address address, bool& added) noexcept {
         std::size_t low = 0;
         for (std::size_t high = count_; low < high;) {
@@ -118,7 +118,7 @@ public:
         return Status::ok;
     }
     std::string_view view() const noexcept { return {text_, size_}; }
-    /// The path of a group on the way here, whose links' names begin at `length`.
+    /// The path of a group on the stack; `length` is its Level::path_length.
     std::string_view group(std::size_t length) const noexcept {
         return length == 0 ? kHere : std::string_view(text_, length - 1);
     }
@@ -187,7 +187,7 @@ private:
         file_.context.destroy(MemoryKind::other, level);
     }
 
-    // The next link of the group on top, and what it leads to.
+    // Visits the next link of the group on top of the stack, and the object that it leads to.
     Status step(Group& from) noexcept {
         Level& level = *top_;
         const Status status = level.links.next(level.link);
@@ -231,7 +231,7 @@ private:
         return group ? enter(*object) : Status::ok;
     }
 
-    // Whether it is a group, and whether other links may lead to it, too.
+    // `group`: whether the object is a group. `again`: whether other hard links may lead to it as well.
     H5MOTE_STEP static Status look(const Object& object, bool& group, bool& again) noexcept {
         ObjectInfo info;
         const Status status = object.info(info);

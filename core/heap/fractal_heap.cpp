@@ -19,7 +19,7 @@ constexpr std::uint8_t kChecksums = 2;  // flag: direct blocks have checksums
 
 bool power_of_two(Address value) noexcept { return value != 0 && (value & (value - 1)) == 0; }
 
-// Bytes of a length that may be as large as that.
+// Bytes that a length of at most `most` takes.
 unsigned width_of(std::uint64_t most) noexcept { return floor_log2(most) / 8 + 1; }
 
 }  // namespace
@@ -39,7 +39,7 @@ Status FractalHeap::open(FileState& file, Address header) noexcept {
     header_ = header;
     const FileShape shape = file.shape();
     header_size_ = 22U + 12U * shape.sizeof_size + 3U * shape.sizeof_addr + kChecksum;
-    // The length of the filters says how long the header is.
+    // The header ends with a filter pipeline message, whose length has to be known before the header can be opened.
     MetadataWindow window;
     ConstBytes prefix;
     H5MOTE_TRY(file.window(Usage::object_header, header, 9, false, window));
@@ -111,7 +111,8 @@ Status FractalHeap::facts(FractalHeapFacts& facts) noexcept {
     return decode_header(window, facts);
 }
 
-// The doubling table: rows of `width_` blocks; the first two rows have blocks of the first size, then it doubles.
+// The offset of a row in the doubling table, whose rows have `width_` blocks each. The blocks of the first two rows
+// have the starting block size; from then on the size doubles with each row.
 Address FractalHeap::row_offset(unsigned row) const noexcept {
     return row == 0 ? 0 : Address{1} << (0U + start_bits_ + width_bits_ + row - 1U);
 }
@@ -143,7 +144,7 @@ Status FractalHeap::open_indirect(const Block& block, MetadataWindow& window) no
     return check_prefix(window, kIndirect, block);
 }
 
-// The child of an indirect block in a row and column.
+// Reads the entry for the child of an indirect block in a row and column. `window` has the indirect block open.
 Status FractalHeap::entry(MetadataWindow& window, const Block& parent, unsigned row, unsigned column,
                           Block& block) noexcept {
     const FileShape shape = file_->shape();
@@ -166,13 +167,13 @@ Status FractalHeap::entry(MetadataWindow& window, const Block& parent, unsigned 
         if (row <= width_bits_) {
             return damaged(H5MOTE_HERE, parent.address);
         }
-        block.rows = row - width_bits_;  // as many as make up its size
+        block.rows = row - width_bits_;  // so many rows add up to the block's size
     }
     return Status::ok;
 }
 
-// The direct block at an offset of the address space, or the part of it that has none: then its address is undefined.
-// A visitor sees the indirect blocks that begin there.
+// Finds the direct block at an offset of the address space. Where there is none, `block` is the part of the address
+// space without blocks, and has no address. A visitor is shown the indirect blocks that begin at the offset.
 Status FractalHeap::find_block(Address offset, Block& block, BlockVisitor* visitor) noexcept {
     block = root();
     if (root_ == kUndefinedAddress || offset >= block.size) {
@@ -199,7 +200,7 @@ Status FractalHeap::find_block(Address offset, Block& block, BlockVisitor* visit
     return Status::ok;
 }
 
-// The checksum stands behind the prefix and is that of the block with zeros there.
+// The checksum follows the prefix. It is computed over the whole block, with zeros in its own place.
 Status FractalHeap::check_direct(MetadataWindow& window, const Block& block) noexcept {
     H5MOTE_TRY(check_prefix(window, kDirect, block));
     if (!checksums_ || window.verified()) {
@@ -224,7 +225,7 @@ Status FractalHeap::check_direct(MetadataWindow& window, const Block& block) noe
         done += piece.size();
     }
     if (checksum.finish() != stored) {
-        // As the cache reports it.
+        // Recorded like a wrong checksum in the metadata cache: the fuzzer needs size and address to repair checksums.
         return file_->context.fail(Module::storage, H5MOTE_HERE, Status::corrupt_file,
                                    static_cast<std::uint32_t>(block.size), block.address);
     }
@@ -310,7 +311,7 @@ public:
     WantedId(FileShape shape, BTree2Type type, std::uint64_t id) noexcept : shape_(shape), type_(type), id_(id) {}
     Status compare(ConstBytes record, int& order) noexcept override {
         HugeRecord huge;
-        (void)huge.decode(shape_, type_, record);  // as long as it must be: find_huge()
+        (void)huge.decode(shape_, type_, record);  // cannot fail: open_huge_index() has checked the record's length
         order = id_ < huge.id ? -1 : id_ > huge.id ? 1 : 0;
         return Status::ok;
     }
@@ -323,7 +324,7 @@ private:
 
 }  // namespace
 
-// Whether ids of huge objects have room to tell where they are.
+// Whether heap ids are long enough to tell where a huge object is, so that it need not be looked up in the B-tree.
 bool FractalHeap::huge_ids_direct() const noexcept {
     const FileShape shape = file_->shape();
     const unsigned place = 0U + shape.sizeof_addr + shape.sizeof_size + (filtered() ? 4U + shape.sizeof_size : 0U);
@@ -376,7 +377,8 @@ Status FractalHeap::huge(ConstBytes id, MetadataWindow& bytes) noexcept {
     return decode(record.address, record.size, record.mask, to);
 }
 
-// The length less one stands in the low bits of the first byte; where ids are long enough, in the next byte as well.
+// The object's length minus one is in the low four bits of the first byte; where ids are long enough, the next byte is
+// the low part of it.
 Status FractalHeap::tiny(ConstBytes id, MetadataWindow& bytes) noexcept {
     const bool extended = id_length_ > 18;
     std::size_t length = std::to_integer<std::size_t>(id[0] & std::byte{0x0f});
@@ -406,7 +408,7 @@ Status FractalHeap::walk(BlockVisitor& visitor) noexcept {
                                                              : walk_free_space(facts_now.free_space_manager, visitor);
 }
 
-// Every block says at which offset it stands, so that none is met twice.
+// Every block is checked to hold its own offset in the address space: no block can therefore be met at two offsets.
 Status FractalHeap::walk_blocks(BlockVisitor& visitor) noexcept {
     if (root_ == kUndefinedAddress) {
         return Status::ok;
@@ -439,6 +441,7 @@ Status FractalHeap::walk_huge(BlockVisitor& visitor) noexcept {
     return Status::ok;
 }
 
+// The header of the free space manager:
 // "FSHD" | version 0 | client | four sizes | four numbers of 2 | largest section L | sections: address O, bytes L,
 // allocated L | checksum.
 Status FractalHeap::walk_free_space(Address header, BlockVisitor& visitor) noexcept {

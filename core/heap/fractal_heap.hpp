@@ -1,9 +1,10 @@
 // H5HF - the fractal heap: links and attributes in dense storage, shared messages. Specification III.G.
 //
-// Objects have an id. A `tiny` one stands in it. A `huge` one stands in the file by itself; the id tells where, or is
-// looked up in a version 2 B-tree. All others are `managed`: they lie in an address space of their own that is cut into
-// direct blocks; indirect blocks hold the addresses of those, row by row, the blocks of each row twice as large as
-// those of the one before from the second on; rows too large for direct blocks are indirect blocks themselves.
+// An object is found by its heap id. A `tiny` object is stored in the id itself. A `huge` object has its own place in
+// the file; the id tells that place, or is looked up in a version 2 B-tree. All other objects are `managed`: they lie
+// in an address space of the heap that is cut into direct blocks. Indirect blocks hold the addresses of these, row by
+// row. The first two rows have blocks of the starting block size; from then on the blocks of each row are twice as
+// large as those of the row before. Rows whose blocks are too large for direct blocks consist of indirect blocks.
 //
 //   header    FRHP | version 0 | id length 2 | length of the filters 2 | flags 1 | largest managed object 4
 //             | next huge id L | huge objects' B-tree O | free space L | free space manager O | managed space L
@@ -23,20 +24,20 @@ namespace h5mote {
 
 #if H5MOTE_ALL_FORMATS
 
-/// What a heap says of itself.
+/// What the header of a heap tells.
 struct FractalHeapFacts {
     Address header_size = 0;
     Address free_space_manager = kUndefinedAddress;
-    Address managed_space = 0;  ///< of the address space
-    Address allocated = 0;      ///< in direct blocks
-    Address free_space = 0;     ///< in direct blocks
-    std::uint64_t managed = 0;  ///< objects
-    std::uint64_t huge = 0;     ///< objects
+    Address managed_space = 0;  ///< bytes of the address space
+    Address allocated = 0;      ///< bytes of the address space that direct blocks take
+    Address free_space = 0;     ///< free bytes in direct blocks
+    std::uint64_t managed = 0;  ///< number of managed objects
+    std::uint64_t huge = 0;     ///< number of huge objects
     Address huge_bytes = 0;
-    std::uint64_t tiny = 0;  ///< objects
+    std::uint64_t tiny = 0;  ///< number of tiny objects
     Address tiny_bytes = 0;
-    std::uint64_t largest_managed = 0;  ///< bytes
-    std::uint64_t rows = 0;             ///< of the root block; 0: it is a direct block
+    std::uint64_t largest_managed = 0;  ///< most bytes of a managed object
+    std::uint64_t rows = 0;             ///< rows of the root block; 0: it is a direct block
 };
 
 class FractalHeap {
@@ -48,28 +49,30 @@ public:
 
     /// Reads the header. corrupt_file, io_error.
     Status open(FileState& file, Address header) noexcept;
-    /// Gives up what is held between two calls: the last filtered block.
+    /// Releases the memory that is kept between two calls: the last filtered block, decoded.
     void close() noexcept;
 
     /// Bytes of an id.
     unsigned id_length() const noexcept { return id_length_; }
-    /// The bytes of an object. Of one that stands in the file as it is no copy is made. corrupt_file, io_error,
-    /// out_of_memory, unsupported: a filter is missing.
+    /// The bytes of the object with that id, in a window. Only tiny and filtered objects are copied into memory; the
+    /// window shows all others as they are in the file. corrupt_file, io_error, out_of_memory, unsupported: a filter is
+    /// missing.
     Status object(ConstBytes id, MetadataWindow& bytes) noexcept;
 
     Status facts(FractalHeapFacts& facts) noexcept;
-    /// Shows all blocks, the B-tree of huge objects, the objects in it, the free space manager.
+    /// Shows to `visitor` the header, all blocks, the B-tree of huge objects, these objects, and the free space
+    /// manager.
     Status walk(BlockVisitor& visitor) noexcept;
 
 private:
-    // A block of managed objects.
+    // A direct or indirect block.
     struct Block {
         Address address = kUndefinedAddress;
         Address size = 0;    // in the address space
         Address offset = 0;  // in the address space
         Address stored = 0;  // bytes in the file; differs from size when filtered
         std::uint32_t mask = 0;
-        unsigned rows = 0;  // of an indirect block; 0: a direct one
+        unsigned rows = 0;  // rows of an indirect block; 0: a direct block
     };
 
     Status open_header(MetadataWindow& window) noexcept;
@@ -96,9 +99,9 @@ private:
     Address row_size(unsigned row) const noexcept { return Address{1} << row_bits(row); }
     Address row_offset(unsigned row) const noexcept;
     unsigned offset_width() const noexcept { return (heap_bits_ + 7U) / 8U; }
-    // Of a direct block, without its checksum, and of an indirect one.
+    // Bytes before the contents of a block; a direct block's checksum, if it has one, is not included.
     std::size_t prefix_size() const noexcept { return 5U + file_->shape().sizeof_addr + offset_width(); }
-    // Rows of direct blocks in an indirect one that has so many.
+    // The most rows of an indirect block that consist of direct blocks; the rows behind them are indirect blocks.
     unsigned direct_rows() const noexcept { return direct_bits_ - start_bits_ + 2U; }
     std::size_t direct_entry_size() const noexcept {
         return std::size_t{file_->shape().sizeof_addr} + (filtered() ? file_->shape().sizeof_size + 4U : 0U);
@@ -126,8 +129,8 @@ private:
     std::uint8_t heap_bits_ = 0;
     std::uint8_t length_width_ = 0;
     bool checksums_ = false;
-    MetadataWindow decoded_;  // the last filtered block
-    Address decoded_from_ = kUndefinedAddress;
+    MetadataWindow decoded_;                    // the last filtered direct block, decoded ...
+    Address decoded_from_ = kUndefinedAddress;  // ... and its address in the file
 };
 
 #endif

@@ -19,8 +19,8 @@ Status GlobalHeap::damaged(SourcePlace place, Address collection) noexcept {
     return file_.context.fail(Module::heap, place, Status::corrupt_file, 0, collection);
 }
 
-// How long a collection is says its header. That is read first: with as much behind it as libhdf5 makes collections
-// long unless their objects are, where the file goes on so far.
+// The length of a collection is in its header, which is read first. The first read takes kUsualSize bytes, if the file
+// has so many: libhdf5 gives a collection this size unless an object needs more, so that it is read at once.
 Status GlobalHeap::open(Address collection, MetadataWindow& window) noexcept {
     if (collection != collection_) {
         ConstBytes bytes;
@@ -47,7 +47,8 @@ Status GlobalHeap::open(Address collection, MetadataWindow& window) noexcept {
     return Status::ok;
 }
 
-// Free space says its size with its header, and may be too short for one.
+// The size of an object does not include its header. That of free space does, and free space may be too short to have a
+// header: it then has no size of its own.
 Status GlobalHeap::load(MetadataWindow& window, Address at, Object& object) noexcept {
     object = {at, size_ - at, size_ - at, 0};
     if (size_ - at < object_header_size()) {
@@ -65,7 +66,7 @@ Status GlobalHeap::load(MetadataWindow& window, Address at, Object& object) noex
     return sound ? Status::ok : damaged(H5MOTE_HERE, collection_);
 }
 
-// From one object on to another; not_found.
+// Looks for an object among those that begin in [from, to). not_found.
 Status GlobalHeap::find(MetadataWindow& window, std::uint32_t index, Address from, Address to,
                         Object& object) noexcept {
     while (from < to) {

@@ -3,8 +3,9 @@
 //   collection  "GCOL" | version 1 | 0 3 | size of the collection, with this L | objects
 //   object      index 2 | reference count 2 | 0 4 | size L | data, padded to a multiple of 8
 //
-// Index 0 is the free space that ends a collection. Objects stand in any order; where the last one was found is kept,
-// so that those asked for in the order in which they were written are found at once.
+// Index 0 is the free space that ends a collection. Objects stand in any order. The place of the last object that was
+// found is remembered and the search goes on from there, so that objects that are asked for in the order in which they
+// were written are found at once.
 #pragma once
 
 #include "file_state.hpp"
@@ -20,23 +21,23 @@ public:
     /// The bytes of object `index` of the collection at `collection`, in a window: no copy. corrupt_file: no such
     /// collection or object. io_error, out_of_memory.
     Status object(Address collection, std::uint32_t index, MetadataWindow& bytes) noexcept;
-    /// The same for an id as it stands in variable-length data: address O | index 4.
+    /// The object that a heap id in variable-length data names: collection address O | index 4.
     Status object(ConstBytes id, MetadataWindow& bytes) noexcept;
-    /// Bytes of the collection, and of the free space in it.
+    /// The bytes of the collection, and of the free space in it. Errors of object().
     Status facts(Address collection, Address& size, Address& free_space) noexcept;
 
 private:
     struct Object {
-        Address at = 0;     // of its header, within the collection
-        Address size = 0;   // of its data
-        Address space = 0;  // with its header and padding
+        Address at = 0;     // offset of its header in the collection
+        Address size = 0;   // bytes of its data
+        Address space = 0;  // bytes with its header and padding
         std::uint32_t index = 0;
     };
 
     Status open(Address collection, MetadataWindow& window) noexcept;
     Status load(MetadataWindow& window, Address at, Object& object) noexcept;
     Status find(MetadataWindow& window, std::uint32_t index, Address from, Address to, Object& object) noexcept;
-    // Both headers are as long, rounded up to 8.
+    // The headers of collections and of objects are equally long: 8 bytes and a size, rounded up to 8.
     std::size_t object_header_size() const noexcept { return (15U + file_.shape().sizeof_size) & ~7U; }
     Address first() const noexcept { return object_header_size(); }
     Status damaged(SourcePlace place, Address collection) noexcept;

@@ -18,7 +18,7 @@ Status LocalHeap::damaged(SourcePlace place) noexcept {
     return file_->context.fail(Module::heap, place, Status::corrupt_file, 0, header_);
 }
 
-// Rounded up to 8.
+// The bytes that the header takes in the file: rounded up to 8.
 Address LocalHeap::header_size() const noexcept {
     return (8U + 2U * file_->shape().sizeof_size + file_->shape().sizeof_addr + 7U) & ~7U;
 }
@@ -57,7 +57,8 @@ Status LocalHeap::compare(Address offset, ConstBytes name, int& order) noexcept 
         ConstBytes piece;
         H5MOTE_TRY(window.peek(offset + done, piece));
         for (std::size_t i = 0; i < piece.size(); ++i, ++done) {
-            // The terminator comes before any other byte, also before the end of `name`, if that has bytes left.
+            // The end of `name` counts as a zero byte, like the terminator. Where both are zero but `name` goes on, it
+            // is the greater.
             const int mine = done < name.size() ? std::to_integer<int>(name[done]) : 0;
             const int its = std::to_integer<int>(piece[i]);
             if (mine != its || its == 0) {
@@ -128,7 +129,7 @@ Status LocalHeap::free_space(Address& bytes) noexcept {
         const Address next = file_->shape().read_size(reader);
         const Address size = file_->shape().read_size(reader);
         bytes += size;
-        // Blocks do not overlap: a list without end soon exceeds the segment.
+        // Free blocks do not overlap, so that a list with a loop soon exceeds the segment.
         if (size < 2U * width || !within(at, size, data_size_) || bytes > data_size_) {
             return damaged(H5MOTE_HERE);
         }

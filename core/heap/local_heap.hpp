@@ -4,7 +4,7 @@
 //            | address of the data segment O
 //   segment  names, each with a terminator, and free blocks: offset of the next one L (1: none) | size L
 //
-// A segment of any size is looked into piece by piece. Nothing is held between two calls, but in a search.
+// A data segment of any size is read piece by piece. Nothing stays pinned between two calls, except during a search.
 #pragma once
 
 #include "block_visitor.hpp"
@@ -20,23 +20,26 @@ public:
     /// Reads the header. corrupt_file, io_error.
     Status open(FileState& file, Address header) noexcept;
 
-    /// Sign of `name` - (the name at `offset`). corrupt_file: there is none, or it does not end in the segment.
+    /// `order`: the sign of `name` minus the name at `offset`, compared as bytes. corrupt_file: there is no name, or it
+    /// does not end within the segment.
     Status compare(Address offset, ConstBytes name, int& order) noexcept override;
-    /// Holds the segment for many calls of compare(), until end_search(). Errors of open().
+    /// Keeps the segment open for many calls of compare(), until end_search(). Errors of open().
     Status begin_search() noexcept { return open_data(searched_); }
     void end_search() noexcept { searched_.close(); }
-    /// Length of the name at `offset`, without its terminator. Errors as above.
+    /// Length of the name at `offset`, without its terminator. Errors of compare().
     Status length(Address offset, std::size_t& bytes) noexcept;
-    /// The name at `offset`, without its terminator: its length, and as much of it as fits in `to`. Errors as above.
+    /// The name at `offset`, without its terminator: its length, and as much of it as fits in `to`. Errors of
+    /// compare().
     Status copy(Address offset, Bytes to, std::size_t& length) noexcept;
-    /// The name at `offset` in a window of its own: exactly its bytes. Errors as above, out_of_memory.
+    /// Opens `window` for the bytes of the name at `offset`, without its terminator. Errors of compare(),
+    /// out_of_memory.
     Status name(Address offset, MetadataWindow& window) noexcept;
 
     Address header_size() const noexcept;
     Address data_size() const noexcept { return data_size_; }
     /// Bytes in free blocks.
     Status free_space(Address& bytes) noexcept;
-    /// Shows header and data segment.
+    /// Shows the header and the data segment to `visitor`.
     Status walk(BlockVisitor& visitor) noexcept;
 
 private:

@@ -1,4 +1,4 @@
-// What walks over the blocks of a structure: to add up its bytes, to find blocks that overlap.
+// H5B H5B2 H5HF H5HL - the visitor that is shown the blocks of a B-tree or heap: to add up bytes, to find overlaps.
 #pragma once
 
 #include <h5mote/address.hpp>
@@ -23,7 +23,7 @@ enum class BlockKind : std::uint8_t {
     free_space_sections,
 };
 
-/// Is shown every block of a structure once. Anything but ok ends the walk, which then returns it.
+/// Is called once for every block of a structure. When block() returns anything but ok, the walk ends and returns that.
 class BlockVisitor {
 public:
     virtual Status block(BlockKind kind, Address address, Address size) noexcept = 0;
@@ -33,7 +33,7 @@ protected:
     ~BlockVisitor() = default;
 };
 
-/// Adds up.
+/// Counts the blocks and adds up their bytes.
 class BlockSum final : public BlockVisitor {
 public:
     Status block(BlockKind, Address, Address size) noexcept override {

@@ -17,7 +17,7 @@ std::size_t BTree1::entry_offset(unsigned i) const noexcept {
     return BTree1Node::prefix_size(file_->shape()) + std::size_t{i} * (key_size_ + file_->shape().sizeof_addr);
 }
 
-// One more key than children.
+// A node has one more key than children.
 std::size_t BTree1::node_size() const noexcept { return entry_offset(width_) + key_size_; }
 
 Status BTree1::open_node(Address address, unsigned level, MetadataWindow& window, BTree1Node& node) noexcept {
@@ -46,7 +46,8 @@ Status BTree1::descend(MetadataWindow& window, unsigned& index) noexcept {
     for (;;) {
         BTree1Node node;
         H5MOTE_TRY(open_node(address, level, window, node));
-        // The first child whose range does not end before what is wanted. A range of names includes its end.
+        // Binary search for the first child whose range does not end before the wanted key. A range of names includes
+        // its end, a range of chunks does not.
         unsigned from = 0;
         unsigned to = node.entries;
         while (from < to) {
@@ -104,7 +105,7 @@ Status BTree1::neighbour(bool right, Address& address, unsigned level, std::uint
         return Status::not_found;
     }
     H5MOTE_TRY(open_node(next, level, window, node));
-    // Every node has one predecessor, the outermost has none: no walk comes to the same node again.
+    // As sibling pointers match, every node has one predecessor and the first has none: no walk meets a node twice.
     if ((right ? node.left : node.right) != address) {
         return damaged(H5MOTE_HERE, next);
     }
@@ -242,8 +243,8 @@ void ChunkBTree1::open(FileState& file, Address root, unsigned rank, const std::
     chunk_ = chunk;
 }
 
-// The key that ends the last node differs from that of a chunk in the coordinate behind the last dimension, by which
-// it may be all that lies between two chunks: it is compared as well.
+// A key has one coordinate more than the dataset has dimensions, which is 0 in the key of a chunk. In the key that ends
+// the last node it may be the only one that differs from the last chunk's key, so that it is compared as well.
 Status ChunkBTree1::compare_key(ConstBytes key, int& order) noexcept {
     order = 0;
     for (unsigned i = 0; i <= rank_ && order == 0; ++i) {

@@ -1,8 +1,8 @@
 // H5B - the version 1 B-tree: links of old groups, chunks of old datasets. Specification III.A.1, III.B.
 //
-// The tree is only read. It is descended from the root, where the level must fall by one at each step; entries in order
-// are found along the leaves' sibling pointers, each of which must be answered by one back, so that no file makes the
-// walk endless. Nothing is held between two calls: a cursor is a few numbers.
+// The tree is only read. A search descends from the root; the level must fall by one at each step. An iteration follows
+// the leaves' sibling pointers; each of them must be matched by one that points back, so that no file makes the walk
+// endless. No block stays pinned between two calls: a cursor is a few numbers.
 #pragma once
 
 #include "block_visitor.hpp"
@@ -26,22 +26,22 @@ protected:
     BTree1(std::uint8_t type) noexcept : type_(type) {}
 
     void set(FileState& file, Address root, unsigned half_width, unsigned key_size) noexcept;
-    // The node at `address`; `level` is what it must have, or kAnyLevel.
+    // Opens the node at `address`. corrupt_file: its level is not `level`, unless that is kAnyLevel.
     static constexpr unsigned kAnyLevel = 256;
     Status open_node(Address address, unsigned level, MetadataWindow& window, BTree1Node& node) noexcept;
     Status child(MetadataWindow& window, unsigned i, Address& address) noexcept;
     Status key(MetadataWindow& window, unsigned i, ConstBytes& bytes) noexcept;
-    // The outermost node of a level.
+    // The first, or else the last, node of a level.
     Status edge(bool first, unsigned level, Address& address, std::uint32_t& entries) noexcept;
-    // The neighbour of a node in the same level; not_found at the end.
+    // Replaces `address` by the node's right or left sibling. not_found: the node is the last one of its level.
     Status neighbour(bool right, Address& address, unsigned level, std::uint32_t& entries) noexcept;
     Status damaged(SourcePlace place, Address address) noexcept {
         return file_->context.fail(Module::index, place, Status::corrupt_file, 0, address);
     }
-    // The leaf, and the child of it, whose range holds what is wanted: key(i) <= wanted < key(i + 1); of groups
-    // key(i) < wanted <= key(i + 1). not_found.
+    // Opens the leaf that has a child whose key range holds the wanted key, and returns the child's index. The range of
+    // chunks is key(i) <= wanted < key(i + 1), that of groups key(i) < wanted <= key(i + 1). not_found: there is none.
     Status descend(MetadataWindow& window, unsigned& index) noexcept;
-    // Sign of wanted - key(i).
+    // Compares the key that the derived class looks for with `key`: the sign of (wanted - key).
     virtual Status compare_key(ConstBytes key, int& order) noexcept = 0;
     ~BTree1() = default;
 
@@ -56,10 +56,10 @@ protected:
     std::uint8_t type_;
 };
 
-/// Names of symbols, which stand elsewhere: in the local heap.
+/// The names of symbols. A symbol holds only an offset: its name is in the group's local heap (LocalHeap).
 class SymbolNames {
 public:
-    /// Sign of `name` - (the name at `offset`), as bytes.
+    /// The sign of `name` minus the name at `offset`, both compared as bytes.
     virtual Status compare(Address offset, ConstBytes name, int& order) noexcept = 0;
 
 protected:
@@ -83,9 +83,9 @@ public:
         bool started = false;
         Address leaf = kUndefinedAddress;
         Address node = kUndefinedAddress;  // symbol table node
-        std::uint32_t child = 0;           // of the leaf: entries before (backwards: from) this one are done
-        std::uint32_t entries = 0;         // of the leaf
-        std::uint32_t symbol = 0;          // the same in the symbol table node
+        std::uint32_t child = 0;           // entries of the leaf before (backwards: from) this one were visited
+        std::uint32_t entries = 0;         // number of entries of the leaf
+        std::uint32_t symbol = 0;          // as `child`, but in the symbol table node
     };
     /// The next symbol. not_found at the end, corrupt_file, io_error.
     Status next(Cursor& cursor, SymbolEntry& symbol) noexcept;
@@ -104,10 +104,10 @@ class ChunkBTree1 final : public BTree1 {
 public:
     ChunkBTree1() noexcept : BTree1(BTree1Node::kChunks) {}
 
-    /// Reads nothing yet. `chunk` are the sizes of a chunk in elements, `rank` numbers, borrowed.
+    /// Reads nothing yet. `chunk`: the dimensions of a chunk in elements, `rank` numbers, borrowed.
     void open(FileState& file, Address root, unsigned rank, const std::uint64_t* chunk) noexcept;
-    /// Where the chunk at those chunk coordinates (offset / size of a chunk) stands; its address is undefined when it
-    /// does not exist. corrupt_file, io_error.
+    /// The location of the chunk with the chunk coordinates `scaled`: its offset in elements divided by the dimensions
+    /// of a chunk, `rank` numbers. The address is undefined when the chunk does not exist. corrupt_file, io_error.
     Status find(const std::uint64_t* scaled, ChunkLocation& location) noexcept;
 
     /// Where an iteration stands; starts before the first chunk.

@@ -15,7 +15,7 @@ constexpr std::uint32_t kInternal = 0x4e495442U;  // "BTIN"
 constexpr std::size_t kPrefix = 6;                // signature, version, type
 constexpr std::size_t kChecksum = 4;
 
-// Bytes of a count that may be as large as that.
+// Bytes that a count of at most `most` takes.
 std::uint8_t width_of(std::uint64_t most) noexcept { return static_cast<std::uint8_t>(floor_log2(most) / 8 + 1); }
 
 }  // namespace
@@ -73,7 +73,7 @@ Status BTree2::open(FileState& file, Address header) noexcept {
     if (!level(depth_, top) || root_records_ > top.most) {
         return damaged(H5MOTE_HERE, header);
     }
-    // More than the file has room for would be counted through for ever.
+    // More records than the file has room for would make an iteration over positions practically endless.
     if (records_ > file.space.end() / record_size_ || (depth_ == 0 && records_ != root_records_)) {
         return damaged(H5MOTE_HERE, header);
     }
@@ -156,7 +156,7 @@ Status BTree2::find(RecordCompare& compare, Bytes record, std::uint64_t* index) 
                 found = order == 0;
             }
         }
-        // What is below the children before, and the records between them.
+        // The records that come before: those below the children passed, and this node's own between the children.
         Node below;
         for (unsigned i = 0; index != nullptr && node.depth != 0 && i < to + (found ? 1U : 0U); ++i) {
             H5MOTE_TRY(child(node, window, i, below));
@@ -208,8 +208,8 @@ Status BTree2::record(std::uint64_t index, Bytes record) noexcept {
     return Status::ok;
 }
 
-// Level by level: the nodes of a level are found by the positions of their records, between which there is one record
-// of a level above.
+// Walks level by level, the leaves first. The nodes of a level are found by the positions of their records: between two
+// neighbours lies exactly one record, which belongs to a level above.
 Status BTree2::walk(BlockVisitor& visitor) noexcept {
     const std::size_t header = kPrefix + 12U + file_->shape().sizeof_addr + file_->shape().sizeof_size + kChecksum;
     H5MOTE_TRY(visitor.block(BlockKind::btree2_header, address_, header));
@@ -228,7 +228,7 @@ Status BTree2::walk(BlockVisitor& visitor) noexcept {
                 }
                 node = below;
             }
-            // Nodes do not overlap.
+            // Nodes do not overlap: more than the file has room for can only be nodes that are met again.
             if (node_size_ > room) {
                 return damaged(H5MOTE_HERE, node.address);
             }

@@ -6,9 +6,10 @@
 //   internal  BTIN | 0 | type | records | child pointers, one more: address O | records in the child w1
 //             | records below the child w2, only if it is internal itself | checksum
 //
-// w1 and w2 are as wide as the most records that a leaf, a subtree can have. Nodes end where their checksum does; the
-// rest of their space is not looked at. The tree is only read; a record is found by comparing, or by its position with
-// the counts beside the pointers, so that a cursor is one number and goes both ways.
+// w1 is the width of a number that counts the records of a full leaf, w2 that of a number that counts the records of a
+// full subtree of the child's depth. The checksum follows the last record or pointer of a node; the rest of the node's
+// space is not read. The tree is only read. A record is found by comparing, or by its position with the counts beside
+// the pointers: a cursor is therefore one number, and goes both ways.
 #pragma once
 
 #include "block_visitor.hpp"
@@ -19,10 +20,10 @@ namespace h5mote {
 
 #if H5MOTE_ALL_FORMATS
 
-/// Where records lie as to what is wanted.
+/// Compares the records of a tree with the one that a search looks for.
 class RecordCompare {
 public:
-    /// Sign of (what is wanted) - `record`: negative when it comes before the record.
+    /// `order`: the sign of (the wanted record - `record`), negative when the wanted one comes before `record`.
     virtual Status compare(ConstBytes record, int& order) noexcept = 0;
 
 protected:
@@ -35,7 +36,7 @@ public:
     /// Longest record: a filtered chunk of the highest rank.
     static constexpr std::size_t kMaxRecordSize = 8 + 8 + 4 + 8 * 32;
 
-    /// Reads the header. corrupt_file, io_error, unsupported (records longer than any that are defined).
+    /// Reads the header. corrupt_file (also: records longer than any that are defined), io_error.
     Status open(FileState& file, Address header) noexcept;
     BTree2Type type() const noexcept { return type_; }
     /// Bytes of a record, at most kMaxRecordSize.
@@ -48,34 +49,35 @@ public:
     /// The record for which `compare` says 0: its bytes, and its position if asked for. `record` has room for
     /// record_size() bytes. not_found, corrupt_file, io_error, or what `compare` returned.
     Status find(RecordCompare& compare, Bytes record, std::uint64_t* index = nullptr) noexcept;
-    /// The record at a position, 0 to size() - 1, in the order of the tree. Neighbours are found fast, forward and
-    /// backward. not_found beyond the end, corrupt_file, io_error.
+    /// The record at a position, 0 to size() - 1, in the order of the tree. The leaf of the last call is remembered, so
+    /// that its other records are found fast. not_found beyond the end, corrupt_file, io_error.
     Status record(std::uint64_t index, Bytes record) noexcept;
 
-    /// Shows header and nodes.
+    /// Shows the header and all nodes to `visitor`.
     Status walk(BlockVisitor& visitor) noexcept;
 
 private:
-    // A node, as its parent or the header names it.
+    // A node as the pointer to it, in its parent or in the header, describes it.
     struct Node {
         Address address = kUndefinedAddress;
         std::uint64_t total = 0;    // records in it and below
-        std::uint64_t first = 0;    // position of its first record, or that of what is below its first child
+        std::uint64_t first = 0;    // position in the tree of the first record in it or below
         std::uint32_t records = 0;  // in the node itself
         std::uint16_t depth = 0;    // 0 for leaves
     };
-    // What follows from the depth of a node.
+    // Limits of a node that follow from its depth.
     struct Level {
         std::uint64_t most_below = 0;  // records in a full node and below
         std::uint32_t most = 0;        // records in a full node
-        std::uint8_t total_width = 0;  // of the count of records below, beside a pointer to such a node; 0 for leaves
+        std::uint8_t total_width = 0;  // bytes of w2 in a pointer to such a node; 0 for leaves, which have no w2
     };
 
     bool level(unsigned depth, Level& of) const noexcept;
     Status open_node(const Node& node, MetadataWindow& window) noexcept;
     Status record_at(MetadataWindow& window, unsigned i, ConstBytes& record) noexcept;
     Status child(const Node& node, MetadataWindow& window, unsigned i, Node& child) noexcept;
-    // Towards the record at a position: the child below which it is, or its number among the node's `own`.
+    // One step down to the record at position `index`. Either `below` is the child that has it and `own` is kNone, or
+    // `own` is the record's number in `node` itself.
     static constexpr unsigned kNone = ~0U;
     Status step(const Node& node, MetadataWindow& window, std::uint64_t index, Node& below, unsigned& own) noexcept;
     Node root() const noexcept { return {root_, records_, 0, root_records_, depth_}; }
@@ -88,7 +90,7 @@ private:
     Address address_ = kUndefinedAddress;
     Address root_ = kUndefinedAddress;
     std::uint64_t records_ = 0;
-    Node leaf_;  // where record() was last
+    Node leaf_;  // the leaf that record() read last
     std::uint32_t node_size_ = 0;
     std::uint32_t leaf_records_ = 0;  // in a full leaf
     std::uint16_t record_size_ = 0;

@@ -1,4 +1,4 @@
-// H5FA H5EA - where elements of a chunk index stand side by side, for reading arrays whose blocks have any size.
+// H5FA H5EA - a run of neighbouring elements in a chunk index's array, for reading arrays whose blocks have any size.
 #pragma once
 
 #include "chunk_element.hpp"
@@ -10,14 +10,14 @@ namespace h5mote {
 
 /// Elements of an array that stand side by side in one block of the file.
 struct ElementBlock {
-    Address address = kUndefinedAddress;  ///< of the block, checksum included; undefined: no element was ever set
-    Address size = 0;                     ///< bytes of the block
-    Address offset = 0;                   ///< of the first element in it
-    Address first = 0;                    ///< number of that element
-    Address count = 0;                    ///< elements
+    Address address = kUndefinedAddress;  ///< of the block; undefined: none of the elements was ever set
+    Address size = 0;                     ///< bytes of the block, checksum included
+    Address offset = 0;                   ///< offset in the block of the first element
+    Address first = 0;                    ///< index in the array of the first element
+    Address count = 0;                    ///< number of elements
 
     bool holds(Address index) const noexcept { return index >= first && index - first < count; }
-    /// Element `index`, which it holds, from the block in `window`.
+    /// Loads element `index`, for which holds() is true, from the block that `window` has open.
     Status load(MetadataWindow& window, const ChunkElementFormat& element, Address index,
                 ChunkLocation& location) const noexcept {
         ConstBytes bytes;
@@ -27,7 +27,7 @@ struct ElementBlock {
     }
 };
 
-/// Element `index` of a block that exists.
+/// Opens a block whose address is defined, and loads element `index`, for which holds() is true.
 inline Status load_element(FileState& file, const ElementBlock& block, const ChunkElementFormat& element, Address index,
                            ChunkLocation& location) noexcept {
     MetadataWindow window;

@@ -124,7 +124,7 @@ void ExtensibleArray::add_stat(CacheEntry& header, std::size_t field, std::uint6
     MetadataCache::mark_dirty(header, at, phase_of(header));
 }
 
-// busy: the block has moved so that it can be changed, but for want of room in the cache it was written since.
+// busy: the block had been moved so that it could be changed, but to make room the cache has written it since.
 Status ExtensibleArray::allow_change(const CacheEntry& block, std::size_t from) noexcept {
     if (block.address() == address_) {
         return file_->allow_change(block, from);
@@ -178,14 +178,14 @@ Status ExtensibleArray::follow(CacheEntry& holder, std::size_t pointer, bool cre
         if (create) {
             hold_back(holder, pointer, *block);
         }
-        // Pages move with their data block, and only when one of them changes.
+        // A data block with pages is moved only when one of its pages changes: move_pages().
         return create && wanted.space == wanted.size && !file_->one_write(*block, 0) ? move(holder, pointer, *block)
                                                                                      : Status::ok;
     }
     return create ? make(holder, pointer, wanted, block) : Status::ok;
 }
 
-// Gives a block that is about to change a new place. The old one stays until the pointer to the new one is durable.
+// Moves a block that is about to change. The old space is not used again before the pointer to the new one is durable.
 Status ExtensibleArray::move(CacheEntry& holder, std::size_t pointer, CacheEntry& block) noexcept {
     const Address from = block.address();
     Address to = 0;
@@ -197,8 +197,8 @@ Status ExtensibleArray::move(CacheEntry& holder, std::size_t pointer, CacheEntry
     return Status::ok;
 }
 
-// The same for a data block with its pages, of which `page` changes and is returned. That one is copied last: should
-// the cache have to commit for room meanwhile, it is not among what counts as live afterwards.
+// Moves a data block with its pages; `page`, which is about to change, is returned in `block`. It is copied last: if
+// the cache has to commit for room meanwhile, the copies made before count as live afterwards, but this one is fresh.
 Status ExtensibleArray::move_pages(const Position& at, CacheEntry& holder, std::size_t pointer, std::uint32_t page,
                                    Pinned& block) noexcept {
     const Block whole = data_block(at);
@@ -235,8 +235,8 @@ void ExtensibleArray::set_pointer(CacheEntry& holder, std::size_t pointer, Addre
     MetadataCache::mark_dirty(holder, pointer, phase_of(holder));
 }
 
-// A block that nothing on the storage points to yet is written before the header counts what is now set in it: what
-// points to it must wait for the header.
+// A fresh block may be written before the header counts the elements that are now set in it. The pointer to the block
+// must therefore wait for the header: libhdf5 takes elements that the header does not count for missing.
 void ExtensibleArray::hold_back(CacheEntry& holder, std::size_t pointer, const CacheEntry& block) noexcept {
     if (phase_ == Phase::element && block.fresh()) {
         MetadataCache::mark_dirty(holder, pointer, phase_of(holder));
@@ -264,7 +264,7 @@ std::uint32_t ExtensibleArray::reach(Address index) const noexcept {
     return unit - (at.element & (unit - 1));
 }
 
-// libhdf5 makes the index block together with the first element.
+// The index block may be missing: libhdf5 makes it together with the first element.
 Status ExtensibleArray::protect_index_block(bool create, Pinned& block) noexcept {
     const Block wanted = index_block();
     if (create) {
@@ -282,7 +282,7 @@ Status ExtensibleArray::protect_index_block(bool create, Pinned& block) noexcept
     return load_le<std::uint32_t>(block->at(0)) == kIndexBlock ? Status::ok : damaged(H5MOTE_HERE, index_block_);
 }
 
-// Where the index block has the address of the data block of an element, or of its super block.
+// The offset in the index block of the address of an element's data block, or, if there is one, of its super block.
 std::size_t ExtensibleArray::pointer_offset(const Position& at) const noexcept {
     const std::uint32_t number = at.super_block < direct_super_blocks()
                                      ? data_blocks_before(at.super_block) + at.data_block
@@ -390,7 +390,7 @@ Status ExtensibleArray::locate_page(const Position& at, CacheEntry& super, std::
 
 #if H5MOTE_ALL_FORMATS
 
-// Other writers make blocks of any size: they are looked into, not held.
+// Other writers make blocks of any size. They are read through a window: the cache may have no room for a whole one.
 Status ExtensibleArray::find(Address index, ChunkLocation& location) noexcept {
     location = ChunkLocation{};
     ElementBlock block;
@@ -417,7 +417,8 @@ Status ExtensibleArray::find(Address index, ChunkLocation& location) noexcept {
 
 #endif
 
-// From an element that is not set, the number of elements that are not set for want of a block; at least one.
+// `index` is not set: tells how many elements from it on are not set because the block for them is missing; at least
+// one.
 Status ExtensibleArray::missing_from(Address index, std::uint64_t& count) noexcept {
     count = 1;
     if (index < parameters_.index_block_elements) {
@@ -450,7 +451,7 @@ Status ExtensibleArray::next(Address& index, ChunkLocation& location) noexcept {
     return Status::not_found;
 }
 
-// Also before make_place(), so that set() has nothing left to ask.
+// make_place() calls this as well, so that the set() that follows is not refused because of the header.
 Status ExtensibleArray::begin_change(Address end, Phase phase, Pinned& header) noexcept {
     phase_ = phase;
     H5MOTE_TRY(protect_header(header));
@@ -468,7 +469,7 @@ Status ExtensibleArray::make_place(Address index, Phase phase) noexcept {
 
 Status ExtensibleArray::set(Address index, const ChunkLocation& location, Address stride, std::uint32_t count,
                             Phase phase) noexcept {
-    // The header first: making room for it later could commit a block before it has its element.
+    // The header is pinned first: to make room for it later, the cache could commit a block that lacks the element.
     Pinned header;
     H5MOTE_TRY(begin_change(index + count, phase, header));
     Pinned block;
@@ -504,7 +505,7 @@ Status ExtensibleArray::cover(Address index) noexcept {
     return Status::ok;
 }
 
-// ---- giving all of it up -----------------------------------------------------------------------------------------
+// ---- giving up the array -----------------------------------------------------------------------------------------
 
 Status ExtensibleArray::data_block_address(const Position& at, Address& data, Address& super) noexcept {
     data = super = kUndefinedAddress;
@@ -528,7 +529,7 @@ Status ExtensibleArray::dispose_chunks(Disposal& disposal, Address first, Addres
     return Status::ok;
 }
 
-// What is pointed to goes before what points to it, which is still needed to find it.
+// Each block is given up before the block that points to it, without which it could not be found.
 Status ExtensibleArray::dispose(Disposal& disposal, Address chunk_bytes) noexcept {
     if (index_block_ != kUndefinedAddress) {
         const unsigned super_blocks = 1U + parameters_.max_bits - floor_log2(parameters_.data_block_min_elements);

@@ -6,16 +6,19 @@
 // their length double in turn, so that both grow with the square root of the array. A data block longer than a page is
 // followed by pages, each with a checksum of its own; the super block has a bit for each that was written.
 //
-// A change that one sector does not hold, up to the checksum, is made in a copy, and the pointer to that switched: most
-// pages straddle two sectors.
+// A write that covers more than one sector, from the changed bytes to the checksum at the block's end, could be torn by
+// a power cut. Such a change is made in a copy of the block, and one write then switches the pointer to the copy. This
+// is common: most pages straddle two sectors.
 //
 //   header       EAHD | 0 | client | element size | max bits | index elements | min data block elements
 //                | min super block pointers | page bits | super blocks: number, bytes | data blocks: number, bytes
 //                | highest index set + 1 | elements realized | index block address | checksum
-//   index block  EAIB | 0 | client | header address | elements | data block addresses | super block addresses |
-//   checksum super block  EASB | 0 | client | header address | offset | page bits of each data block | data block
-//   addresses | checksum data block   EADB | 0 | client | header address | offset | elements (without pages) | checksum
-//   | pages page         elements | checksum
+//   index block  EAIB | 0 | client | header address | elements | data block addresses | super block addresses
+//                | checksum
+//   super block  EASB | 0 | client | header address | offset | page bits of each data block | data block addresses
+//                | checksum
+//   data block   EADB | 0 | client | header address | offset | elements (without pages) | checksum | pages
+//   page         elements | checksum
 #pragma once
 
 #include "checked.hpp"
@@ -29,72 +32,80 @@ namespace h5mote {
 
 class ExtensibleArray {
 public:
-    /// Creates header and index block, which nothing points to yet.
+    /// Creates the header and the index block; nothing points to the header, at `address`, yet. `size_width`: see
+    /// ChunkElementFormat.
     H5MOTE_STEP Status create(FileState& file, const ExtensibleArrayParameters& parameters, std::uint8_t size_width,
                               Address& address) noexcept;
     H5MOTE_STEP Status open(FileState& file, Address address, std::uint8_t size_width) noexcept;
 
-    /// Where chunk `index` stands; an undefined address when it was never set.
+    /// The location of chunk `index`; its address is undefined when it was never set. no_space: the array can hold no
+    /// such index.
     Status find(Address index, ChunkLocation& location) noexcept;
     /// The first element from `index` on that is set. not_found: there is none.
     Status next(Address& index, ChunkLocation& location) noexcept;
-    /// Makes the block that element `index` goes into, for set(), which then takes no more space.
+    /// Creates the block for element `index`, or moves it if the change could be torn, so that set() of this element
+    /// afterwards takes no more space.
     H5MOTE_STEP Status make_place(Address index, Phase phase) noexcept;
     /// Sets `count` elements from `index` on, at most reach(index), the addresses `stride` bytes apart. Blocks are made
     /// as needed. no_space when the array can hold no such index.
-    /// `phase`: when what exists already may be written: Phase::index, Phase::prepared, or for a chunk within the
-    /// dataset's extent Phase::element. libhdf5 takes elements that the header does not count for missing.
+    /// `phase`: when changed blocks may be written that the storage leads to already: Phase::index, Phase::prepared, or
+    /// for a chunk within the dataset's extent Phase::element. The header then reaches the storage before the element:
+    /// libhdf5 takes elements that the header does not count for missing.
     H5MOTE_STEP Status set(Address index, const ChunkLocation& location, Address stride, std::uint32_t count,
                            Phase phase = Phase::index) noexcept;
-    /// Gives up all blocks of the array and every chunk in it: `chunk_bytes` each, or as many as the element says where
-    /// those are filtered.
+    /// Gives up all blocks of the array, and every chunk in it if `disposal` takes chunks. The space of a chunk is
+    /// `chunk_bytes`, or, if chunks are filtered, the size that its element tells.
     H5MOTE_STEP Status dispose(Disposal& disposal, Address chunk_bytes) noexcept;
-    /// For an element that is set already and about to be used: the header counts up to it, without which libhdf5 takes
-    /// the element for missing. A power cut may have kept the element and lost the header.
+    /// Call before a chunk whose element is set already is used: makes the header count the element, which libhdf5
+    /// takes for missing otherwise. A power cut may have kept the element and lost the change of the header.
     Status cover(Address index) noexcept;
     Address index_block_address() const noexcept { return index_block_; }
-    /// Elements from `index` to the end of its block or page, this one included: what one set() reaches.
+    /// The number of elements from `index` on, itself included, up to the end of its block or page: one set() can set
+    /// so many.
     std::uint32_t reach(Address index) const noexcept;
 
 #if H5MOTE_ALL_FORMATS
-    /// Whether one write holds any change of the header, which cannot move: every block names it.
+    /// Whether every change of the header is one atomic write. The header cannot be moved to make it so, because every
+    /// block holds its address.
     bool switches_at_once() const noexcept;
     const ChunkElementFormat& element() const noexcept { return element_; }
-    /// The block that holds element `index`, for reading; when it was never made, all elements that are missing with
-    /// it. Works for blocks of any size. not_found: beyond what the array can hold. corrupt_file, io_error.
+    /// The block or page that holds element `index`, for reading. If it was never made, `block` has no address, and
+    /// tells which elements are missing with it. Works for blocks of any size. not_found: beyond what the array can
+    /// hold. corrupt_file, io_error.
     Status block_of(Address index, ElementBlock& block) noexcept;
-    /// Number of the highest element ever set, plus one; and bytes of all blocks.
+    /// `elements`: the index of the highest element ever set, plus one. `bytes`: of the header and all blocks.
     Status facts(std::uint64_t& elements, std::uint64_t& bytes) noexcept;
 #endif
 
 private:
-    // Position of an element: which super block, which data block of it, which element of that.
+    // The position of an element that is not in the index block.
     struct Position {
-        unsigned super_block;      // counted from the first data block on
+        unsigned super_block;      // those below direct_super_blocks() are part of the index block
         std::uint32_t data_block;  // within the super block
         std::uint32_t element;     // within the data block
         std::uint32_t elements;    // of the data block
     };
 
-    // A block to be found or made.
+    // A block that is to be found or made.
     struct Block {
         std::uint32_t signature;
-        Address first;           // index of its first element, without those of the index block
+        Address first;           // index of its first element, not counting the elements of the index block
         std::size_t size;        // bytes of the block itself
         std::size_t space;       // bytes with the pages that follow it
-        std::size_t stats;       // where the header counts blocks of this kind
-        std::size_t contents;    // offset of what is undefined at first: elements, then addresses
-        std::uint32_t elements;  // in the block itself
-        std::uint32_t realized;  // in the block and its pages
+        std::size_t stats;       // statistic of the header that counts blocks of this kind
+        std::size_t contents;    // offset of the elements and addresses, which are undefined in a new block
+        std::uint32_t elements;  // number of elements in the block itself
+        std::uint32_t realized;  // number of elements in the block and its pages
     };
 
-    // Finds the block that holds an element and pins it; with `create` for a change. Without it a missing block gives
-    // an empty Pinned. over_budget: the cache does not hold the blocks on the way at once.
+    // Pins the block or page that holds an element, which is at `offset` in it. With `create` the element is about to
+    // change: missing blocks are made, and blocks whose change could be torn are moved. Without `create` a missing
+    // block gives an empty Pinned. over_budget: the cache cannot hold all blocks on the way at once.
     H5MOTE_STEP Status locate(Address index, bool create, Pinned& block, std::size_t& offset) noexcept;
-    // The same once. busy: the cache had to write a block on the way, which has to move again.
+    // One attempt of locate(). busy: to make room, the cache wrote a block that had moved and has to move again.
     H5MOTE_STEP Status walk(Address index, bool create, Pinned& block, std::size_t& offset) noexcept;
-    // The block that has the address of an element's data block, and where; empty if there is none. `holder` comes as
-    // the index block.
+    // Finds the address of an element's data block: at offset `pointer` of `holder`, which is the index block at first,
+    // and the super block afterwards if that has the address; empty if there is no such super block.
     Status find_pointer(const Position& at, bool create, Pinned& holder, std::size_t& pointer) noexcept;
     Status data_block_address(const Position& at, Address& data, Address& super) noexcept;
     Status dispose_chunks(Disposal& disposal, Address first, Address count, Address chunk_bytes) noexcept;
@@ -110,7 +121,8 @@ private:
         return at.elements > page_elements() ? at.elements >> parameters_.page_bits : 0;
     }
 
-    // Pins the block that a pointer in `holder` names, made first if it is undefined and `create` is set.
+    // Pins the block whose address is at offset `pointer` of `holder`. With `create` the block is about to change: it
+    // is made if the address is undefined, and moved if the change could be torn.
     Status follow(CacheEntry& holder, std::size_t pointer, bool create, const Block& wanted, Pinned& block) noexcept;
     H5MOTE_STEP Status make(CacheEntry& holder, std::size_t pointer, const Block& wanted, Pinned& block) noexcept;
     Status allow_change(const CacheEntry& block, std::size_t from) noexcept;
@@ -135,20 +147,21 @@ private:
     Status damaged(SourcePlace place, Address address) noexcept {
         return file_->context.fail(Module::index, place, Status::corrupt_file, 0, address);
     }
-    // When a block that set() changes is written: the header, which counts elements, before them.
+    // The phase in which a changed block is written. The header comes before elements that it has to count first.
     Phase phase_of(const CacheEntry& block) const noexcept {
         return phase_ == Phase::element && block.address() == address_ ? Phase::index : phase_;
     }
     void add_stat(CacheEntry& header, std::size_t field, std::uint64_t amount) noexcept;
-    // Number of the highest element ever set, plus one.
+    // The index of the highest element ever set, plus one.
     std::uint64_t highest(CacheEntry& header) const noexcept;
-    // Comes before elements up to `end` are set: pins the header. unsupported: it cannot be changed in order.
+    // Call before elements below `end` are set: pins the header. unsupported: the header has to count more elements,
+    // but a change of it could be torn.
     Status begin_change(Address end, Phase phase, Pinned& header) noexcept;
     void count_to(CacheEntry& header, Address end) noexcept;
 
     unsigned addr_size() const noexcept { return element_.shape.sizeof_addr; }
     unsigned offset_width() const noexcept { return (parameters_.max_bits + 7U) / 8U; }
-    std::size_t prefix_size() const noexcept { return 6U + addr_size(); }  // up to and with the header's address
+    std::size_t prefix_size() const noexcept { return 6U + addr_size(); }  // up to the header's address, included
     std::size_t block_prefix_size() const noexcept { return prefix_size() + offset_width(); }
     std::size_t header_size() const noexcept { return 12U + 6U * element_.shape.sizeof_size + addr_size() + 4U; }
     std::uint32_t page_elements() const noexcept { return 1U << parameters_.page_bits; }
@@ -161,7 +174,7 @@ private:
     Address index_block_ = kUndefinedAddress;
     ChunkElementFormat element_;
     ExtensibleArrayParameters parameters_;
-    Phase phase_ = Phase::index;  // of what set() changes
+    Phase phase_ = Phase::index;  // of the blocks that set() or make_place() is changing
 };
 
 }  // namespace h5mote

@@ -7,14 +7,16 @@
 
 namespace h5mote {
 
-// Statistics in the header, as multiples of the width of a size: number and bytes of the blocks of a kind.
+// The fields of the header's statistics, counted from kStatsOffset on; each has sizeof_size bytes. Super blocks and
+// data blocks have two fields each: their number, then their bytes.
 inline constexpr std::size_t kSuperBlockStats = 0;
 inline constexpr std::size_t kDataBlockStats = 2;
 inline constexpr std::size_t kHighestSet = 4;
 inline constexpr std::size_t kRealized = 5;
 inline constexpr std::size_t kStatsOffset = 12;
 
-// Data blocks of super block u and of all before it; elements of one of its data blocks as a multiple of the shortest.
+// The number of data blocks of super block u, and of all super blocks before it. Each data block of super block u has
+// 2^length_shift(u) times as many elements as the shortest data blocks of the array.
 constexpr std::uint32_t data_blocks(unsigned u) noexcept { return 1U << (u / 2); }
 constexpr std::uint32_t data_blocks_before(unsigned u) noexcept {
     return u % 2 == 0 ? 2 * (data_blocks(u) - 1) : 3 * data_blocks(u) - 2;

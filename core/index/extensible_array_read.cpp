@@ -1,5 +1,5 @@
-// H5EA - what blocks of any size take, also those that the metadata cache has no room for: they are looked into, not
-// held. Other writers make them.
+// H5EA - reading extensible arrays with blocks of any size, as other writers make them. They are read through windows,
+// because the metadata cache may have no room for a whole block.
 #include "extensible_array.hpp"
 #include "extensible_array_layout.hpp"
 

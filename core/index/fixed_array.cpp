@@ -129,7 +129,8 @@ Status FixedArray::walk(std::uint64_t index, bool create, Pinned& block, std::si
     return Status::ok;
 }
 
-// Whether what the change of an element writes, up to a checksum, can be torn by a power cut.
+// Whether the data block has to be moved because a power cut could tear the write of a changed element, or of the
+// page's bit, up to the checksum.
 bool FixedArray::must_move(CacheEntry& data, std::uint64_t index) noexcept {
     if (data.fresh() || data_block_space() > kMostMoved) {
         return false;
@@ -147,7 +148,8 @@ bool FixedArray::must_move(CacheEntry& data, std::uint64_t index) noexcept {
     return !(cached && cached->fresh()) && !file_->one_write(address + page.element, address + page.size);
 }
 
-// Gives the data block a new place with all its pages. The old one stays until the pointer to the new one is durable.
+// Moves the data block with all its pages. The old space is not used again before the pointer to the new one is
+// durable.
 Status FixedArray::move(CacheEntry& header, Pinned& data) noexcept {
     const std::uint64_t from = data->address();
     const std::uint64_t space = data_block_space();
@@ -191,7 +193,7 @@ FixedArray::Page FixedArray::page_of(std::uint64_t index) const noexcept {
     Page page{};
     page.number = index >> page_bits_;
     const std::uint64_t full = std::uint64_t{1} << page_bits_;
-    // The last page is as long as what is left.
+    // The last page has only as many elements as are left.
     page.elements = page.number + 1 == pages() ? elements_ - page.number * full : full;
     page.offset = page.number * (full * element_.size() + kChecksum);
     page.size = static_cast<std::size_t>(page.elements * element_.size() + kChecksum);
@@ -231,7 +233,7 @@ Status FixedArray::locate_page(CacheEntry& data, std::uint64_t index, bool creat
 
 #if H5MOTE_ALL_FORMATS
 
-// Other writers make blocks of any size: they are looked into, not held.
+// Other writers make blocks of any size. They are read through a window: the cache may have no room for a whole one.
 Status FixedArray::find(std::uint64_t index, ChunkLocation& location) noexcept {
     location = ChunkLocation{};
     ElementBlock block;

@@ -14,25 +14,26 @@ namespace h5mote {
 
 class FixedArray {
 public:
-    /// Creates the header, which nothing points to yet; the data block comes with the first element.
+    /// Creates the header, which nothing points to yet. The data block is made when the first element is set.
     Status create(FileState& file, std::uint64_t elements, std::uint8_t page_bits, std::uint8_t size_width,
                   std::uint64_t& address) noexcept;
     Status open(FileState& file, std::uint64_t address, std::uint8_t size_width) noexcept;
     Status find(std::uint64_t index, ChunkLocation& location) noexcept;
     Status set(std::uint64_t index, const ChunkLocation& location) noexcept;
 
-    /// Gives up all blocks of the array and every chunk in it, as ExtensibleArray::dispose().
+    /// Gives up all blocks of the array and every chunk in it, as ExtensibleArray::dispose() does.
     Status dispose(Disposal& disposal, Address chunk_bytes) noexcept;
 
-    /// Elements of the array.
+    /// The number of elements of the array.
     std::uint64_t size() const noexcept { return elements_; }
 #if H5MOTE_ALL_FORMATS
-    /// As ExtensibleArray::switches_at_once().
+    /// Whether every change of the header is one atomic write, as ExtensibleArray::switches_at_once().
     bool switches_at_once() const noexcept;
     const ChunkElementFormat& element() const noexcept { return element_; }
-    /// The block that holds element `index`, for reading. Works for blocks of any size. corrupt_file, io_error.
+    /// The block or page that holds element `index`, for reading, without an address if it was never made. Works for
+    /// blocks of any size. corrupt_file, io_error.
     Status block_of(std::uint64_t index, ElementBlock& block) noexcept;
-    /// Bytes of header and data block.
+    /// Bytes of the header and of the data block with its pages, if that exists.
     Status space(std::uint64_t& bytes) noexcept;
 #endif
 
@@ -41,9 +42,9 @@ private:
     struct Page {
         std::uint64_t number;
         std::uint64_t elements;
-        std::uint64_t offset;  // behind the data block
+        std::uint64_t offset;  // from the end of the data block to the page
         std::size_t size;
-        std::size_t element;  // where the element stands in it
+        std::size_t element;  // offset of the element in the page
         std::byte mask() const noexcept { return static_cast<std::byte>(0x80U >> (number % 8)); }
     };
 
@@ -59,10 +60,11 @@ private:
     }
     Status make_data_block(CacheEntry& header, Pinned& data) noexcept;
 
-    // A larger one is changed where it is: moving it would take too long.
+    // The most bytes of a data block with its pages that is moved to be changed. A larger one is changed in place:
+    // moving it would take too long.
     static constexpr std::uint64_t kMostMoved = 65536;
 
-    // An array is smaller than the file it is in, which keeps the sums below from overflowing.
+    // An array has to fit in its file. The limit on its elements keeps the sums below from overflowing.
     bool sound() const noexcept { return page_bits_ > 0 && page_bits_ < 32 && elements_ < (std::uint64_t{1} << 48); }
     std::uint64_t pages() const noexcept {
         const std::uint64_t page = std::uint64_t{1} << page_bits_;

@@ -24,7 +24,7 @@ H5MOTE_READS_POISONED Arena::Arena(Bytes buffer) noexcept : base_(buffer.data())
         size = size < kEnd ? size : kEnd;
     }
     capacity_ = static_cast<std::uint32_t>(size & ~(kArenaGranule - 1));
-    poison::allow(base_, capacity_);  // whatever an arena before this one said
+    poison::allow(base_, capacity_);  // an earlier arena in this buffer may have forbidden parts of it
     ::new (static_cast<void*>(base_)) FreeBlock{capacity_, kEnd};
     first_ = 0;
     poison::forbid(base_, capacity_);
@@ -38,7 +38,7 @@ H5MOTE_READS_POISONED Arena::FreeBlock& Arena::at(std::uint32_t offset) const no
     return *reinterpret_cast<FreeBlock*>(base_ + offset);
 }
 
-// Takes [offset, offset + size) out of the free block that `link` leads to; what is left of it stays free.
+// Takes [offset, offset + size) out of the free block at `*link`; the rest of the block, before and behind, stays free.
 H5MOTE_READS_POISONED void Arena::take(std::uint32_t* link, std::uint32_t offset, std::uint32_t size) noexcept {
     const FreeBlock block = at(*link);
     const std::uint32_t end = offset + size;
@@ -179,7 +179,7 @@ H5MOTE_READS_POISONED std::size_t Arena::largest_free() const noexcept {
 H5MOTE_READS_POISONED bool Arena::check() const noexcept {
     const poison::Walk walk;
     std::uint32_t free_bytes = 0;
-    std::uint32_t floor = 0;  // where the next free block may begin at the earliest: not next to the one before
+    std::uint32_t floor = 0;  // lowest offset of the next free block: adjacent free blocks would have been joined
     for (std::uint32_t offset = first_; offset != kEnd; offset = at(offset).next) {
         if (offset % kArenaGranule != 0 || offset >= capacity_ || offset < floor) {
             return false;

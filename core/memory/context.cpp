@@ -6,7 +6,8 @@ void* Context::allocate_spare(MemoryKind kind, std::size_t size) noexcept {
     constexpr std::size_t kAlignment = 8;
     void* memory = accounts_.take(kind, size);
     if (memory == nullptr) {
-        // What stays is placed as if nothing lay idle: else it would come to lie behind small blocks that leave holes.
+        // Empty the free lists before placing a block that stays (all kinds but `other`): placed behind idle blocks, it
+        // would leave holes once these are given back.
         if (kind != MemoryKind::other) {
             (void)accounts_.drain(allocator_);
         }
@@ -45,7 +46,8 @@ void Context::release(MemoryKind kind, void* memory, std::size_t size) noexcept 
         return;
     }
     accounts_.kinds[static_cast<std::size_t>(kind)].now -= size;
-    // Without an open file nothing lies idle: what the last file gives back when it closes empties the lists.
+    // Nothing is kept idle while no file is open. The last file leaves the list of open files before it releases its
+    // memory, so that its blocks empty the free lists here.
     if (open_files_.empty()) {
         (void)accounts_.drain(allocator_);
     } else if (accounts_.give(allocator_, kind, memory, size)) {
@@ -72,11 +74,11 @@ void Context::garbage_collect() noexcept {
     for (Reclaimer* each = reclaimers_.front(); each != nullptr; each = reclaimers_.next(*each)) {
         each->reclaim();
     }
-    (void)accounts_.drain(allocator_);  // and what the caches have just given to the lists
+    (void)accounts_.drain(allocator_);  // includes what the reclaimers have just put on the free lists
 }
 
 MemoryReport Context::memory_report() const noexcept {
-    const LibraryLock lock(const_cast<Context*>(this));  // also who only asks takes the lock
+    const LibraryLock lock(const_cast<Context*>(this));  // needed for reading the numbers, too
     MemoryReport report;
     report.total = allocator_.usage();
     for (std::size_t i = 0; i < kMemoryKinds; ++i) {

@@ -1,4 +1,4 @@
-// What the arena tells tools that watch memory: which of its bytes nobody may touch.
+// Tells memory checkers which bytes nobody may touch: those of an arena that are free, and idle blocks on free lists.
 //
 // AddressSanitizer and valgrind know malloc; an arena is one large block to them, inside which they see nothing. So the
 // arena says of every byte whether it is in use. Without such a tool all of this is empty.
@@ -14,7 +14,7 @@
 #include <sanitizer/asan_interface.h>
 #endif
 
-// For the functions that keep their lists inside of free blocks, which everybody else must leave alone.
+// Marks the functions that read and write lists inside free blocks, which are forbidden to all other code.
 #if H5MOTE_POISON && !H5MOTE_VALGRIND
 #define H5MOTE_READS_POISONED __attribute__((no_sanitize("address")))
 #else
@@ -32,7 +32,8 @@ inline void forbid([[maybe_unused]] void* memory, [[maybe_unused]] std::size_t s
 #endif
 }
 
-/// It is in use; its contents are undefined. Bytes behind it that fill up its last 8 stay forbidden.
+/// [memory, memory + size) is in use from now on; its contents are undefined. The bytes behind it that round the block
+/// up to a multiple of 8 stay forbidden.
 inline void allow([[maybe_unused]] void* memory, [[maybe_unused]] std::size_t size) noexcept {
 #if H5MOTE_POISON && H5MOTE_VALGRIND
     VALGRIND_MAKE_MEM_UNDEFINED(memory, size);
@@ -41,8 +42,8 @@ inline void allow([[maybe_unused]] void* memory, [[maybe_unused]] std::size_t si
 #endif
 }
 
-/// While it lives, valgrind reports nothing: the arena walks its free blocks. The sanitizer is told by
-/// H5MOTE_READS_POISONED.
+/// As long as a Walk exists valgrind reports no errors, because the code under it walks lists inside free blocks. For
+/// AddressSanitizer the functions are marked with H5MOTE_READS_POISONED instead.
 class Walk {
 public:
     Walk() noexcept {

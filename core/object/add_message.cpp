@@ -5,7 +5,7 @@
 namespace h5mote {
 namespace {
 
-// A place in a header, found by walking it.
+// A place in a header that a walk over its messages has found.
 struct Place {
     Pinned block;
     std::size_t header = 0;  // offset of the message header in the block
@@ -18,12 +18,12 @@ struct Place {
     }
 };
 
-// Whether a body of `need` bytes can replace one of `size`: exactly, or leaving a null message.
+// Whether a body of `need` bytes can replace one of `size`: exactly, or with enough left over for a null message.
 bool fits(std::size_t need, std::size_t size, std::size_t header_size) noexcept {
     return need == size || need + header_size <= size;
 }
 
-// Messages that may move to another block: nothing remembers where they stand.
+// Whether the message may be moved to another block: nothing else remembers the places of these messages.
 bool movable(MessageIterator& message) noexcept {
     switch (message.type()) {
         case MessageType::link:
@@ -51,7 +51,7 @@ public:
         }
         header_ = header;
         H5MOTE_TRY(survey(header));
-        // Another place stays, where the header can be continued some day.
+        // Keep one place free for a continuation message: without it the header could not grow any more.
         if (!link_.block && !moved_.block) {
             return file_.context.fail(Module::object, H5MOTE_HERE, Status::unsupported, 1, header);
         }
@@ -66,9 +66,10 @@ public:
         return add_block();
     }
 
-    // The message at hand becomes the new one. Where it and null space after it leave no room, the new one stands in a
-    // new block, to which the block of the old one leads: by its continuation message, or by one in the old one's
-    // place. Either way the block of the old one is all that changes among what the header has.
+    // Replaces the message `old`. If the new message does not fit in its place and the null space behind it, the new
+    // one goes into a new block. The continuation message that leads there takes the place of the one that the old
+    // message's block has, which moves into the new block, or else the place of the old message. Either way, only the
+    // old message's block changes among those that the header has already.
     Status replace(MessageIterator& old) noexcept {
         H5MOTE_TRY(old.hold());
         header_ = old.address();
@@ -77,7 +78,7 @@ public:
         H5MOTE_TRY(survey_block());
         const std::size_t after = room_.block ? room_.size : link_.size;
         const bool linked = static_cast<bool>(moved_.block);
-        // What is secured has one holder.
+        // secure_change() needs to be the only holder of the block.
         room_.block.reset();
         moved_.block.reset();
         if (fits(size_, after, header_size())) {
@@ -101,7 +102,7 @@ private:
     Status secure(Place& place) noexcept {
         return secure_change(file_, header_, place.block, place.header, Phase::object);
     }
-    // The continuation message (`moved_`) together with another message of its block.
+    // Secures the continuation message (`moved_`) together with another message of the same block.
     Status secure_both(MessageIterator& other) noexcept {
         const std::size_t begin = other.offset();
         H5MOTE_TRY(other.secure(moved_.header < begin - header_size() ? moved_.header : begin - header_size()));
@@ -111,14 +112,14 @@ private:
     }
     std::size_t continuation_size() const noexcept { return continuation_body(file_.shape()); }
 
-    // One walk finds: room for the message itself (`room_`), the last null message that can become the continuation
-    // (`link_`, in the message's own room if that is large enough), and, failing that, a message, or some that stand
-    // side by side, that can be moved away to make one.
+    // One walk finds room for the message itself (`room_`), and the last null message that can become a continuation
+    // message (`link_`; the same null message if it has room for both). Where no null message can become one, the walk
+    // finds a message, or several side by side, that can be moved to a new block to make room for one (`moved_`).
     H5MOTE_STEP Status survey(Address header) noexcept {
         MessageIterator message(file_, header);
         Status status;
-        std::size_t run = 0;  // where neighbours that can be moved begin and end
-        std::size_t run_end = 0;
+        std::size_t run = 0;      // where movable messages side by side begin ...
+        std::size_t run_end = 0;  // ... and end
         unsigned run_block = 0;
         while ((status = message.next()) == Status::ok) {
             H5MOTE_TRY(message.hold());
@@ -126,7 +127,7 @@ private:
             blocks_ = message.blocks();
             const std::size_t size = message.body().size();
             if (message.type() == MessageType::null) {
-                // What is left over has to serve as a continuation as it is.
+                // A null message can serve for both: what is left over must fit a continuation message.
                 if (size_ + header_size() <= size &&
                     fits(continuation_size(), size - size_ - header_size(), header_size())) {
                     room_.set(message);
@@ -134,8 +135,9 @@ private:
                     return Status::ok;
                 }
                 if (fits(continuation_size(), size, header_size())) {
-                    // The last one: blocks that continue each other in turn are a chain, however many there are.
-                    // Several continuations in one block would be a queue, which only so many readers have room for.
+                    // The last null message is taken, so that each block continues in the next one: a chain of any
+                    // length. Several continuation messages in one block would be a queue, for which readers have
+                    // little room.
                     if (link_.block && !room_.block && fits(size_, link_.size, header_size())) {
                         room_ = static_cast<Place&&>(link_);
                     }
@@ -161,8 +163,8 @@ private:
         return status == Status::not_found ? Status::ok : status;
     }
 
-    // Looks around in the block of the message that is replaced (`link_`): for null space that follows it (`room_`:
-    // what both are together), and for the message that continues the header elsewhere (`moved_`).
+    // Searches the block of the message that is replaced (`link_`) for a null message directly behind it (`room_`, with
+    // the size of both together), and for a continuation message (`moved_`).
     H5MOTE_STEP Status survey_block() noexcept {
         MessageIterator message(file_, header_);
         const Address block = link_.block->address();
@@ -183,20 +185,20 @@ private:
         return status == Status::not_found ? Status::ok : status;
     }
 
-    // Comes before secure() where a message is added: it may stand for one that was removed from another block of the
-    // header, or need one that was added there, and is not on the storage without those changes.
+    // Call before secure() when a message is added. The message may replace one that was removed from another block of
+    // the header, or need one that was added there: it must not reach the storage before those changes.
     H5MOTE_STEP Status order_addition(Place& place) noexcept {
         if (file_.is_atomic()) {
             return Status::ok;
         }
         CacheEntry& changed = *place.block;
         const bool moves = !file_.one_write(changed, place.header);
-        unsigned others = changed.fresh() ? 0 : 1;  // changed live blocks, of which one may lead to this one
+        unsigned others = changed.fresh() ? 0 : 1;  // changed live blocks; one of them may lead to this block
         const CacheEntry* last = &changed;
         MessageIterator message(file_, header_);
         Status status;
         while ((status = message.next()) == Status::ok) {
-            // A block that is looked at through a window was not changed.
+            // A block that is walked through a window is not in the cache: it has no changes.
             CacheEntry* const block = message.block() ? &*message.block() : nullptr;
             if (block == nullptr || block == &changed || block == last || !block->dirty() || block->fresh()) {
                 continue;
@@ -210,13 +212,13 @@ private:
         if (status != Status::not_found) {
             return status;
         }
-        // A fresh block, or one that moves, appears with the live one that leads to it. Which that is, and what waits
-        // for it, is not known here.
+        // A fresh block, or one that moves, appears with the live block that leads to it. As it is not known here which
+        // block that is and which others wait for it, everything that was changed so far is written first.
         return (changed.fresh() || moves) && others > 1 ? file_.order() : Status::ok;
     }
 
-    // Replaces what stands at a place by a message of `size` bytes; what is left over becomes a null message. The
-    // caller has written the body or does so next.
+    // Writes the header of a message of `size` bytes at a place; bytes that are left over become a null message. The
+    // body is the caller's task.
     void carve(Place& place, MessageType type, std::size_t size, std::uint8_t flags, std::uint16_t order) noexcept {
         Writer writer(place.block->image().subspan(place.header));
         write_message_header(writer, header_flags_, type, size, flags, order);
@@ -235,8 +237,9 @@ private:
         content_.write(writer);
     }
 
-    // A new block: the moved message if one must make room, the new message, and null space for the next ones.
-    // `beside`: a message in the block of the moved one that the caller changes, too.
+    // Adds a continuation block. It holds the messages that had to make room for the continuation message, if any, then
+    // the new message, then null space for later ones. `beside`: a message in the block of `moved_` that the caller
+    // changes as well.
     H5MOTE_STEP Status add_block(MessageIterator* beside = nullptr) noexcept {
         const bool move = !link_.block;
         const std::size_t moved = move ? header_size() + moved_.size : 0;
@@ -257,7 +260,7 @@ private:
             discard_fresh_block(file_, fresh);
             return status;
         }
-        // That may have written the new block, but nothing leads there yet.
+        // To make room the cache may have committed and written the new block, but nothing leads to it yet.
         MetadataCache::set_fresh(*block);
         fill(*block, move);
         MetadataCache::mark_dirty(*block, 0, Phase::object);

@@ -134,7 +134,7 @@ Status MessageIterator::next() noexcept {
     }
 #if H5MOTE_ALL_FORMATS
     if (!block_ && size_ <= MetadataWindow::kWindow) {
-        // So that body() has it.
+        // The body is loaded into the window here, so that body() finds it there.
         H5MOTE_TRY(window_.view(body_, size_, head));
     }
 #endif
@@ -240,12 +240,12 @@ Status find_continuation(MessageIterator& message, Address block) noexcept {
                : status;
 }
 
-// Gives a block another place, to which `continuation` leads. What had to wait before the block is written has to
-// before that is.
+// Moves a block and changes `continuation`, the message that leads to it. That message waits for everything that the
+// block had to wait for: it is written in the later of the two phases.
 Status move_block(MessageIterator& continuation, CacheEntry& block, Phase phase) noexcept {
     FileState& file = continuation.file();
     if (block.waits()) {
-        // At its new place it would appear with the block that leads there, before what it waits for.
+        // At its new place the block would appear with the block that leads there, before the blocks that it waits for.
         H5MOTE_TRY(file.order());
     }
     const Address old = block.address();
@@ -259,8 +259,8 @@ Status move_block(MessageIterator& continuation, CacheEntry& block, Phase phase)
     return Status::ok;
 }
 
-// Where the last message of a block ends whose messages begin at `at`: a gap may follow, as far as `end`. Beyond `end`
-// when the block is damaged.
+// The offset at which the last message of a block ends; its messages begin at `at`. A gap may follow, up to `end`. The
+// result is beyond `end` when the block is damaged.
 std::size_t end_of_messages(CacheEntry& block, std::size_t at, std::size_t end, std::size_t head) noexcept {
     while (at + head <= end) {
         at += head + load_le<std::uint16_t>(block.at(at + 1));
@@ -268,12 +268,12 @@ std::size_t end_of_messages(CacheEntry& block, std::size_t at, std::size_t end, 
     return at;
 }
 
-// Bytes of a first block that holds nothing but one continuation message.
+// The size of a first block that holds nothing but one continuation message.
 std::size_t cut_size(const FileState& file, const HeaderPrefix& prefix) noexcept {
     return prefix.size + message_header_size(prefix.flags) + continuation_body(file.shape()) + kHeaderChecksumSize;
 }
 
-// Whether a first block lies so that not even those bytes can be switched in one write.
+// Whether a first block is too short to be cut to cut_size(), or even then not within one atomic unit of the storage.
 bool cannot_switch(FileState& file, CacheEntry& first) noexcept {
     HeaderPrefix prefix;
     if (prefix.decode(file.context, first.image()) != Status::ok) {
@@ -283,7 +283,8 @@ bool cannot_switch(FileState& file, CacheEntry& first) noexcept {
     return cut > first.size() || !file.space.in_one_unit(first.address(), std::uint64_t{first.address()} + cut);
 }
 
-// Moves the messages of a first block into a continuation block, and says where byte `from` is now.
+// Moves the messages of a first block into a continuation block, which `block` is afterwards. `from` becomes the offset
+// of the same byte there.
 Status cut_first_block(FileState& file, Pinned& block, std::size_t& from, Phase phase) noexcept {
     HeaderPrefix prefix;
     H5MOTE_TRY(prefix.decode(file.context, block->image()));
@@ -300,8 +301,8 @@ Status cut_first_block(FileState& file, Pinned& block, std::size_t& from, Phase 
     if (cannot_switch(file, *block)) {
         return file.context.unsupported(Module::object, H5MOTE_HERE, Feature::ordered_writing);
     }
-    // What is there becomes the continuation block, at another place and with a shorter prefix. The first block is made
-    // anew, so that there need not be room for all of it twice.
+    // The block in the cache becomes the continuation block, at another address and with a shorter prefix. The short
+    // first block is made anew, so that the cache needs no room for the whole block twice.
     const Phase last = block->dirty() && block->phase() > phase ? block->phase() : phase;
     Address to = 0;
     H5MOTE_TRY(file.space.allocate(Usage::object_header, narrow(size), to));
@@ -320,7 +321,8 @@ Status cut_first_block(FileState& file, Pinned& block, std::size_t& from, Phase 
     MetadataCache::mark_dirty(*first, 0, last);
     store_le<std::uint32_t>(block->at(0), kContinuationSignature);
     std::memmove(block->at(kContinuationPrefix), block->at(prefix.size), used - prefix.size);
-    // Behind the messages, where the prefix was longer, is one more null message, or a gap too small for one.
+    // The prefix of a first block is longer. These bytes are now behind the messages, as a null message, or as a gap if
+    // they are too few for one.
     const std::size_t free = kContinuationPrefix + used - prefix.size;
     std::memset(block->at(free), 0, end - free);
     if (end - free >= head) {
@@ -334,11 +336,11 @@ Status cut_first_block(FileState& file, Pinned& block, std::size_t& from, Phase 
 
 }  // namespace
 
-// Each round gives one more block a place that nothing on the storage leads to: the block itself if what leads to it
-// can be switched, else the one before it in the chain. A cache that holds too few of them writes what has moved before
-// the next one has, and would do so for ever.
+// Each round moves one more block to a place that nothing on the storage leads to: the block itself, if one write can
+// change the continuation message that leads to it, else the block before it in the chain. The rounds are limited: a
+// cache with room for too few blocks would for ever write a moved block before the next one has moved.
 Status secure_change(FileState& file, Address header, Pinned& block, std::size_t& from, Phase phase) noexcept {
-    // A first block that cannot be switched is changed where it is, if the program allows that.
+    // A first block that cannot be switched is changed in place, if the program allows that (FileAccess::torn_headers).
     const auto one_write = [&](CacheEntry& each, std::size_t at) noexcept {
         return file.one_write(each, at) ||
                (file.torn_headers() && each.address() == header && cannot_switch(file, each));
@@ -409,12 +411,12 @@ Status remove_message(MessageIterator& message, Phase phase) noexcept {
     *block.at(removed) = std::byte{0};
     *block.at(removed + 3) = std::byte{0};
     close_gap(block, removed, head);
-    // Null messages side by side become one, so that what is removed and added again and again finds its room. Those
-    // that would have to be written in more than one unit stay as they are.
+    // Null messages side by side become one, so that messages that are removed and added again and again find room.
+    // They stay apart where the change of the first one, up to the block's checksum, would not be one atomic write.
     const auto length = [&](std::size_t at) { return head + load_le<std::uint16_t>(block.at(at + 1)); };
     const std::size_t end = block.size() - kHeaderChecksumSize;
     std::size_t from = removed;
-    std::size_t last = 0;  // null message before
+    std::size_t last = 0;  // offset of the null message directly before, or 0
     for (std::size_t at = first_message(block); at + head <= end; at += length(at)) {
         if (*block.at(at) != std::byte{0}) {
             last = 0;
@@ -442,7 +444,7 @@ void close_gap(CacheEntry& block, std::size_t null, std::size_t header_size) noe
         return;
     }
     const std::size_t gap = end - to;
-    // Byte by byte, from the end on: the only overlapping move of a logger is not worth the C library's.
+    // Moved byte by byte, from the end on, because both ranges may overlap.
     for (std::byte* at = block.at(to); at != block.at(from);) {
         --at;
         at[gap] = *at;
@@ -490,7 +492,7 @@ Status change_reference_count(FileState& file, Address header, int change, std::
     MessageIterator message(file, header);
     const Status status = message.next(MessageType::reference_count);
     if (status == Status::not_found) {
-        // Without the message the count is one; it is added for the second link and stays.
+        // Without the message the count is one. The message is added for the second link, and then stays.
         count = static_cast<std::uint32_t>(1 + change);
         return change <= 0 ? Status::ok
                            : add_message(file, header, MessageType::reference_count, 0, 0, ReferenceCount(count));

@@ -9,8 +9,8 @@
 namespace h5mote {
 
 #if H5MOTE_ALL_FORMATS
-/// Blocks of a header that were announced and not visited yet, first come first served. In memory of its own when they
-/// are many.
+/// The queue of continuation blocks that continuation messages have named and that were not visited yet. It takes
+/// memory from the allocator when they are more than kInline.
 class PendingBlocks {
 public:
     explicit PendingBlocks(Context& context) noexcept : context_(context) {}
@@ -45,15 +45,15 @@ private:
 /// Walks the messages of one header, block after block, null messages included. The block that holds the current
 /// message is pinned; nothing else is. Adding or removing messages ends the validity of every other iterator.
 ///
-/// A block that the metadata cache has no room for is walked through a window; block() is then empty, and a message is
-/// better looked into by way of open_body() than of body(), which needs memory for it.
+/// A block that the metadata cache has no room for is walked through a window; block() is then empty. open_body() reads
+/// a message of any size in such a block, while body() needs memory for one that is larger than the window.
 class MessageIterator {
 public:
 #if !H5MOTE_ALL_FORMATS
-    /// Continuation blocks announced but not visited yet that one header may have at a time.
+    /// The most continuation blocks of one header that may be named but not visited yet at a time.
     static constexpr unsigned kMaxPending = 4;
 #endif
-    /// Blocks of one header: a chain of continuations that is longer can only be a loop.
+    /// The most blocks of one header: a longer chain of continuations can only be a loop.
     static constexpr unsigned kMaxBlocks = 65535;
 
 #if H5MOTE_ALL_FORMATS
@@ -63,7 +63,8 @@ public:
     MessageIterator(FileState& file, Address address) noexcept : file_(file), address_(address) {}
 #endif
 
-    /// The next message. not_found after the last one; corrupt_file, unsupported (a message that must be understood).
+    /// The next message. not_found after the last one; corrupt_file; unsupported: an unknown message that whoever opens
+    /// the object has to understand.
     Status next() noexcept;
     /// The next message of that type. A shared one is unsupported.
     Status next(MessageType type) noexcept;
@@ -74,35 +75,35 @@ public:
     std::uint16_t size() const noexcept { return size_; }
 #if H5MOTE_ALL_FORMATS
     /// The whole body in memory. Empty when it is larger than a window and there is no memory for it or the storage
-    /// fails; the following next() then returns that error, and the one behind it this message again.
+    /// fails: the following call of next() returns that error, and the call after it comes to this message again.
     ConstBytes body() noexcept { return block_ ? block_->image().subspan(body_, size_) : window_body(); }
     /// The body in a window of its own, however large. Of a shared message these are the bytes that say where it is:
     /// see StoredMessage.
     Status open_body(MetadataWindow& body) noexcept;
-    /// Passes messages of links that have other names, as far as the block at hand stands in memory: most of a large
-    /// header. Those that are not passed may have other names, too.
+    /// A shortcut before next(): skips the link messages that follow in the current block and do not have that name. It
+    /// works in blocks that the cache holds, which are most of a large header, and need not skip all such messages.
     void pass_links(ConstBytes name) noexcept;
-    /// Begins again, at the header at `address`.
+    /// Begins a new walk, of the header at `address`.
     void restart(Address address) noexcept;
-    /// Lets go of the block; the next next() takes it up again. body() is not to be called meanwhile.
+    /// Unpins the current block. The following next() opens it again; body() must not be called before that.
     void park() noexcept {
         block_.reset();
         window_.close();
     }
     bool shared() const noexcept { return (flags_ & kMessageShared) != 0; }
-    /// What the header begins with. After the first next().
+    /// The prefix of the header. Valid after the first next().
     const HeaderPrefix& prefix() const noexcept { return prefix_; }
-    /// Of the block that holds the message.
+    /// Address and size of the block that holds the message.
     Address block_address() const noexcept { return block_address_; }
     std::uint32_t block_size() const noexcept { return block_size_; }
-    /// End of the messages in the block.
+    /// The offset in the block at which its messages, and the gap after them, end.
     std::uint32_t end() const noexcept { return end_; }
 #else
     ConstBytes body() const noexcept { return block_->image().subspan(body_, size_); }
     Address block_address() const noexcept { return block_->address(); }
     Address block_size() const noexcept { return narrow(block_->size()); }
 #endif
-    /// Offset of the body in its block.
+    /// The offset of the body in its block.
     std::size_t offset() const noexcept { return body_; }
     const Pinned& block() const noexcept { return block_; }
     Pinned& block() noexcept { return block_; }
@@ -121,11 +122,12 @@ public:
     /// Pins the current block to be changed, also one that was walked through a window. over_budget: the cache cannot
     /// hold it. unsupported: a version 1 header.
     Status hold() noexcept;
-    /// The iterator's part of secure_change(): comes before a change of the current block from its offset `from` on.
-    /// The current message stays the current one, at an offset() that may have become another.
+    /// secure_change() for the current block: call it before a change of the block from its offset `from` on. The
+    /// message stays the current one, but block() and offset() may be different afterwards.
     H5MOTE_STEP Status secure(std::size_t from, Phase phase = Phase::object) noexcept;
-    /// Comes before a change of the current body from `offset` on, which is written in `phase`. `at`: the byte at that
-    /// offset, in memory as long as the iterator stays where it is.
+    /// Prepares a change of the current body from `offset` on, which is written in `phase`: secures the block and marks
+    /// it dirty. `at`: the byte at that offset, for the caller to change; valid while the iterator stays at the
+    /// message.
     Status change(std::size_t offset, std::byte*& at, Phase phase = Phase::object) noexcept;
     /// Overwrites part of the current body, to be written in `phase`.
     Status store(std::size_t offset, std::uint64_t value, unsigned width, Phase phase = Phase::object) noexcept;
@@ -144,7 +146,7 @@ private:
     FileState& file_;
     Address address_;
     Pinned block_;
-    std::uint32_t at_ = 0;  // next message
+    std::uint32_t at_ = 0;  // offset of the next message
     std::uint32_t end_ = 0;
     std::uint32_t body_ = 0;
     std::uint16_t size_ = 0;
@@ -154,27 +156,27 @@ private:
     std::uint8_t flags_ = 0;
     std::uint8_t header_flags_ = 0;
 #if H5MOTE_ALL_FORMATS
-    Status unread_ = Status::ok;  // why there is no body()
+    Status unread_ = Status::ok;  // the error for which body() was empty
     HeaderPrefix prefix_;
-    MetadataWindow window_;  // of a block that is not pinned
+    MetadataWindow window_;  // for a block that is not pinned
     Address block_address_ = 0;
-    Address visited_ = 0;  // bytes of all blocks so far
+    Address visited_ = 0;  // bytes of all blocks that were visited
     std::uint32_t block_size_ = 0;
     PendingBlocks pending_;
 #else
-    // A ring, first come first served.
+    // A ring: the queue of continuation blocks that were named and not visited yet.
     std::uint8_t pending_first_ = 0;
     std::uint8_t pending_count_ = 0;
-    // Where they stand; apart, for it is half the size of the iterator.
+    // Their sizes and addresses are two arrays, which need no padding: they are half of the iterator.
     std::uint32_t pending_sizes_[kMaxPending];
     Address pending_[kMaxPending];
 #endif
 };
 
-/// Writes all messages of a new header. Called twice: once to measure.
+/// Writes all messages of a new header. write() is called twice: the first time only measures.
 class HeaderContent {
 public:
-    /// Whether the header carries times: that of its creation by the port's clock, four times.
+    /// Whether the header stores times. All four of them are the time of its creation, from the port's clock.
     bool track_times = false;
     virtual void write(HeaderWriter& header) const noexcept = 0;
 
@@ -185,19 +187,21 @@ protected:
 /// Allocates and fills a new header that nothing points to yet.
 H5MOTE_STEP Status create_header(FileState& file, const HeaderContent& content, Address& address) noexcept;
 
-/// Gives up all blocks of a header. Nobody holds one.
+/// Gives up all blocks of a header, in which nobody else may hold a block pinned.
 H5MOTE_STEP Status dispose_header(FileState& file, Address header, Disposal& disposal) noexcept;
 
-/// Comes before every change of a live header, which is to reach the storage wholly or not at all. `block` belongs to
-/// the header at `header`, and the bytes from its offset `from` on are to change. When these bytes and the checksum at
-/// the block's end do not lie in one atomic unit of the storage, the block gets a new place, and one write switches to
-/// it. For a continuation block that is a write of the continuation message that leads to it. The first block has to
-/// stay where links point to: all its messages move into a continuation block, and it is cut to the few bytes that name
-/// that one. `block` and `from` then say where the bytes to change are now; nobody else holds the block. What switches
-/// is written in `phase`.
+/// Call before every change of a live header, so that the change reaches the storage wholly or not at all. `block`
+/// belongs to the header at `header`, and its bytes from offset `from` on are about to change. Nothing happens when
+/// these bytes and the checksum at the block's end lie in one atomic unit of the storage. Otherwise the block is moved,
+/// and one atomic write makes the header continue in its new place. For a continuation block this is a write of the
+/// continuation message that leads to it. The first block has to stay where links point to: all its messages move into
+/// a new continuation block, and the first block is cut to its prefix and the continuation message that leads there.
+/// Afterwards `block` and `from` say where the bytes to change are. Nobody else may hold the block. The write that
+/// switches has phase `phase`.
 ///
-/// unsupported (Feature::ordered_writing): the header was made by others and begins so near the end of a unit that
-/// nothing switches it. no_space, out_of_memory, over_budget, busy, io_error: the header is as it was.
+/// unsupported (Feature::ordered_writing): the header was made by others, and its first block is too short or begins so
+/// near the end of a unit that no atomic write can switch it. no_space, out_of_memory, over_budget, busy, io_error: the
+/// header is as it was.
 H5MOTE_STEP Status secure_change(FileState& file, Address header, Pinned& block, std::size_t& from,
                                  Phase phase) noexcept;
 
@@ -218,8 +222,10 @@ protected:
     ~MessageContent() = default;
 };
 
-/// Adds a message to a live or fresh header: in a null message that leaves room for a continuation, else in a new block
-/// that is complete before the header points to it. Nothing changes when an error is returned. Marks Phase::object.
+/// Adds a message to a live or fresh header: in place of a null message, or, where none has room, in a new continuation
+/// block, which is complete before the header points to it. Nothing changes when an error is returned. Changed blocks
+/// are written in Phase::object. unsupported: the header has no place left for a continuation message. over_budget: the
+/// body has 64 KiB or more.
 H5MOTE_STEP Status add_message(FileState& file, Address header, MessageType type, std::uint8_t flags,
                                std::uint16_t order, const MessageContent& content) noexcept;
 
@@ -228,19 +234,19 @@ H5MOTE_STEP Status add_message(FileState& file, Address header, MessageType type
 /// or the new one. Nothing changes when an error is returned. Ends the walk. unsupported: a version 1 header.
 H5MOTE_STEP Status replace_message(MessageIterator& message, const MessageContent& content) noexcept;
 
-/// Gives the bytes at the end of a block that are too few for a message to the null message at offset `null`, moving
-/// what stands between: libhdf5 refuses a block that has both.
+/// Closes the gap at the end of a block, bytes that are too few for a message: they become part of the null message at
+/// offset `null`, and the messages between are moved. libhdf5 refuses a block that has a gap and a null message.
 void close_gap(CacheEntry& block, std::size_t null, std::size_t header_size) noexcept;
 
-/// Turns the iterator's current message into a null message, together with those beside it. Ends the walk. As
-/// secure_change().
+/// Turns the iterator's current message into a null message, and joins it with null messages beside it. Ends the walk.
+/// Errors of secure_change().
 Status remove_message(MessageIterator& message, Phase phase = Phase::object) noexcept;
 
 /// The number of hard links that the header counts. corrupt_file; unsupported: a version 1 header.
 H5MOTE_STEP Status reference_count(FileState& file, Address header, std::uint32_t& count) noexcept;
 /// Adds `change`, 1 or -1, to the number of hard links to an object. The count is never smaller than the links: one
 /// more is on the storage before the link is made, one less after it is gone (FileState::order()). overflow: there are
-/// as many links as can be counted. corrupt_file: it counts none.
+/// as many links as can be counted. corrupt_file: the count is 0 already.
 H5MOTE_STEP Status change_reference_count(FileState& file, Address header, int change, std::uint32_t& count) noexcept;
 
 }  // namespace h5mote

@@ -49,9 +49,10 @@ void PendingBlocks::pop() noexcept {
     --count_;
 }
 
-// Until the caller says where the messages begin there are none in it: after an error next() opens the block again.
+// `at_` is the end of the block until the caller has set it to the first message: if the caller fails before that, the
+// following next() opens the block again.
 Status MessageIterator::open_block(Address address, Address size) noexcept {
-    // More bytes than the file has can only come from blocks that are visited again.
+    // Blocks with more bytes in total than the file has can only be blocks that are visited again.
     if (!file_.contains(address, size) || visited_ > file_.space.end() - size || blocks_ == kMaxBlocks) {
         return file_.context.fail(Module::object, H5MOTE_HERE, Status::corrupt_file, 0, address);
     }
@@ -111,7 +112,7 @@ ConstBytes MessageIterator::window_body() noexcept {
     ConstBytes bytes;
     unread_ = window_.view(body_, size_, bytes);
     if (unread_ != Status::ok) {
-        at_ = end_;  // next() goes to open_continuation()
+        at_ = end_;  // next() then calls open_continuation(), which returns the error
     }
     return bytes;
 }
@@ -164,7 +165,7 @@ Status MessageIterator::add_continuation() noexcept {
     }
     const Status status = pending_.push(address, static_cast<std::uint32_t>(size));
     if (status != Status::ok) {
-        at_ = body_ - static_cast<std::uint32_t>(header_size());  // next() comes to it again
+        at_ = body_ - static_cast<std::uint32_t>(header_size());  // the following next() comes to this message again
     }
     return status;
 }
@@ -175,14 +176,14 @@ void MessageIterator::pass_links(ConstBytes name) noexcept {
     }
     const std::byte* const bytes = block_->at(0);
     const auto header = static_cast<std::uint32_t>(header_size());
-    // Behind end_ stands a checksum: the first bytes of every body can be looked at.
+    // A checksum follows end_, so that the first bytes of every body can be read, however short the body is.
     for (std::uint32_t size = 0; at_ + header <= end_; at_ += header + size) {
         const std::byte* const body = bytes + at_ + header;
         size = load_le<std::uint16_t>(bytes + at_ + 1);
         if (static_cast<MessageType>(bytes[at_]) != MessageType::link || size > end_ - at_ - header) {
             return;
         }
-        // Names mostly differ in their lengths or at their ends. See LinkMessage.
+        // A quick comparison first: names mostly differ in length or last character. The layout is that of LinkMessage.
         const auto flags = std::to_integer<unsigned>(body[1]);
         const std::size_t at = 2U + (flags >> 3 & 1U) + ((flags & 4U) << 1) + (flags >> 4 & 1U);
         const bool differs =

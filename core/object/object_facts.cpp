@@ -7,7 +7,7 @@ namespace {
 
 // Seconds since 1970-01-01 of a date of the Gregorian calendar.
 std::uint64_t seconds_of(unsigned year, unsigned month, unsigned day, unsigned seconds) noexcept {
-    // Years begin in March here, so that the day that comes and goes is the last.
+    // Years begin in March here, so that the leap day is the last day of a year.
     const unsigned y = month <= 2 ? year - 1 : year;
     const unsigned m = month <= 2 ? month + 9 : month - 3;
     const unsigned days = y * 365 + y / 4 - y / 100 + y / 400 + (m * 153 + 2) / 5 + day - 1;
@@ -63,7 +63,7 @@ void count_message(MessageIterator& message, HeaderInfo& facts) noexcept {
         facts.metadata += head;
         facts.message_data += message.size();
     }
-    // Messages that this library does not know are all of one type to libhdf5.
+    // libhdf5 has one type for all messages that it does not know.
     const unsigned type = static_cast<unsigned>(message.type());
     constexpr unsigned kUnknown = 25;
     const std::uint64_t bit = std::uint64_t{1} << (type < kUnknown ? type : kUnknown);
@@ -117,7 +117,7 @@ Status header_facts(FileState& file, Address header, ObjectInfo& info) noexcept 
         info.change_time = prefix.times[2];
         info.birth_time = prefix.times[3];
     }
-    // What belongs to no message are gaps.
+    // Bytes that belong to no message are gaps. They count as free space.
     const std::uint64_t known = facts.metadata + facts.message_data + facts.free;
     facts.free += facts.total > known ? facts.total - known : 0;
     return Status::ok;

@@ -1,4 +1,4 @@
-// H5Oget_info - what a header tells of its object.
+// H5O (H5Oget_info) - what an object header tells of its object.
 #pragma once
 
 #include "stored_message.hpp"
@@ -9,7 +9,8 @@ namespace h5mote {
 
 #if H5MOTE_ALL_FORMATS
 
-/// Everything in `info` but the type, the attributes and what stands outside the header.
+/// Fills in `info` from the header at `header`: everything except the object's type, its attributes, and facts that are
+/// not stored in the header. Errors of MessageIterator::next().
 H5MOTE_STEP Status header_facts(FileState& file, Address header, ObjectInfo& info) noexcept;
 
 #endif

@@ -110,7 +110,7 @@ bool OrderedBatch::take(std::uint64_t& position) noexcept {
 bool OrderedBatch::keep_last(const Entry& entry) noexcept {
     if (entry.length > last_capacity_) {
         const std::uint32_t capacity = entry.length < 48 ? 64 : entry.length + entry.length / 4;
-        in_pass_ = true;  // this allocation must not take what it is for
+        in_pass_ = true;  // keeps reclaim(), which an allocation may call, from freeing `entry`
         void* memory = context_.allocate(MemoryKind::other, capacity);
         in_pass_ = false;
         if (memory == nullptr) {
@@ -145,7 +145,8 @@ Status OrderedBatch::offer(ConstBytes key, std::uint64_t position) noexcept {
     if (key.size() > 0xffffff) {
         return Status::over_budget;
     }
-    // Once one was left out, nothing that comes behind what is held may enter: it could stand behind the one left out.
+    // Once an element was left out, no element may enter that comes after all that are held: the one that was left out
+    // could come before it.
     if (!complete_ && count_ != 0 && compare(key, position, key_of(entries_[0]), entries_[0].position) > 0) {
         return Status::ok;
     }
@@ -166,7 +167,7 @@ Status OrderedBatch::offer(ConstBytes key, std::uint64_t position) noexcept {
         std::memcpy(keys_ + key_bytes_, key.data(), key.size());
     }
     key_bytes_ += entry.length;
-    // Up to its place in the heap.
+    // Moves the new entry up to its place in the heap.
     for (std::uint32_t at = count_++; at != 0 && before(entries_[(at - 1) / 2], entries_[at]); at = (at - 1) / 2) {
         std::swap(entries_[(at - 1) / 2], entries_[at]);
     }
@@ -190,7 +191,7 @@ bool OrderedBatch::make_room(std::size_t key_length) noexcept {
     return fits();
 }
 
-// Twice as much of what is short, as long as there is memory.
+// Doubles the room for entries or for keys, whichever is short. false: the limit is reached, or there is no memory.
 bool OrderedBatch::grow(std::size_t key_length) noexcept {
     const std::uint32_t entries = count_ < entry_capacity_ ? entry_capacity_
                                   : entry_capacity_ == 0   ? kFirstEntries

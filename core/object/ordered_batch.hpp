@@ -1,4 +1,4 @@
-// What puts links and attributes in order within whatever memory there is.
+// H5G H5A - sorting links and attributes by name or creation order, with however little memory there is.
 #pragma once
 
 #include <h5mote/context.hpp>
@@ -8,24 +8,26 @@ namespace h5mote {
 
 #if H5MOTE_ALL_FORMATS
 
-/// Gives the elements of a sequence in the order of their keys (bytes, compared as numbers). The sequence is shown to
-/// it from its start, as often as need be: each pass keeps as many of those that come next as memory permits, all of
-/// them if it can. What it holds it gives up when an allocation fails elsewhere; the next pass then makes do with less.
+/// Returns the elements of a sequence in the order of their keys (bytes, compared as numbers). The caller offers the
+/// sequence from its start, in as many passes as are needed: a pass keeps as many of the elements that come next in
+/// order as memory permits, all of them if it can. When an allocation fails elsewhere, the batch gives up what it
+/// holds; the next pass then makes do with less.
 class OrderedBatch final : public Reclaimer {
 public:
     OrderedBatch(Context& context, Direction direction) noexcept;
     ~OrderedBatch();
 
-    /// The position of the next element. false: a pass has to be made, or, if finished(), there are no more.
+    /// The position in the sequence of the next element in order. false: the caller has to make a pass, or, if
+    /// finished(), there are no more elements.
     bool take(std::uint64_t& position) noexcept;
     bool finished() const noexcept { return finished_; }
 
     void begin_pass() noexcept;
-    /// Shows an element. out_of_memory: not even one key fits.
+    /// Offers an element during a pass. out_of_memory: not even one key fits; over_budget: the key has 16 MiB or more.
     Status offer(ConstBytes key, std::uint64_t position) noexcept;
     void end_pass() noexcept;
-    /// Ends a pass for which there was no memory, and gives up most of what the batch holds. false: it has the least
-    /// already.
+    /// Ends a pass for which there was no memory. The batch gives up its memory, and the next pass takes a quarter of
+    /// it at most. false: the batch had the least memory that it works with already.
     bool shrink() noexcept;
 
     void reclaim() noexcept override;
@@ -33,7 +35,7 @@ public:
 private:
     struct Entry {
         std::uint64_t position;
-        std::uint32_t key;  // where it stands in keys_
+        std::uint32_t key;  // offset in keys_
         std::uint32_t length;
     };
 
@@ -52,23 +54,23 @@ private:
     void release() noexcept;
 
     Context& context_;
-    Entry* entries_ = nullptr;  // during a pass a heap, the last in order on top; afterwards sorted
+    Entry* entries_ = nullptr;  // during a pass a binary heap, the last in order on top; afterwards sorted
     std::byte* keys_ = nullptr;
     std::byte* last_ = nullptr;  // key of the last element that was taken
     std::uint64_t last_position_ = 0;
-    std::size_t limit_;  // bytes of entries_ and keys_
+    std::size_t limit_;  // most bytes of entries_ and keys_ together
     std::uint32_t last_length_ = 0;
     std::uint32_t last_capacity_ = 0;
     std::uint32_t entry_capacity_ = 0;
     std::uint32_t key_capacity_ = 0;
     std::uint32_t count_ = 0;
     std::uint32_t key_bytes_ = 0;  // used in keys_
-    std::uint32_t waste_ = 0;      // of which belong to no entry
-    std::uint32_t next_ = 0;       // first entry that was not taken
+    std::uint32_t waste_ = 0;      // those of them that belong to no entry any more
+    std::uint32_t next_ = 0;       // first entry that was not taken yet
     Direction direction_;
     bool has_last_ = false;
     bool in_pass_ = false;
-    bool complete_ = false;  // the batch holds all that remain
+    bool complete_ = false;  // the batch holds all elements that remain
     bool finished_ = false;
 };
 

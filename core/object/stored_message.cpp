@@ -23,7 +23,8 @@ Status SharedIndex::read(FileState& file, unsigned i, SharedIndex& index) noexce
     const unsigned type = reader.u8();
     index.btree = type == 1;
     index.kinds = reader.u16();
-    // Fill values of the old form are shared where those of the new form are, and not named (H5SM_type_to_flag).
+    // Fill value messages of the old form have no bit of their own: they are shared together with those of the new form
+    // (H5SM_type_to_flag).
     if ((index.kinds & kFill) != 0) {
         index.kinds = static_cast<std::uint16_t>(index.kinds | kOldFill);
     }
@@ -81,7 +82,7 @@ Status StoredMessage::open_shared(FileState& file, MessageType type, ConstBytes 
     do {
         status = message.next();
     } while (status == Status::ok && message.type() != type);
-    // A message that is itself shared again could go on for ever; nobody writes that.
+    // A shared message that leads to a shared message could do so for ever; nobody writes such files.
     if (status == Status::not_found || (status == Status::ok && message.shared())) {
         return file.context.fail(Module::object, H5MOTE_HERE, Status::corrupt_file, static_cast<std::uint32_t>(type),
                                  header);

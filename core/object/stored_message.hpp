@@ -1,5 +1,5 @@
-// H5Oshared H5SM - a message wherever it stands: in its header, in that of a committed datatype, in the file's heap of
-// shared messages. Specification IV.A.2 ("shared message"), III.H.
+// H5Oshared H5SM - the body of a message, wherever it is stored: in its own header, in the header of a committed
+// datatype, or in the file's heap of shared messages. Specification IV.A.2 ("shared message"), III.H.
 //
 //   in place of the body   version 3 | place: 1 heap, 2 header | heap id 8, or header address O
 //                          version 2 | 0 | header address O
@@ -15,7 +15,7 @@ namespace h5mote {
 
 #if H5MOTE_ALL_FORMATS
 
-/// One index of shared messages, as the master table has it.
+/// One index of shared messages, as the master table describes it.
 struct SharedIndex {
     static constexpr std::size_t kVersion = 0;
     bool btree = false;       ///< else a list
@@ -27,7 +27,8 @@ struct SharedIndex {
     Address index = kUndefinedAddress;
     Address heap = kUndefinedAddress;
 
-    /// A damaged header may say of a message of any type that it is shared.
+    /// Whether the index has messages of that type. Any type may be asked for: in a damaged header any message may be
+    /// marked as shared.
     bool holds(MessageType type) const noexcept {
         return static_cast<unsigned>(type) < 16 && (kinds >> static_cast<unsigned>(type) & 1U) != 0;
     }
@@ -41,21 +42,22 @@ class StoredMessage {
 public:
     /// The first message of that type in the header at `header`. not_found, corrupt_file, io_error, out_of_memory.
     Status find(FileState& file, Address header, MessageType type) noexcept;
-    /// The iterator's message.
+    /// Opens the iterator's current message, wherever its body is.
     H5MOTE_STEP Status open(MessageIterator& message) noexcept;
-    /// What `reference` (bytes that stand in place of a body) leads to.
+    /// Opens the body that `reference` leads to: the bytes that a shared message has in place of its body.
     H5MOTE_STEP Status open_shared(FileState& file, MessageType type, ConstBytes reference) noexcept;
-    /// Message `id` in the heap of shared messages of that type.
+    /// Opens the message with that id in the file's heap of shared messages of that type.
     H5MOTE_STEP Status open_heap(FileState& file, MessageType type, ConstBytes id) noexcept;
 
     /// The body of the message.
     MetadataWindow& bytes() noexcept { return bytes_; }
     Address size() const noexcept { return bytes_.size(); }
-    /// All of it side by side: for messages that are small by nature. over_budget: `most` bytes exceeded.
+    /// The whole body in one piece, for messages that are small by nature. over_budget: it has more than `most` bytes.
     Status view(ConstBytes& body, std::size_t most = 0xffff) noexcept;
     /// Flags of the message that was found.
     std::uint8_t flags() const noexcept { return flags_; }
-    /// Header of the committed object that it stands in, if not in its own header or the heap.
+    /// Address of the header of the committed object that holds the body; undefined if the body is in the message's own
+    /// header or in the heap.
     Address committed() const noexcept { return committed_; }
 
 private:
@@ -64,7 +66,8 @@ private:
     std::uint8_t flags_ = 0;
 };
 
-/// What the superblock extension says: B-tree widths, shared messages, driver. Ends FileState::open().
+/// Reads the superblock extension into `file`: B-tree widths, table of shared messages, driver information, cache
+/// image. Call between FileState::open() and finish_open().
 H5MOTE_STEP Status load_extension(FileState& file) noexcept;
 
 #endif

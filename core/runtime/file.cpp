@@ -1,4 +1,4 @@
-// Handles of files: where an application comes in.
+// H5F - handles of files: create, open, flush, close, mount.
 
 #include "block_decoder.hpp"
 #include "file_state.hpp"
@@ -11,8 +11,9 @@
 namespace h5mote {
 namespace {
 
-// A storage that was never written, or only as far as the first sync of a creation: the superblock's bytes are all zero
-// or all erased. With short addresses the root group's header, which is written first, stands close behind.
+// Whether the storage holds no file: it was never written, or only up to the first sync of a creation, so that the
+// bytes of the superblock are all zero or all erased. No more than kMinSize bytes are looked at: with short addresses
+// the root group's header, which is written first, comes soon after them.
 Status is_blank(Driver& driver, bool& blank) noexcept {
     std::uint64_t size = 0;
     H5MOTE_TRY(driver.end_of_file(size));
@@ -45,8 +46,7 @@ Status check_root(FileState& file) noexcept {
                : file.context.fail(Module::file, H5MOTE_HERE, Status::corrupt_file, 0, file.root());
 }
 
-// Where the storage holds a file, and where it is to be made. Under the storage's lock: nobody else makes one
-// meanwhile.
+// Opens the file that the storage holds, or makes one. The storage is locked, so that nobody else makes one meanwhile.
 Status fill(FileState& file, const FileAccess& access, const FileCreate* create, bool replace) noexcept {
     bool make = replace;
     if (create != nullptr && !replace) {
@@ -69,8 +69,8 @@ Status fill(FileState& file, const FileAccess& access, const FileCreate* create,
     return check_root(file);
 }
 
-// A storage that no file of the library has open yet. `create`: how a file is made where there is none, or, `replace`,
-// whatever there is; nullptr: not at all.
+// Opens a storage that no file of the library has open yet. `create`: how a file is made if there is none or, with
+// `replace`, whatever there is; nullptr: none is made.
 H5MOTE_STEP Status open_state(Context& context, Driver& driver, const FileAccess& access, const FileCreate* create,
                               bool replace, FileState*& state) noexcept {
     state = context.create<FileState>(MemoryKind::file, context, driver);
@@ -99,7 +99,7 @@ H5MOTE_STEP Status open_state(Context& context, Driver& driver, const FileAccess
 
 }  // namespace
 
-// A storage that is open already gets one more handle of its file, as H5F_open() has it.
+// If the storage is open already, its file gets one more handle, as in H5F_open().
 Result<File> File::obtain(Library& library, Driver& driver, const FileAccess& access, const FileCreate* create,
                           bool replace) noexcept {
     const LibraryLock lock(library);

@@ -1,4 +1,4 @@
-// The bounds with which required_memory() reckons, against what the objects really are. Makes no code.
+// Compares the sizes that required_memory() assumes with the real sizes of the objects. Makes no code.
 
 #include "dataset_state.hpp"
 #include "file_state.hpp"

@@ -96,7 +96,7 @@ Status FreeSpaceManager::take(MetadataWindow& window, Address& at, unsigned widt
     return Status::ok;
 }
 
-// Ends with the list at the latest: every section takes bytes of it.
+// Visits all sections. A damaged count cannot make it endless: every section takes bytes of the list.
 Status FreeSpaceManager::walk(SectionVisitor& visitor) noexcept {
     MetadataWindow window;
     ConstBytes head;
@@ -125,9 +125,9 @@ Status FreeSpaceManager::walk(SectionVisitor& visitor) noexcept {
     return Status::ok;
 }
 
-// Addresses of the managers from the file space info message, specification IV.A.2.x: version 1 has page-end threshold
-// 2 and an address O before them; version 0 six after strategy and threshold. Both only if free space persists: else
-// what follows is padding.
+// Reads the addresses of the managers from the file space info message, specification IV.A.2.x. In version 1 they
+// follow a page-end threshold of 2 bytes and an address O; version 0 has six of them, after strategy and threshold.
+// Both have them only if free space persists: otherwise padding follows.
 Status read_managers(FileState& file, Address* managers) noexcept {
     const FileShape shape = file.shape();
     MessageIterator message(file, file.superblock().extension);

@@ -34,7 +34,7 @@ H5MOTE_STEP Status link_storage_size(FileState& file, Address group, StorageSize
     return links.storage_size(size);
 }
 
-// A dataset that cannot be opened (a filter is missing) has its header at least.
+// If the dataset cannot be opened (a filter is missing), the sizes stay 0: the rest of its information is still given.
 H5MOTE_STEP void dataset_storage_size(Object&& object, StorageSize& size) noexcept {
     const Result<Dataset> dataset = Dataset::from(static_cast<Object&&>(object));
     std::uint64_t chunks = 0;
@@ -184,7 +184,8 @@ Status read_file_space_info(FileState& file, MessageIterator& message, FileInfo&
     info.file_space_strategy = reader.u8();
     if (info.file_space_version == 0) {
         const std::uint64_t threshold = file.shape().read_size(reader);
-        // all persistent, all, aggregators and driver, driver alone: 1 to 4
+        // Version 0 has 1 to 4: all with persistence, all, aggregators and driver, driver alone. As version 1 numbers
+        // them:
         static constexpr std::uint8_t kNow[] = {0, 0, 0, 2, 3};
         info.persists_free_space = info.file_space_strategy == 1;
         info.free_space_threshold = info.file_space_strategy < 3 ? threshold : info.free_space_threshold;
@@ -204,7 +205,8 @@ Status extension_facts(FileState& file, FileInfo& info) noexcept {
     MessageIterator message(file, info.superblock_extension);
     Status status;
     while ((status = message.next()) == Status::ok) {
-        // What a library that did not know the message has marked may be out of date.
+        // A library that does not know the message marks it when it changes the file: the message may be out of date
+        // then.
         if (message.type() == MessageType::file_space_info && (message.flags() & kMessageWasUnknown) == 0) {
             H5MOTE_TRY(read_file_space_info(file, message, info));
         } else if (message.type() == MessageType::driver_info) {

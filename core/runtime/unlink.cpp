@@ -10,7 +10,7 @@
 namespace h5mote {
 namespace {
 
-// What a header says that bears on whether its object can go, gathered from message to message.
+// An object whose last link is removed: whether it can be deleted is gathered from the messages of its header.
 class Victim {
 public:
     Victim(FileState& file, Address header, Disposal& disposal) noexcept
@@ -101,7 +101,7 @@ Status find(MessageIterator& message, std::string_view name, LinkMessage& link) 
 #endif
 }
 
-// Whether the object may go, to which one link leads less; `gone`: it was the last.
+// Whether one link to the object may be removed; `gone`: that was the last one, and the object is deleted with it.
 H5MOTE_STEP Status judge(FileState& file, Address object, bool& gone) noexcept {
     std::uint32_t count = 0;
     H5MOTE_TRY(reference_count(file, object, count));
@@ -146,7 +146,8 @@ H5MOTE_STEP Status remove(FileState& file, Address group, std::string_view name)
 
 }  // namespace
 
-// What came before is on the storage first: what is moved has its new name before it loses the old one.
+// Earlier changes reach the storage first, so that an object that is renamed has its new link before it loses the old
+// one.
 Status Group::unlink(std::string_view path) noexcept {
     const LibraryLock lock(context_of(file_));
     H5MOTE_TRY(check());
@@ -163,15 +164,16 @@ Status Group::unlink(std::string_view path) noexcept {
     H5MOTE_TRY(file.order());
     H5MOTE_TRY(remove(file, parent, name));
     if (parting.last) {
-        // A dataset that nobody has open, and whose last rows could not be stored: they go with it.
+        // A dataset that nobody has open stays in memory if its last rows could not be stored. They are deleted with
+        // it.
         if (FlushClient* const client = file.find_client(parting.object)) {
             (void)client->retire(false);
         }
-        // Space that an error keeps from being given up is lost to the file, no more.
+        // After an error here some space of the file is lost, and no more.
         (void)dispose(file, parting.object, false);
     } else if (parting.hard && file.order() == Status::ok) {
-        // The link is gone. Where the count cannot follow, it is too high, which harms nothing; what the storage failed
-        // to write stays to be written, and the next flush says so.
+        // The link is gone. If the reference count cannot follow, it is too high, which harms nothing. What the storage
+        // failed to write is written by the next flush, which returns any error.
         std::uint32_t count = 0;
         (void)change_reference_count(file, parting.object, -1, count);
     }

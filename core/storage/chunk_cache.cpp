@@ -44,7 +44,7 @@ Status ChunkCache::allocate(std::size_t size, std::size_t extra, void*& memory) 
     while (!lru_.empty() && size <= budget_ && used_ + cost(size) > budget_) {
         H5MOTE_TRY(evict(*victim()));
     }
-    // With no chunk left, what is used is lent.
+    // Once no chunk is left to evict, used_ counts only memory that lend() has handed out.
     if (size > budget_ || (used_ != 0 && used_ + cost(size) > budget_)) {
         return context_.fail(Module::storage, H5MOTE_HERE, Status::over_budget, 2, size);
     }

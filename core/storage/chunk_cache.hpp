@@ -12,28 +12,29 @@ class ChunkOwner {
 public:
     /// Stores the changed bytes of a slot. The slot is clean afterwards.
     virtual Status write_back(ChunkSlot& slot) noexcept = 0;
-    /// The slot is about to go.
+    /// The slot is about to be evicted or dropped by drop_all(): the owner forgets its pointers to it. Not called by
+    /// drop().
     virtual void evicted(ChunkSlot& slot) noexcept = 0;
 
 protected:
     ~ChunkOwner() = default;
 };
 
-/// One chunk in memory.
+/// One chunk in memory. The bytes of the chunk follow this object.
 class ChunkSlot : public ListNode<> {
 public:
     ChunkOwner* owner = nullptr;
     ChunkSlot* hash_next = nullptr;
     Address index = 0;                    ///< linear index of the chunk in its dataset
-    Address address = kUndefinedAddress;  ///< where it stands in the file; undefined: nowhere yet
-    std::uint32_t stored_size = 0;        ///< bytes there; differs from size when filtered
+    Address address = kUndefinedAddress;  ///< of the chunk in the file; undefined: it has no place there yet
+    std::uint32_t stored_size = 0;        ///< bytes at `address`; differs from `size` when the chunk is filtered
     std::uint32_t size = 0;               ///< bytes of the unfiltered chunk
     std::uint32_t dirty_from = 0;         ///< changed bytes are [dirty_from, dirty_to)
     std::uint32_t dirty_to = 0;
-    bool known = false;     ///< the next two are set, and an index that names the chunk counts it
-    bool in_place = false;  ///< not filtered: what was changed is written to `address`
-    bool within = false;    ///< holds elements of the dataset since it is in memory, not only such as are appended
-    bool kept = false;      ///< room for all of it is kept in the storage
+    bool known = false;     ///< in_place and within are set, and the chunk index is prepared for a change of the chunk
+    bool in_place = false;  ///< the chunk is not filtered: changed bytes are written at `address`
+    bool within = false;    ///< when first changed, the chunk was within the dataset's extent (or the rank is not 1)
+    bool kept = false;      ///< keep() has reserved room in the storage for the whole chunk
     bool complete = false;  ///< every element was written: a good candidate for eviction
 
     std::byte* data() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
@@ -62,14 +63,15 @@ public:
     /// ones first, then the least recently used. over_budget when it alone is too large; out_of_memory; errors of
     /// write_back.
     Status add(ChunkOwner& owner, Address index, std::uint32_t size, ChunkSlot*& slot) noexcept;
-    /// `size` bytes of the budget that hold no chunk, for reading ahead: chunks are evicted for them as add() does, and
-    /// none is put in their place until take_back(). Errors of add().
+    /// Hands out `size` bytes of memory that hold no chunk, for reading ahead. Chunks are evicted for them as in add(),
+    /// and they take up that much of the budget until take_back(). Errors of add().
     Status lend(std::size_t size, std::byte*& memory) noexcept;
     /// Takes back what lend() gave, with the same size.
     void take_back(std::byte* memory, std::size_t size) noexcept;
-    /// Before a slot is changed: it can be written once. no_space: then it must not be changed.
+    /// Call before a slot is changed: reserves room in the storage to write the whole chunk once. no_space: the slot
+    /// must not be changed.
     Status keep(ChunkSlot& slot) noexcept;
-    /// Before it is written or dropped.
+    /// Gives that room back: call right before the slot is written. drop() does it by itself.
     void unkeep(ChunkSlot& slot) noexcept;
     /// Frees a slot without writing it.
     void drop(ChunkSlot& slot) noexcept;
@@ -77,24 +79,24 @@ public:
     Status evict_all() noexcept;
     /// Frees every slot of an owner without writing.
     void drop_all(const ChunkOwner& owner) noexcept;
-    /// Writes what was changed in chunks that stand in the file already: before an index that names them is written. It
-    /// changes no metadata. `written` is set when there was something to write.
+    /// Writes the changed bytes of all unfiltered chunks that have a place in the file. Call before writing an index
+    /// that names such chunks. Changes no metadata. `written` is set when there was something to write.
     Status write_in_place(Driver& driver, bool& written) noexcept;
-    /// Writes every changed slot of an owner, those not used for longest first: a log's in the order of its chunks.
+    /// Writes every changed slot of an owner, the least recently used first, which puts appended chunks in their order.
     Status write_back(ChunkOwner& owner) noexcept;
 
     std::size_t budget() const noexcept { return budget_; }
 
 private:
-    // Of chunks that are smaller than what is kept about them, that counts too; on every machine the same, so that all
-    // evict the same chunks at the same time.
+    // What the budget is charged for a chunk. For chunks of less than 64 bytes it includes their bookkeeping, on every
+    // machine the same amount, so that all machines evict the same chunks at the same time.
     static std::size_t cost(std::size_t size) noexcept { return size < 64 ? size + 64 : size; }
-    // Memory for `size` bytes of the budget, with `extra` bytes that do not count.
+    // Allocates size + extra bytes, evicting chunks if need be. Only `size` is charged to the budget.
     Status allocate(std::size_t size, std::size_t extra, void*& memory) noexcept;
     Status evict(ChunkSlot& slot) noexcept;
     ChunkSlot* victim() noexcept;
 
-    // A power of two; with fewer chunks in memory than that the chains are one long.
+    // A power of two. With fewer chunks in memory than this, hardly any two of them share a bucket.
     static constexpr std::size_t kBuckets = H5MOTE_PARTIAL_IO != 0 ? 32 : 4;
 
     ChunkSlot*& bucket(const ChunkOwner& owner, Address index) noexcept {

@@ -5,18 +5,18 @@
 namespace h5mote {
 namespace {
 
-// Each run that is released is compared with all others.
+// The most free runs that are remembered. There is a limit because each released run is compared with all of them.
 constexpr std::size_t kMostExtents = 1024;
 
 }  // namespace
 
-// Computed in 64 bits: near the largest address the next unit begins beyond what an Address of 32 bits can say.
+// Computed in 64 bits: near the largest address the next unit may begin beyond what a 32-bit Address can express.
 std::uint64_t FileSpace::place(Usage usage, Address address, Address size) const noexcept {
     if (usage == Usage::raw_data) {
         return address;
     }
-    // Bytes of the block that lie in one unit each: its first ones, and its last ones. An object header's first block
-    // can be cut to its first bytes (secure_change()). Its last bytes hold what changes most: the dimensions.
+    // The first `head` bytes of the block lie in one unit, and so do its last `tail` bytes. Of an object header the
+    // first ones are what secure_change() may cut it down to, the last ones hold what changes most: the dimensions.
     const bool header = usage == Usage::object_header;
     const Address head = size <= unit_ ? size : header ? kLeastUnit / 2 : 0;
     const Address tail = size <= unit_ ? 0 : header ? unit_ / 2 : kLeastUnit / 2;
@@ -40,7 +40,7 @@ void FileSpace::open(Address end, Address limit, Address stored) noexcept {
     const Capabilities capabilities = driver_.capabilities();
     extends_with_zeros_ = capabilities.extends_with_zeros;
     commits_ = capabilities.sync_is_commit;
-    // Where all between two commits is atomic the placement matters to those only who get a copy of the file.
+    // Where sync() commits all writes at once, only copies of the file on other storages profit from the placement.
     unit_ = commits_ ? kMostUnit : unit_of(capabilities.atomic_unit);
     count_ = 0;
 }
@@ -87,7 +87,7 @@ void FileSpace::unkeep_metadata() noexcept {
     metadata_bytes_ = 0;
 }
 
-// Since the block was made, all metadata may have been written.
+// The block's room may be given back already: all metadata may have been written since the block was allocated.
 void FileSpace::unkeep_metadata(Address size) noexcept {
     if (metadata_ranges_ != 0 && metadata_bytes_ >= size) {
         --metadata_ranges_;
@@ -156,7 +156,7 @@ FileSpace::Extent FileSpace::add(Address address, Address size, unsigned pending
         }
     }
 #endif
-    // Neighbours of the same kind become one; each merge may make another possible.
+    // Neighbours with the same `pending` become one extent; each merge may make another one possible.
     for (std::size_t i = 0; i < count_;) {
         const Extent extent = extents_[i];
         if (extent.pending == level && (extent.address + extent.size == address || address + size == extent.address)) {
@@ -177,7 +177,7 @@ FileSpace::Extent FileSpace::add(Address address, Address size, unsigned pending
     if (count_ < room_ || grow()) {
         ++count_;
     } else {
-        // The list is full: the smallest extent stays unused until the file is repacked.
+        // The list is full: forget the smallest extent. Its space stays unused until the file is repacked.
         at = smallest();
         if (extents_[at].size >= size) {
             return merged;
@@ -231,8 +231,8 @@ bool FileSpace::give_up() noexcept {
     return many;
 }
 
-// The driver can do something only about whole pages: what is free around a range is named with it, as far as a page
-// may reach.
+// Tells the driver that [address, address + size) is free. A driver can give up whole pages only, so the free space
+// around the range (`merged` is all of it) is named with it, as far as one page may reach.
 void FileSpace::tell(Address address, Address size, const Extent& merged) noexcept {
     const Address before = address - merged.address;
     const Address after = merged.size - before - size;

@@ -1,13 +1,13 @@
-// H5MF - file space: from the end of the file, or from what was released in this session.
+// H5MF - file space: allocated at the end of the file, or from space that was released since the file was opened.
 //
 // A metadata block that fits in an atomic unit of the storage is placed inside one unit. Of a larger one the first
 // bytes lie in one unit and the last bytes in one unit, so that most changes up to the checksum are one atomic write.
 // Space that the committed file still uses is `pending` when released: it is given out again only after the commit that
-// made it unreachable. The driver hears of it, too: of a whole run of free space whenever that grows, so that it can
-// give up all the pages or blocks in it.
+// made it unreachable. The driver is told of released space together with the free space next to it, because it can
+// give up only whole pages or blocks.
 //
-// H5MOTE_FREE_EXTENTS runs of free space are remembered in any case. More take memory from the allocator for as long as
-// nobody else needs it; where there is none, the smallest runs are forgotten.
+// H5MOTE_FREE_EXTENTS runs of free space are remembered in any case. More of them need memory from the allocator, which
+// is given back when others need it; without that memory the smallest runs are forgotten.
 #pragma once
 
 #include <h5mote/address.hpp>
@@ -21,12 +21,13 @@ public:
     /// Blocks are placed for units of at most this many bytes, whatever larger unit a driver promises: the file may be
     /// copied to a disk or card with sectors.
     static constexpr std::uint16_t kMostUnit = 512;
-    /// The smallest unit with which a file is written in order. Half of it holds the superblock, or an object header's
-    /// first block that has nothing but a continuation message.
+    /// The smallest atomic unit with which the order of writes can keep a file sound. Half of it holds the superblock,
+    /// or the first block of an object header that consists of nothing but a continuation message.
     static constexpr std::uint32_t kLeastUnit = 128;
 
-    /// The power of two that blocks are placed by on a storage whose aligned units of `atomic_unit` bytes are atomic: a
-    /// driver may promise any number, and what divides it is atomic as well.
+    /// The unit by which blocks are placed on a storage whose aligned units of `atomic_unit` bytes are atomic: the
+    /// largest power of two that divides `atomic_unit`, at most kMostUnit. A driver may promise any number, and aligned
+    /// units whose size divides it are atomic as well.
     static constexpr std::uint16_t unit_of(std::uint32_t atomic_unit) noexcept {
         const std::uint32_t unit = atomic_unit & (~atomic_unit + 1);
         return unit < kMostUnit ? static_cast<std::uint16_t>(unit) : kMostUnit;
@@ -43,43 +44,45 @@ public:
         context_.remove_reclaimer(*this);
     }
 
-    /// Starts with a file of `end` bytes whose addresses stay below `limit`. The storage has `stored` bytes: what lies
-    /// beyond `end` was written before a power cut and is not zero.
+    /// Starts with a file of `end` bytes whose addresses stay below `limit`. The storage has `stored` bytes: those
+    /// beyond `end` may have been written before a power cut and cannot be taken for zeros.
     void open(Address end, Address limit, Address stored) noexcept;
 
-    /// Forgets what is free, and gives back the memory for it.
+    /// Forgets all free extents, and gives back the memory in which they were remembered.
     void close() noexcept {
         count_ = 0;
         reclaim();
     }
-    /// Gives back the memory for many extents where there are few.
+    /// Gives back the memory for more than H5MOTE_FREE_EXTENTS extents if no more than that are left.
     void reclaim() noexcept override;
-    /// The same, after the smallest extents are forgotten.
+    /// Gives that memory back in any case, by forgetting the smallest extents. false: there was none to give back.
     bool give_up() noexcept override;
 
-    /// `size` bytes. The driver is extended at once, so that a full device is found before anything is changed:
-    /// no_space. Room is kept in it for metadata, which is written later. `zeros`, if given, says whether the new bytes
-    /// are known to read as zero.
+    /// Allocates `size` bytes. The storage is extended at once, so that a full device is found (no_space) before
+    /// anything is changed. For metadata, which is written later, room is kept in it as well: keep_metadata(). `zeros`,
+    /// if given, says whether the new bytes are known to read as zero.
     Status allocate(Usage usage, Address size, Address& address, bool* zeros = nullptr) noexcept;
-    /// Gives back [address, address + size). `fresh`: no commit has made it reachable, it can be used again at once; at
-    /// the end of the file it is cut off.
+    /// Gives back [address, address + size). `fresh`: no commit has made these bytes reachable, so that they can be
+    /// used again at once; if they are the last ones of the file, end() moves down.
     void release(Address address, Address size, bool fresh) noexcept;
-    /// While set, what is released waits for one settle() more: what makes it unreachable is written by the commit
-    /// after the next.
+    /// While on, space that is released waits for two calls of settle() instead of one, because the change that makes
+    /// it unreachable (Phase::prepared) is written not by the next commit but by the one after it.
     void hold(bool on) noexcept { held_ = on; }
-    /// After a commit: pending space becomes usable. `all`: also what was to be held. True when a driver that commits
-    /// was told of space: the next commit has it.
+    /// Call after a commit: pending space becomes usable, with `all` also space that was released under hold(). True
+    /// when a driver whose sync() is a commit was told of space: it gives that space up with its next commit.
     bool settle(bool all = true) noexcept;
 
-    /// Room in the storage for `size` bytes that are in memory only, wherever they will go: no_space. Kept until
-    /// unkeep(), which comes before they are written.
+    /// Keeps room in the storage for `size` bytes that are so far in memory only, wherever they will be written.
+    /// no_space: there is none. Call unkeep() before they are written. Only a driver whose sync() is a commit keeps
+    /// room.
 #if H5MOTE_KEEP_ROOM
     Status keep(Address size) noexcept { return keep(ranges_ + 1, bytes_ + size); }
     void unkeep(Address size) noexcept { (void)keep(ranges_ - 1, bytes_ - size); }
-    /// The same for new metadata, until all of it is about to be written.
+    /// The same for a new metadata block. unkeep_metadata() gives back the room of all such blocks, before they are
+    /// written.
     Status keep_metadata(Address size) noexcept;
     void unkeep_metadata() noexcept;
-    /// The same for one block that was given up before it was written.
+    /// Gives back the room of one block that was given up before it was written.
     void unkeep_metadata(Address size) noexcept;
 #else
     Status keep(Address /*size*/) noexcept { return Status::ok; }
@@ -91,11 +94,11 @@ public:
 
     /// End of the allocated part of the file (H5FD "end of address").
     Address end() const noexcept { return end_; }
-    /// Bytes that the storage has, at least end(): it grows here only.
+    /// Bytes that the storage has, at least end(). Only allocate() makes it larger.
     Address stored() const noexcept { return stored_; }
 
 private:
-    // Largest page of a driver that gets back what is released in several parts.
+    // The largest page of a driver for which tell() makes whole pages of what is released in several parts.
     static constexpr Address kPage = 4096;
 
     struct Extent {
@@ -104,11 +107,12 @@ private:
         std::uint8_t pending;  // settle() calls until it can be used
     };
 
-    // First address at or after `address` where a block may stand; may lie beyond what an Address can say.
+    // The first address at or after `address` where a block of this usage and size may be placed. It can be larger than
+    // an Address can express.
     std::uint64_t place(Usage usage, Address address, Address size) const noexcept;
     Status find_space(Usage usage, Address size, Address& address, bool* zeros) noexcept;
-    // Notes that [address, address + size) is free; returns the run that it is part of then. What can be used and lies
-    // at the end is cut off: whatever its size, it is room for anything.
+    // Adds [address, address + size) to the free extents; returns the extent of which it is part then. A usable extent
+    // at the end of the file is not listed, end() moves down instead: there, blocks of any size find room.
     Extent add(Address address, Address size, unsigned pending) noexcept;
     void tell(Address address, Address size, const Extent& merged) noexcept;
 #if H5MOTE_KEEP_ROOM
@@ -125,12 +129,12 @@ private:
     bool extends_with_zeros_ = false;
     bool held_ = false;
     std::uint16_t unit_ = kMostUnit;
-    bool commits_ = false;  // the driver takes releases back unless a sync follows
+    bool commits_ = false;  // sync() of the driver is a commit; a release that no sync() follows has no effect
     Address end_ = 0;
     Address limit_ = 0;
     Address stored_ = 0;
 #if H5MOTE_KEEP_ROOM
-    // What room is kept for in the storage; of that, metadata.
+    // Bytes and number of the writes for which room is kept in the storage, and how much of both is metadata.
     Address bytes_ = 0;
     Address metadata_bytes_ = 0;
     std::uint32_t ranges_ = 0;
@@ -138,7 +142,7 @@ private:
 #endif
     std::size_t count_ = 0;
     std::size_t room_ = H5MOTE_FREE_EXTENTS;
-    Extent* extents_ = few_;  // or more of them in memory from the allocator
+    Extent* extents_ = few_;  // few_, or a larger array from the allocator
     Extent few_[H5MOTE_FREE_EXTENTS];
 };
 

@@ -56,7 +56,7 @@ void MetadataCache::close() noexcept {
 
 CacheEntry* MetadataCache::lookup(Address address) noexcept {
 #if H5MOTE_ALL_FORMATS
-    // Blocks are walked in many small steps.
+    // A block that is walked in many small steps is looked up in each of them.
     if (CacheEntry* const last = lru_.front(); last != nullptr && last->address_ == address) {
         return last;
     }
@@ -113,7 +113,7 @@ Status MetadataCache::protect(Usage usage, Address address, std::size_t size, Pi
     Status status = told(context_, driver_, H5MOTE_HERE, driver_.read(usage, address, entry->image()), address);
     if (status == Status::ok && (checksummed || H5MOTE_ALL_FORMATS == 0) &&
         checksum_of(*entry) != load_le<std::uint32_t>(entry->at(size - kChecksumSize))) {
-        // With the size: who repairs damage, as the tests do, has all it needs.
+        // The record also gets the size: the fuzzer needs it to repair checksums.
         status = context_.fail(Module::storage, H5MOTE_HERE, Status::corrupt_file, static_cast<std::uint32_t>(size),
                                address);
     }
@@ -159,7 +159,8 @@ Status MetadataCache::split(Pinned& block, Address to, std::size_t size, Pinned&
         entry.fresh_ = fresh;
         return status;
     }
-    // In want of room create() may have written the block to its new place, but nothing leads there yet.
+    // To make room, create() may have written the block at its new address. Nothing points there yet, so the block is
+    // still fresh, and all of it counts as changed.
     entry.dirty_from_ = 0;
     entry.fresh_ = true;
     std::memcpy(first->at(0), entry.at(0), size);
@@ -176,12 +177,12 @@ Status MetadataCache::copy(Usage usage, Address from, Address to, std::size_t si
             std::memcpy(block->at(0), old->at(0), size);
             return status;
         }
-        // In want of room for both, create() has written it.
+        // If create() had no room for a second block but has written the old one, that one can be moved (below).
         if (status != Status::over_budget || old->dirty()) {
             return status;
         }
     }
-    // The storage still has it at `from`, should the copy not be used in the end.
+    // The old block has no changes, so the storage still holds it at `from` if the copy is not used in the end.
     move(*old, to);
     block = static_cast<Pinned&&>(old);
     return Status::ok;
@@ -197,10 +198,12 @@ bool MetadataCache::write_after(CacheEntry& later, CacheEntry& earlier) noexcept
         return false;
     }
     if (!later.dirty()) {
-        // Nothing waits for a block without changes.
+        // No block waits for one without changes, so that its phase can be raised. Only a dirty block has a phase:
+        // count the last byte, part of the checksum, as changed.
         later.dirty_from_ = later.size_ - 1;
     } else {
-        // Neither waits for the other. What waits for `later` goes on waiting: all later phases become one later.
+        // Both have the same phase. Raise `later` and all blocks of later phases by one, so that what waits for `later`
+        // goes on waiting for it.
         for (CacheEntry* entry = lru_.front(); entry != nullptr; entry = lru_.next(*entry)) {
             if (entry->dirty() && entry->phase_ > phase) {
                 entry->phase_ = next(entry->phase_);
@@ -276,7 +279,8 @@ Status MetadataCache::add(Usage usage, Address address, std::size_t size, CacheE
     H5MOTE_TRY(make_room(size));
     void* memory = context_.allocate(MemoryKind::metadata, footprint(size));
     if (memory == nullptr) {
-        // Within the budget, but between holes: changed blocks leave memory as well.
+        // The budget allows the block, but free memory is in pieces: write changed blocks, so that they can be dropped
+        // as well.
         H5MOTE_TRY(evict_fresh(budget_));
         if (next_phase(Phase::index) != Phase::none) {
             H5MOTE_TRY(hook_.write_changes());
@@ -300,7 +304,7 @@ Status MetadataCache::add(Usage usage, Address address, std::size_t size, CacheE
 
 Status MetadataCache::make_room(std::size_t size) noexcept {
     const std::size_t need = cost(size);
-    // A size near the largest number makes a small sum.
+    // `size` is checked by itself, too, because cost() overflows if it is near the largest number.
     if (size > budget_ || need > budget_ || size > 0xffffffffU) {
         return context_.fail(Module::storage, H5MOTE_HERE, Status::over_budget, 0, need);
     }
@@ -322,7 +326,7 @@ bool MetadataCache::fits(Address size) noexcept {
     if (size > budget_ / 2 || cost(static_cast<std::size_t>(size)) > budget_ / 2) {
         return false;
     }
-    // What evict() would drop, the least recently used first: as a rule the first or none makes room.
+    // Subtract what evict_clean() would drop, the least recently used block first, until the new block fits.
     std::size_t held = used_ + cost(static_cast<std::size_t>(size));
     for (CacheEntry* entry = lru_.back(); entry != nullptr && held > budget_; entry = lru_.previous(*entry)) {
         held -= entry->pins_ == 0 && !entry->dirty() ? cost(entry->size_) : 0;

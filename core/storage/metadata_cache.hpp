@@ -1,19 +1,20 @@
 // H5C H5AC - the metadata cache: metadata blocks as their file bytes, found by address, within a hard budget.
 //
-// A block stands in memory once, as the bytes that stand in the file, followed by its lookup3 checksum (every version 2
-// structure ends with one): verified when the block is read, made anew when it is written. A block is pinned while
-// somebody holds a Pinned; others are evicted, least recently used first: clean ones, then fresh ones after writing
-// them.
+// A block is in memory once, as the very bytes of the file. Its last four bytes are a lookup3 checksum (every version 2
+// structure ends with one), which is verified when the block is read and computed anew when it is written. A block is
+// pinned while a Pinned refers to it. Blocks that are not pinned are evicted, least recently used first: clean ones,
+// then fresh ones after writing them.
 //
 // Crash safety lies in the order of writing, which is a property of the blocks: each changed block has a phase, and all
-// blocks of a phase are on the storage before any block of a later one is written. The first phases are those of the
-// structures that point to each other. write_after() puts one block behind another, as flush dependencies do in the
-// HDF5 library; a phase for each step takes one byte a block instead of a list of edges. Whoever writes, be it a flush
-// or the cache in want of room, goes through the phases in turn: FileState::write_changes().
+// blocks of a phase are on the storage before any block of a later one is written. The first phases are fixed and
+// follow the pointers between structures: what is pointed to is written first. Later ones are made by write_after(),
+// which puts one object header block behind another, as flush dependencies do in the HDF5 library; a phase takes one
+// byte a block, where dependencies would take a list of edges. Both a flush and a cache that needs room write the
+// phases in turn: FileState::write_changes().
 //
 // A block is `fresh` from its creation until the commit that first makes it reachable: nothing on the storage points to
-// it, so it may be written at any time. Modified blocks of at most one sector, which FileSpace places inside one, are
-// written in one piece from the first changed byte to the checksum.
+// it, so it may be written at any time. A changed block is written in one piece, from the first changed byte to the
+// checksum. Blocks of at most one sector are placed inside one by FileSpace, so that this write is atomic.
 #pragma once
 
 #include <h5mote/address.hpp>
@@ -22,7 +23,7 @@
 
 namespace h5mote {
 
-/// Passes on what a driver returned; a failure is recorded in the trail, with the storage's own code.
+/// Returns the status that a driver returned; records a failure in the trail, with the storage's own error code.
 inline Status told(Context& context, const Driver& driver, SourcePlace place, Status status,
                    std::uint64_t address = 0) noexcept {
     return status == Status::ok
@@ -30,14 +31,15 @@ inline Status told(Context& context, const Driver& driver, SourcePlace place, St
                : context.fail(Module::driver, place, status, static_cast<std::uint32_t>(driver.last_error()), address);
 }
 
-/// When a dirty block may be written: what points comes after what it points to.
+/// The order in which dirty blocks are written: a block that points to another one comes after it. A block is live when
+/// something on the storage may point to it, that is, when it is not fresh.
 enum class Phase : std::uint8_t {
-    fresh,        ///< not reachable yet
-    prepared,     ///< live chunk indexes that name chunks which nothing needs yet
-    index,        ///< live chunk indexes, reference counts
+    fresh,        ///< new blocks, to which nothing on the storage points yet
+    prepared,     ///< live blocks of chunk indexes that were changed only for chunks allocated ahead
+    index,        ///< live blocks of chunk indexes; reference counts and creation orders, which grow before their use
     element,      ///< live blocks of chunk indexes with elements that have to be counted in the index's header first
-    object,       ///< live object headers: dimensions, links, attributes; after it come those of write_after()
-    none = 0xff,  ///< after all others
+    object,       ///< live object headers: dimensions, links, attributes; write_after() makes the phases that follow
+    none = 0xff,  ///< no phase: greater than all others
 };
 
 class CacheEntry : public ListNode<> {
@@ -48,9 +50,9 @@ public:
     std::size_t size() const noexcept { return size_; }
     bool fresh() const noexcept { return fresh_; }
     bool dirty() const noexcept { return dirty_from_ < size_; }
-    /// When it may be written, if it is dirty.
+    /// The phase in which the block is written, if it is dirty.
     Phase phase() const noexcept { return fresh_ ? Phase::fresh : phase_; }
-    /// Waits for another block of its kind: write_after().
+    /// Whether write_after() has put this block behind another object header block.
     bool waits() const noexcept { return dirty() && !fresh_ && phase_ > Phase::object; }
 
 private:
@@ -72,7 +74,7 @@ private:
 #endif
 };
 
-/// Holds a block in the cache while it lives. Empty by default.
+/// Keeps a block in the cache, at its place in memory, for as long as the Pinned exists. Empty by default.
 class Pinned {
 public:
     Pinned() noexcept = default;
@@ -95,7 +97,7 @@ public:
     explicit operator bool() const noexcept { return entry_ != nullptr; }
 
 private:
-    // Out of line: there is one in every return path of everything that touches metadata.
+    // Out of line to save code: it is called in every return path of every function that holds a block.
     void release() noexcept;
 
     CacheEntry* entry_ = nullptr;
@@ -104,10 +106,10 @@ private:
 /// The file, as the cache sees it.
 class CommitHook {
 public:
-    /// Writes every changed block, in the order of their phases; called when only that makes room.
+    /// Writes every changed block, in the order of their phases. Called when nothing else makes room in the cache.
     virtual Status write_changes() noexcept = 0;
 
-    /// Something was written since the last sync.
+    /// Whether something was written since the last sync.
     bool unsynced = false;
 
 protected:
@@ -119,58 +121,65 @@ public:
     MetadataCache(Context& context, Driver& driver, CommitHook& hook) noexcept
         : context_(context), driver_(driver), hook_(hook) {}
 
-    /// `budget` bytes for blocks with their bookkeeping. out_of_memory.
+    /// Starts with `budget` bytes for blocks and their bookkeeping. out_of_memory.
     Status open(std::size_t budget) noexcept;
     /// Drops every block, written or not.
     void close() noexcept;
 
     /// The block at `address` if it is in memory, else an empty Pinned.
     Pinned find(Address address) noexcept;
-    /// The block of `size` bytes at `address`, read if need be. corrupt_file when its checksum is wrong,
-    /// over_budget when it cannot be made to fit. Blocks of the old formats carry no checksum; they are only read.
+    /// The block of `size` bytes at `address`, read if it is not in memory. corrupt_file when its checksum is wrong or
+    /// it is in memory with another size, over_budget when it cannot be made to fit. Blocks of the old formats carry no
+    /// checksum (`checksummed` is false); they are only read.
     Status protect(Usage usage, Address address, std::size_t size, Pinned& block, bool checksummed = true) noexcept;
-    /// A new block of zeros at an address that nothing points to yet.
+    /// A new, fresh block of zeros at an address to which nothing points yet.
     Status create(Usage usage, Address address, std::size_t size, Pinned& block) noexcept;
-    /// Gives a block another address, at which nothing is yet and to which nothing points: it is fresh again.
+    /// Gives a block another address, at which the cache has no block and to which nothing points. The block is fresh
+    /// again, and all of it counts as changed.
     void move(CacheEntry& block, Address to) noexcept;
-    /// Moves a block to `to`, where nothing is yet and to which nothing points, and makes another one of `size` bytes,
-    /// less than its own, at its old address: `first`, with the bytes at its beginning, to be marked as changed. Takes
-    /// no more room than that. busy: somebody else holds the block. After an error it is where it was.
+    /// Moves a block to `to`, like move(), and creates a second block at its old address: `first`, of `size` bytes,
+    /// fewer than the block has. It starts as a copy of the block's first bytes, and the caller marks it as changed.
+    /// Takes no more room in the cache than `first` needs. busy: somebody else holds the block. After an error the
+    /// block is where it was.
     Status split(Pinned& block, Address to, std::size_t size, Pinned& first) noexcept;
-    /// A block of `size` bytes at `to`, where nothing is yet, that holds what the one at `from` holds. Of that only
-    /// what the storage has may remain.
+    /// Makes a block of `size` bytes at `to`, where the cache has none yet, with the contents of the block at `from`.
+    /// Afterwards the cache may have lost the block at `from`; then the storage holds the same bytes there.
     Status copy(Usage usage, Address from, Address to, std::size_t size, Pinned& block) noexcept;
-    /// Says that nothing points to the block, which was written and read again since it was created.
+    /// Says that nothing points to the block yet, even if it was written since it was created, or read again.
     static void set_fresh(CacheEntry& block) noexcept { block.fresh_ = true; }
     /// Says that bytes from `from` on were changed (and the checksum with them).
     static void mark_dirty(CacheEntry& block, std::size_t from, Phase phase) noexcept;
-    /// Comes before a change of `later`, a live block: the change is written only when what was changed in `earlier` so
-    /// far is on the storage. False: `earlier` waits for `later` already, so that it has to be written first.
+    /// Call before changing `later`, a live block: the change is written only after everything changed in `earlier` so
+    /// far is on the storage. False if phases cannot express that, as when `earlier` waits for `later` already: then
+    /// the changes so far have to be written before `later` is changed.
     bool write_after(CacheEntry& later, CacheEntry& earlier) noexcept;
-    /// Forgets the block at `address`, if it is there: its space was released.
+    /// Drops the block at `address`, if the cache has it, without writing it: its space was released.
     void discard(Address address) noexcept;
 
-    /// The same for every block in [address, address + size). Nobody holds one.
+    /// The same for every block that begins in [address, address + size). None of them may be pinned.
     void discard(Address address, Address size) noexcept;
 
     /// Writes the dirty blocks of one phase in the order of their addresses.
     Status flush(Phase phase) noexcept;
     /// Whether there is a dirty block of that phase.
     bool has_dirty(Phase phase) noexcept { return next_dirty(phase, 0) != nullptr; }
-    /// The first phase from that one on of which there is a dirty block; Phase::none when there is none.
+    /// The first phase, `from` or a later one, that has a dirty block; Phase::none if there is no such block.
     Phase next_phase(Phase from) noexcept;
-    /// From now on every block counts as live, also what an operation under way holds: something may point to it.
+    /// From now on no block is fresh, not even one that an operation under way has just created: something may point to
+    /// it.
     void settle() noexcept;
 
 #if H5MOTE_ALL_FORMATS
-    /// The block at `address` as the one used last, not pinned yet; nullptr when it is not in memory.
+    /// The block at `address`, not pinned; it becomes the most recently used one. nullptr when it is not in memory.
     CacheEntry* touch(Address address) noexcept;
 #endif
-    /// Whether a block of that size has room beside what is pinned or changed, and leaves some for others.
+    /// Whether a block of `size` bytes takes at most half of the budget and has room beside the blocks that are pinned
+    /// or changed.
     bool fits(Address size) noexcept;
-    /// Forgets the block at `address` if it is unchanged and nobody holds it; false when it stays.
+    /// Drops the block at `address` if it is unchanged and not pinned; false when it stays.
     bool drop_clean(Address address) noexcept;
-    /// Blocks too large for the cache whose checksum was found right: the last few are remembered.
+    /// Whether the checksum of a block that is too large for the cache was verified before, as set_verified() says.
+    /// Only the last few such blocks are remembered.
     bool is_verified(Address address, Address size) const noexcept;
     void set_verified(Address address, Address size) noexcept;
     Context& context() noexcept { return context_; }
@@ -189,7 +198,7 @@ private:
     // blocks at the same time and writes the same file.
     static std::size_t cost(std::size_t size) noexcept { return 32 + size; }
 #if H5MOTE_ALL_FORMATS
-    // Collections and heap blocks begin at multiples of their size, a power of two.
+    // Collections and heap blocks begin at multiples of their size, a power of two: higher bits have to count, too.
     static Address hash(Address address) noexcept { return address ^ (address >> 5) ^ (address >> 12); }
 #else
     static Address hash(Address address) noexcept { return address ^ (address >> 5); }

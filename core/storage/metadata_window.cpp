@@ -59,20 +59,20 @@ Status MetadataWindow::open(MetadataCache& cache, Usage usage, Address address, 
     size_ = size;
     const Status status = hold(checksummed);
     if (status != Status::ok) {
-        // Nothing that was not verified is left to be read.
+        // Nothing can be read from a window whose block was not verified.
         close();
     }
     return status;
 }
 
-// Takes up the block: in the cache, if that has room for it.
+// Opens the block: pinned as a whole if the cache has room for it. Otherwise its checksum is verified piece by piece.
 Status MetadataWindow::hold(bool checksummed) noexcept {
     if (checksummed && (size_ < kChecksumSize || size_ > 0xffffffffU)) {
         return damaged(H5MOTE_HERE);
     }
     block_.reset(cache_->touch(address_));
     if (block_) {
-        // Often the first bytes of a block are looked at to learn its size.
+        // The cache may have just the first bytes of the block, read to learn its size: these are dropped.
         if (block_->size() == size_ || (block_->size() > size_ && !checksummed)) {
             return Status::ok;
         }
@@ -141,7 +141,8 @@ Status MetadataWindow::reserve(std::size_t size) noexcept {
     return Status::ok;
 }
 
-// Brings at least `count` bytes from `offset` of this window on into memory; they lie within it.
+// Brings at least `count` bytes from `offset` of this window on into memory. The caller has checked that they lie
+// within the window.
 Status MetadataWindow::load(Address offset, std::size_t count) noexcept {
     if (block_ || cache_ == nullptr) {
         return Status::ok;

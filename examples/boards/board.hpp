@@ -1,4 +1,4 @@
-// The storage of the board that the image is made for. Each board's folder has one of the two.
+// The storage of the board that the image is made for. Each board's folder defines one of the two functions.
 #pragma once
 
 #include <h5mote/vfd/flash_device.hpp>

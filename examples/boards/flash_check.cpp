@@ -92,7 +92,7 @@ int check(bool verify) {
             }
         }
     }
-    // What happened to one block left the others alone.
+    // Erasing and programming one block must leave the others as they are.
     for (const std::uint32_t block : blocks) {
         if (!holds(*flash, block, 2)) {
             return fail("kept", block, 0);

@@ -1,7 +1,8 @@
-// How a board with a serial flash ends; its main source includes this once.
+// How a program on a board with a serial flash ends; the board's main source includes this once.
 //
-// The emulator hands what the chip has been told to program to threads of its own. When semihosting ends the program it
-// does not wait for them, when the machine goes down it does (toolchains/run-board lets no reset start it again).
+// The emulator writes what the chip was told to program in threads of its own. It does not wait for them when
+// semihosting ends the program, but it does when the machine goes down. So the program ends with a reset, at which
+// toolchains/run-board lets the emulator stop.
 #pragma once
 
 #include "registers.hpp"

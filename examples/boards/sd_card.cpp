@@ -24,7 +24,7 @@ constexpr std::uint8_t kIdle = 0x01;
 constexpr std::uint8_t kUnknownCommand = 0x05;
 
 constexpr std::uint8_t kStartOfData = 0xfe;
-constexpr std::uint8_t kDataAccepted = 0x05;  // of five bits
+constexpr std::uint8_t kDataAccepted = 0x05;  // the low five bits of the card's answer
 constexpr std::uint32_t kPatience = 1000000;  // bytes on the bus; half a second at 16 MHz
 
 }  // namespace
@@ -35,7 +35,7 @@ std::uint8_t SdCard::receive() noexcept {
     return std::to_integer<std::uint8_t>(byte);
 }
 
-// While a card is busy it holds the line low; before data comes, high.
+// Reads bytes until one is `value`. A card holds the line low while it is busy, and high until its data begin.
 bool SdCard::receive_until(std::uint8_t value) noexcept {
     for (std::uint32_t i = 0; i < kPatience; ++i) {
         if (receive() == value) {
@@ -45,13 +45,13 @@ bool SdCard::receive_until(std::uint8_t value) noexcept {
     return false;
 }
 
-// The card stays selected; the first byte of its answer is the result, 0xff: none came.
+// Sends a command and returns the first byte of the answer, 0xff if none came. The card stays selected.
 std::uint8_t SdCard::command(std::uint8_t index, std::uint32_t argument) noexcept {
     spi_.select(Spi::kOpen);
     if (!receive_until(0xff)) {
         return 0xff;
     }
-    // Checksums are off in SPI mode but for the first two commands, each of which has one argument only.
+    // Checksums are off in SPI mode except in the first two commands, which are always sent with the same argument.
     const std::uint8_t checksum = index == kGoIdle ? 0x95 : index == kSendInterfaceCondition ? 0x87 : 0x01;
     const std::byte bytes[6] = {std::byte(0x40 | index),
                                 static_cast<std::byte>(argument >> 24),

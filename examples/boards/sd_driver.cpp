@@ -41,7 +41,7 @@ Status SdDriver::format() noexcept {
     return card_.write(0, buffer_);
 }
 
-// The buffer becomes that block's.
+// Reads a block into the buffer, whose previous block is stored first.
 Status SdDriver::hold(std::uint32_t block) noexcept {
     if (held_ == block) {
         return Status::ok;
@@ -93,7 +93,7 @@ Status SdDriver::write(Usage, std::uint64_t address, ConstBytes from) noexcept {
     return Status::ok;
 }
 
-// The buffer goes to the card if it must.
+// Writes the buffer to the card if the card has not got it yet.
 Status SdDriver::store() noexcept {
     if (held_ != kNone && changed_) {
         H5MOTE_TRY(card_.write(held_, buffer_));

@@ -7,8 +7,9 @@
 
 namespace board {
 
-/// Ordered mode: a block is old or new. What is written into part of a block stays in memory, with the rest of it,
-/// until another block is written or sync().
+/// A power cut leaves each block of the card as it was or as it was written, which the library's ordered mode needs.
+/// Bytes written to a part of a block stay in memory, with the rest of the block, until another block is written or
+/// needs the buffer, or until sync().
 ///
 /// The card keeps no end of file: after a start it is the card's, and the file's own superblock tells where it really
 /// ends. Until the next start it follows write() and truncate().

@@ -63,7 +63,8 @@ Status SpiNor::wait() noexcept {
 }
 
 Status SpiNor::start() noexcept {
-    // A program or an erase that a reset of the processor has interrupted goes on; a word program mode, too.
+    // A reset of the processor stops neither a program or an erase in the chip nor its word program mode: end the mode
+    // and wait.
     command(kWriteDisable);
     H5MOTE_TRY(wait());
     const std::byte code{kReadId};
@@ -103,7 +104,7 @@ Status SpiNor::read(std::uint32_t block, std::uint32_t offset, Bytes to) noexcep
     return Status::ok;
 }
 
-// The first word goes with the address, each further one alone; the mode ends with "write disable".
+// The first word is sent with the address, each further one alone; "write disable" ends this mode.
 Status SpiNor::program_words(std::uint32_t address, ConstBytes from) noexcept {
     Status status = Status::ok;
     for (std::size_t at = 0; at < from.size() && status == Status::ok; at += 2) {

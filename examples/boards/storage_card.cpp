@@ -8,7 +8,7 @@ namespace logger {
 namespace {
 
 #ifdef BOARD_FORGETFUL
-// For a test that must see the loss.
+// A sync() without effect, for a test that must notice the loss of data.
 class File final : public board::SdDriver {
 public:
     using SdDriver::SdDriver;

@@ -18,14 +18,14 @@ using h5mote::FlashGeometry;
 using h5mote::FlashUsage;
 using h5mote::Status;
 
-// What the driver needs depends on the program unit alone: 1, 2 or 4 here.
+// Of the geometry, only the program unit decides how much memory the driver needs: 1, 2 or 4 bytes on these boards.
 constexpr FlashGeometry kAny{1, 1024, 256, 4, 0xff};
 
 alignas(8) std::byte memory[FlashDriver::required_memory(kAny)];
 FlashDevice* flash = nullptr;
 FlashDriver* mounted = nullptr;
 
-// The whole chip as it is, for an emulator that would lose it and for `h5mote extract`.
+// Copies the whole chip as it is into a file: for an emulator that does not keep it, and for `h5mote extract`.
 Status copy_flash(const char* path) noexcept {
     const int file = ::open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
     if (file < 0) {

@@ -1,4 +1,5 @@
-// Sensors that everybody has: each call gives the next made-up value.
+// Stand-ins for sensors, so that the example runs everywhere: made-up values, which change with each call of
+// clock_ms().
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Runs what README.md shows of storages: logs, starts again, and finds the rows.
+// Runs the storage examples of vfd/README.md: logs rows, starts again, and finds the rows.
 #include <h5mote/h5mote.hpp>
 #include <h5mote/vfd/posix.hpp>
 
@@ -12,7 +12,7 @@ namespace {
 alignas(8) std::byte memory[8 * 1024];
 std::uint64_t rows = 0;
 
-// A hundred rows more, durable after each ten.
+// Appends a hundred rows, and makes them durable after each ten.
 h5mote::Status log_samples(h5mote::Driver& storage) {
     h5mote::Arena arena{memory};
     h5mote::NullPort port;
@@ -53,7 +53,7 @@ int main() {
     std::remove("flight.h5");
     std::remove("flight.h5-journal");
     const bool good = twice("flash", log_to_flash) && twice("journal", log_with_journal);
-    // The file without its journal.
+    // The file alone, without its journal, has all rows and can be continued.
     h5mote::PosixDriver file;
     return good && file.open("flight.h5", h5mote::PosixDriver::Mode::read_write) == h5mote::Status::ok &&
                    log_samples(file) == h5mote::Status::ok && rows == 300

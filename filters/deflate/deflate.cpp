@@ -16,7 +16,8 @@ std::size_t DeflateFilter::encoded_limit(const FilterSpec& spec, std::size_t siz
     if (spec.optional) {
         return size == 0 ? 0 : size - 1;
     }
-    // Frame and heads of stored blocks: ours are 32 KiB large, zlib's at least 16 KiB.
+    // The frame, and the heads of stored blocks, which hold 32 KiB if written by this library, and at least 16 KiB by
+    // zlib.
     const std::size_t extra = 16 + size / 2048;
     return size > SIZE_MAX - extra ? SIZE_MAX : size + extra;
 }

@@ -112,7 +112,7 @@ private:
 static_assert(sizeof(Decoder) <= DeflateFilter::kDecodeScratch);
 static_assert(alignof(Decoder) <= 8);
 
-// At least 25 bits, or all that are left.
+// Fills bits_ to at least 25 bits, or with all that are left.
 void Decoder::fill() noexcept {
     while (bit_count_ <= 24 && at_ != end_) {
         bits_ |= static_cast<std::uint32_t>(*at_++) << bit_count_;
@@ -149,7 +149,7 @@ unsigned Decoder::decode(const Code& code, const std::uint16_t* symbols) noexcep
     }
     unsigned value = 0;
     unsigned first = 0;  // first code of the length
-    unsigned index = 0;  // of its symbol
+    unsigned index = 0;  // index of that code's symbol
     for (unsigned length = 1; length <= kMaxBits; ++length) {
         value |= (bits_ >> (length - 1)) & 1;
         const unsigned count = code.count[length];

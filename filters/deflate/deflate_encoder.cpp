@@ -100,7 +100,7 @@ private:
     std::uint32_t extra_bits_ = 0;  // sum over the block, known after counting
     std::uint16_t size_ = 0;        // of the block
     std::uint8_t bit_count_ = 0;
-    std::uint8_t literal_codes_ = 0;  // beyond 257
+    std::uint8_t literal_codes_ = 0;  // literal and length codes after the first 257
     std::uint8_t distance_codes_ = 0;
     std::uint8_t length_codes_ = 0;
     bool counting_ = false;
@@ -318,7 +318,7 @@ void Encoder::make_lengths(const std::uint16_t* counts, std::uint8_t* lengths, u
             }
             weights[next] = static_cast<std::uint16_t>(sum);
         }
-        // Parents to depths from the root down; each level's places that no subtree takes are leaves.
+        // Turn parents into depths from the root down. On each level the places that no subtree takes are leaves.
         weights[used - 2] = 0;
         for (unsigned i = used - 2; i-- > 0;) {
             weights[i] = static_cast<std::uint16_t>(weights[weights[i]] + 1);
@@ -415,7 +415,7 @@ void Encoder::code_lengths(bool counting) noexcept {
     }
 }
 
-// Prepares what stands before a dynamic block's symbols; its length in bits.
+// Prepares the header of a dynamic block; returns its length in bits.
 std::uint32_t Encoder::count_header() noexcept {
     const auto used = [this](unsigned begin, unsigned least, unsigned most) {
         while (most > least && length_[begin + most - 1] == 0) {
@@ -481,7 +481,8 @@ void Encoder::block(const std::byte* begin, unsigned size, bool last) noexcept {
     }
     make_codes(value_, length_, kDistanceCodes);
     make_codes(value_ + kDistanceCodes, length_ + kDistanceCodes, kDistances);
-    // What is written now stays below the matches kept: header, symbols, and bits of the block before.
+    // The matches kept at the end of the output can be replayed if all that is written now stays below them: the last
+    // bits of the block before, the header and the symbols.
     if (kept_ != nullptr && (coded + 32) / 8 < static_cast<std::size_t>(kept_ - block_begin)) {
         replay();
     } else {

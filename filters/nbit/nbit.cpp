@@ -1,5 +1,5 @@
-// Layout: the bits of all elements one after the other, from the highest bit of each byte; of a number its precision
-// bits from the highest on, in either byte order. What is not a number is copied, not aligned to bytes either.
+// Layout: the bits of all elements one after the other, from the highest bit of each byte. A number has its precision
+// bits, the highest first, whatever its byte order. Other types are copied whole, without being aligned to bytes.
 //
 // Client data: number of values | 1 if nothing is packed | elements of the chunk | type. A type is its class, then
 //   1 number    size | order (0 little-endian, 1 big-endian) | precision | offset
@@ -100,7 +100,8 @@ bool Unpacker::array(std::size_t at, std::uint32_t size, unsigned depth) noexcep
         return false;
     }
     if (type == kArray || type == kCompound) {
-        // What follows an array of such elements is described here, says the HDF5 library when it packs.
+        // As libhdf5 packs it: what follows an array of such elements is read from the values that describe the
+        // element.
         next_ = begin;
     }
     return true;

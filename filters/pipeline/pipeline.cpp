@@ -49,8 +49,9 @@ Status FilterPipeline::prepare(const FilterTarget& target, FilterId& failed) noe
     return entries_.size() <= 32 ? Status::ok : Status::invalid_argument;
 }
 
-// Enough for whatever filters are skipped. Encoding: the first filter fills the first buffer, each later one needs the
-// other unless it works in place. Decoding: the chunk is the other, if all that may come to lie there fits.
+// A plan that suffices whatever filters are skipped. Encoding: the first filter fills the first buffer, each later one
+// needs the other unless it works in place. Decoding: the chunk serves as the other buffer if all results between fit
+// there.
 FilterPipeline::Plan FilterPipeline::any_plan(std::size_t chunk_bytes, bool encode) const noexcept {
     Plan plan;
     std::size_t bound = chunk_bytes;
@@ -68,9 +69,9 @@ FilterPipeline::Plan FilterPipeline::any_plan(std::size_t chunk_bytes, bool enco
     return plan;
 }
 
-// Seen from the end of decoding: the last result is in the chunk, what it was made of in the first buffer, what that
-// was made of in the chunk again or, if it may not fit there, in the second buffer, and so on. Filters that can work in
-// place read from the first buffer always.
+// Seen from the end of decoding: the last result goes into the chunk, its input is in the first buffer, the input of
+// that one in the chunk again or, if it may not fit there, in the second buffer, and so on. Filters that can work in
+// place always read from the first buffer.
 FilterPipeline::Plan FilterPipeline::decode_plan(std::size_t chunk_bytes, std::size_t stored_bytes,
                                                  std::uint32_t filter_mask) const noexcept {
     Plan plan;
@@ -82,8 +83,8 @@ FilterPipeline::Plan FilterPipeline::decode_plan(std::size_t chunk_bytes, std::s
             limit = larger(limit, entry.filter->encoded_limit(entry.spec, limit));
         }
     }
-    // More than these filters make of a chunk: another writer kept what had grown, and what lies between may be as
-    // large.
+    // More bytes than these filters make of a chunk: another writer stored a result that had grown, and the results
+    // between may be as large.
     std::size_t bound = stored_bytes > limit ? stored_bytes : chunk_bytes;
     std::size_t second = 0;
     bool in_first = false;
@@ -168,7 +169,7 @@ Status FilterPipeline::encode(ConstBytes chunk, Bytes work, ConstBytes& result, 
 Status FilterPipeline::locate(const Plan& plan, std::uint32_t run, std::size_t stored_bytes, Bytes chunk, Bytes work,
                               Bytes& place) const noexcept {
     if (run == 0) {
-        // What is too much is not read, as the HDF5 library has it.
+        // Bytes beyond the chunk's size are not read, as in libhdf5.
         place = chunk;
         return stored_bytes >= chunk.size() ? Status::ok : Status::corrupt_file;
     }

@@ -49,9 +49,9 @@ public:
     Status encode(ConstBytes chunk, Bytes work, ConstBytes& result, std::uint32_t& filter_mask,
                   FilterId& failed) const noexcept;
 
-    /// Where the caller reads the stored bytes to, for decode() to find them without a copy: a part of `work`, or of
-    /// `chunk`. Of a chunk that no filter is undone of, only what is wanted. over_budget: `work` is smaller than
-    /// decode_need(). corrupt_file: the size cannot be right.
+    /// The place to which the caller reads the stored bytes, so that decode() finds them without a copy: a part of
+    /// `work`, or of `chunk`. If no filter is to be undone it is all of `chunk`, even if more bytes are stored.
+    /// over_budget: `work` is smaller than decode_need(). corrupt_file: the size cannot be right.
     Status stored_place(std::size_t stored_bytes, std::uint32_t filter_mask, Bytes chunk, Bytes work,
                         Bytes& place) const noexcept;
     /// Undoes all filters but those in `filter_mask`, in reverse order, into `chunk`. `stored` and the other arguments

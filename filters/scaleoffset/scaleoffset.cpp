@@ -1,6 +1,7 @@
 // Layout: bits of a number (4 bytes) | bytes of the minimum (1 byte) | minimum (8 bytes) | zeros up to byte 21 | the
 // numbers less the minimum, that many bits each, from the highest bit of each byte. All ones stand for the fill value
-// if there is one. Numbers that need all their bits stand as they were, in the byte order of the writing machine.
+// if there is one. Numbers that need all their bits are stored as they are, in the byte order of the writing machine;
+// decode() takes that for little-endian.
 //
 // Client data: kind of scale (0 decimal, 1 binary, 2 integer) | scale: decimal digits, or bits of an integer, 0 to
 // find out | elements of the chunk | class (0 integer, 1 floating-point) | size | signed | order (1 big-endian) |
@@ -29,7 +30,7 @@ enum Value : std::size_t {
 };
 enum Kind : std::uint32_t { kDecimal = 0, kBinary = 1, kInteger = 2 };
 
-// Infinity or zero beyond the range of a double.
+// 10 to the power of `exponent`; infinity or zero if that is beyond the range of a double.
 double power_of_ten(std::int32_t exponent) noexcept {
     // Exact up to 10^22, and so is the rounding of 1 / 10^22.
     double result = 1;
@@ -41,9 +42,10 @@ double power_of_ten(std::int32_t exponent) noexcept {
 
 // What the client data and the chunk's header say.
 struct Packing {
-    /// The client data. invalid ones are corrupt_file; `as_is`: the chunk was left alone.
+    /// Reads the client data. corrupt_file: they make no sense; unsupported: the binary scale. `as_is`: the chunk is
+    /// not packed.
     Status open(const FilterSpec& spec, bool& as_is) noexcept;
-    /// The header; false when it is damaged.
+    /// Reads the chunk's header; false if it is damaged.
     bool open_chunk(ConstBytes in) noexcept;
     std::uint64_t unpack(std::uint64_t packed) const noexcept;
 
@@ -53,7 +55,7 @@ struct Packing {
     bool has_fill = false;
     std::int32_t scale = 0;
     std::uint64_t fill = 0;
-    std::uint64_t fill_bits = 0;  // what stands for it
+    std::uint64_t fill_bits = 0;  // packed value that stands for it
     std::uint64_t minimum = 0;
     double power = 1;
 };
@@ -83,8 +85,8 @@ bool Packing::open_chunk(ConstBytes in) noexcept {
     const unsigned width = header.u8();
     minimum = header.uint(width < 8 ? width : 8);
     // When the first of the 32-bit floating-point numbers of a chunk is a NaN, libhdf5 takes 64 bits for necessary and
-    // then stores none at all. It reads such a chunk as fill values, or as that NaN if there is no fill value: what no
-    // bits at all stand for.
+    // then stores none at all. It reads such a chunk as fill values, or as that NaN if there is no fill value, which is
+    // just what packed numbers of 0 bits give.
     bits = floating && element == 4 && bits == 64 ? 0 : bits;
     if (!header.ok() || bits > element * 8) {
         return false;

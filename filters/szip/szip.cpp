@@ -25,10 +25,10 @@ constexpr std::uint32_t kMostPixelsOfLine = 1U << 24;
 constexpr std::uint32_t kOptionMsb = 16;
 constexpr std::uint32_t kOptionPreprocess = 32;
 
-/// Counts that stand for the rest of a segment of 64 blocks; larger ones are one too large.
+/// The count of zero blocks that stands for the rest of a segment of 64 blocks; larger counts are stored one too large.
 constexpr std::uint32_t kRestOfSegment = 5;
 constexpr std::uint32_t kSegment = 64;
-/// Largest pair of the second extension.
+/// Number of the last pair of the second extension.
 constexpr std::uint32_t kMostPairs = 90;
 
 /// Where decoded samples go: undoes the preprocessing, drops what only fills a scanline up, writes pixels.
@@ -57,8 +57,8 @@ private:
     std::uint32_t block_ = 0;    // pixels of a block
     std::uint32_t line_ = 0;     // pixels of a scanline
     std::uint32_t padded_ = 0;   // filled up to whole blocks
-    std::uint32_t column_ = 0;   // in it
-    std::uint32_t largest_ = 0;  // value of a sample
+    std::uint32_t column_ = 0;   // of the next sample in its padded scanline
+    std::uint32_t largest_ = 0;  // largest value of a sample
     std::uint32_t before_ = 0;   // the sample before
     std::uint8_t sample_bits_ = 0;
     std::uint8_t pixel_ = 1;  // bytes of a sample
@@ -91,7 +91,8 @@ bool SampleWriter::open(const FilterSpec& spec, Bytes out) noexcept {
 void SampleWriter::put(std::uint32_t sample) noexcept {
     if (preprocess_) {
         if (column_ != 0) {
-            // The difference goes up and down in turns for as long as both are possible, then only one way.
+            // Odd values stand for steps down, even ones for steps up, as long as both are possible; larger values for
+            // steps in the one direction that is left.
             const std::uint32_t half = sample / 2 + sample % 2;
             const std::uint32_t mirror = before_ > largest_ / 2 ? largest_ : 0;
             if (half > (mirror ^ before_)) {
@@ -165,7 +166,7 @@ bool SzipDecoder::run() noexcept {
 }
 
 bool SzipDecoder::zero_blocks(std::uint32_t left) noexcept {
-    // The reference sample has not ended the block that it begins.
+    // blocks_done() does not count the block that a reference sample has begun.
     const std::uint32_t done = samples_.blocks_done();
     const std::uint32_t rest = samples_.blocks() - done;
     std::uint32_t count = bits_.zeros() + 1;

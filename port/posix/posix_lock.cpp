@@ -1,4 +1,4 @@
-// The lock of hosts; boards have no threads of POSIX.
+// The lock of PosixPort, for hosts only: boards have no POSIX threads.
 #include <h5mote/port/posix.hpp>
 
 #if defined(__unix__) || defined(__APPLE__)

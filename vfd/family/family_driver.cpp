@@ -1,4 +1,5 @@
-// Driver information "NCSAfami": the size of a member, 8 bytes.
+// H5FD_family - reads a file that is cut into members of equal size. The superblock's driver information "NCSAfami" is
+// that size, in 8 bytes.
 #include "checked.hpp"
 #include "cursor.hpp"
 
@@ -14,7 +15,7 @@ Status FamilyDriver::take(std::uint32_t index, Driver*& driver) noexcept {
     return status;
 }
 
-// A member is valid until the next one is asked for: its code is kept.
+// Keeps the error code of a member that failed: the member itself is valid only until the next one is asked for.
 Status FamilyDriver::note(Driver& member, Status status) noexcept {
     error_ = status == Status::ok ? error_ : member.last_error();
     return status;
@@ -35,7 +36,7 @@ Status FamilyDriver::open() noexcept {
         H5MOTE_TRY(note(*member, member->end_of_file(size)));
         if (count_ == 0) {
             member_size_ = size;
-            // The first member alone is other bytes than the family.
+            // The first member opened as a file of its own is not the same storage as the whole family.
             id_ = member->storage_id();
             id_.volume ^= std::uint64_t{1} << 63;
         }

@@ -1,5 +1,5 @@
-// Freeing blocks: what is still needed of the oldest one is appended again. Blocks are freed in the order in which they
-// were written, whatever they hold, so that all wear alike.
+// Collection: frees blocks by appending again what is still needed of the oldest one. Blocks are freed in the order in
+// which they were written, whatever they hold, so that all wear alike.
 #include "flash_format.hpp"
 
 #include "cursor.hpp"
@@ -7,24 +7,25 @@
 namespace h5mote {
 namespace {
 
-constexpr std::uint32_t kFewBlocks = 3;   // beyond those that must stay
-constexpr std::uint32_t kMostKept = 128;  // a commit can tell 255
+// A commit is due once fewer than this many blocks are free beyond spare_blocks_.
+constexpr std::uint32_t kFewBlocks = 3;
+constexpr std::uint32_t kMostKept = 128;  // most blocks freed by one commit, whose field `kept` holds up to 255
 
 }  // namespace
 
-// Blocks behind the head of the log that can be erased now.
+// Blocks after the log's head that can be erased now: no commit that a mount may find needs them.
 std::uint32_t FlashDriver::free_blocks() const noexcept {
     const std::uint32_t head = fresh_ ? resume_ : head_;
     const std::uint32_t between = head == limit_ ? geometry_.blocks - 1 : distance(head, limit_) - 1;
     return between > bad_ahead_ ? between - bad_ahead_ : 0;
 }
 
-// Blocks that can be erased after the next commit.
+// Blocks that can be erased once the next commit is durable, including those that can be erased now.
 std::uint32_t FlashDriver::freed_blocks() const noexcept {
     return free_blocks() + distance(limit_, tail_) - bad_passed_;
 }
 
-// Bad blocks behind `from` and before `to`.
+// Number of bad blocks after `from` and before `to`, in the order of the log.
 std::uint32_t FlashDriver::bad_between(std::uint32_t from, std::uint32_t to) noexcept {
     std::uint32_t count = 0;
     if (bad_ != 0) {
@@ -35,15 +36,15 @@ std::uint32_t FlashDriver::bad_between(std::uint32_t from, std::uint32_t to) noe
     return count;
 }
 
-// Fewer are free: collecting goes on. More than must be while the device is not full: what is between two syncs finds
-// room then.
+// Collect until this many blocks are free. The fuller the device, the smaller that number, so that collection stays
+// affordable; what is free above the minimum is room for the writes between two syncs.
 std::uint32_t FlashDriver::wanted_blocks() const noexcept {
     const std::uint32_t unused = most_pages_ - (live_pages_ < most_pages_ ? live_pages_ : most_pages_);
     return start_blocks_ + (3 * unused >> (block_log2_ - page_log2_ + 3));
 }
 
-// What was freed can be used only after a commit. One for each block would cost too much and, where a block has few
-// program units, more than is gained.
+// Whether to commit now. Blocks that collection has freed can be erased only after a commit. A commit for each of them
+// would cost too much and, where a block has few program units, use more space than it gains.
 bool FlashDriver::worth_a_commit() const noexcept {
     const std::uint32_t freed = distance(limit_, tail_);
     const std::uint32_t free = free_blocks();
@@ -51,8 +52,9 @@ bool FlashDriver::worth_a_commit() const noexcept {
            (freed > 0 && free <= sync_blocks_ + 1);
 }
 
-// Whether the state needs a record. When that cannot be told it does. A record that something is gone is needed while a
-// change in memory names it, and never for the root, whose place each commit has.
+// Whether the present state needs the record at `place`. If damage hides that, the record counts as needed. A `gone`
+// record is needed while a change in memory refers to it; for the root no record is needed, as every commit holds its
+// place.
 Status FlashDriver::live(Place place, const Record& record, bool& is_live) noexcept {
     is_live = false;
     Status status = Status::ok;
@@ -76,7 +78,7 @@ Status FlashDriver::live(Place place, const Record& record, bool& is_live) noexc
     return status == Status::corrupt_file ? Status::ok : status;
 }
 
-// Whether a node of the map needs the record there.
+// Whether the record at `place` belongs to the present chain of records of the map's node `key`.
 Status FlashDriver::node_has(Place place, std::uint32_t key, bool& has) noexcept {
     Place now = 0;
     H5MOTE_TRY(lookup(key, now));
@@ -88,12 +90,14 @@ Status FlashDriver::node_has(Place place, std::uint32_t key, bool& has) noexcept
     return has || !unanswered_ ? Status::ok : Status::io_error;
 }
 
-// Makes the state need a record no longer. Where the map does not tell because a node of it is damaged, what that led
-// to is lost; a node that says so takes its place, or the record's block could never be freed.
+// Appends again what the state still needs of a record, so that the record's block can be freed. If a damaged node of
+// the map hides the places below it, those pages are lost: the node is written anew and marks them as lost, because
+// otherwise the record's block could never be freed.
 Status FlashDriver::move(Place place, const Record& record) noexcept {
     for (std::uint32_t i = 0; i < change_count_;) {
         if (changes_[i].place == (place | kFlashGone)) {
-            // A node itself is written, so that those who replay forget what was below it.
+            // If the change concerns a node, write that (empty) node: at its record a replay drops the changes below
+            // it.
             const std::uint32_t key = changes_[i].key;
             H5MOTE_TRY(flush_node(key >> 28 != 0 ? key : flash_parent(key), true));
             i = 0;
@@ -131,7 +135,7 @@ Status FlashDriver::move(Place place, const Record& record) noexcept {
     return rewrite(page, hull_of(head));
 }
 
-// Appends again what is needed of the bytes [from, to) of a block.
+// Appends again those records of a block that the state needs and that overlap the bytes [from, to).
 Status FlashDriver::renew(std::uint32_t block, std::uint32_t from, std::uint32_t to) noexcept {
     Walk walk{block, first_record(), {}};
     while (walk.offset < to && step(walk)) {
@@ -149,7 +153,7 @@ Status FlashDriver::renew(std::uint32_t block, std::uint32_t from, std::uint32_t
     return unanswered_ ? Status::io_error : Status::ok;
 }
 
-// Appends again what a failed program took with it.
+// Appends again the records that a failed program destroyed; memory (failed_) still holds them.
 Status FlashDriver::relocate() noexcept {
     if (failed_block_ != kNoFlashPage) {
         H5MOTE_TRY(renew(failed_block_, failed_start_, geometry_.block_size));
@@ -158,7 +162,8 @@ Status FlashDriver::relocate() noexcept {
     return Status::ok;
 }
 
-// Appends again what may soon not be readable, if there is room.
+// Appends again the records in which the chip's ECC had to correct bits, before more bits flip. no_space: there is no
+// room for that now.
 Status FlashDriver::refresh() noexcept {
     const std::uint32_t block = block_of(frail_);
     const std::uint32_t from = offset_of(frail_) & ~(geometry_.program_unit - 1);
@@ -171,8 +176,8 @@ Status FlashDriver::refresh() noexcept {
     return renew(block, from, frail_end_);
 }
 
-// Works off what was appended since the last time, while few blocks are free: looks at and appends `rate_` times as
-// much. Called when all is committed.
+// Frees the oldest blocks until wanted_blocks() are free. The work is bounded: the bytes of records looked at and
+// appended are about `rate_` times those appended since the last call (debt_). Called when everything is committed.
 Status FlashDriver::collect() noexcept {
     unanswered_ = false;
     const std::uint32_t owed = debt_;

@@ -7,13 +7,15 @@
 namespace h5mote {
 namespace {
 
-// What a piece of a page costs besides its bytes where pages are written one after the other: the record, and the
-// map's, a few of whose nodes are whole ones.
+// Bytes of log that a page costs beyond its contents when pages are written in sequence: the head of its record, and
+// its share of the map's records, a few of which are whole nodes.
 constexpr std::uint32_t kPiece = 72;
-// Changes to what points to what room is kept for: the index, of each range; the dimensions, and more of the index.
+// keep_room() counts one change of metadata (of a chunk index) for each range, and this many more for the dimensions in
+// the dataspace and other parts of the index.
 constexpr std::uint32_t kChanges = 4;
 
-// What is damaged is an error of the storage to those above.
+// For the callers of the driver damage on the device is a failure of the storage: corrupt_file would blame the HDF5
+// file.
 Status outward(Status status) noexcept { return status == Status::corrupt_file ? Status::io_error : status; }
 
 }  // namespace
@@ -46,7 +48,8 @@ Status FlashDriver::read(Usage /*usage*/, std::uint64_t address, Bytes to) noexc
     return Status::ok;
 }
 
-// Before any change.
+// Called before any change: the driver must be mounted for writing, and records that a failed program destroyed are
+// appended again first.
 Status FlashDriver::changing() noexcept {
     if (!mounted_) {
         return Status::io_error;
@@ -55,22 +58,23 @@ Status FlashDriver::changing() noexcept {
     return read_only_ ? Status::read_only : outward(relocate());
 }
 
-// The most that changing a part of one page anywhere takes: all of the page when its pieces are put together, in two
-// parts, and a node of each level of the map, of which only the lowest is likely to be written whole.
+// The most bytes of log that changing part of one page takes: the whole page, if its pieces are put together, in two
+// records, and a node of each level of the map, of which only the lowest is likely to be written whole.
 std::uint32_t FlashDriver::page_cost() const noexcept {
     return format_.page_size + 2 * (Record::kSize + 8) + kFlashNodeRecord + (height_ - 1U) * 40;
 }
 
-// Blocks that so many bytes of records may take in addition to what is left of the one that is written.
+// Further blocks that `bytes` of records may need when the block being written is full.
 std::uint32_t FlashDriver::blocks_for(std::uint64_t bytes) const noexcept {
-    // What the largest record may leave unused at the end of a block does not count.
+    // The end of a block stays unused if the next record does not fit: leave the size of a whole node out of account.
     const std::uint32_t usable = geometry_.block_size - first_record() - kFlashNodeRecord;
     const std::uint32_t here = room() < kFlashNodeRecord ? 0 : room() - kFlashNodeRecord;
     std::uint32_t rest = 0;
     return bytes <= here ? 0 : static_cast<std::uint32_t>(divide(bytes - here + usable - 1, usable, rest));
 }
 
-// Whether so many bytes of records, beside those that room is kept for, find room in the log, and `spare` blocks stay.
+// Makes sure that the log has room for `bytes` of records, in addition to the room that keep_room() keeps, and that
+// `spare` blocks stay free. Commits and collects for that where it may.
 Status FlashDriver::log_space_for(std::uint64_t bytes, std::uint32_t spare) noexcept {
     if (bytes <= granted_bytes_) {
         granted_bytes_ -= bytes;
@@ -78,9 +82,10 @@ Status FlashDriver::log_space_for(std::uint64_t bytes, std::uint32_t spare) noex
     }
     bytes += kept_bytes_ + kFlashHeight * kFlashNodeRecord;
     const std::uint64_t blocks = blocks_for(bytes);
-    // After a mount, which gives up the rest of a block, the room for all until the next sync is made at once. Blocks
-    // that are freed count only after a commit, which must not have a part of something, nor take what room is kept
-    // for: what did not fit finds more the next time.
+    // The first change after a mount makes room for everything until the next sync, because the mount gave up the rest
+    // of a block. Blocks become free by a commit, which is allowed only while nothing is uncommitted (half a change
+    // must not become durable) and no room is kept. Otherwise the call fails, and starved_ makes the next possible call
+    // make room.
     const bool can_make = !dirty_ && kept_pages_ == 0;
     const std::uint64_t wanted = blocks + (fresh_ && !dirty_ ? start_blocks_ : spare);
     if (wanted <= free_blocks() && !(starved_ && can_make)) {
@@ -96,12 +101,12 @@ Status FlashDriver::log_space_for(std::uint64_t bytes, std::uint32_t spare) noex
     H5MOTE_TRY(settle());
     H5MOTE_TRY(settle());
     if (blocks_for(bytes) + spare > free_blocks()) {
-        H5MOTE_TRY(outward(commit()));  // which frees what was collected last
+        H5MOTE_TRY(outward(commit()));  // only now can the blocks that were collected last be erased
     }
     return blocks_for(bytes) + spare <= free_blocks() ? Status::ok : Status::no_space;
 }
 
-// Whether a write finds room in the log and among the pages.
+// Whether a write of `size` bytes finds room in the log, and the pages that it adds fit on the device.
 Status FlashDriver::space_for(std::uint64_t address, std::size_t size) noexcept {
     const auto first = static_cast<std::uint32_t>(address >> page_log2_);
     const auto last = static_cast<std::uint32_t>((address + size - 1) >> page_log2_);
@@ -121,16 +126,18 @@ Status FlashDriver::space_for(std::uint64_t address, std::size_t size) noexcept 
             return Status::no_space;
         }
     }
-    // The pages at both ends may be written anew.
+    // The first and the last page may be changed in part, and then be rewritten whole.
     const std::uint32_t ends = pages < 2 ? 1 : 2;
-    // Behind room that was kept comes a flush, which must find what it still needs.
+    // Room that keep_room() promised belongs to a flush, which must not fail: its writes may use all blocks but those
+    // that the sync itself needs.
     const std::uint32_t spare = promised_ ? sync_blocks_ + batch_blocks_ : spare_blocks_;
     return log_space_for(std::uint64_t{ends} * page_cost() + std::uint64_t{pages - ends} * (format_.page_size + kPiece),
                          spare);
 }
 
-// Room is found once, when it is first kept. What is then written for less and less of it needs no more: what it costs
-// was counted, and the spare blocks are for what was not. So what a call gives up is granted to the writes behind it.
+// Room is looked for once, when it is first kept. Before the caller then writes into it, it asks for less: the
+// difference is granted to the writes that follow (granted_bytes_), without another look. What they cost beyond the
+// estimate comes out of the spare blocks.
 Status FlashDriver::keep_room(std::uint32_t ranges, std::uint64_t bytes) noexcept {
     H5MOTE_TRY(changing());
     const std::uint64_t changes = ranges == 0 ? 0 : std::uint64_t{ranges} + kChanges;
@@ -148,9 +155,9 @@ Status FlashDriver::keep_room(std::uint32_t ranges, std::uint64_t bytes) noexcep
         const std::uint64_t kept = kept_bytes_;
         const std::uint64_t granted = granted_bytes_;
         kept_bytes_ = granted_bytes_ = 0;
-        // What putting pieces of pages together takes is counted already. Once writing has begun, what turns out to be
-        // needed besides, as a block of an index that gets its space then, may take all that sync() and collecting can
-        // do without.
+        // `wanted` counts the cost of putting pieces of pages together, so merge_blocks_ need not stay free. Once
+        // writing has begun, further needs, such as an index block that is allocated only then, may take every block
+        // that sync() and collecting can do without.
         const Status status =
             log_space_for(wanted, wrote_ ? sync_blocks_ + batch_blocks_ : spare_blocks_ - merge_blocks_);
         if (status != Status::ok) {
@@ -166,8 +173,8 @@ Status FlashDriver::keep_room(std::uint32_t ranges, std::uint64_t bytes) noexcep
     return Status::ok;
 }
 
-// Whether that many pages can be given up, and a sync still finds room: what points to them is written for each leaf of
-// the map. no_space.
+// Whether `pages` pages can be unmapped and a sync still finds room: each leaf of the map that has some of them takes a
+// record. no_space if not.
 Status FlashDriver::room_to_unmap(std::uint32_t pages) noexcept {
     const std::uint32_t leaves = pages / kFanOut + 2;
     const std::uint64_t bytes = std::uint64_t{leaves < live_pages_ ? leaves : live_pages_} * 32 + page_cost();
@@ -226,10 +233,11 @@ Status FlashDriver::sync() noexcept {
         return Status::io_error;
     }
     if (frail_ != kNoFlashPage && !read_only_) {
-        // What cannot be moved now is met again when it is read.
+        // A failure does no harm: bytes that could not be moved are noticed again when they are next read.
         (void)refresh();
     }
-    // The commit that a mount found may be one that was cut, and not be found again.
+    // After a mount commit even without changes: the commit that it found may be one that a power cut interrupted,
+    // which the next mount may not find.
     if (!dirty_ && (settled_ || read_only_)) {
         return Status::ok;
     }
@@ -243,7 +251,7 @@ Status FlashDriver::settle() noexcept {
     unanswered_ = false;
     H5MOTE_TRY(outward(flush_old()));
     H5MOTE_TRY(outward(commit()));
-    // All is safe now; what goes wrong here is met again by whoever needs the space.
+    // Everything is durable by now. If collecting fails, the next call that needs space tries it again.
     (void)collect();
     return Status::ok;
 }
@@ -280,7 +288,7 @@ Status FlashDriver::truncate(std::uint64_t size) noexcept {
     return Status::ok;
 }
 
-// Makes all of a page zero but for its first bytes.
+// Zeroes a page from byte `kept` on.
 Status FlashDriver::cut(std::uint32_t page, std::uint32_t kept) noexcept {
     Place newest = 0;
     Record record;

@@ -1,7 +1,7 @@
-// The bytes of a log on flash. All numbers little-endian; places are counted in words of four bytes from the start of
-// the device, 0 is none, 1 what was lost.
+// H5FD - the byte layout of the flash driver's log. All numbers are little-endian. A place counts words of four bytes
+// from the start of the device; place 0 stands for none, place 1 for a page or node whose contents are lost.
 //
-// A block that was begun, and erased just before:
+// A block in use begins with a header, which is written right after the block was erased:
 //
 //   4  "h5mf"
 //   1  version (1) | barrier << 4: a block without contents, see mount.cpp | erased value is 0 << 5
@@ -24,44 +24,44 @@
 //   4  place of the previous piece, if the weight is not 0
 //   -  `length` bytes, zeros to the next multiple of 4
 //
-//   1  piece   weight 0: bytes [0, length) of page `index`; what lies behind is zero. Else bytes [offset, offset +
+//   1  piece   weight 0: bytes [0, length) of page `index`; the rest of the page is zero. Else bytes [offset, offset +
 //              length) of it, over what the previous piece has; `level` + 1 sixteenths of the page are not zero.
-//              The weight is the number of pieces before, and more the farther they are
-//   2  part    a piece, but not the page's newest: the rest follows in one that has this as the previous one
-//   3  node    of 16 entries of the map: a word that tells which follow, and these. Weight 0: the others are 0, else as
-//              the previous one has them. Level 1 has places of pages, level n of nodes of level n - 1. Index: that of
-//              the first page >> 4 * level
-//   4  gone    count (4): as many pages, or nodes, from index on are unmapped, all of which have the same node
+//              The weight grows with the number of earlier pieces and with their distance in the log
+//   2  part    a piece that did not fit into its block: the rest is in a record that has this as the previous piece
+//   3  node    of the map, 16 entries: a word with a bit for each entry that follows, then these. The others are 0 if
+//              the weight is 0, else as in the previous record. Entries of level 1 are places of pages, those of level
+//              n of nodes of level n - 1. Index: that of the first page >> 4 * level
+//   4  gone    count (4): so many pages (or nodes) from index on are unmapped, all of them entries of one node
 //   5  lost    (4 bytes) page that could not be read when it was to be moved
 //   6  commit  see Commit
 //   7  filler  (4 bytes) nothing
 //
-// A commit stands in program units of its own, with padding before and behind (erased values). What it commits was
-// programmed before it.
+// A commit occupies program units of its own, padded before and after with erased values. Everything that it commits
+// was programmed before it.
 #pragma once
 
 #include <h5mote/vfd/flash.hpp>
 
 #include "cursor.hpp"
 
-// A name of FlashRule: left out by one of the programs in tests/powercut, which must then see losses.
+// The FlashRule that a build leaves out. Each program in tests/powercut that is built without a rule must see losses.
 #ifndef H5MOTE_TEST_OMIT
 #define H5MOTE_TEST_OMIT none
 #endif
 
 namespace h5mote {
 
-// What keeps a power cut from losing anything that was committed.
+// The rules that keep a power cut from losing anything that was committed.
 enum class FlashRule : std::uint8_t {
     none,
     erase_first,    // a block is erased before use, whatever it looks like
     checksum_head,  // a block belongs to the log only if its header's checksum fits
     checksum,       // a record counts only if its checksum does
-    commit_alone,   // what is committed does not stand in the same program unit
-    free_last,      // what an earlier commit needs is not erased before a later one is complete
-    leave_block,    // where a program may have been cut none follows
-    barrier,        // what was never committed does not come back
-    settle          // records before a mount are not gone through again by the next
+    commit_alone,   // a commit does not share a program unit with what it commits
+    free_last,      // a block that an earlier commit needs is not erased before a later commit is complete
+    leave_block,    // after a mount nothing is added to the block with the commit: a program there may have been cut
+    barrier,        // records that were never committed do not come back
+    settle          // records from before a mount are not replayed by the mount after it
 };
 constexpr bool keep(FlashRule rule) noexcept { return rule != FlashRule::H5MOTE_TEST_OMIT; }
 
@@ -92,7 +92,7 @@ struct FlashDriver::Record {
     std::uint32_t word;
     std::uint32_t checksum;
     std::uint32_t key;
-    std::uint32_t link;  // previous piece, or the first word of the payload
+    std::uint32_t link;  // place of the previous piece if chained(), else the first word of the payload
 
     static constexpr std::uint32_t make(FlashRecord kind, std::uint32_t length, std::uint32_t offset = 0,
                                         unsigned weight = 0) noexcept {
@@ -114,16 +114,17 @@ struct FlashDriver::Record {
 // Goes through the records of a block.
 struct FlashDriver::Walk {
     std::uint32_t block;
-    std::uint32_t offset;  // of the record; behind the last one at the end
+    std::uint32_t offset;  // where step() begins to look; then that of `record`
     Record record;
-    std::uint32_t suspect = 0;  // offset of what looked like a commit and was damaged
+    std::uint32_t suspect = 0;  // offset of a damaged record that looks like a commit, or 0
 };
 
-// Payload of a commit; its level is the number of levels of the map, its index bits 32 to 39 of the size of the file.
+// Payload of a commit. The level in the record's key is the height of the map, the index bits 32 to 39 of the file's
+// size.
 //
 //   4  size of the file, low part
 //   4  root of the map
-//   4  place from which the records up to the commit are changes to the map
+//   4  place of the first record to replay: from there to the commit they are changes that the map does not have yet
 //   4  pages that are mapped
 //   4  tail: oldest block with anything that is needed | blocks before it that an earlier commit may need << 24
 struct FlashDriver::Commit {
@@ -137,7 +138,8 @@ struct FlashDriver::Commit {
     void decode(const std::byte* from) noexcept;
 };
 
-// Turns over each bit until `holds`; all are as they were if it never does.
+// Repairs a single flipped bit: inverts one bit after the other until holds() is true. If it never is, the bytes are
+// left as they were and the result is false.
 template <typename Holds>
 bool repair_flash_bit(std::byte* bytes, std::uint32_t size, Holds&& holds) noexcept {
     for (std::uint32_t i = 0; i < 8 * size; ++i) {
@@ -151,12 +153,12 @@ bool repair_flash_bit(std::byte* bytes, std::uint32_t size, Holds&& holds) noexc
     return false;
 }
 
-inline constexpr std::uint32_t kFlashGone = 0x80000000;  // of a Change: no longer there
-inline constexpr std::uint32_t kFlashLost = 1;           // place of what could not be read
+inline constexpr std::uint32_t kFlashGone = 0x80000000;  // flag in Change::place: the page or node is no longer there
+inline constexpr std::uint32_t kFlashLost = 1;           // place of a page or node that could not be read
 inline constexpr std::uint32_t kNoFlashPage = 0xffffffff;
-inline constexpr unsigned kFlashWeightLimit = 28;  // of a piece that is not split
-inline constexpr unsigned kFlashFanOutLog2 = 4;    // of the map
-inline constexpr unsigned kFlashHeight = 7;        // most levels of it
+inline constexpr unsigned kFlashWeightLimit = 28;  // above it, a page is written whole instead of another piece
+inline constexpr unsigned kFlashFanOutLog2 = 4;    // log2 of the entries of a node of the map
+inline constexpr unsigned kFlashHeight = 7;        // most levels of the map
 // Bytes of the largest record of a node: a head, the mask of its entries, all of them.
 inline constexpr std::uint32_t kFlashNodeRecord = 12 + 4 + (4U << kFlashFanOutLog2);
 

@@ -1,4 +1,4 @@
-// What blocks hold.
+// Inspection of the flash driver's log: what a block holds, and the worst case of the cost of writes.
 #include "flash_format.hpp"
 
 namespace h5mote {
@@ -41,11 +41,11 @@ Status FlashDriver::block_info(std::uint32_t block, FlashBlockInfo& info) noexce
     return unanswered_ ? Status::io_error : Status::ok;
 }
 
-// The most bytes that are appended before collecting begins: `pages` pieces of pages, each of which may be written anew
-// and in two blocks, and may push nodes of every level out of memory; the nodes whose changes are too old by then, or
-// all of them after a mount; a commit, and what is left unused at a program unit or at the end of the last block. Then
-// collecting looks at and appends rate_ times as much, at most a page and its nodes more. Whoever has fewer and larger
-// records than these bounds assume gets along with much less.
+// An upper bound. Before collecting begins, these bytes are appended: `pages` pages, each of which may be written
+// whole, in two blocks, and may push nodes of every level out of memory; the nodes whose changes have become too old,
+// or after a mount all of them; a commit; and padding at program units and at the end of the last block. Collecting
+// then looks at and appends rate_ times as much, plus at most a page and its nodes. Usual records are fewer and larger
+// than assumed here, so that usual costs are far lower.
 FlashCost FlashDriver::worst_case(std::uint32_t writes, std::uint64_t bytes) const noexcept {
     constexpr std::uint32_t kNode = Record::kSize + 8 + 4 * kFanOut;
     constexpr std::uint32_t kChanged = 28;  // bytes of the smallest record that changes the map
@@ -72,7 +72,7 @@ FlashCost FlashDriver::worst_case(std::uint32_t writes, std::uint64_t bytes) con
     cost.erases = cost.programmed / usable + 3;
     cost.programmed += cost.erases * first_record();
     cost.programs = 3 * records + cost.programmed / geometry_.page_size + 2 * cost.erases;
-    // Looking for a page reads a node of each level, of up to kLongestChain records; so is a page.
+    // Finding a page reads a node of each level. A node consists of up to kLongestChain records, and so does a page.
     const std::uint64_t search = 2 * kLongestChain * (height + 1);
     cost.reads = (records + moved / Record::kSmallest) * (2 * search + 2) + moved / 16 + cost.erases;
     return cost;

@@ -1,4 +1,4 @@
-// The log: blocks one after the other, records in them.
+// The lowest layer of the flash driver: blocks of the log, and reading and appending the records in them.
 #include "flash_format.hpp"
 
 #include "checksum.hpp"
@@ -8,7 +8,8 @@
 namespace h5mote {
 namespace {
 
-constexpr unsigned kAttempts = 8;  // blocks in which a record is tried, erases that may fail in a row
+// append() tries a record in this many blocks; open_block() gives up after as many blocks that failed.
+constexpr unsigned kAttempts = 8;
 
 constexpr std::uint32_t round_up(std::uint32_t value, std::uint32_t to) noexcept {
     return (value + to - 1) & ~(to - 1);
@@ -29,7 +30,7 @@ bool FlashDriver::known_bad(std::uint32_t block) noexcept {
     return status != Status::ok || bad;
 }
 
-// What is not programmed comes from memory.
+// Reads bytes of the log. Bytes that are not programmed yet, or that a failed program destroyed, come from memory.
 Status FlashDriver::read_log(std::uint32_t block, std::uint32_t offset, Bytes to) noexcept {
     auto left = static_cast<std::uint32_t>(to.size());
     const bool failed = block == failed_block_;
@@ -73,7 +74,7 @@ Status FlashDriver::program(const std::byte* from, std::uint32_t size) noexcept 
     return device_.program(head_, offset, {from, size});
 }
 
-// Programs what was gathered, padded to the unit.
+// Programs the bytes gathered in the window, padded to a whole program unit with the erased value.
 Status FlashDriver::program_window() noexcept {
     if (window_fill_ == 0) {
         return Status::ok;
@@ -111,23 +112,24 @@ Status FlashDriver::put_bytes(const std::byte* from, std::uint32_t size) noexcep
     return Status::ok;
 }
 
-// Begins the next good block behind `after`.
+// Erases the next good block after `after` and writes its header. `previous`: the block that the header names as the
+// one before it.
 Status FlashDriver::open_block(std::uint32_t after, std::uint32_t previous, bool barrier) noexcept {
     unsigned failures = 0;
-    std::uint32_t bad = 0;  // passed over and still counted as ahead
+    std::uint32_t bad = 0;  // bad blocks passed over that bad_ahead_ still counts
     std::uint32_t block = next(after);
     for (std::uint32_t seen = 0; seen < geometry_.blocks && block != limit_; ++seen, block = next(block)) {
         bool is_bad = false;
         const bool answered = device_.is_bad(block, is_bad) == Status::ok;
         if (is_bad || !answered) {
-            // One that may be good is passed over, too, but was never counted as bad.
+            // A block whose state cannot be read is passed over, too, but was not counted as bad.
             unanswered_ = unanswered_ || !answered;
             bad += answered ? 1 : 0;
             continue;
         }
         BlockHead head;
         const bool known = read_head(block, head);
-        // A block without a number was erased about as often as the one before it.
+        // A block without a sound header does not know its erases: assume those of the block before it.
         head.erases = known ? head.erases + 1 : (head_erases_ == 0 ? 1 : head_erases_);
         Status status = known || keep(FlashRule::erase_first) ? device_.erase(block) : Status::ok;
         if (status == Status::ok) {
@@ -185,7 +187,7 @@ std::uint32_t FlashDriver::sum_of(const Record& record, Place place, ConstBytes 
     return sum.finish();
 }
 
-// One attempt, in the block that is open.
+// Appends a record to the open block, without trying another block if that fails.
 Status FlashDriver::append_once(const Record& record, ConstBytes payload, Place& place) noexcept {
     std::byte head[16];
     record_start_ = position();
@@ -206,7 +208,8 @@ Status FlashDriver::append_once(const Record& record, ConstBytes payload, Place&
     return Status::ok;
 }
 
-// Appends a record, where it fits. A block that fails is left behind.
+// Appends a record, in the next block if the open one has no room, and returns its place. A block in which a program
+// fails is abandoned, and the record tried in the next one.
 Status FlashDriver::append(const Record& record, ConstBytes payload, Place& place) noexcept {
     Status status = Status::ok;
     for (unsigned i = 0; i < kAttempts; ++i) {
@@ -225,10 +228,10 @@ Status FlashDriver::append(const Record& record, ConstBytes payload, Place& plac
     return Status::io_error;
 }
 
-// After a program that failed: nothing more goes into this block. What earlier records had in the window is kept in
-// memory until relocate(). Until then each record is programmed before the next one (append_once()) while there are
-// blocks for that, so that a program that fails again takes nothing with it but the record that is then appended
-// elsewhere. io_error: it has taken more, and memory keeps something already.
+// Abandons the open block after a failed program. The bytes of earlier records in that program stay in memory (failed_)
+// until relocate(). Until then append_once() programs each record at once, while there are blocks for that, so that
+// another failure destroys only the record being appended, which append() then writes elsewhere. io_error: a second
+// failure has destroyed earlier records, too, while failed_ is in use; the driver is no longer mounted.
 Status FlashDriver::give_up_block() noexcept {
     const std::uint32_t lost = window_start_ - lost_size_;
     if (lost_size_ != 0 && geometry_.program_unit > 4 && lost < record_start_) {
@@ -254,12 +257,12 @@ void FlashDriver::close_block() noexcept {
     lost_size_ = 0;
 }
 
-// Whether something that looks like a record stands there. If not, `next` is where another may.
+// Whether the bytes at `offset` look like a record. If not, `next` is the next offset at which one may begin.
 bool FlashDriver::parse(std::uint32_t block, std::uint32_t offset, Record& record, std::uint32_t& next) noexcept {
     std::byte bytes[Record::kSmallest];
     const std::uint32_t unit = geometry_.program_unit;
     next = round_up(offset + 1, unit <= 4 ? 4 : unit);
-    // What cannot be read may never have been programmed.
+    // A head that cannot be read counts as erased: many chips with an ECC cannot read bytes that were never programmed.
     record.word = geometry_.erased_value * 0x01010101U;
     if (read_log(block, offset, bytes) != Status::ok) {
         return false;
@@ -268,7 +271,8 @@ bool FlashDriver::parse(std::uint32_t block, std::uint32_t offset, Record& recor
     for (const std::byte each : bytes) {
         erased = erased && each == static_cast<std::byte>(geometry_.erased_value);
     }
-    // Erased bytes are padding up to the next unit, or else the end.
+    // Erased bytes in the middle of a program unit are padding up to the next unit. At the start of a unit, or where
+    // units are so small that there is no padding, they are the end of the block's records.
     if (!erased) {
         next = offset + 4;
     } else if (unit <= 4 || (offset & (unit - 1)) == 0) {
@@ -324,8 +328,8 @@ bool FlashDriver::intact(Place place, const Record& record) noexcept {
     return sum.finish() == record.checksum || !keep(FlashRule::checksum);
 }
 
-// Goes to the record at walk.offset, or the next one behind what is damaged. False at the end of the block, and with
-// unanswered_ when the chip did not answer: whether a record stands there is not known then.
+// Reads the record at walk.offset, or the next sound one after damaged bytes. False at the end of the block; also
+// false, with unanswered_ set, if the chip did not answer: it is unknown then whether a record is there.
 bool FlashDriver::step(Walk& walk) noexcept {
     while (walk.offset + Record::kSmallest <= geometry_.block_size) {
         std::uint32_t next = 0;

@@ -1,5 +1,6 @@
-// Where pages are: a tree of nodes in the log, and above it the changes that no node has yet, in memory. A change may
-// be to a node as well as to a page, so that what is above a node is not written each time that it is.
+// The map from the file's pages to their places in the log: a tree of nodes in the log, overlaid by changes in memory
+// that no node holds yet. A change may concern a node as well as a page, so that a node can be written without writing
+// those above it.
 #include "flash_format.hpp"
 
 #include <cstring>
@@ -9,7 +10,8 @@ namespace {
 
 constexpr unsigned kShift = kFlashFanOutLog2;
 
-constexpr unsigned kNodeWeightLimit = 8;  // of a node: more are put together, lest reading becomes slow
+// A heavier node is written whole, because long chains of records are slow to read.
+constexpr unsigned kNodeWeightLimit = 8;
 
 std::uint32_t entry(const std::byte* node, std::uint32_t i) noexcept {
     return load_le<std::uint32_t>(node + std::size_t{4} * i);
@@ -21,7 +23,7 @@ void set_entry(std::byte* node, std::uint32_t i, std::uint32_t place) noexcept {
 
 }  // namespace
 
-// The first change whose key is not below.
+// The first change whose key is not less than `key`.
 FlashDriver::Change* FlashDriver::find(std::uint32_t key) noexcept {
     std::uint32_t low = 0;
     std::uint32_t high = change_count_;
@@ -36,7 +38,7 @@ FlashDriver::Change* FlashDriver::find(std::uint32_t key) noexcept {
     return changes_ + low;
 }
 
-// There is room: make_room().
+// Adds or replaces a change. The caller has made room for it, see make_room().
 void FlashDriver::put(std::uint32_t key, Place place) noexcept {
     Change* at = find(key);
     Change* const end = changes_ + change_count_;
@@ -53,7 +55,7 @@ bool FlashDriver::has_room_for(std::uint32_t key) noexcept {
     return change_count_ < most_changes_ || (at != changes_ + change_count_ && at->key == key);
 }
 
-// Forgets the changes that the node itself has from now on.
+// Removes the changes to the entries of node `key`: the node's own record covers them from now on.
 void FlashDriver::remove_children(std::uint32_t key) noexcept {
     const std::uint32_t first = flash_key((key >> 28) - 1, (key & 0x0fffffff) << kShift);
     Change* const from = find(first);
@@ -62,7 +64,8 @@ void FlashDriver::remove_children(std::uint32_t key) noexcept {
     change_count_ -= static_cast<std::uint32_t>(to - from);
 }
 
-// Where the page or node is; 0 when there is none. corrupt_file: that cannot be told. io_error.
+// Finds the place of the newest record of a page or node; 0 if there is none. corrupt_file: a damaged node of the map
+// hides it. io_error.
 Status FlashDriver::lookup(std::uint32_t key, Place& place) noexcept {
     const std::uint32_t level = key >> 28;
     const std::uint32_t index = key & 0x0fffffff;
@@ -89,8 +92,8 @@ Status FlashDriver::lookup(std::uint32_t key, Place& place) noexcept {
     return Status::ok;
 }
 
-// Its entries, all of them, from the newest record back to the last whole one. Where one stood that was damaged may
-// stand another node's.
+// Fills node_ with all entries of a node: from its newest record back to the first one with weight 0. The key must
+// match: a damaged record was not moved when its block was freed, and its place may hold another node's record by now.
 Status FlashDriver::read_node(std::uint32_t key, Place place) noexcept {
     if (place == node_place_ && key == node_key_ && place != 0) {
         return Status::ok;
@@ -139,7 +142,8 @@ Status FlashDriver::read_node(std::uint32_t key, Place place) noexcept {
     return Status::ok;
 }
 
-// Appends what node_ has in the entries that `mask` tells, over the record at `previous`, or all of it.
+// Appends those entries of node_ that `mask` names, chained to the record at `previous`; or all of node_, if there is
+// no previous record, chaining would save nothing, or the chain is too heavy.
 Status FlashDriver::write_node(std::uint32_t key, std::uint32_t mask, Place previous, unsigned weight,
                                Place& place) noexcept {
     std::byte bytes[4 + 4 * kFanOut];
@@ -173,7 +177,8 @@ Status FlashDriver::write_node(std::uint32_t key, std::uint32_t mask, Place prev
     return Status::ok;
 }
 
-// Writes a node of the map anew, with its changes. `whole`: not only these.
+// Merges the changes in memory into a node of the map and appends it: only the changed entries where that is enough,
+// with `whole` all of them.
 Status FlashDriver::flush_node(std::uint32_t key, bool whole) noexcept {
     Place place = 0;
     Status status = lookup(key, place);
@@ -206,7 +211,8 @@ Status FlashDriver::flush_node(std::uint32_t key, bool whole) noexcept {
     return Status::ok;
 }
 
-// Writes the node that has most changes; of several the highest one, so that room is made in the end.
+// Writes the node with the most changes in memory. Of several it takes the one of the highest level, so that repeated
+// calls do make room.
 Status FlashDriver::flush_best() noexcept {
     std::uint32_t best = 0;
     std::uint32_t most = 0;
@@ -221,7 +227,8 @@ Status FlashDriver::flush_best() noexcept {
     return flush_node(best);
 }
 
-// For two more changes, of which one is made before the next call.
+// Makes room for two more changes. The caller makes at most one before the next call; the other stays free for
+// replay().
 Status FlashDriver::make_room() noexcept {
     while (change_count_ + 2 > most_changes_) {
         H5MOTE_TRY(flush_best());
@@ -229,7 +236,7 @@ Status FlashDriver::make_room() noexcept {
     return Status::ok;
 }
 
-// The change that was made first; 0: there is none.
+// The place of the oldest record that a change in memory refers to; 0 if there are no changes.
 FlashDriver::Place FlashDriver::oldest() noexcept {
     Place place = 0;
     for (std::uint32_t i = 0; i < change_count_; ++i) {
@@ -241,7 +248,7 @@ FlashDriver::Place FlashDriver::oldest() noexcept {
     return place;
 }
 
-// Writes what a mount would have to go far back for.
+// Writes the nodes whose changes are so old that a mount would have to replay too much of the log.
 Status FlashDriver::flush_old() noexcept {
     for (;;) {
         const Place place = oldest();
@@ -283,7 +290,8 @@ Status FlashDriver::absent(std::uint32_t level, std::uint32_t index, bool& is) n
     return status == Status::corrupt_file ? Status::ok : status;
 }
 
-// A run of pages or nodes below one node, `pages` pages in all, is no longer there. When it fails they are, and count.
+// Unmaps `count` pages or nodes from `key` on, all of them entries of one node and with `pages` mapped pages in all. If
+// it fails they stay mapped and counted.
 Status FlashDriver::unmap_run(std::uint32_t key, std::uint32_t count, std::uint32_t pages) noexcept {
     while (change_count_ + count + 2 > most_changes_) {
         H5MOTE_TRY(flush_best());
@@ -310,7 +318,7 @@ void FlashDriver::apply_gone(std::uint32_t key, std::uint32_t count, Place place
     }
 }
 
-// Pages [first, last) are no longer there.
+// Unmaps the pages [first, last).
 Status FlashDriver::unmap(std::uint32_t first, std::uint32_t last) noexcept {
     const std::uint32_t end = 1U << (kShift * height_ < 28 ? kShift * height_ : 28);
     last = last < end ? last : end;
@@ -319,7 +327,7 @@ Status FlashDriver::unmap(std::uint32_t first, std::uint32_t last) noexcept {
         std::uint32_t level = 1;
         H5MOTE_TRY(absent(1, first >> kShift, nothing));
         if (nothing) {
-            // What is not there at all is passed over, as much as possible at once.
+            // Skip the largest subtree around `first` in which nothing is mapped.
             for (bool more = true; more && level < height_; level += more ? 1 : 0) {
                 H5MOTE_TRY(absent(level + 1, first >> (kShift * (level + 1)), more));
             }
@@ -332,7 +340,7 @@ Status FlashDriver::unmap(std::uint32_t first, std::uint32_t last) noexcept {
     return Status::ok;
 }
 
-// Those of [first, last) that have the leaf of `first`.
+// Unmaps those pages of [first, last) that have the same leaf of the map as `first`.
 Status FlashDriver::unmap_leaf(std::uint32_t first, std::uint32_t last) noexcept {
     const std::uint32_t leaf = first >> kShift;
     const std::uint32_t end = (leaf + 1) << kShift;

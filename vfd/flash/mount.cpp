@@ -1,19 +1,19 @@
-// Finding the state of a device.
+// Mounting: finding the state of a device.
 //
 // The block with the highest sequence is the newest. The last commit in it is the state; if it has none, the last one
 // of the block before it in the log. After a power cut the commit that is found may be one that was being programmed:
 // it may not be found the next time. So nothing is built on its bytes (a commit has program units of its own), and the
-// blocks that only an earlier commit needs are left alone (its limit) until another commit is known to last.
+// blocks that only an earlier commit needs (from limit_ on) are left alone until another commit is known to last.
 //
-// What follows the commit that is found was never committed. It may hold a commit that could not be read this time,
-// though, and could the next time: no block of it must be erased while that one may still be found. So if there are
-// blocks behind the one with the commit, the log goes on behind all of them, in a block with a higher sequence and the
-// block with the commit as the one before it. Once its header is known to last - a second program was begun - nothing
-// leads to the blocks that it encloses. They hold nothing that is needed and are freed as the log's oldest ones are; so
-// sessions that end without a commit wear all blocks alike.
+// What follows the commit that is found was never committed. It may hold a commit, though, that could not be read this
+// time and can be read the next time: no block of it must be erased while that commit may still be found. So if there
+// are blocks after the one with the commit, the log continues after all of them, in a block with a higher sequence
+// whose header names the block with the commit as the one before it. Once that header is known to last - a second
+// program was begun - nothing leads to the blocks in between. They hold nothing that is needed and are freed as the
+// log's oldest ones are; so uses of the device that end without a commit wear all blocks alike.
 //
-// Where few blocks are left behind them, that block remains empty: it is a barrier only, and the log goes on right
-// behind the commit.
+// Where few free blocks are left after them, that new block remains empty: it is a barrier only, and the log continues
+// in the block after the one with the commit.
 #include "flash_format.hpp"
 
 #include "checked.hpp"
@@ -59,10 +59,10 @@ Status FlashDriver::check(const FlashFormat& format) noexcept {
 //
 //   sync    what one sync may need in addition to the writes: the changed nodes, four blocks that are begun or
 //           abandoned
-//   spare   `sync`, and what it takes to release much, or to move pages of which pieces are put together in a window of
-//           the log (chain_unit_), and as many blocks as are moved before a commit frees them
-//   start   `spare` and as much as writes may take while all that is alive is moved at the rate
-//   pages   the rest, less as much again, so that moving everything always gains that
+//   spare   `sync`, and what it takes to release many pages or, when pages are moved, to put their pieces together in a
+//           window of the log (chain_unit_), and as many blocks as are moved before a commit frees them
+//   start   `spare` and what writes may take while collection, at its rate, moves everything that is alive
+//   pages   the rest, less the same amount again, so that moving everything always gains that amount
 Status FlashDriver::lay_out(const FlashFormat& format, const FlashOptions& options) noexcept {
     if (options.changes < 8 || options.changes > 1024) {
         return Status::invalid_argument;
@@ -93,8 +93,8 @@ Status FlashDriver::lay_out(const FlashFormat& format, const FlashOptions& optio
     merge_blocks_ = window / (block / 4);
     spare_blocks_ = merge_blocks_ + flush / (block - kFlashNodeRecord) + 5;
     const std::uint32_t slack_blocks = slack / (block / 4) + 3;
-    // A commit takes two program units. Of the units of a block that is moved, twice the slack's share is gained when
-    // the device is full; a commit for so many blocks takes half of that.
+    // A commit takes two program units. When the device is full, moving a block gains twice the slack's share of its
+    // units, half of which the commit for batch_blocks_ blocks spends.
     const std::uint32_t units = (block - first_record()) / geometry_.program_unit;
     batch_blocks_ = 2 * good / (slack_blocks * units) + 1;
     spare_blocks_ += batch_blocks_ - 1;
@@ -104,7 +104,7 @@ Status FlashDriver::lay_out(const FlashFormat& format, const FlashOptions& optio
     replay_words_ = options.changes * format.page_size;
     replay_words_ = replay_words_ > block / 2 ? replay_words_ : block / 2;
 
-    // What changing one page costs in nodes: the more they are and the fewer changes are gathered, the more.
+    // Bytes of nodes for each changed page: more for a large map, and more if few changes are gathered in memory.
     const bool many = (good * (block / 16) >> page_log2_) > std::uint32_t{4} * options.changes;
     const std::uint32_t node_share = (many ? 48U : 24U) + 512U / options.changes;
     most_pages_ = 0;
@@ -117,7 +117,7 @@ Status FlashDriver::lay_out(const FlashFormat& format, const FlashOptions& optio
     return Status::ok;
 }
 
-// Reads the headers of all blocks. not_found: none is of a log.
+// Reads the headers of all blocks. not_found: no block belongs to a log.
 Status FlashDriver::scan(BlockHead& newest) noexcept {
     bool found = false;
     bad_ = 0;
@@ -136,7 +136,7 @@ Status FlashDriver::scan(BlockHead& newest) noexcept {
         if (read == Status::io_error) {
             status = status == Status::not_found ? Status::io_error : status;
         } else if (read != Status::ok) {
-            // As erased bytes are on many chips with an ECC.
+            // Many chips with an ECC cannot read erased bytes: this is no sign of other contents.
         } else if (head.decode(bytes)) {
             total_erases_ += head.erases;
             if (!found || head.sequence > newest.sequence) {
@@ -161,7 +161,7 @@ Status FlashDriver::scan(BlockHead& newest) noexcept {
     return bad_ == geometry_.blocks ? Status::io_error : status;
 }
 
-// Also one in which a bit has turned over.
+// Reads a commit; one in which a single bit has flipped is repaired in memory.
 bool FlashDriver::read_commit(Place place, Commit& commit) noexcept {
     std::byte bytes[Record::kSize + Commit::kSize];
     if (read_log(block_of(place), offset_of(place), bytes) != Status::ok) {
@@ -190,7 +190,8 @@ bool FlashDriver::read_commit(Place place, Commit& commit) noexcept {
     return true;
 }
 
-// The last commit that leads to the newest block. `known`: a header that was read, and may not be readable again.
+// Finds the last commit on the way from the newest block back through the log. `known`: a header that was read already;
+// it may not be readable again.
 Status FlashDriver::find_commit(const BlockHead& newest, const BlockHead& known, Commit& commit) noexcept {
     BlockHead head = newest;
     for (;;) {
@@ -220,7 +221,7 @@ Status FlashDriver::find_commit(const BlockHead& newest, const BlockHead& known,
         if (previous == known.block) {
             head = known;
         } else if (!read_head(previous, head)) {
-            // Its records may be sound all the same.
+            // The header is damaged, but the records after it may be sound.
             head.block = head.previous = previous;
             continue;
         }
@@ -230,8 +231,8 @@ Status FlashDriver::find_commit(const BlockHead& newest, const BlockHead& known,
     }
 }
 
-// A damaged header must not hide the newest block and so bring an older state back: if the block behind it has the
-// next sequence, with a bit turned over or without the checksum, it is taken to be that.
+// A damaged header must not hide the newest block and so bring back an older state. If the header of the block after
+// the newest one is damaged but has one of the next three sequences, that block is taken to be the newest.
 void FlashDriver::look_behind(BlockHead& newest) noexcept {
     std::uint32_t block = next(newest.block);
     while (block != newest.block && known_bad(block)) {
@@ -241,7 +242,7 @@ void FlashDriver::look_behind(BlockHead& newest) noexcept {
     if (read_log(block, 0, bytes) != Status::ok) {
         return;
     }
-    // What the block held before has a lower sequence.
+    // A sound header is one of an earlier round of the log: scan() has seen it, and its sequence is lower.
     BlockHead head;
     if (head.decode(bytes)) {
         return;
@@ -260,9 +261,8 @@ void FlashDriver::look_behind(BlockHead& newest) noexcept {
     newest.block = block;
 }
 
-// The next record of those that a commit needs, all of which were once programmed: what is damaged counts, too. A bit
-// of its head is repaired; that its contents are damaged is met by those who read them. What cannot be told is passed
-// over.
+// Finds the next record of a replay. All of them were once programmed completely, so damaged ones count as well: a
+// flipped bit in the head is repaired in memory, and damaged contents are noticed when they are read.
 bool FlashDriver::replay_step(Walk& walk, std::uint32_t end) noexcept {
     const std::uint32_t erased = geometry_.erased_value * 0x01010101U;
     for (std::uint32_t next = 0; walk.offset + Record::kSmallest <= end; walk.offset = next) {
@@ -292,15 +292,15 @@ bool FlashDriver::replay_step(Walk& walk, std::uint32_t end) noexcept {
     return false;
 }
 
-// Takes the changes from the records of the log. They are never more than those that were in memory when the records
-// were appended, but for one: the root of a map that was lower then counts as a change of the map as it is now.
-// make_room() leaves that one free.
+// Rebuilds the changes in memory from the records of the log. They are never more than those that were in memory when
+// the records were appended, but for one: the root of a map that was lower then is an entry in the map as it is now.
+// make_room() leaves room for that one.
 Status FlashDriver::replay(Place from, Place to) noexcept {
     Walk walk{block_of(from), offset_of(from), {}};
     BlockHead head;
     std::uint32_t sequence = read_head(walk.block, head) ? head.sequence : 0;
     for (std::uint32_t blocks = 0; blocks < geometry_.blocks; ++blocks) {
-        // The commit itself may not be readable again.
+        // Stop at the commit's place instead of its record, which may not be readable a second time.
         const bool last = walk.block == block_of(to);
         while (replay_step(walk, last ? offset_of(to) : geometry_.block_size)) {
             const Place place = place_of(walk.block, walk.offset);
@@ -329,8 +329,8 @@ Status FlashDriver::replay(Place from, Place to) noexcept {
         if (last) {
             return Status::ok;
         }
-        // The block that has this one as the one before it, or, should its header be damaged, just the next. One whose
-        // erase failed may have had it in an earlier round.
+        // Go on in the block whose header names this one as the one before it, or else in the next. The sequence must
+        // be higher: a block whose erase failed may name this one from an earlier round.
         const std::uint32_t before = walk.block;
         bool found = false;
         for (std::uint32_t i = 1; i < geometry_.blocks && !found; ++i) {
@@ -403,7 +403,7 @@ Status FlashDriver::mount(const FlashOptions& options) noexcept {
     return Status::ok;
 }
 
-// Takes over a state.
+// Takes over the state that a commit describes.
 void FlashDriver::start(const Commit& commit) noexcept {
     file_size_ = commit.file_size;
     root_ = commit.root;
@@ -437,8 +437,8 @@ Status FlashDriver::format(const FlashFormat& format, const FlashOptions& option
     block_log2_ = static_cast<std::uint8_t>(floor_log2(geometry_.block_size));
     BlockHead newest{};
     newest.block = geometry_.blocks - 1;
-    // Whatever was found, nothing of it counts from the first commit on. What is blank may be unreadable; but a block
-    // that did not answer may have a later sequence than that commit.
+    // Nothing that was found counts once the first commit is written, and blank blocks may be unreadable. But a block
+    // that did not answer may have a higher sequence than that commit would get.
     unanswered_ = false;
     const Status scanned = scan(newest);
     if (unanswered_ || (scanned == Status::io_error && bad_ == geometry_.blocks)) {
@@ -466,8 +466,8 @@ Status FlashDriver::format(const FlashFormat& format, const FlashOptions& option
     return Status::ok;
 }
 
-// Where the log goes on after a mount: behind all that was never committed or, where few blocks are left there, behind
-// the commit and a barrier. What free_blocks() counts follows from it.
+// Chooses where the log continues after a mount: after everything that was never committed or, where few blocks are
+// left there, after the commit and with a barrier. free_blocks() counts from there.
 void FlashDriver::choose_resume() noexcept {
     barrier_ = newest_ != head_ && keep(FlashRule::barrier);
     behind_ = false;
@@ -483,7 +483,8 @@ void FlashDriver::choose_resume() noexcept {
         resume_ = newest_;
         bad_ahead_ = bad_between(resume_, limit_);
         behind_ = barrier_ && free_blocks() > spare_blocks_;
-        // Blocks that are enclosed are appended without being of use, as the rest of the one with the commit is.
+        // The enclosed blocks are of no use, like the rest of the block with the commit: both count as appended, so
+        // that collecting makes up for them.
         debt_ += behind_ ? distance(head_, resume_) << block_log2_ : 0;
     }
     resume_ = behind_ ? newest_ : head_;
@@ -491,7 +492,7 @@ void FlashDriver::choose_resume() noexcept {
     bad_passed_ = limit_ == tail_ ? 0 : bad_between(limit_, tail_) + (known_bad(limit_) ? 1 : 0);
 }
 
-// Before the first change after a mount: nothing that was never committed must come back.
+// Before the first change after a mount: writes the barrier that keeps uncommitted records from coming back.
 Status FlashDriver::begin() noexcept {
     if (!fresh_) {
         return Status::ok;
@@ -512,7 +513,8 @@ Status FlashDriver::begin() noexcept {
     return Status::ok;
 }
 
-// Begins a block behind another one, with the one that has the commit as the one before it, and makes its header last.
+// Begins a block after `after` whose header names the block with the commit as the one before it. A record is
+// programmed after the header, so that the header is known to last.
 Status FlashDriver::open_barrier(std::uint32_t after) noexcept {
     const std::uint32_t last = head_;
     Status status = Status::io_error;
@@ -555,7 +557,7 @@ Status FlashDriver::commit() noexcept {
             if (settled_ || change_count_ == 0 || !keep(FlashRule::settle)) {
                 break;
             }
-            // What was appended before a mount, or went wrong, is not gone through again by the next mount.
+            // After a mount or a failed program write all changes, so that the next mount replays no older records.
             while (change_count_ != 0) {
                 H5MOTE_TRY(flush_best());
             }

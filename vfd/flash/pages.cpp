@@ -1,4 +1,4 @@
-// What pages hold: a piece, and what newer pieces put over it.
+// Contents of pages: a base piece, overlaid by the newer pieces that are chained to it.
 #include "flash_format.hpp"
 
 #include <cstring>
@@ -6,11 +6,11 @@
 namespace h5mote {
 namespace {
 
-constexpr std::uint32_t kLeastPiece = 32;  // less is not put at the end of a block
+constexpr std::uint32_t kLeastPiece = 32;  // bytes: a smaller part of a piece is not put at the end of a block
 
 }  // namespace
 
-// The places of a page's pieces, the newest first. corrupt_file: one of them is none.
+// The places of a page's pieces, the newest first. corrupt_file: one of these places holds no piece of the page.
 Status FlashDriver::chain(std::uint32_t page, Place newest, Place (&places)[kLongestChain], unsigned& count) noexcept {
     count = 0;
     Record record;
@@ -27,13 +27,14 @@ Status FlashDriver::chain(std::uint32_t page, Place newest, Place (&places)[kLon
     return Status::ok;
 }
 
-// Weight of what is chained to a record: one more, and one for each part of the window that lies between.
+// Weight of a record that is chained to `record` at `place`: one more, and one for every chain_unit_ words of log
+// between the two.
 unsigned FlashDriver::weight_after(const Record& record, Place place) const noexcept {
     const std::uint32_t apart = (age(place_of(head_, 0)) + (position() >> 2) - age(place)) / chain_unit_;
     return apart < Record::kMostWeight ? record.weight() + 1 + apart : Record::kMostWeight;
 }
 
-// Bytes of a page that may not be zero, by its newest piece.
+// Length of the part of a page that may hold bytes other than zero, as the page's newest piece tells.
 std::uint32_t FlashDriver::hull_of(const Record& record) const noexcept {
     return record.chained() ? (record.level() + 1) << (page_log2_ - 4) : record.length();
 }
@@ -66,7 +67,7 @@ Status FlashDriver::load_from(std::uint32_t page, Place newest) noexcept {
             return damaged();
         }
         to += record.offset();
-        // The checksum is of the bytes in memory: the device may read differently the next time.
+        // Check the bytes in memory instead of reading them again: the device may return other bytes the next time.
         H5MOTE_TRY(read_log(block_of(place), offset_of(place) + record.head(), {to, record.length()}));
         if (sum_of(record, place, {to, record.length()}) != record.checksum) {
             return Status::corrupt_file;
@@ -75,7 +76,8 @@ Status FlashDriver::load_from(std::uint32_t page, Place newest) noexcept {
     return Status::ok;
 }
 
-// Appends bytes of a page as its newest piece, in several where they do not fit in the block. `previous` 0: a base.
+// Appends bytes of a page as its newest piece, in several records where they do not fit in the block. `previous` 0:
+// they are a base piece, without older ones. `hull`: hull_of() the page so far.
 Status FlashDriver::append_piece(std::uint32_t page, std::uint32_t offset, ConstBytes from, Place previous,
                                  unsigned weight, std::uint32_t hull) noexcept {
     const std::uint32_t sixteenth = format_.page_size / 16;
@@ -109,7 +111,7 @@ Status FlashDriver::append_piece(std::uint32_t page, std::uint32_t offset, Const
     return Status::ok;
 }
 
-// Writes all of a page anew that is not zero; page_ has it.
+// Writes a page anew as one base piece from page_, whose bytes from `size` on are zero.
 Status FlashDriver::rewrite(std::uint32_t page, std::uint32_t size) noexcept {
     return append_piece(page, 0, {page_, size}, 0, 0, size);
 }
@@ -122,7 +124,7 @@ Status FlashDriver::write_piece(std::uint32_t page, std::uint32_t offset, ConstB
     const auto size = static_cast<std::uint32_t>(from.size());
     const std::uint32_t end = offset + size;
     const bool whole = size == format_.page_size;
-    // What is replaced wholly need not be readable.
+    // A page that is replaced whole need not be readable.
     if (status == Status::corrupt_file && whole) {
         newest = kFlashLost;
     } else if (status != Status::ok) {
@@ -144,7 +146,7 @@ Status FlashDriver::write_piece(std::uint32_t page, std::uint32_t offset, ConstB
         H5MOTE_TRY(load(page));
         std::memcpy(page_ + offset, from.data(), size);
         status = rewrite(page, end > hull ? end : hull);
-        // A page that could not be written is as it was.
+        // If that failed, the page keeps its old contents, which page_ no longer has.
         cached_ = status == Status::ok ? page : kNoFlashPage;
     } else {
         status = append_piece(page, offset, from, newest, weight, hull);

@@ -10,7 +10,8 @@ namespace {
 
 // Log bytes that every transaction leaves free: a commit, and the one that announces changes of the home.
 constexpr std::uint32_t kForCommits = 2 * kRecordSize;
-// Changes to what points to what room is kept for: the index, of each range; the dimensions, and more of the index.
+// keep_room() counts one change of metadata (of a chunk index) of kChange bytes for each range, and kChanges more for
+// the dimensions in the dataspace and other parts of the index.
 constexpr std::uint32_t kChange = 192;
 constexpr std::uint32_t kChanges = 4;
 
@@ -19,8 +20,8 @@ constexpr std::uint32_t kChanges = 4;
 Capabilities JournalDriver::capabilities() const noexcept {
     Capabilities capabilities = home_.capabilities();
     const Capabilities log = log_.capabilities();
-    // The log is complete before the file is touched, and both are written again and again: where that cannot be, no
-    // journal helps.
+    // Both storages are overwritten again and again, and the log must be durable before the home changes: a journal
+    // cannot work on a storage that does not allow that.
     const auto suits = [](const Capabilities& storage) noexcept {
         return storage.overwrite && (storage.ordered || storage.sync_is_barrier);
     };
@@ -89,7 +90,8 @@ Status JournalDriver::truncate(std::uint64_t size) noexcept {
     return Status::ok;
 }
 
-// A sync that finds the log half full empties it, so that the next transaction has the other half.
+// A sync that finds the log half full (or filled up to `checkpoint`) empties it, so that the next transaction has at
+// least the other half.
 Status JournalDriver::sync() noexcept {
     if (!open_) {
         return Status::invalid_handle;
@@ -103,8 +105,8 @@ Status JournalDriver::sync() noexcept {
     if (last) {
         return checkpoint();
     }
-    // All is carried over, but the header that says so could not be written: the log must not be replayed over what
-    // others write into the file.
+    // If an earlier checkpoint() carried everything over but could not write the header that says so, write it now: the
+    // log must not be replayed over what others write into the file.
     return barrier_ && sequence_ != 0 ? begin() : Status::ok;
 }
 
@@ -115,20 +117,20 @@ Status JournalDriver::close() noexcept {
         H5MOTE_TRY(checkpoint());
     }
     if (begun || (writable_ && home_.capabilities().extends_with_zeros)) {
-        // Zeros that a transaction left there which was never committed.
+        // Cut off the zeros with which an uncommitted transaction made the home longer.
         H5MOTE_TRY(cut_home(file_size_));
     }
     open_ = false;
     Status status = Status::ok;
     if (begun && log_size_ > kFirstRecord) {
-        // A large transaction may have made it long. Some storages only grow.
+        // A large transaction may have made the log long. Some storages cannot shrink: `unsupported` is no error here.
         status = log_.truncate(kFirstRecord);
     }
     let_go();
     return status == Status::unsupported ? Status::ok : status;
 }
 
-// What the storages have says what the last commit was, as it does after a power cut.
+// Returns to the last commit by reading it from home and log, as after a power cut.
 Status JournalDriver::discard() noexcept {
     if (!open_) {
         return Status::invalid_handle;
@@ -165,7 +167,8 @@ void JournalDriver::forget() noexcept {
     witness_ = 0;
 }
 
-// Before the first change of a session: what others wrote into the home must be as durable as the samples of it.
+// Called before the first change. The new header has checksums of cells of the home, which other programs may have
+// written: make them durable first.
 Status JournalDriver::begin() noexcept {
     if (!open_) {
         return Status::invalid_handle;
@@ -178,14 +181,15 @@ Status JournalDriver::begin() noexcept {
     }
     H5MOTE_TRY(home_.sync());
     if (sequence_ != 0) {
-        // The header that was found may be what a killed program wrote, and the one before it is overwritten now.
+        // The newest header may be that of a program that was killed before it synced. Make it durable before the
+        // header in the other slot is overwritten.
         H5MOTE_TRY(log_.sync());
     }
     return start_round();
 }
 
-// A round begins with a header. Where the one before has commits in the log, the new header must be durable before the
-// first of them is overwritten: what is left of them would be replayed over newer bytes.
+// Begins a round by writing its header. If the log has commits of the round before (barrier_), the new header must be
+// durable before the first of them is overwritten: those left would be replayed over newer bytes.
 Status JournalDriver::start_round() noexcept {
     Writer writer(buffer_.first(kHeaderSize));
     writer.u64(load_le<std::uint64_t>(kMagic));
@@ -237,14 +241,14 @@ Status JournalDriver::sum_cell(std::uint64_t at, std::uint64_t size, std::uint32
     return Status::ok;
 }
 
-// The most that so many writes of so many bytes in all take.
+// The most bytes of log that `ranges` writes of `bytes` in all take.
 std::uint64_t JournalDriver::log_bytes_for(std::uint64_t ranges, std::uint64_t bytes) const noexcept {
     const std::uint64_t pieces =
         bytes / static_cast<std::uint32_t>(buffer_.size() - kRecordSize) + bytes / kPage + 2 * ranges;
     return bytes + pieces * kRecordSize;
 }
 
-// Room is found once, when it is first kept: what a call gives up is granted to the writes behind it.
+// Room is looked for once, when it is first kept: what a smaller call gives up is granted to the writes that follow it.
 Status JournalDriver::keep_room(std::uint32_t ranges, std::uint64_t bytes) noexcept {
     if (bytes > options_.limit) {
         return Status::no_space;
@@ -296,7 +300,7 @@ Status JournalDriver::make_room(std::uint64_t end, std::uint64_t log_bytes) noex
     const bool granted = log_bytes <= granted_;
     H5MOTE_TRY(reserve_or_carry_over(granted ? log_bytes : log_bytes + kept_));
     if (end > home_size_) {
-        // Zeros behind the file: all that the home may get before a commit.
+        // Make the home longer now, with zeros: before a commit it may not change in any other way.
         H5MOTE_TRY(home_.truncate(end));
         home_size_ = end;
     }
@@ -304,7 +308,7 @@ Status JournalDriver::make_room(std::uint64_t end, std::uint64_t log_bytes) noex
     return Status::ok;
 }
 
-// Whether `from` could be put behind the piece that was written last.
+// Adds `from` to the last record if that is a piece in memory that ends at `address`; false if it is not.
 bool JournalDriver::extend_last(std::uint64_t address, ConstBytes from) noexcept {
     if (last_ == kNone || from.size() > buffer_.size() - used_) {
         return false;
@@ -361,7 +365,7 @@ Status JournalDriver::put(std::uint8_t type, std::uint64_t address, ConstBytes p
     return Status::ok;
 }
 
-// No more is added to the record that was put last.
+// Completes the record that was put last with its checksum: nothing is added to it any more.
 void JournalDriver::close_last() noexcept {
     if (last_ != kNone) {
         chain_ = lookup3(buffer_.subspan(last_ + 4, used_ - last_ - 4), keep(Rule::chain) ? chain_ : 0);
@@ -380,7 +384,7 @@ Status JournalDriver::flush() noexcept {
     return Status::ok;
 }
 
-// Takes back all pieces from `place` on. The first of them in each list knows what the list was before.
+// Takes back all pieces from `place` on: each list goes back to the `previous` of the first of its pieces there.
 void JournalDriver::undo(const Place& place) noexcept {
     close_last();
     Record record;
@@ -399,7 +403,8 @@ void JournalDriver::undo(const Place& place) noexcept {
     witness_ = place.witness;
 }
 
-// Adds what a piece at `address` takes the place of to what tells the home of this round from a later one.
+// Adds to the witness the bytes of the home that a piece at `address` will replace. The witness shows whether the home
+// is still that of this round or one that was changed later.
 Status JournalDriver::witness(std::uint64_t address) noexcept {
     const std::uint64_t end = base_ < home_size_ ? base_ : home_size_;
     if (address < end) {
@@ -429,7 +434,7 @@ Status JournalDriver::commit(bool changes_home) noexcept {
     return Status::ok;
 }
 
-// Carries over what was committed, all of it durable, and empties the log.
+// Carries the committed records, all of them durable, over into the home and empties the log.
 Status JournalDriver::checkpoint() noexcept {
     if (!may_change_ && keep(Rule::announce)) {
         H5MOTE_TRY(commit(true));
@@ -444,7 +449,7 @@ Status JournalDriver::checkpoint() noexcept {
     return start_round();
 }
 
-// Does again, in order, all that was done to the file. What comes out is the same whatever part of it the home has
+// Writes all committed records into the home, in order. The result is the same whatever part of them the home has
 // already, so that it may be interrupted and begun again any number of times.
 Status JournalDriver::apply() noexcept {
     Record record;
@@ -464,8 +469,8 @@ Status JournalDriver::apply() noexcept {
     return Status::ok;
 }
 
-// What the home has behind `size` goes. Where files cannot be made shorter it becomes zeros, which the next open()
-// takes for what a transaction left that was not committed.
+// Cuts the home at `size`. Where the storage cannot shrink, the rest becomes zeros, which the next open() takes for
+// those of an uncommitted transaction.
 Status JournalDriver::cut_home(std::uint64_t size) noexcept {
     if (!options_.home_has_end || home_size_ <= size) {
         return Status::ok;

@@ -1,4 +1,5 @@
-// H5FD - the bytes of a journal. All numbers are little-endian.
+// H5FD - the byte layout of a journal. All numbers are little-endian. The home is the storage of the file, the log that
+// of the journal; committed records are carried over from the log into the home.
 //
 // Header, at 0 and at 512, written in turns; the valid one with the higher sequence counts:
 //
@@ -6,13 +7,13 @@
 //    8  2  version, 1
 //   10  2  number of lists
 //   12  4  sequence: one more than that of the header before. A header begins a round: all records written after it
-//   16  8  base: bytes of the file when the round began; up to there the home is the file
+//   16  8  base: bytes of the file when the round began, all of which are in the home
 //   24  8  address of the piece that was carried over last
 //   32  96 checksums of 24 cells of 64 bytes of the file: 8 each from the aligned 512 bytes that begin the file, that
-//          its last byte lies in, and that the address before lies in
+//          hold its last byte, and that hold the address before
 //  128  4  bit i: cell i lies within the file and was summed
-//  132  4  salt: checksum of the 20 bytes that stood in place of the first record, so that what a session left behind
-//          whose header was lost is not taken for that of the next
+//  132  4  salt: checksum of the 20 bytes that were in place of the first record, so that records from earlier, whose
+//          header was lost, are not taken for those of this round
 //  136  4  checksum of all before
 //
 // Records, from 1024 on, without gaps:
@@ -23,15 +24,16 @@
 //          changed: until then it is as it was when the round began
 //    7  1  zero
 //    8  8  address of the piece; new length of the file
-//   16  4  piece: position of the piece before it of the same list, 0: none; list of an address: its 4 KiB page modulo
-//          the number of lists. cut: position of the cut before it. commit: 80000000 hex, so that one whose last bytes
-//          did not arrive does not become whole when the log is made longer, or-ed with the checksum of what the home
-//          held, when the round began, where the pieces of the round go: 16 bytes from the address of each on, as far
-//          as the base reaches, each checksum the seed of the next. "done" in logs that have no such checksum
+//   16  4  piece: position of the previous piece of the same list, 0: none; the list of an address is its 4 KiB page
+//          modulo the number of lists. cut: position of the previous cut. commit: 80000000 hex, so that one whose last
+//          bytes did not arrive does not become whole when the log is made longer with zeros, or-ed with the witness:
+//          the checksum of what the home held, when the round began, where the pieces of the round go, 16 bytes from
+//          the address of each on, as far as the base reaches, each checksum the seed of the next. "done" in logs that
+//          have no witness
 //   20  -  payload, for a piece, which never crosses a boundary of 4 KiB
 //
-// The first record that does not fit its checksum ends the log; what counts ends with the last commit before. Checksums
-// are lookup3. As each is the seed of the next, neither a record that was lost nor one of an earlier round goes unseen.
+// The first record whose checksum does not fit ends the log, and what counts ends with the last commit before it.
+// Checksums are lookup3. As each is the seed of the next, a record that was lost or is of an earlier round is noticed.
 #pragma once
 
 #include "cursor.hpp"
@@ -48,9 +50,9 @@ namespace journal {
 
 enum class Rule : std::uint8_t {
     none,
-    sync_log,     // what was acknowledged is durable
-    sync_home,    // what was carried over is durable before the log forgets it
-    sync_header,  // a log that was forgotten is not written over before that is durable
+    sync_log,     // a commit is durable before sync() returns ok
+    sync_home,    // records that were carried over are durable in the home before the log forgets them
+    sync_header,  // the header of a new round is durable before records of the old round are overwritten
     announce,     // the home is not changed before a commit says that it will be
     chain         // each record's checksum is the seed of the next
 };
@@ -93,7 +95,7 @@ struct JournalDriver::Place {
 
 /// What open() takes from a header. The checksums of cells stay in the log until they are asked for.
 struct JournalDriver::Header {
-    std::uint32_t at;  // its slot
+    std::uint32_t at;  // offset of its slot in the log
     std::uint16_t lists;
     std::uint32_t sequence;
     std::uint64_t base;

@@ -9,7 +9,7 @@ using namespace journal;
 
 namespace {
 
-// Whether nothing was written, or a header of which only a part of the first word arrived.
+// Whether nothing was written, or only the first bytes of a header's signature.
 bool is_blank(ConstBytes bytes) noexcept {
     std::size_t known = 0;
     while (known < sizeof kMagic && known < bytes.size() && bytes[known] == kMagic[known]) {
@@ -83,7 +83,7 @@ Status JournalDriver::look() noexcept {
         newest_ = 0;
         base_ = options_.home_has_end ? home_size_ : 0;
         file_size_ = base_;
-        // Records without a header are those of a damaged log; so the first header is durable before them.
+        // Records without a header mean a damaged log: the first header must be durable before any record.
         barrier_ = true;
     } else {
         H5MOTE_TRY(recover(header));
@@ -93,7 +93,8 @@ Status JournalDriver::look() noexcept {
     return Status::ok;
 }
 
-// The newest header. Without any: state blank and ok, or what is there instead.
+// Finds the newest valid header. If there is none: ok with state `blank`, or an error with the state that says what is
+// there instead.
 Status JournalDriver::find_header(Header& header) noexcept {
     bool found = false;
     bool blank = true;
@@ -110,7 +111,8 @@ Status JournalDriver::find_header(Header& header) noexcept {
         ours = ours || (!empty && std::memcmp(buffer_.data(), kMagic, sizeof kMagic) == 0);
         blank = blank && empty;
     }
-    // Its newest transactions are not those of an older header beside it.
+    // A header of a later version in one slot makes the other one useless: the newest transactions belong to the later
+    // version.
     if (report_.state == JournalState::newer) {
         return Status::unsupported;
     }
@@ -119,7 +121,7 @@ Status JournalDriver::find_header(Header& header) noexcept {
                    ? refuse(JournalState::damaged, Status::corrupt_file)
                    : refuse(JournalState::clean, Status::ok);
     }
-    // The very first header may have been torn, and then nothing stands behind it.
+    // If a power cut tore the very first header, nothing follows it.
     bool empty = true;
     if (log_size_ >= kFirstRecord + kRecordSize) {
         const Bytes bytes = buffer_.first(kRecordSize);
@@ -136,8 +138,8 @@ Status JournalDriver::find_header(Header& header) noexcept {
     return refuse(ours ? JournalState::damaged : JournalState::not_a_journal, Status::corrupt_file);
 }
 
-// Whether nothing stands before the first record but parts of the very first header, of which any bytes may not have
-// arrived: those that did are what that header has there, as far as that is known.
+// Whether the bytes before the first record are blank but for parts of the very first header, any bytes of which may be
+// missing. Those present must be what that header has there, as far as that is known.
 Status JournalDriver::torn_at_first(bool& torn) noexcept {
     std::byte known[16] = {};
     Writer writer(Bytes(known, sizeof known));
@@ -160,7 +162,7 @@ Status JournalDriver::torn_at_first(bool& torn) noexcept {
     return Status::ok;
 }
 
-// What stands in a slot, which also is in the buffer then.
+// Reads the header in a slot. Its bytes are in buffer_ afterwards.
 Status JournalDriver::read_header(Header& header, unsigned slot, bool& valid, bool& blank) noexcept {
     header.at = slot * kSlotSize;
     if (log_size_ <= header.at) {
@@ -201,7 +203,8 @@ Status JournalDriver::recover(const Header& header) noexcept {
     bool same = true;
     if (committed_ == kFirstRecord) {
         if (options_.home_has_end && home_size_ != base_) {
-            // Either zeros of a transaction that was not committed, or others changed the file, as they may.
+            // The home's length is not that of the header: either an uncommitted transaction left zeros, or others
+            // changed the file, which they may while the log holds no commits.
             H5MOTE_TRY(belongs(header, 0, same));
             base_ = same ? base_ : home_size_;
             file_size_ = base_;
@@ -223,7 +226,8 @@ Status JournalDriver::recover(const Header& header) noexcept {
     if (!writable_) {
         return Status::ok;
     }
-    // A program that was killed may have left commits that the storage of the log does not have yet.
+    // The commits may be those of a program that was killed before it synced: make them durable before the home
+    // changes.
     H5MOTE_TRY(log_.sync());
     return checkpoint();
 }
@@ -282,8 +286,9 @@ Status JournalDriver::follows(std::uint32_t at, const Record& record, std::uint3
     return Status::ok;
 }
 
-// Makes the lists of what was committed, if it was written with as many, and finds out which cells it changes, and
-// whether something has changed already although no commit permits it.
+// Builds the lists of the committed records and compares them with the links in the log, if that was written with as
+// many lists. `touched`: the cells that the records change. `newer`: the home was changed where the records go,
+// although no commit announces that.
 Status JournalDriver::index(const Header& header, std::uint32_t& touched, bool& newer) noexcept {
     for (std::uint32_t i = 0; i < options_.lists; ++i) {
         lists_[i] = 0;
@@ -315,8 +320,9 @@ Status JournalDriver::index(const Header& header, std::uint32_t& touched, bool& 
     return Status::ok;
 }
 
-// Whether the home is the file that the log was made for, as far as can be told. Until a commit permits otherwise it is
-// what it was when the round began, but for zeros behind it; afterwards only what the log does not change is.
+// Whether the home is the file that the log was made for, as far as the cells tell. Until a commit announces changes of
+// the home, it is as it was when the round began, but for zeros after its end; from then on only the cells that the log
+// does not change can be compared.
 Status JournalDriver::belongs(const Header& header, std::uint32_t touched, bool& same) noexcept {
     same = true;
     if (options_.home_has_end) {

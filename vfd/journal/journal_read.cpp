@@ -1,4 +1,4 @@
-// The file as it is with what the log holds: reading between write() and the carrying over into the home.
+// Reading: the file as home and log together have it, before the log is carried over into the home.
 #include "checked.hpp"
 #include "journal_format.hpp"
 
@@ -8,16 +8,16 @@ using namespace journal;
 
 namespace {
 
-// Bytes of the file that are put together at once.
+// Bytes of the file that are put together from the log's records at a time.
 constexpr std::size_t kWindow = 512;
 
-// Which bytes of a window are there already.
+// Which bytes of a window are filled already.
 struct Done {
     std::uint8_t bits[kWindow / 8] = {};
 
     bool operator[](std::size_t i) const noexcept { return (bits[i / 8] >> (i % 8) & 1) != 0; }
-    /// The next run of bytes in [from, limit) that are not there; they count as there from now on. false: there is
-    /// none.
+    /// Finds the next run [from, end) of bytes before `limit` that are not filled, and counts them as filled from now
+    /// on. false: there is none.
     bool next(std::size_t& from, std::size_t limit, std::size_t& end) noexcept {
         while (from < limit && (*this)[from]) {
             ++from;
@@ -31,7 +31,7 @@ struct Done {
 
 }  // namespace
 
-// Bytes of the log, from memory as far as they are not written yet.
+// Reads bytes of the log, from the buffer if they are not written yet.
 Status JournalDriver::fetch(std::uint32_t at, Bytes to) noexcept {
     if (at < buffer_at_) {
         return within(at, to.size(), buffer_at_) ? log_.read(Usage::raw_data, at, to) : Status::io_error;
@@ -54,7 +54,7 @@ Status JournalDriver::fetch_record(std::uint32_t at, Record& record) noexcept {
     return Status::ok;
 }
 
-// What the file was when the round began.
+// Reads the file as it was when the round began, and zeros after its end.
 Status JournalDriver::read_base(Usage usage, std::uint64_t address, Bytes to) noexcept {
     std::size_t inside = to.size();
     if (!within(address, to.size(), base_)) {
@@ -80,7 +80,7 @@ Status JournalDriver::read(Usage usage, std::uint64_t address, Bytes to) noexcep
             size += kPage - static_cast<std::size_t>((address + size) % kPage);
         }
         if (size > 0) {
-            // Nothing of it is in the log.
+            // No record of the log changes these bytes.
             size = size < to.size() ? size : to.size();
             size = size < lowest_cut_ - address ? size : static_cast<std::size_t>(lowest_cut_ - address);
             H5MOTE_TRY(read_base(usage, address, to.first(size)));
@@ -95,8 +95,8 @@ Status JournalDriver::read(Usage usage, std::uint64_t address, Bytes to) noexcep
     return Status::ok;
 }
 
-// Fills a part of one window from the newest record back to the oldest, and from the home what is in none. What was cut
-// off reads as zero unless it was written later.
+// Fills a part of one window from the log's records, the newest first, and then from the home. Bytes that a cut removed
+// read as zero unless a later record wrote them.
 Status JournalDriver::read_window(Usage usage, std::uint64_t address, Bytes to) noexcept {
     Done done;
     Record record;
@@ -107,7 +107,8 @@ Status JournalDriver::read_window(Usage usage, std::uint64_t address, Bytes to) 
         const std::uint32_t at = piece > cut ? piece : cut;
         H5MOTE_TRY(fetch_record(at, record));
         if (record.previous >= at) {
-            // open() has found each to lead back: the log was changed by somebody else. Reading must end all the same.
+            // open() has checked that every record leads back, so somebody else has changed the log. Reading must end
+            // all the same.
             return Status::io_error;
         }
         const bool zeros = at == cut;

@@ -22,7 +22,8 @@ Status GrowingMemoryDriver::grow(std::size_t size) noexcept {
     if (size > limit_) {
         return Status::no_space;
     }
-    // Half as much again keeps the copying in proportion to the file; the bare need is the last resort.
+    // Growing by half keeps the copying in proportion to the size of the file. If there is not that much memory, what
+    // is needed must do.
     std::size_t wish = capacity_ + capacity_ / 2;
     if (wish < size || wish > limit_) {
         wish = size;

@@ -1,4 +1,4 @@
-// Driver information "NCSAmult":
+// H5FD_multi - reads a file whose usages lie in several parts. The superblock's driver information "NCSAmult" is:
 //
 //   6  part of each usage, counted from 1; 0 stands for the usage itself
 //   2  zero
@@ -120,7 +120,7 @@ Capabilities MultiDriver::capabilities() const noexcept {
     return capabilities;
 }
 
-// The part is told by the address alone, as libhdf5 does: the nearest that starts at or below it.
+// The address alone selects the part, as in libhdf5: the one with the highest start at or below it.
 Status MultiDriver::read(Usage usage, std::uint64_t address, Bytes to) noexcept {
     unsigned best = kMostParts;
     for (unsigned i = 0; i < kMostParts; ++i) {
@@ -211,7 +211,7 @@ StorageId MultiDriver::storage_id() const noexcept {
     if (drivers_[0] == nullptr) {
         return Driver::storage_id();
     }
-    // The first part alone is other bytes than the whole.
+    // The first part opened as a file of its own is not the same storage as the whole file.
     StorageId id = drivers_[0]->storage_id();
     id.volume ^= std::uint64_t{1} << 62;
     return id;

@@ -1,4 +1,4 @@
-// Paths are put together in buffers of fixed size; HDF5 files are told by their first bytes.
+// H5FD - helpers of the POSIX drivers: paths in buffers of fixed size, and the signature of HDF5 files.
 #pragma once
 
 #include <h5mote/driver.hpp>
@@ -12,7 +12,7 @@ namespace h5mote::posix {
 class PathWriter {
 public:
     PathWriter(char* buffer, std::size_t size) noexcept : buffer_(buffer), size_(size) { buffer_[0] = '\0'; }
-    /// What holds a zero is no path: fits() becomes false, as when it is too long.
+    /// Adds text. fits() becomes false if the path gets too long or the text holds a zero byte.
     void add(std::string_view text) noexcept;
     void add_number(std::uint32_t number, unsigned width, bool zeros) noexcept;
     bool fits() const noexcept { return fits_; }
@@ -27,8 +27,7 @@ private:
 /// `path` up to and without its last '/'; "/" for what lies there, empty when there is no '/'.
 std::string_view directory_of(std::string_view path) noexcept;
 
-/// Looks for the signature at 0, 512, 1024, 2048 ... not_hdf5: it is not there. What the driver returns, when it cannot
-/// be told.
+/// Looks for the signature at 0, 512, 1024, 2048 ... not_hdf5: it is not there. Otherwise what the driver returns.
 Status find_signature(Driver& driver) noexcept;
 
 }  // namespace h5mote::posix

@@ -1,4 +1,5 @@
-// What hosts and boards have in common; the calls that differ are in system_host.cpp and system_board.cpp.
+// H5FD - PosixDriver, as far as hosts and boards share it; the calls that differ are in system_host.cpp and
+// system_board.cpp.
 #include "system.hpp"
 
 #include "checked.hpp"
@@ -86,7 +87,7 @@ Status PosixDriver::close() noexcept {
     const int fd = fd_;
     fd_ = -1;
     forget_locks();
-    // A close() that was interrupted has closed; trying again could hit somebody else's file.
+    // A close() that was interrupted has closed the file all the same; a second call could close somebody else's file.
     return posix::close(fd) == 0 || errno == EINTR ? Status::ok : failed(true);
 }
 
@@ -139,7 +140,8 @@ Status PosixDriver::write(Usage /*usage*/, std::uint64_t address, ConstBytes fro
         status = put(address, from);
     }
     if (status != Status::ok && size_ > old_size) {
-        // Takes back what was added before it failed. Where that is impossible the longer file does no harm.
+        // Takes back what the failed write added at the end of the file. Where that fails, too, the longer file does no
+        // harm.
         (void)set_length(old_size);
     }
     return status;
@@ -215,7 +217,7 @@ Status PosixDriver::truncate(std::uint64_t size) noexcept {
     return fill_to(size);
 }
 
-// unsupported: this system cannot.
+// unsupported: this system cannot change the length of a file.
 Status PosixDriver::set_length(std::uint64_t size) noexcept {
     while (posix::set_length(fd_, size) != 0) {
         if (errno == ENOSYS) {

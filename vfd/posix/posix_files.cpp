@@ -21,7 +21,7 @@ std::size_t number_format(std::string_view text, unsigned& width, bool& zeros) n
     return at < text.size() && (text[at] == 'd' || text[at] == 'u') && width <= kWidest ? at + 1 : 0;
 }
 
-// Writes the member's path; the number of numbers in it, or -1 when the pattern is not understood.
+// Writes the member's path. Returns how many numbers the pattern has, or -1 if it is not understood.
 int expand(posix::PathWriter& path, std::string_view pattern, std::uint32_t index) noexcept {
     int numbers = 0;
     while (!pattern.empty()) {
@@ -78,7 +78,8 @@ Status PosixFamily::member(std::uint32_t index, Driver*& driver) noexcept {
     if (pattern_ == nullptr || index == kNone || expand(path, pattern_, index) != 1 || !path.fits()) {
         return Status::invalid_argument;
     }
-    // In turn: a family is mostly read from front to back. But the first member, which has the family's lock, stays.
+    // Drivers are reused in turn, because a family is mostly read from front to back. But the first member stays open
+    // in the first one: its lock is the family's.
     const unsigned slot = index == 0 ? 0 : next_;
     PosixDriver& chosen = drivers_[slot];
     const Status status = chosen.open(path_, PosixDriver::Mode::read_only);
@@ -148,7 +149,7 @@ Status PosixFile::open(const char* path, Kind kind) noexcept {
         }
         return status;
     }
-    // What is said when none fits: that of the plain name, unless there is something else to say.
+    // The status if no kind fits: that of the plain name, or that of another kind which says more.
     Status result = Status::not_found;
     for (const Kind candidate : {Kind::single, Kind::family, Kind::split, Kind::multi}) {
         Status status = open_as(candidate);

@@ -18,7 +18,7 @@ constexpr std::string_view kOrigin = "${ORIGIN}";
 
 }  // namespace
 
-/// One file; its path follows.
+/// One open file; its path follows in the same allocation.
 struct PosixOpener::OpenFile {
     PosixDriver driver;
     OpenFile* next = nullptr;
@@ -28,7 +28,7 @@ struct PosixOpener::OpenFile {
     char* path() noexcept { return reinterpret_cast<char*>(this + 1); }
 };
 
-/// What is looked for, from where.
+/// A search: the name, and the file from which it is searched.
 struct PosixOpener::Search {
     char* path;               // of kLongestPath bytes, for candidates
     std::string_view parent;  // path of the file that holds the name
@@ -76,7 +76,8 @@ void PosixOpener::close(Driver& driver) noexcept {
     }
 }
 
-// not_found: there is no such file, it is something else, or not for this program.
+// Opens a candidate, or finds the driver that has the same file open. not_found: there is no such file, it is something
+// else, or this program may not open it.
 Status PosixOpener::give(const char* path, bool structured, Driver*& driver) noexcept {
     const std::size_t length = std::strlen(path) + 1;
     void* const memory = allocator_.allocate(sizeof(OpenFile) + length, alignof(OpenFile));
@@ -91,7 +92,7 @@ Status PosixOpener::give(const char* path, bool structured, Driver*& driver) noe
         status = posix::find_signature(file->driver);
     }
     if (status != Status::ok) {
-        // What could not be looked at must not pass for what is not there.
+        // A file that could not be looked at must not pass for one that does not exist.
         const std::int32_t error = file->driver.last_error();
         destroy(file);
         return error == EMFILE || error == ENFILE ? Status::busy : error == EIO ? Status::io_error : Status::not_found;
@@ -115,7 +116,7 @@ Status PosixOpener::give(const char* path, bool structured, Driver*& driver) noe
     return Status::ok;
 }
 
-// One candidate: `directory` `below` / `name`, any of the first two empty.
+// Tries one candidate, `directory` + `below` + "/" + `name`; the first two may be empty.
 Status PosixOpener::attempt(Search& search, std::string_view directory, std::string_view below,
                             std::string_view name) noexcept {
     posix::PathWriter path(search.path, kLongestPath);
@@ -176,7 +177,7 @@ Status PosixOpener::search(Search& search, OpenPurpose purpose) noexcept {
     }
     if (status == Status::not_found && !search.parent.empty() &&
         posix::resolve(search.parent.data(), search.path, kLongestPath)) {
-        // Candidates are written where the resolved path stands.
+        // Candidates are written into search.path: copy the resolved path out of it.
         char* const resolved = static_cast<char*>(allocator_.allocate(kLongestPath, 1));
         if (resolved == nullptr) {
             return Status::out_of_memory;

@@ -1,4 +1,4 @@
-// The calls of the system that PosixDriver needs, in the two forms in which they come.
+// H5FD - the system calls that PosixDriver needs, for hosts (system_host.cpp) and boards (system_board.cpp).
 #pragma once
 
 #include <h5mote/driver.hpp>
@@ -41,7 +41,8 @@ std::int64_t end(int fd) noexcept;
 
 /// Refuses what cannot be a file; makes a file that was created durable in its directory.
 Status accept(int fd, const char* path, bool created) noexcept;
-/// Ends what kTruncate asked open() for. busy: somebody has the file locked; it is as it was then.
+/// Completes an open() with kTruncate: empties the file, if open() has not. busy: somebody has the file locked; it is
+/// as it was then.
 Status empty(int fd) noexcept;
 Status lock(int fd, bool exclusive) noexcept;
 Status unlock(int fd) noexcept;

@@ -1,5 +1,5 @@
-// Boards: a C library over a handful of system calls, without positioned reads and often without more than the most
-// necessary.
+// Boards: a C library over a handful of system calls, without positioned reads and often without fsync() and
+// ftruncate().
 #include "system.hpp"
 
 #if !H5MOTE_POSIX_HOST
@@ -8,7 +8,7 @@
 #include <unistd.h>
 #include <cerrno>
 
-// Used if the program has them.
+// Weak references: used only if the program has these functions.
 extern "C" {
 int fsync(int fd) __attribute__((weak));
 int ftruncate(int fd, off_t length) __attribute__((weak));

@@ -89,7 +89,7 @@ Status accept(int fd, const char* path, bool created) noexcept {
     return created ? sync_directory_of(path) : Status::ok;
 }
 
-// Not by O_TRUNC, which asks nobody.
+// Empties the file under a lock: O_TRUNC would also empty one that somebody else has locked.
 Status empty(int fd) noexcept {
     Status status = lock(fd, true);
     if (status == Status::ok) {

@@ -6,10 +6,10 @@ namespace h5mote {
 
 Capabilities RegionDriver::capabilities() const noexcept {
     Capabilities capabilities = storage_.capabilities();
-    // What lies there from earlier is not wiped.
+    // A region of fixed size keeps the bytes that were there before, also after truncate().
     capabilities.extends_with_zeros = capabilities.extends_with_zeros && size_ == kToTheEnd;
-    // Parts of the storage's units that a region beginning at start_ has as units, too: of their greatest common
-    // divisor.
+    // The aligned units of the region must lie within those of the storage: take the greatest common divisor of the
+    // storage's unit and start_.
     std::uint64_t unit = capabilities.atomic_unit;
     for (std::uint64_t rest = start_; rest != 0;) {
         const std::uint64_t next = unit % rest;
@@ -62,7 +62,7 @@ Status RegionDriver::release(Usage usage, std::uint64_t address, std::uint64_t s
     if (address >= end) {
         return Status::ok;
     }
-    // What is named may reach beyond the file, but not into the region behind this one.
+    // The range may reach beyond the end of the file, but the region that follows this one must not be released.
     return storage_.release(usage, start_ + address, size < end - address ? size : end - address);
 }
 

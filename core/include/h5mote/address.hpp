@@ -1,4 +1,4 @@
-// Addresses in files, as the library holds them.
+// Addresses in files: the type in which the library holds them in memory.
 #pragma once
 
 #include <h5mote/config.hpp>
@@ -7,17 +7,18 @@
 
 namespace h5mote {
 
-/// An address or length in a file, in memory. What a file says is read as 64 bits and checked on the way here.
+/// An address or length in a file, as the library holds it in memory. Addresses read from a file are first taken as 64
+/// bits and checked before they become an Address.
 #if H5MOTE_LARGE_FILES
 using Address = std::uint64_t;
 #else
 using Address = std::uint32_t;
 #endif
 
-/// Address that points nowhere: all bits set, whatever the width in the file.
+/// The address that points nowhere: all bits set, whatever width addresses have in the file.
 inline constexpr Address kUndefinedAddress = ~Address{0};
 
-/// `value` as an Address; one that does not fit becomes an address beyond any file.
+/// Converts `value` to an Address; a value that does not fit becomes an address beyond any file.
 constexpr Address narrow(std::uint64_t value) noexcept {
     return value >= kUndefinedAddress ? kUndefinedAddress - 1 : static_cast<Address>(value);
 }

@@ -9,7 +9,7 @@
 
 namespace h5mote {
 
-/// What memory is used for, as told by Library::memory_report().
+/// What memory is used for, as Library::memory_report() tells it apart.
 enum class MemoryKind : std::uint8_t {
     file,      ///< open files and free-space extents
     handle,    ///< shared state of open objects
@@ -27,23 +27,23 @@ struct MemoryUsage {
     std::size_t peak = 0;  ///< most bytes ever held at once
 };
 
-/// What a Library uses for one purpose. `now` and `peak` do not count what lies idle.
+/// What a Library uses for one purpose. `now` and `peak` leave out memory that lies idle in a free list.
 struct KindUsage : MemoryUsage {
     std::size_t idle = 0;  ///< bytes in the free list of this kind
 };
 
 struct MemoryReport {
-    MemoryUsage total;                ///< as counted by the allocator: its own headers, and what lies idle, included
+    MemoryUsage total;                ///< as counted by the allocator: with its own headers and with idle memory
     KindUsage kinds[kMemoryKinds];    ///< by MemoryKind
-    std::size_t free_list_bytes = 0;  ///< the idle bytes of all kinds, which garbage_collect() gives back
+    std::size_t free_list_bytes = 0;  ///< idle bytes of all kinds together, which garbage_collect() gives back
 };
 
-/// Source of all memory that a Library uses. The front is not virtual; a source overrides the do_ functions.
-/// Not thread-safe by itself: a Library calls it while it holds its lock (Port::lock), so that one allocator serves one
-/// Library, or locks for itself.
+/// Source of all memory that a Library uses. The public functions are not virtual; an implementation overrides the do_
+/// functions. Not thread-safe by itself: a Library calls it while it holds its own lock (Port::lock). So an allocator
+/// serves one Library only, unless it locks for itself.
 class Allocator {
 public:
-    /// `size` bytes aligned to `alignment` (a power of two, at most alignof(std::max_align_t)), or nullptr.
+    /// Returns `size` bytes aligned to `alignment` (a power of two, at most alignof(std::max_align_t)), or nullptr.
     void* allocate(std::size_t size, std::size_t alignment = alignof(std::max_align_t)) noexcept {
         return do_allocate(size, alignment);
     }
@@ -53,11 +53,12 @@ public:
             do_release(memory, size);
         }
     }
-    /// Grows or shrinks in place where possible, else moves. nullptr when it does not fit; the old block then stays.
+    /// Grows or shrinks a block in place where possible, otherwise moves it. nullptr when there is no room; the old
+    /// block then stays as it was.
     void* resize(void* memory, std::size_t old_size, std::size_t new_size) noexcept {
         return do_resize(memory, old_size, new_size);
     }
-    /// Bytes held, headers included, and their peak.
+    /// Bytes in use, the allocator's own headers included, and their peak.
     MemoryUsage usage() const noexcept { return do_usage(); }
 
 protected:

@@ -13,11 +13,11 @@ namespace h5mote {
 /// Alignment of every block of an Arena, and the step in which block sizes grow.
 inline constexpr std::size_t kArenaGranule = 8;
 
-/// Bytes of its buffer that an Arena keeps for itself: none. A buffer that is not aligned to kArenaGranule, or no
-/// multiple of it long, loses what sticks out, at most 7 bytes at either end.
+/// Bytes of its buffer that an Arena keeps for itself: none. Of a buffer that does not begin and end at a multiple of
+/// kArenaGranule, the bytes that stick out are not used, at most 7 at either end.
 inline constexpr std::size_t kArenaOverhead = 0;
 
-/// Blocks of that many bytes and more are large.
+/// Size in bytes from which on a block counts as large.
 inline constexpr std::size_t kArenaLarge = 1024;
 
 /// Bytes that one allocation of `size` bytes takes in an Arena, on every machine.
@@ -25,20 +25,20 @@ constexpr std::size_t arena_block_size(std::size_t size) noexcept {
     return size == 0 ? kArenaGranule : (size + (kArenaGranule - 1)) & ~(kArenaGranule - 1);
 }
 
-/// Allocator over a fixed buffer, with free blocks that merge with their neighbours.
+/// Allocator over a fixed buffer. Free blocks merge with their free neighbours.
 ///
-/// A block in use has no header: release() and resize() are told the size. Free blocks hold their own size and the
-/// offset of the next one, in the order of their addresses. Small blocks are taken from the first free block that is
-/// large enough, large ones (kArenaLarge) from the end of the last: what is small and stays, as the state of open
-/// objects, does not end up between the chunks and work buffers that come and go. Within each end this is
-/// address-ordered first fit, which among simple policies has the best bound on fragmentation (J. M. Robson, 1974 and
-/// 1977).
+/// A block in use has no header: release() and resize() are told its size. A free block holds its own size and the
+/// offset of the next free block; the blocks are listed in the order of their addresses. Small blocks are taken from
+/// the first free block that is large enough, large ones (kArenaLarge) from the end of the last. So small blocks that
+/// stay, such as the state of open objects, do not end up between the chunks and work buffers that come and go. Within
+/// each end this is address-ordered first fit, which among simple policies has the best bound on fragmentation (J. M.
+/// Robson, 1974 and 1977).
 ///
-/// Every operation takes time in proportion to the number of free blocks, which is at most one more than the blocks in
-/// use. Contents are not touched except when resize() moves. Buffers of up to 4 GiB; more is not used.
+/// Every operation takes time in proportion to the number of free blocks, which is at most one more than the number of
+/// blocks in use. Contents are not touched, except when resize() moves them. At most 4 GiB of a buffer are used.
 ///
-/// With H5MOTE_POISON (always under AddressSanitizer) whoever touches what is free, or the bytes that round a block up,
-/// is reported; the buffer can be used for something else once the arena is gone.
+/// With H5MOTE_POISON (always on under AddressSanitizer) every access to a free block, or to the bytes that round a
+/// block up, is reported. The buffer can be used for something else once the arena is destroyed.
 class Arena final : public Allocator {
 public:
     /// The buffer is borrowed for as long as the arena lives. `Arena arena{array_of_bytes};` works too.
@@ -51,7 +51,8 @@ public:
     std::size_t capacity() const noexcept { return capacity_; }
     /// Bytes of the largest block that allocate() can give now.
     std::size_t largest_free() const noexcept;
-    /// Whether free blocks are in order, apart from each other, inside the buffer and add up. For tests.
+    /// Whether the free blocks are in order, apart from each other, inside the buffer, and add up to what is not in
+    /// use. For tests.
     bool check() const noexcept;
 
 private:

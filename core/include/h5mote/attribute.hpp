@@ -9,10 +9,10 @@ namespace h5mote {
 
 struct AttributeState;
 
-/// A handle of an attribute: its name, datatype and dataspace in memory of its own; the value is read from the file
-/// piece by piece, however large it is. Move-only; keeps the file's memory (not the file) alive. What the functions
-/// return beyond what is said: invalid_handle, also for an attribute that was given a smaller value since it was
-/// opened, not_found once it was removed, corrupt_file, io_error, out_of_memory, over_budget.
+/// A handle of an attribute. It keeps name, datatype and dataspace in memory of its own; the value is read from the
+/// file piece by piece, however large it is. Move-only; keeps the file's memory (not the file) alive. Beside the errors
+/// that a function names, all of them can return invalid_handle, also for an attribute that has got a smaller value
+/// since it was opened; not_found for one that was removed; corrupt_file, io_error, out_of_memory and over_budget.
 class Attribute {
 public:
     Attribute() noexcept = default;
@@ -26,30 +26,32 @@ public:
     bool valid() const noexcept;
     void close() noexcept;
 
-    /// The name, in the character set beside it. All views live as long as the handle; empty for an empty handle.
+    /// The name, and the character set that it is in. All views live as long as the handle and are empty for an empty
+    /// handle.
     std::string_view name() const noexcept;
     CharacterSet character_set() const noexcept;
-    /// Whether the object tracks the order in which its attributes were created, and the attribute's place in it.
+    /// Whether the object tracks the creation order of its attributes, and this attribute's place in that order.
     bool has_order() const noexcept;
     std::uint32_t creation_order() const noexcept;
     DatatypeView type() const noexcept;
-    /// Header of the committed datatype that it has; kUndefinedAddress: a type of its own.
+    /// Address of the header of the attribute's committed datatype; kUndefinedAddress when the type is its own.
     Address type_object() const noexcept;
     const Dataspace& dataspace() const noexcept;
     /// Number of elements, and bytes of all of them in the file.
     std::uint64_t element_count() const noexcept;
     std::uint64_t data_size() const noexcept;
-    /// Header of the object that has it.
+    /// Address of the header of the object that has the attribute.
     Address object_address() const noexcept;
 
-    /// All elements, packed, as values of `type`. invalid_argument: `to` has another length. type_mismatch.
-    /// Variable-length values get memory of their own (MemoryKind::value), to be given back by reclaim().
+    /// Reads all elements, packed, converted to `type`. invalid_argument: `to` has another length. type_mismatch.
+    /// Variable-length values get memory of their own (MemoryKind::value), which the caller releases with reclaim().
     Status read(DatatypeView type, Bytes to) const noexcept;
-    /// The bytes of the value as they stand in the file, from `offset` on. invalid_argument: beyond the end.
+    /// Reads bytes of the value as they stand in the file, from `offset` on. invalid_argument: the range reaches beyond
+    /// the end of the value.
     Status read_stored(std::uint64_t offset, Bytes to) const noexcept;
-    /// An open handle of the object, for the references and variable-length data in the value.
+    /// A further handle of the object, for following the references and reading the variable-length data in the value.
     Object object() const noexcept;
-    /// As Object's functions of the same names.
+    /// The same as Object's functions of these names.
     Status variable_size(ConstBytes heap_id, std::uint64_t& bytes) const noexcept;
     Status read_variable(ConstBytes heap_id, std::uint64_t offset, Bytes to) const noexcept;
 
@@ -61,7 +63,7 @@ private:
     AttributeState* state_ = nullptr;
 };
 
-/// Walks the attributes of an object. The object must not change meanwhile.
+/// Walks over the attributes of an object, which must not change meanwhile.
 class AttributeIterator {
 public:
     AttributeIterator(const Object& object, IndexOrder order = IndexOrder::native,
@@ -70,9 +72,9 @@ public:
     AttributeIterator& operator=(const AttributeIterator&) = delete;
     ~AttributeIterator();
 
-    /// The next attribute into `attribute`. not_found after the last one; invalid_argument: creation order of an object
-    /// that does not track it. After any other error the next call goes on behind the attribute that could not be read;
-    /// where the walk itself cannot go on it says the same again.
+    /// Reads the next attribute into `attribute`. not_found: there are no more. invalid_argument: the walk is by
+    /// creation order, which the object does not track. After any other error the next call goes on behind the
+    /// attribute that could not be read; where the walk itself cannot go on, it returns the same error again.
     Status next(Attribute& attribute) noexcept;
 
 private:

@@ -33,26 +33,28 @@ inline constexpr unsigned kCheckParts = 19;
 
 /// What is wrong.
 enum class ProblemKind : std::uint8_t {
-    unreadable,           ///< the storage could not be read there
-    truncated,            ///< the file ends before its recorded end; number: that
-    outside,              ///< lies partly or wholly outside of the file
-    checksum,             ///< the checksum is not that of the bytes
-    malformed,            ///< the bytes contradict the format; number: message type, if it is a message
-    order,                ///< keys, records or names do not ascend, or not within what is above them
-    siblings,             ///< the nodes beside it do not point back
-    endless,              ///< more blocks than the file has room for
-    count,                ///< says that it holds another number than there are; number: how many there are
-    reference_count,      ///< of an object; number: the hard links and uses that were found. Too high: a note
-    hash,                 ///< is not that of the name or message
-    extent,               ///< a chunk lies outside of the largest extent of its dataset, or between chunks
-    size,                 ///< cannot be of that size; number: the size
-    statistics,           ///< a note: what the header counts of its blocks is not so; number: what is so
-    free_list,            ///< the list of free blocks is damaged
-    overlap,              ///< shares bytes with another structure; number: the address of that
-    data,                 ///< the raw data do not pass their filters backwards (checksums among them)
-    missing_heap_object,  ///< a global heap collection that has no such object; number: its index
-    unknown,              ///< not known to this build; number: a Feature. A missing filter is a note
-    too_large,            ///< a note: too little memory to verify it; number: the bytes it takes
+    unreadable,       ///< the storage could not be read at that address
+    truncated,        ///< the file ends before its recorded end; number: the recorded end
+    outside,          ///< the structure lies partly or wholly outside of the file
+    checksum,         ///< the checksum is not that of the bytes
+    malformed,        ///< the bytes contradict the format; number: message type, if it is a message
+    order,            ///< keys, records or names do not ascend, or are not within the range that the node above gives
+    siblings,         ///< the nodes beside this one do not point back to it
+    endless,          ///< more blocks than the file has room for
+    count,            ///< the recorded number of entries is not the real one; number: the real one
+    reference_count,  ///< an object's count of links is wrong; number: the hard links and uses that were found. Too
+                      ///< high: a note
+    hash,             ///< the hash is not that of the name or message
+    extent,           ///< a chunk lies outside of the largest extent of its dataset, or between chunks
+    size,             ///< the structure cannot have its size; number: the size
+    statistics,       ///< a note: a header's statistics of its blocks are wrong; number: the right value
+    free_list,        ///< the list of free blocks is damaged
+    overlap,          ///< shares bytes with another structure; number: the address of that one
+    data,             ///< the raw data cannot be decoded by their filters, or fail a checksum
+    missing_heap_object,  ///< a value refers to an object that its global heap collection does not have; number: the
+                          ///< object's index
+    unknown,              ///< this build does not know the structure; number: a Feature. A missing filter is a note
+    too_large,            ///< a note: there is too little memory to verify it; number: the bytes that it takes
     open_for_writing,     ///< a note: the file is marked as open for writing; number: the flags
 };
 inline constexpr unsigned kProblemKinds = 21;
@@ -61,12 +63,12 @@ struct Problem {
     ProblemKind kind = ProblemKind::malformed;
     CheckPart part = CheckPart::superblock;
     bool note = false;                    ///< worth knowing, but nothing is wrong
-    Address address = kUndefinedAddress;  ///< of the structure, as the file counts
+    Address address = kUndefinedAddress;  ///< address of the structure, as the file counts
     std::uint64_t number = 0;             ///< as ProblemKind says
-    Address object = kUndefinedAddress;   ///< header of the object that it belongs to, if to one
+    Address object = kUndefinedAddress;   ///< header of the object that the structure belongs to, if it belongs to one
 };
 
-/// Is told what is found, in no particular order.
+/// Receives the problems that are found, in no particular order.
 class CheckReporter {
 public:
     virtual void problem(const Problem& problem) noexcept = 0;
@@ -79,11 +81,12 @@ protected:
 };
 
 struct CheckOptions {
-    /// Bytes for tables: half of them for the objects, 24 bytes each but room for eight at least; with the other half
-    /// blocks that overlap are looked for, in as many walks over the file as it needs, of one block in 32 bytes each.
-    /// Windows into metadata and chunks that are decoded come on top.
+    /// Bytes for two tables. Half of them hold the objects, 24 bytes each, with room for eight at least. The other half
+    /// serves to find blocks that overlap, 32 bytes each, with room for four at least; where it cannot hold all blocks
+    /// of the file, the file is walked several times. Windows into metadata, and chunks while they are decoded, come on
+    /// top.
     std::size_t memory = 16384;
-    /// Passes every filtered chunk through its filters, and follows all variable-length data into the global heap.
+    /// Also decodes every filtered chunk, and follows all variable-length data into the global heap.
     bool data = true;
 };
 
@@ -93,17 +96,20 @@ struct CheckSummary {
     std::uint64_t notes = 0;
     std::uint64_t used = 0;    ///< bytes of the file that belong to a structure
     std::uint64_t unused = 0;  ///< bytes that belong to none
-    std::uint32_t walks = 0;   ///< over the file
+    std::uint32_t walks = 0;   ///< number of walks over the file
 };
 
-/// Verifies the whole file as it stands in the storage: changes that were not flushed are flushed first. After a
-/// problem it goes on with what does not depend on it. ok: everything was looked at, whatever was found. over_budget:
-/// more objects than there is memory for. out_of_memory; also what flush() returns. The error trail is emptied.
+/// Verifies the whole file as it stands in the storage; changes that were not flushed are flushed first. After a
+/// problem the check goes on with everything that does not depend on it. ok: everything was looked at, whatever was
+/// found. over_budget: there are more objects than the memory has room for. out_of_memory; also what flush() returns.
+/// The error trail is emptied.
 ///
-/// Every object that hard links lead to from the root group is looked at once. Soft and external links may dangle.
-/// Space that belongs to nobody is no problem. What belongs to a structure that is damaged is not known, so that
-/// objects with fewer links than they count are told of only as long as no structure before was; that is a note: no
-/// program minds, only is such an object never deleted. A power cut may leave it so.
+/// Every object that hard links lead to from the root group is looked at once. Soft and external links may lead
+/// nowhere. Space that belongs to no structure is no problem.
+///
+/// An object with fewer hard links than it counts is only a note: a power cut may leave it so, and its only harm is
+/// that such an object is never deleted. It is reported only as long as no problem was found before, since the missing
+/// links may stand in a structure that is damaged.
 Status check_file(File& file, const CheckOptions& options, CheckReporter& reporter,
                   CheckSummary* summary = nullptr) noexcept;
 

@@ -3,7 +3,8 @@
 //     struct Sample { std::uint32_t t_ms; std::int16_t accel[3]; float temp_c; };
 //     H5MOTE_COMPOUND(Sample, t_ms, accel, temp_c)
 //
-// Everything here happens while compiling; what is left are the bytes of one datatype message in read-only data.
+// Everything here happens at compile time. The program only contains the bytes of one datatype message, as read-only
+// data.
 #pragma once
 
 #include <h5mote/encoded_type.hpp>
@@ -18,14 +19,15 @@
 
 namespace h5mote {
 
-/// Which of the datatypes of one C++ type is meant.
+/// Which of the datatypes that belong to one C++ type is meant.
 enum class TypeLayout : std::uint8_t {
     memory,  ///< byte order and offsets of this machine
     file,    ///< little-endian, otherwise as in memory: same offsets, same size
-    packed,  ///< little-endian, members of structs without gaps
+    packed,  ///< little-endian, without gaps between the members of structs
 };
 
-/// Names a type, so that the functions that the macros define are found in the type's own namespace.
+/// Names a type as a function argument, so that the functions which the macros define are found in the type's own
+/// namespace.
 template <typename T>
 struct TypeTag {
     using Type = T;
@@ -33,14 +35,14 @@ struct TypeTag {
 template <TypeLayout L>
 struct LayoutTag {};
 
-/// A string of at most N bytes stored in exactly N, for structs and datasets. An aggregate without invariants: what a
-/// file holds is read into it as it is.
+/// A string of at most N bytes, stored in exactly N bytes, for structs and datasets. An aggregate without invariants:
+/// what a file holds is read into it unchanged.
 template <std::size_t N, StringPadding Padding = StringPadding::null_padded, CharacterSet Set = CharacterSet::ascii>
 struct FixedString {
     static_assert(N >= 1, "h5mote: a fixed string has at least one byte");
     char data[N];
 
-    /// Copies `text`, cut to what fits (one byte less when null-terminated), and pads the rest.
+    /// Copies `text`, cut to what fits (with null termination one byte less than N), and pads the rest.
     void assign(std::string_view text) noexcept {
         constexpr std::size_t kRoom = Padding == StringPadding::null_terminated ? N - 1 : N;
         for (std::size_t i = 0; i < N; ++i) {
@@ -71,7 +73,7 @@ inline constexpr bool kNever = false;
 template <typename T, typename... Others>
 inline constexpr bool kOneOf = (std::is_same_v<T, Others> || ...);
 
-/// Plain char is left out: whether it has a sign differs between machines.
+/// Plain char is left out, because it is signed on some machines and unsigned on others.
 template <typename T>
 inline constexpr bool kIsInteger = kOneOf<T, signed char, unsigned char, short, unsigned short, int, unsigned, long,
                                           unsigned long, long long, unsigned long long>;
@@ -79,7 +81,8 @@ inline constexpr bool kIsInteger = kOneOf<T, signed char, unsigned char, short, 
 template <TypeLayout L>
 inline constexpr ByteOrder kOrder = L == TypeLayout::memory ? kNativeOrder : ByteOrder::little;
 
-// C arrays and std::array, taken apart to the element that is no array. Text and bytes keep their last dimension.
+// C arrays and std::array, taken apart dimension by dimension. The last dimension of char and std::byte stays: it
+// becomes a string or opaque data.
 template <typename T>
 struct Element {
     static constexpr bool kIsArray = false;
@@ -147,7 +150,7 @@ constexpr auto encode_array(Dimensions... dimensions) noexcept {
 template <typename T, TypeLayout L>
 constexpr auto encode() noexcept {
     if constexpr (std::is_same_v<T, bool>) {
-        // As h5py stores it.
+        // The enumeration as which h5py stores a bool.
         static_assert(sizeof(bool) == 1);
         return make_enum<std::int8_t>(kOrder<L>, enumerator("FALSE", 0), enumerator("TRUE", 1));
     } else if constexpr (kIsInteger<T>) {
@@ -173,7 +176,8 @@ constexpr auto encode() noexcept {
     }
 }
 
-/// One object for each message: on little-endian machines `memory` and `file` are the same.
+/// The layout whose message is used for `layout`: on little-endian machines `memory` and `file` are the same bytes, so
+/// that one object serves both.
 constexpr TypeLayout distinct(TypeLayout layout) noexcept {
     return layout == TypeLayout::file && kNativeOrder == ByteOrder::little ? TypeLayout::memory : layout;
 }
@@ -207,7 +211,7 @@ constexpr auto encode_struct(const Fields&... fields) noexcept {
         constexpr std::size_t kSize = (std::size_t{0} + ... + kEncoded<typename Fields::Type, L>.size());
         std::size_t next = 0;
         std::size_t offset = 0;
-        // Braces promise to evaluate from left to right.
+        // Inside braces C++ evaluates from left to right.
         const std::size_t offsets[] = {(offset = next, next += kEncoded<typename Fields::Type, L>.size(), offset)...};
         return make_packed<kSize>(offsets, std::index_sequence_for<Fields...>{},
                                   member(fields.name, 0, kEncoded<typename Fields::Type, L>)...);
@@ -225,23 +229,23 @@ constexpr auto encode_enum(const Enumerators&... enumerators) noexcept {
 
 /// Datatype of T as it lies in this machine's memory. Static read-only data.
 ///
-/// T: integers, float, double, bool (an enumeration FALSE, TRUE over 8 bits, as h5py), std::byte and arrays of it
-/// (opaque), char[N] and FixedString (strings), enumerations and structs described by the macros below, C arrays and
-/// std::array of all of these. Anything else does not compile.
+/// T can be an integer, float, double, bool (an enumeration FALSE, TRUE over 8 bits, as in h5py), std::byte and arrays
+/// of it (opaque), char[N] and FixedString (strings), an enumeration or struct described by the macros below, and a C
+/// array or std::array of any of these. Other types do not compile.
 template <typename T>
 constexpr DatatypeView datatype_of() noexcept {
     return detail::kEncoded<std::remove_cv_t<T>, TypeLayout::memory>.view();
 }
 
-/// Datatype of T as a file stores it unless told otherwise: little-endian on every machine, with the offsets and size
-/// that T has here, so that on little-endian machines storing a T is a copy.
+/// Datatype as which a file stores T by default: little-endian on every machine, with the offsets and size that T has
+/// on this one. So on little-endian machines storing a T is a plain copy.
 template <typename T>
 constexpr DatatypeView file_type_of() noexcept {
     return detail::kEncoded<std::remove_cv_t<T>, detail::distinct(TypeLayout::file)>.view();
 }
 
-/// The same without gaps between and after the members of structs: independent of the machine's alignment, at the cost
-/// of a conversion for every value.
+/// The same without gaps between and after the members of structs. It does not depend on the machine's alignment, but
+/// every value has to be converted.
 template <typename T>
 constexpr DatatypeView packed_type_of() noexcept {
     return detail::kEncoded<std::remove_cv_t<T>, TypeLayout::packed>.view();
@@ -249,15 +253,15 @@ constexpr DatatypeView packed_type_of() noexcept {
 
 }  // namespace h5mote
 
-/// Describes a struct as a compound type with the members named (1 to 64, in any order; those left out are not
-/// stored). Stands at namespace scope, in the namespace of the struct, after it.
+/// Describes a struct as a compound type with the members named: 1 to 64, in any order. Members that are not named are
+/// not stored. Use it at namespace scope, in the namespace of the struct and after it.
 #define H5MOTE_COMPOUND(type, ...)                                                                       \
     template <::h5mote::TypeLayout L>                                                                    \
     constexpr auto h5mote_compound(::h5mote::TypeTag<type>, ::h5mote::LayoutTag<L>) noexcept {           \
         return ::h5mote::detail::encode_struct<type, L>(H5MOTE_EACH_(H5MOTE_FIELD_, type, __VA_ARGS__)); \
     }
 
-/// Describes an enumeration with the enumerators named (1 to 64). Values without a name can be stored too.
+/// Describes an enumeration with the enumerators named: 1 to 64. Values without a name can be stored, too.
 #define H5MOTE_ENUM(type, ...)                                                                              \
     template <::h5mote::TypeLayout L>                                                                       \
     constexpr auto h5mote_enum(::h5mote::TypeTag<type>, ::h5mote::LayoutTag<L>) noexcept {                  \
@@ -267,7 +271,7 @@ constexpr DatatypeView packed_type_of() noexcept {
 #define H5MOTE_FIELD_(type, name) ::h5mote::detail::field<decltype(type::name)>(#name, offsetof(type, name))
 #define H5MOTE_ENUMERATOR_(type, name) ::h5mote::enumerator(#name, type::name)
 
-// m(t, x) for every x, with commas between.
+// Expands to m(t, x) for every x, with commas between.
 #define H5MOTE_EACH_(m, t, ...) H5MOTE_JOIN_(H5MOTE_COUNT_(__VA_ARGS__))(m, t, __VA_ARGS__)
 #define H5MOTE_JOIN_(n) H5MOTE_JOIN2_(n)
 #define H5MOTE_JOIN2_(n) H5MOTE_EACH_##n##_

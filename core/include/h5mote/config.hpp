@@ -1,15 +1,15 @@
 // Build configuration: the one header that says what is compiled in.
 //
-// Every option has a default here and can be replaced by a compiler definition (CMake options of the
-// same name) or by pointing H5MOTE_CONFIG_HEADER at a header of your own, which is read first.
-// The measured cost of each option in bytes of Cortex-M4 code stands in README.md.
+// Every option has a default here. A compiler definition can replace it (CMake options have the same names), or a
+// header of your own that H5MOTE_CONFIG_HEADER names and that is read first. core/README.md has the measured cost of
+// each option in bytes of Cortex-M4 code.
 #pragma once
 
 #ifdef H5MOTE_CONFIG_HEADER
 #include H5MOTE_CONFIG_HEADER
 #endif
 
-// Profiles set defaults only; each option below can still be replaced by itself.
+// A profile only sets defaults; each option below can still be replaced by itself.
 //   logger  create, append, groups, attributes, reopen and continue; newest format only
 //   reader  read everything, write nothing
 //   full    all of it
@@ -35,14 +35,14 @@
 #endif
 #endif
 
-// Largest rank of a dataspace. 1 to 32 (the format's own limit). A file with more is `unsupported`.
-// Costs 16 bytes a dimension in every Dataspace value.
+// Largest rank of a dataspace. 1 to 32 (the format's own limit). A file with a larger one is `unsupported`. Costs 16
+// bytes for each dimension in every Dataspace value.
 #ifndef H5MOTE_MAX_RANK
 #define H5MOTE_MAX_RANK 32
 #endif
 
-// Datasets with filters (the pipeline; the filters themselves cost only what a program passes to its Library). 0 or 1.
-// Off: such a dataset is `unsupported`, to create and to open.
+// Datasets with filters: the filter pipeline. 0 or 1. The filters themselves cost only what a program passes to its
+// Library. Off: creating or opening a dataset with filters is `unsupported`.
 #ifndef H5MOTE_FILTERS
 #ifdef H5MOTE_PROFILE_LOGGER
 #define H5MOTE_FILTERS 0
@@ -60,7 +60,7 @@
 #endif
 #endif
 
-// Deepest nesting of a datatype (compound in array in compound ...). 1 to 64. Bounds the stack.
+// Deepest nesting of a datatype (compound in array in compound ...). 1 to 64. Limits the use of the stack.
 #ifndef H5MOTE_MAX_TYPE_DEPTH
 #ifdef H5MOTE_PROFILE_LOGGER
 #define H5MOTE_MAX_TYPE_DEPTH 4
@@ -70,8 +70,9 @@
 #endif
 
 // Extents of released file space that an open file remembers in any case (24 bytes of RAM each). 1 to 1024. When more
-// are free at once, they take memory from the allocator as long as nobody else needs it; where there is none, the
-// smallest are not used again in this session. The same in every profile, so that all write the same files.
+// extents are free at once, they take memory from the allocator as long as nobody else needs it; where there is none,
+// the smallest extents are forgotten, and not used again until the file is closed. The default is the same in every
+// profile, so that all write the same files.
 #ifndef H5MOTE_FREE_EXTENTS
 #define H5MOTE_FREE_EXTENTS 16
 #endif
@@ -99,8 +100,8 @@
 #define H5MOTE_FILTER_LZF 1
 #endif
 
-// Files of 4 GiB and more. 0 or 1. Off: addresses take 32 bits in memory; a larger file is `unsupported`, growing to
-// that size is no_space. Addresses in files have any width either way. Off only where size_t has 32 bits.
+// Files of 4 GiB and more. 0 or 1. Off: addresses take 32 bits in memory; a larger file is `unsupported`, and growing
+// to that size is no_space. Addresses in the file may have any width either way. Off only where size_t has 32 bits.
 #ifndef H5MOTE_LARGE_FILES
 #if defined(H5MOTE_PROFILE_LOGGER) && __SIZEOF_SIZE_T__ <= 4
 #define H5MOTE_LARGE_FILES 0
@@ -127,9 +128,9 @@
 #endif
 #endif
 
-// Reading and writing selections, and what only they reach: contiguous and compact datasets, more than one dimension,
-// chunks larger than the chunk cache. 0 or 1. Off: datasets are logs, of one dimension in chunks, that append() fills;
-// others are `unsupported`, larger chunks over_budget.
+// Reading and writing selections, and everything that can be reached only so: contiguous and compact datasets, more
+// than one dimension, chunks larger than the chunk cache. 0 or 1. Off: a dataset is a log, of one dimension in chunks,
+// that append() fills; other datasets are `unsupported`, larger chunks over_budget.
 #ifndef H5MOTE_PARTIAL_IO
 #ifdef H5MOTE_PROFILE_LOGGER
 #define H5MOTE_PARTIAL_IO 0
@@ -138,7 +139,7 @@
 #endif
 #endif
 
-// Keeping the order in which links and attributes are created. 0 or 1. Off: objects that keep it can be read and
+// Tracking the order in which links and attributes are created. 0 or 1. Off: objects that track it can be read and
 // appended to, but get no new links or attributes (`unsupported`).
 #ifndef H5MOTE_CREATION_ORDER
 #ifdef H5MOTE_PROFILE_LOGGER
@@ -148,21 +149,21 @@
 #endif
 #endif
 
-// Place for appended rows prepared one flush ahead, on storages that need a sync between writes that depend on each
-// other (files, SD cards). 0 or 1. Off: a flush takes up to four syncs instead of two whenever the index has grown.
-// Storages whose sync is a commit (flash, the journal) do not need it.
+// Prepares the place for appended rows one flush ahead, on storages that need a sync between writes that depend on each
+// other (files, SD cards). 0 or 1. Off: a flush takes up to four syncs instead of two whenever the chunk index has
+// grown. Storages whose sync is a commit (flash, the journal) do not need it.
 #ifndef H5MOTE_PREPARE_APPENDS
 #define H5MOTE_PREPARE_APPENDS 1
 #endif
 
-// On storages whose sync is a commit, room is kept for every chunk in memory and all new metadata: the append that does
-// not fit says no_space, and flush() finds room for what was appended before. 0 or 1; 330 bytes of code. Off: flush()
-// may be what does not fit; what earlier ones made durable is safe either way.
+// Keeps room on storages whose sync is a commit, for every chunk in memory and all new metadata. So the append that
+// does not fit returns no_space, and flush() finds room for everything that was appended before. 0 or 1; 330 bytes of
+// code. Off: it may be flush() that finds no room; what earlier flushes made durable is safe either way.
 #ifndef H5MOTE_KEEP_ROOM
 #define H5MOTE_KEEP_ROOM 1
 #endif
 
-// Conversion between datatypes in memory and in the file. 0 or 1. Off: both must be the same, else `unsupported`.
+// Conversion between datatypes in memory and in the file. 0 or 1. Off: both must be the same, otherwise `unsupported`.
 #ifndef H5MOTE_CONVERSION
 #ifdef H5MOTE_PROFILE_LOGGER
 #define H5MOTE_CONVERSION 0
@@ -171,10 +172,11 @@
 #endif
 #endif
 
-// Everything that other programs put into HDF5 files, to be read: superblocks 0 and 1 and their extension, object
+// Reading everything that other programs put into HDF5 files: superblocks 0 and 1 and the superblock extension, object
 // headers 1, symbol tables, dense links and attributes, shared messages, every chunk index, external and virtual data,
-// variable-length data, references, metadata blocks larger than the cache. 0 or 1. Off: each is `unsupported`, by name,
-// and a header in which more than four continuation blocks are still to be visited at a time is over_budget.
+// variable-length data, references, metadata blocks larger than the cache. 0 or 1. Off: each of these is `unsupported`,
+// with its Feature in the error trail, and a header of which more than four continuation blocks wait to be visited at
+// one time is over_budget.
 #ifndef H5MOTE_ALL_FORMATS
 #ifdef H5MOTE_PROFILE_LOGGER
 #define H5MOTE_ALL_FORMATS 0
@@ -188,8 +190,8 @@
 #define H5MOTE_VALGRIND 0
 #endif
 
-// The arena tells a memory checker which of its bytes are in use, so that an access to memory that was released, or
-// behind the end of a block, is reported. 0 or 1. On wherever AddressSanitizer is compiled in.
+// The arena tells a memory checker which of its bytes are in use. An access to memory that was released, or behind the
+// end of a block, is then reported. 0 or 1. On wherever AddressSanitizer is compiled in.
 #ifndef H5MOTE_POISON
 #if defined(__SANITIZE_ADDRESS__) || H5MOTE_VALGRIND
 #define H5MOTE_POISON 1
@@ -203,9 +205,10 @@
 #endif
 #endif
 
-// Several threads may use one Library at the same time: every public call takes Port::lock(). 0 or 1. Off: a Library is
-// used by one thread at a time, and the lock costs no instruction. On by default where there is an operating system
-// (PosixPort has a mutex), but not in the profile logger; firmware turns it on together with the port of its RTOS.
+// Several threads may use one Library at the same time: every public call takes Port::lock(). 0 or 1. Off: only one
+// thread at a time may use a Library, and there is no code for the lock. On by default where there is an operating
+// system (PosixPort has a mutex), but not in the profile logger; firmware turns it on together with the port of its
+// RTOS.
 #ifndef H5MOTE_THREADS
 #if (defined(__unix__) || defined(__APPLE__)) && !defined(H5MOTE_PROFILE_LOGGER)
 #define H5MOTE_THREADS 1
@@ -215,8 +218,8 @@
 #endif
 
 // Free lists: memory that the library gives back is kept for the next request of its size, within limits
-// (FreeListLimits), and returned to the allocator when that refuses. 0 or 1; 340 bytes of code, 76 of each Library.
-// Off: every request goes to the allocator.
+// (FreeListLimits), and returned to the allocator when that has no other memory. 0 or 1; 340 bytes of code, 76 bytes of
+// each Library. Off: every request goes to the allocator.
 #ifndef H5MOTE_FREE_LISTS
 #ifdef H5MOTE_PROFILE_LOGGER
 #define H5MOTE_FREE_LISTS 0
@@ -225,7 +228,7 @@
 #endif
 #endif
 
-// Use zlib in place of our own deflate (hosts only; needs a heap). 0 or 1.
+// Use zlib in place of the library's own deflate (hosts only; needs a heap). 0 or 1.
 #ifndef H5MOTE_DEFLATE_ZLIB
 #define H5MOTE_DEFLATE_ZLIB 0
 #endif

@@ -1,4 +1,5 @@
-// What the layers below see of a Library: memory with accounting, the error trail, the filters, the port.
+// The base class of Library, which is what the layers below see of it: memory with accounting, the error trail, the
+// filters, the port.
 #pragma once
 
 #include <h5mote/allocator.hpp>
@@ -18,13 +19,14 @@ namespace h5mote {
 class FileState;
 class UserConversion;
 
-/// Something that holds memory it can do without, as clean cache entries.
+/// Something that holds memory which it can do without, such as clean cache entries.
 class Reclaimer : public ListNode<> {
 public:
-    /// Gives back what is not in use. Called when an allocation failed and by garbage_collect(); must not allocate.
+    /// Gives back memory that is not in use. Called when an allocation failed and by garbage_collect(); must not
+    /// allocate.
     virtual void reclaim() noexcept = 0;
-    /// Gives back what is in use, too, and bears what that costs; false: nothing. Called when an allocation failed
-    /// although everybody had given back what was not in use; must not allocate.
+    /// Gives back memory that is in use as well, at the price that this has; false: it gave back nothing. Called when
+    /// an allocation still fails although everybody has given back what was not in use; must not allocate.
     virtual bool give_up() noexcept { return false; }
 
 protected:
@@ -33,21 +35,22 @@ protected:
 
 class Context {
 public:
-    /// Everything is borrowed and outlives the context. `filters` are the filters that this program links.
+    /// Everything is borrowed and must outlive the context. `filters` are the filters that this program links.
     Context(Allocator& allocator, Port& port, Span<const Filter* const> filters) noexcept
         : allocator_(allocator), port_(port), filters_(filters) {}
     Context(const Context&) = delete;
     Context& operator=(const Context&) = delete;
 
-    /// `size` bytes aligned to 8, uninitialised, like allocate_spare(). When that fails, every reclaimer gives back
-    /// what is not in use, and if need be what is, and the allocation is tried again; nullptr then (the trail has the
-    /// record, with the bytes asked for).
+    /// Returns `size` bytes aligned to 8, uninitialised, as allocate_spare() does. When that fails, every reclaimer
+    /// gives back what is not in use, then one after the other what is in use, and the allocation is tried again.
+    /// nullptr when all of that does not help; the trail has a record with the bytes asked for.
     void* allocate(MemoryKind kind, std::size_t size) noexcept;
-    /// The same for what can be done without: from the free lists or the allocator. When that refuses, it is asked
-    /// again after the free lists gave back what lies idle; nobody else is asked to give anything back.
+    /// The same for memory that the caller can do without. It comes from the free lists or the allocator; when the
+    /// allocator refuses, it is asked again after the free lists gave back what lies idle. Nobody else is asked to give
+    /// anything back.
     void* allocate_spare(MemoryKind kind, std::size_t size) noexcept;
-    /// Takes back what allocate() gave, with the same kind and size: into a free list as long as a file is open.
-    /// nullptr is ignored.
+    /// Takes back what allocate() gave, with the same kind and size. As long as a file is open, the memory goes into a
+    /// free list. nullptr is ignored.
     void release(MemoryKind kind, void* memory, std::size_t size) noexcept;
 
     template <typename T, typename... Arguments>
@@ -65,18 +68,19 @@ public:
 
     void add_reclaimer(Reclaimer& reclaimer) noexcept { reclaimers_.push_back(reclaimer); }
     void remove_reclaimer(Reclaimer& reclaimer) noexcept { reclaimers_.remove(reclaimer); }
-    /// How much memory may lie idle in the free lists, which are emptied by this. Without H5MOTE_FREE_LISTS there are
-    /// none, and nothing is done.
+    /// Sets how much memory may lie idle in the free lists, and empties them. Without H5MOTE_FREE_LISTS nothing is
+    /// done.
     void set_free_list_limits(const FreeListLimits& limits) noexcept;
     /// Empties the free lists and drops clean cache entries.
     void garbage_collect() noexcept;
     MemoryReport memory_report() const noexcept;
 
-    /// The filter of that number among those given to the constructor, or nullptr.
+    /// The filter with that identifier among those given to the constructor, or nullptr.
     const Filter* find_filter(FilterId id) const noexcept;
 
 #if H5MOTE_CONVERSION
-    /// Conversions of the program, borrowed; they apply to what is read and written from now on (H5Tregister).
+    /// Sets the conversions that the program adds (H5Tregister). They are borrowed, and apply to everything that is
+    /// read and written from now on.
     void set_conversions(Span<const UserConversion* const> conversions) noexcept;
     Span<const UserConversion* const> conversions() const noexcept { return conversions_; }
 #else
@@ -91,7 +95,7 @@ public:
                                               std::uint32_t detail = 0) noexcept {
         return trail_.fail(module, place, Status::unsupported, detail, static_cast<std::uint64_t>(feature));
     }
-    /// The files that are open, so that a storage that is opened again is found. (Internal.)
+    /// The files that are open, so that opening a storage again finds its file. (Internal.)
     struct OpenFiles {};
     List<FileState, OpenFiles>& open_files() noexcept { return open_files_; }
 
@@ -100,7 +104,7 @@ public:
     Allocator& allocator() noexcept { return allocator_; }
 
 private:
-    ErrorTrail trail_;  // first: where it begins, the context begins, which hundreds of calls need not work out
+    ErrorTrail trail_;  // first, so that it has the address of the context: hundreds of calls need not add an offset
     Allocator& allocator_;
     Port& port_;
     Span<const Filter* const> filters_;
@@ -109,7 +113,7 @@ private:
 #endif
     List<Reclaimer> reclaimers_;
     List<FileState, OpenFiles> open_files_;
-    // The lists are a base so that they take no memory where there are none.
+    // The lists are a base class, so that they take no memory in builds without them.
     struct Accounts : std::conditional_t<H5MOTE_FREE_LISTS != 0, FreeLists, NoFreeLists> {
         MemoryUsage kinds[kMemoryKinds];
     };

@@ -15,8 +15,8 @@ class Conversion;
 class Context;
 struct ChunkWalk;
 
-/// Sizes of a chunk in elements, one a dimension, slowest first. Written in place, `{64, 3}`, or known only while
-/// running: from a Span, or one after the other.
+/// Sizes of a chunk in elements, one for each dimension, slowest dimension first. They can be written in place, as in
+/// `{64, 3}`; sizes that are known only at run time come from a Span, or one by one through push_back().
 class ChunkDims {
 public:
     constexpr ChunkDims() noexcept = default;
@@ -34,7 +34,7 @@ public:
         }
         rank_ = static_cast<std::uint8_t>(rank_ + (rank_ <= kCapacity ? 1 : 0));
     }
-    /// More than H5MOTE_MAX_RANK: refused when used.
+    /// Number of sizes. A list of more than H5MOTE_MAX_RANK is refused by the call that it is passed to.
     constexpr std::size_t rank() const noexcept { return rank_; }
     constexpr const std::uint32_t* data() const noexcept { return dims_; }
 
@@ -44,8 +44,8 @@ private:
     std::uint8_t rank_ = 0;
 };
 
-/// Filters of a new dataset, in the order in which a chunk passes them when written. Written in place, or known only
-/// while running: from a Span, or one after the other.
+/// Filters of a new dataset, in the order in which they are applied to a chunk that is written. They can be written in
+/// place; filters that are known only at run time come from a Span, or one by one through push_back().
 class FilterList {
 public:
     constexpr FilterList() noexcept = default;
@@ -63,12 +63,12 @@ public:
         }
         count_ = static_cast<std::uint8_t>(count_ + (count_ <= kCapacity ? 1 : 0));
     }
-    /// More than H5MOTE_MAX_FILTERS: refused when used.
+    /// Number of filters. A list of more than H5MOTE_MAX_FILTERS is refused by the call that it is passed to.
     constexpr std::size_t size() const noexcept { return count_; }
     constexpr const FilterSpec* data() const noexcept { return specs_; }
 
 private:
-    // Without filters the list only knows that some were asked for.
+    // In a build without filters the list only knows that some were asked for.
     static constexpr std::size_t kCapacity = H5MOTE_FILTERS != 0 ? H5MOTE_MAX_FILTERS : 1;
     FilterSpec specs_[kCapacity];
     std::uint8_t count_ = 0;
@@ -77,31 +77,33 @@ private:
 /// Fixed when a dataset is created (H5Pcreate(H5P_DATASET_CREATE)). Can be constexpr, so that it takes no RAM.
 struct DatasetCreate {
     Layout layout = Layout::automatic;
-    ChunkDims chunk;     ///< as many sizes as the dataspace has dimensions
+    ChunkDims chunk;     ///< one size for each dimension of the dataspace
     FilterList filters;  ///< chunked layout only
     ConstBytes fill;     ///< one element in the file's datatype; empty: zeros
-    /// There is no fill value (H5D_FILL_VALUE_UNDEFINED): what elements hold that were never written is not said, and
-    /// readers may refuse to read them (h5mote reads zeros). invalid_argument with a fill value, or with
-    /// FillTime::on_allocation.
+    /// The dataset has no fill value (H5D_FILL_VALUE_UNDEFINED): elements that were never written have no defined
+    /// value, and readers may refuse to read them (h5mote reads zeros). invalid_argument together with a fill value, or
+    /// with FillTime::on_allocation.
     bool fill_undefined = false;
     AllocationTime allocation = AllocationTime::automatic;
     FillTime fill_time = FillTime::if_set;
-    /// File space that an extensible dataset without filters holds in advance, in bytes (never more than it already
-    /// uses), so that most appends change no index. Given back by close(). 0: one chunk at a time.
+    /// Bytes of file space that an extensible dataset without filters allocates for chunks ahead of the appends, so
+    /// that most appends change no chunk index. It never allocates more ahead than it already uses, and gives the rest
+    /// back when the file closes. 0: space is allocated for one chunk at a time.
     std::uint32_t reserve = 65536;
     /// Records the port's time at creation in the header (H5Pset_obj_track_times). Later changes do not update it.
     bool track_times = false;
 };
 
-/// Where append() puts the next record: in the chunk in memory.
+/// Where append() puts the next record: at `at` in the chunk that is in memory. [at, end) is the room that is left
+/// there.
 struct AppendCursor {
     std::byte* at = nullptr;
     std::byte* end = nullptr;
 };
 
-/// A handle of an open dataset. What is written is durable after the file's next flush() that returns ok. Calls return
-/// what Object says, and type_mismatch when no conversion leads from one datatype to the other; a filter that this
-/// program lacks is `unsupported`.
+/// A handle of an open dataset. What is written is durable after the file's next flush() that returns ok. Every call
+/// can return the errors that Object lists, type_mismatch when no conversion leads from one datatype to the other, and
+/// `unsupported` when the dataset needs a filter that this program lacks.
 class Dataset : public Object {
 public:
     Dataset() noexcept = default;
@@ -110,100 +112,109 @@ public:
     ~Dataset() { (void)close(); }
 
     /// Adds `count` elements at the end of a one-dimensional extensible dataset. `records` are packed values of the
-    /// memory datatype that the handle was opened with (the file's own if none). On error those that fitted were
-    /// appended; size() tells how many. invalid_argument: another rank or a fixed extent. unsupported
-    /// (datatype_class): the dataset, which another program made, holds variable-length data or references.
+    /// memory datatype that the handle was opened with or that set_memory_type() fixed; without one, of the datatype in
+    /// the file. After an error the elements that fitted are appended; size() tells how many there are.
+    /// invalid_argument: the dataset has another rank or a fixed extent, or would exceed its maximum. unsupported
+    /// (datatype_class): another program made the dataset, of variable-length data or references.
     Status append_records(const void* records, std::size_t count) noexcept;
 
-    /// Number of dimensions, current sizes and maxima.
+    /// Copies the number of dimensions, the current sizes and the maxima.
     Status dataspace(Dataspace& space) const noexcept;
     /// Size of the first dimension; 1 for a scalar, 0 for an invalid handle.
     std::uint64_t size() const noexcept;
     /// Bytes of one element in the file.
     std::uint32_t element_size() const noexcept;
-    /// Copies the encoded datatype to `buffer` and views it there. over_budget: the buffer is too small; the trail's
-    /// second number is the length.
+    /// Copies the encoded datatype to `buffer` and makes `type` a view of it there. over_budget: the buffer is too
+    /// small; the second number of the error trail's record is the length.
     Status datatype(Bytes buffer, DatatypeView& type) const noexcept;
 
 #if H5MOTE_ALL_FORMATS
-    /// The dataset that an object is; the object is used up. not_found: it is no dataset, `object` keeps it.
+    /// Turns a handle of an object into a handle of the dataset that the object is, and leaves `object` empty.
+    /// not_found: it is no dataset; `object` stays as it was.
     static Result<Dataset> from(Object&& object) noexcept;
 
-    /// What the header says of layout, fill value, filters and type.
+    /// Reads what the object header says of layout, fill value, filters and datatype.
     Status info(DatasetInfo& info) const noexcept;
-    /// Bytes of file space that the raw data takes, filters counted (H5Dget_storage_size). Walks the chunk index.
+    /// Bytes of file space that the raw data takes, as stored, that is after filters (H5Dget_storage_size). Walks over
+    /// the whole chunk index.
     Status storage_size(std::uint64_t& bytes) const noexcept;
-    /// Number of chunks that have space, and bytes of the chunk index itself.
+    /// Number of chunks that have file space, and bytes of the chunk index itself.
     Status index_size(std::uint64_t& chunks, std::uint64_t& bytes) const noexcept;
-    /// Bytes that the names of external files or the mappings of a virtual dataset take in a heap; else 0.
+    /// Bytes that the names of external files or the mappings of a virtual dataset take in a heap; 0 for other layouts.
     Status heap_size(std::uint64_t& bytes) const noexcept;
-    /// Sizes of a chunk in elements; as many as `dims` has, at most the rank. invalid_argument: not chunked.
+    /// Fills `dims` with the sizes of a chunk in elements, slowest dimension first: as many as fit, at most the rank.
+    /// invalid_argument: the dataset is not chunked.
     Status chunk_dims(Span<std::uint64_t> dims) const noexcept;
-    /// The i-th filter in writing order; its name and client data as far as the spans reach. not_found: no such one.
+    /// The i-th filter in the order of writing. `name` and `values` get its name and client data as far as they reach.
+    /// not_found: there is no i-th filter.
     Status filter(std::size_t i, FilterInfo& info, Span<char> name = {},
                   Span<std::uint32_t> values = {}) const noexcept;
-    /// The i-th external file; its name as far as the span reaches, none if that is empty. not_found: no such one.
-    /// invalid_argument: the name is longer than the span.
+    /// The i-th external file. `name` gets its name; an empty span gets none. not_found: there is no i-th file.
+    /// invalid_argument: the name is longer than a span that is not empty.
     Status external_file(std::size_t i, ExternalFile& info, Span<char> name) const noexcept;
-    /// The i-th mapping of a virtual dataset and, if asked for, its selections in the extents of the source and of this
-    /// dataset. not_found: no such one.
+    /// The i-th mapping of a virtual dataset and, if asked for, its selections: `source` in the extent of the source
+    /// dataset, `destination` in the extent of this one. not_found: there is no i-th mapping.
     Status virtual_mapping(std::size_t i, VirtualMapping& mapping, SelectionSet* source = nullptr,
                            SelectionSet* destination = nullptr) const noexcept;
-    /// Where a virtual dataset ends, for all its handles (H5Pset_virtual_view, H5Pset_virtual_printf_gap); at first
-    /// last_available with a gap of 0. The extent is found anew; after an error all is as it was. `gap`: how many
-    /// numbered sources may be missing before one that is there. No effect on other layouts.
+    /// Chooses where a virtual dataset with unlimited mappings ends (H5Pset_virtual_view, H5Pset_virtual_printf_gap),
+    /// and determines its extent anew. Applies to all handles of the dataset; before the first call it is
+    /// last_available with a gap of 0. `gap`: how many sources with consecutive numbers in their names may be missing
+    /// before one that is there. After an error all is as it was. No effect on other layouts.
     Status set_virtual_view(VirtualView view, std::uint64_t gap = 0) noexcept;
-    /// One element with the fill value as `type`, or as it stands in the file (element_size() bytes); zeros when there
-    /// is none. invalid_argument: `to` has another size.
+    /// The fill value, one element: fill_value() converts it to `type`, stored_fill_value() copies it as it stands in
+    /// the file (element_size() bytes). Zeros when the dataset has none. invalid_argument: `to` has another size.
     Status fill_value(DatatypeView type, Bytes to) const noexcept;
     Status stored_fill_value(Bytes to) const noexcept;
 
-    /// Reads the selected elements as they stand in the file, packed in the order of the selection, without conversion:
-    /// element_size() bytes each. Needs little memory, so that any dataset can be shown piece by piece.
+    /// Reads the selected elements without conversion: element_size() bytes each as they stand in the file, packed in
+    /// the order of the selection. It needs little memory, so that any dataset can be shown piece by piece.
     Status read_stored(const Selection& selection, Bytes data) noexcept;
 #endif
 
-    /// Makes the dataset larger; new elements read as the fill value. invalid_argument: beyond a maximum, or smaller
-    /// than it is.
+    /// Makes the dataset larger; new elements read as the fill value. invalid_argument: a size is beyond the maximum of
+    /// its dimension, or smaller than the current size.
     Status set_extent(Span<const std::uint64_t> dims) noexcept;
     Status set_extent(std::initializer_list<std::uint64_t> dims) noexcept {
         return set_extent(Span<const std::uint64_t>(dims.begin(), dims.size()));
     }
 
-    /// Transfers the selected elements, packed in row-major order of the selection, as values of `type`.
-    /// invalid_argument: the selection does not lie within the extent, or `data` has not exactly the size of what is
-    /// selected. Sequences and strings of any length (variable_length.hpp) that were read are the caller's, for
-    /// reclaim(); after an error those of all selected elements are empty.
+    /// Transfer the selected elements between the file and `data`, which holds them as values of `type`, packed in
+    /// row-major order of the selection. invalid_argument: the selection does not lie within the extent, or `data` has
+    /// not exactly the size of the selected elements. Sequences and strings of any length that read() returned
+    /// (variable_length.hpp) belong to the caller, who releases them with reclaim(); after an error those of all
+    /// selected elements are empty.
     Status write(const Selection& selection, DatatypeView type, ConstBytes data) noexcept;
     Status read(const Selection& selection, DatatypeView type, Bytes data) noexcept;
-    /// The same with a selection of a dataspace in memory.
+    /// The same, but `data` holds all elements of the dataspace `memory`, and `memory_selection` says which of them are
+    /// transferred.
     Status write(const Selection& selection, DatatypeView type, const Dataspace& memory,
                  const Selection& memory_selection, ConstBytes data) noexcept;
     Status read(const Selection& selection, DatatypeView type, const Dataspace& memory,
                 const Selection& memory_selection, Bytes data) noexcept;
 
-    /// Fixes the datatype of records in memory for append_records(). type_mismatch, unsupported (no conversion compiled
-    /// in).
+    /// Fixes the datatype of the records that this handle passes to append_records(). type_mismatch. unsupported:
+    /// conversions are not compiled in.
     Status set_memory_type(DatatypeView type) noexcept;
 
-    /// Ends the handle. The last one of a dataset writes what is buffered into the file, durable with the file's next
-    /// flush. That can fail: what is buffered then stays in memory, flush() and close() of the file try again, and a
-    /// handle that opens the dataset meanwhile finds it. After an error, too, the handle has ended.
+    /// Ends the handle, also when it returns an error. The last handle of a dataset writes what is buffered into the
+    /// file, where it is durable after the file's next flush. When that fails, the buffered rows stay in memory:
+    /// flush() and close() of the file try to write them again, and a handle that opens the dataset meanwhile finds
+    /// them.
     Status close() noexcept;
 
 protected:
     friend class Group;
     friend class ChunkIterator;
     Dataset(FileState& file, Address address, AppendCursor& state) noexcept;
-    /// The conversion of records of type `memory` to the `stored` type; null where they are the same bytes.
+    /// Makes the conversion of records from the `memory` type to the `stored` type; null where both are the same bytes.
     static Status make_conversion(Context& context, DatatypeView memory, DatatypeView stored,
                                   Conversion*& conversion) noexcept;
     void set_conversion(Conversion* conversion, std::uint32_t record_size) noexcept;
-    /// append_records() of a C++ type, which needs no look at the dataset's.
+    /// append_records() for a C++ type, which needs no check of the dataset's own type.
     Status append_packed(const void* records, std::size_t count) noexcept;
 
-    AppendCursor* cursor_ = nullptr;    // the shared state of the dataset
-    AppendCursor* fast_ = nullptr;      // the same when records need no conversion
+    AppendCursor* cursor_ = nullptr;    // the state of the dataset, which all its handles share
+    AppendCursor* fast_ = nullptr;      // the same pointer when records need no conversion, else nullptr
     Conversion* conversion_ = nullptr;  // from memory to file
     std::uint32_t record_size_ = 0;     // bytes of one record in memory
 };
@@ -226,7 +237,7 @@ public:
 
 private:
     Context* context_;
-    AppendCursor* cursor_ = nullptr;  // the shared state of the dataset, of which this holds a reference
+    AppendCursor* cursor_ = nullptr;  // the state of the dataset, to which the iterator holds a reference
     ChunkWalk* walk_ = nullptr;
 };
 

@@ -21,11 +21,10 @@ enum class DataspaceClass : std::uint8_t {
     null = 2,    ///< no element at all
 };
 
-/// The extent of a dataset or attribute: a value that can be built when compiling and kept in read-only memory.
-/// One that was built from sizes which do not fit each other says valid() == false and is refused by every call
-/// that takes it.
+/// The extent of a dataset or attribute: a value that can be built at compile time and kept in read-only memory. One
+/// that was built from sizes which do not fit each other is not valid(), and every call that takes it refuses it.
 ///
-/// Lists of numbers are taken by reference because compilers for ARM remark on a changed calling convention else.
+/// Lists of numbers are taken by reference, because compilers for ARM otherwise remark on a changed calling convention.
 class Dataspace {
 public:
     /// A scalar.
@@ -45,8 +44,8 @@ public:
     static constexpr Dataspace simple(const std::initializer_list<std::uint64_t>& dims) noexcept {
         return simple(Span<const std::uint64_t>(dims.begin(), dims.size()));
     }
-    /// An array whose dimensions may grow to `max_dims` (kUnlimited: without limit). Not valid when the two differ
-    /// in rank, the rank exceeds H5MOTE_MAX_RANK, or a dimension exceeds its maximum.
+    /// An array whose dimensions may grow to `max_dims` (kUnlimited: without limit). Not valid when the two lists
+    /// differ in length, the rank exceeds H5MOTE_MAX_RANK, or a dimension exceeds its maximum.
     static constexpr Dataspace simple(const std::initializer_list<std::uint64_t>& dims,
                                       const std::initializer_list<std::uint64_t>& max_dims) noexcept {
         return simple(Span<const std::uint64_t>(dims.begin(), dims.size()),
@@ -70,7 +69,7 @@ public:
         return space;
     }
 
-    /// One dimension of `rows` elements now that grows without limit: what a log is kept in.
+    /// One dimension that has `rows` elements now and grows without limit: the extent of a log.
     static constexpr Dataspace unlimited(std::uint64_t rows = 0) noexcept { return simple({rows}, {kUnlimited}); }
 
     /// Whether the sizes given fit each other.
@@ -98,14 +97,15 @@ public:
         return any;
     }
 
-    /// Number of elements in the current extent (H5Sget_simple_extent_npoints). overflow: more than 64 bits hold.
+    /// Number of elements in the current extent (H5Sget_simple_extent_npoints). overflow: the number needs more than 64
+    /// bits.
     Status element_count(std::uint64_t& count) const noexcept;
 
-    /// Changes the current sizes within the maxima (H5Sset_extent_simple, maxima kept). invalid_argument: another
-    /// rank, not simple, or beyond a maximum; nothing is changed then.
+    /// Changes the current sizes and keeps the maxima (H5Sset_extent_simple). invalid_argument: another rank, not
+    /// simple, or a size beyond its maximum; nothing is changed then.
     Status set_extent(Span<const std::uint64_t> dims) noexcept;
 
-    /// Same class, rank, sizes and maxima.
+    /// Whether class, rank, sizes and maxima are the same.
     bool operator==(const Dataspace& other) const noexcept;
     bool operator!=(const Dataspace& other) const noexcept { return !(*this == other); }
 
@@ -119,9 +119,9 @@ private:
     bool valid_ = true;
 };
 
-/// A regular hyperslab: `count` blocks of `block` elements in each dimension, `stride` apart, from `start` on. All in
-/// elements, one number a dimension, slowest first. An empty stride or block means 1 throughout. The numbers are
-/// borrowed and stay where they are as long as the hyperslab is used.
+/// A regular hyperslab: from `start` on, in each dimension `count` blocks of `block` elements that begin `stride`
+/// apart. All four are in elements, one number for each dimension, slowest first. An empty stride or block means 1 in
+/// every dimension. The numbers are borrowed, and must stay as they are while the hyperslab is used.
 struct Hyperslab {
     Span<const std::uint64_t> start;
     Span<const std::uint64_t> stride;
@@ -136,10 +136,10 @@ struct SpanNode;  // core/dataspace/span_tree.hpp
 template <std::size_t Numbers>
 class OwnHyperslab;
 
-/// Which elements of an extent a transfer touches: in row-major order, points in the order of their list. A view: all
-/// numbers are borrowed. It belongs to no dataspace until it is used with one; validate() says whether it fits.
-/// Irregular hyperslabs come from a SelectionSet (selection_set.hpp), which holds their memory; those whose numbers are
-/// written in place hold them (OwnHyperslab).
+/// Which elements of an extent a transfer touches: hyperslabs in row-major order, points in the order of their list. A
+/// selection is a view: all its numbers are borrowed. It belongs to no dataspace until it is used with one; validate()
+/// says whether it fits. An irregular hyperslab comes from a SelectionSet (selection_set.hpp), which holds its memory;
+/// an OwnHyperslab is a hyperslab with numbers written in place, and holds them itself.
 class Selection {
 public:
     /// The whole extent.
@@ -152,26 +152,27 @@ public:
         selection.type_ = SelectionType::none;
         return selection;
     }
-    /// `count` single elements or, with stride and block, blocks of them; see Hyperslab.
+    /// Selects `count` elements in each dimension or, with stride and block, blocks of elements; see Hyperslab.
     static constexpr Selection hyperslab(Span<const std::uint64_t> start, Span<const std::uint64_t> count,
                                          Span<const std::uint64_t> stride = {},
                                          Span<const std::uint64_t> block = {}) noexcept {
         return Selection(Hyperslab{start, stride, count, block});
     }
-    /// The same from numbers written in place: `hyperslab({0, 4}, {10, 1})`, and after these two lists stride and
-    /// block. What comes back holds copies of them. Pass it straight to a call, or keep it under `auto`.
+    /// The same from numbers written in place: `hyperslab({0, 4}, {10, 1})` gives start and count; stride and block can
+    /// follow. The result holds copies of the numbers. Pass it straight to a call, or keep it in a variable of type
+    /// `auto`.
     template <std::size_t... N>
     static constexpr OwnHyperslab<(N + ... + 0)> hyperslab(const std::uint64_t (&&... lists)[N]) noexcept;
 
-    /// A Selection borrows its numbers, and those of a temporary are gone with it. Keep the temporary itself: under
-    /// `auto`, not under `Selection`.
+    /// Deleted, because a Selection borrows its numbers, and those of a temporary would be gone with it. Keep the
+    /// temporary itself, in a variable of type `auto` in place of `Selection`.
     template <std::size_t Numbers>
     Selection(const OwnHyperslab<Numbers>&& temporary) = delete;
     template <std::size_t Numbers>
     Selection& operator=(const OwnHyperslab<Numbers>&& temporary) = delete;
 
-    /// Single elements: `rank` coordinates each, one element after the other. They are visited in this order, and as
-    /// often as they stand there (H5Sselect_elements).
+    /// Selects single elements: `rank` coordinates each, one element after the other. They are visited in this order,
+    /// and as often as they occur in the list (H5Sselect_elements).
     static constexpr Selection points(unsigned rank, Span<const std::uint64_t> coordinates) noexcept {
         Selection selection;
         selection.type_ = SelectionType::points;
@@ -179,10 +180,10 @@ public:
         selection.hyperslab_.start = coordinates;
         return selection;
     }
-    /// Coordinates that are written in place would be gone with the expression: give them a name.
+    /// Deleted, because coordinates written in place would be gone at the end of the expression: give them a name.
     template <std::size_t N>
     static Selection points(unsigned rank, const std::uint64_t (&&coordinates)[N]) = delete;
-    /// An irregular hyperslab: a tree of spans as SelectionSet makes it.
+    /// An irregular hyperslab: a tree of spans as SelectionSet builds it.
     static constexpr Selection irregular(unsigned rank, const SpanNode* spans, std::uint32_t root) noexcept {
         Selection selection;
         selection.type_ = SelectionType::hyperslabs;
@@ -191,21 +192,22 @@ public:
         selection.span_root_ = root;
         return selection;
     }
-    /// This selection moved by `offset` elements in each dimension when it is used (H5Soffset_simple); `all` and
-    /// `none` stay where they are.
+    /// This selection, but moved by `offset` elements in each dimension when it is used (H5Soffset_simple). `all` and
+    /// `none` do not move. The offset is borrowed.
     constexpr Selection moved_by(Span<const std::int64_t> offset) const noexcept {
         Selection selection = *this;
         selection.offset_ = offset;
         return selection;
     }
-    /// The same holds for an offset.
+    /// Deleted, because an offset written in place would be gone at the end of the expression: give it a name.
     template <std::size_t N>
     Selection moved_by(const std::int64_t (&&offset)[N]) const = delete;
 
     constexpr SelectionType type() const noexcept { return type_; }
     /// Number of dimensions; 0 when the selection fits any extent.
     constexpr unsigned rank() const noexcept { return rank_; }
-    /// Whether the elements are a product of coordinates in each dimension: not points, not irregular hyperslabs.
+    /// Whether the selected elements are all combinations of certain coordinates in each dimension: true for all types
+    /// but points and irregular hyperslabs.
     constexpr bool is_regular() const noexcept { return type_ != SelectionType::points && spans_ == nullptr; }
     /// The numbers of a regular hyperslab; empty spans for the other types.
     constexpr const Hyperslab& hyperslab() const noexcept { return hyperslab_; }
@@ -216,21 +218,21 @@ public:
     constexpr const SpanNode* spans() const noexcept { return spans_; }
     constexpr std::uint32_t span_root() const noexcept { return span_root_; }
     constexpr Span<const std::int64_t> offset() const noexcept { return offset_; }
-    /// What is added to coordinates of dimension `d`, modulo 2^64.
+    /// The offset that is added to coordinates of dimension `d`, modulo 2^64.
     constexpr std::uint64_t offset(std::size_t d) const noexcept {
         return d < offset_.size() ? static_cast<std::uint64_t>(offset_[d]) : 0;
     }
 
-    /// Whether this selects within `space`. invalid_argument: `space` is not valid, the ranks differ, a stride is 0,
-    /// blocks overlap, or an element lies beyond the extent, the offset considered. A count or block of 0 selects
-    /// nothing and is valid; unlimited ones have to be clipped first (SelectionSet::clip_unlimited).
+    /// Whether this selection fits `space`. invalid_argument: `space` is not valid, the ranks differ, a stride is 0,
+    /// blocks overlap, or an element, moved by the offset, lies beyond the extent. A count or block of 0 selects
+    /// nothing and is valid. Unlimited counts or blocks must be clipped first (SelectionSet::clip_unlimited).
     Status validate(const Dataspace& space) const noexcept;
 
-    /// Number of elements selected in `space`. Errors of validate(); overflow: more than 64 bits hold.
+    /// Number of elements selected in `space`. Errors of validate(); overflow: the number needs more than 64 bits.
     Status element_count(const Dataspace& space, std::uint64_t& count) const noexcept;
 
-    /// The smallest block that holds the selection, offset included: rank() of `space` first and last coordinates
-    /// (H5Sget_select_bounds). Errors of validate(); not_found: nothing is selected.
+    /// The smallest block that holds the selection, offset included: `low` and `high` get rank() of `space` coordinates
+    /// of its first and last element (H5Sget_select_bounds). Errors of validate(); not_found: nothing is selected.
     Status bounds(const Dataspace& space, std::uint64_t* low, std::uint64_t* high) const noexcept;
 
 protected:
@@ -245,7 +247,7 @@ private:
     // Adds the offset of dimension `d`; false when that leaves the range of coordinates.
     bool move(std::uint64_t& coordinate, std::size_t d) const noexcept;
 
-    Hyperslab hyperslab_;  // start: the coordinates of points
+    Hyperslab hyperslab_;  // for points, `start` has their coordinates
     Span<const std::int64_t> offset_;
     const SpanNode* spans_ = nullptr;
     std::uint32_t span_root_ = 0;
@@ -253,9 +255,9 @@ private:
     SelectionType type_ = SelectionType::all;
 };
 
-/// A hyperslab that holds its numbers, `Numbers` of them in two to four lists: what Selection::hyperslab() makes of
-/// numbers written in place. It takes 8 bytes a number beside those of a Selection, and is neither copied nor moved: a
-/// Selection copied from it borrows from it.
+/// A hyperslab that holds its numbers, `Numbers` of them in two to four lists: the result of Selection::hyperslab() for
+/// numbers written in place. It takes 8 bytes for each number more than a Selection. It can be neither copied nor
+/// moved; a Selection copied from it borrows its numbers.
 template <std::size_t Numbers>
 class OwnHyperslab final : public Selection {
 public:

@@ -10,17 +10,20 @@
 
 namespace h5mote {
 
-/// What a call's bytes are for (H5FD_mem_t). A driver may keep classes apart, as the split driver does.
+/// What the bytes of a call hold (H5FD_mem_t). A driver may store the usages apart from each other, as the split driver
+/// does.
 enum class Usage : std::uint8_t { superblock, btree, raw_data, global_heap, local_heap, object_header };
 
-/// What a storage promises. The core chooses how it writes by these; see README.md, "Crash safety". A file is opened
-/// for writing only where a power cut cannot damage it: where sync_is_commit, or else where writes can be put in order
-/// (with `ordered` or sync_is_barrier), may overwrite others, and have an atomic unit of 128 bytes or more. On any
-/// other storage that is `unsupported` (Feature::ordered_writing). Where only the unit is too small, JournalDriver
-/// makes a storage that commits of it.
+/// What a storage promises. The library chooses by these promises how it writes; vfd/README.md, on crash safety, says
+/// how. A file is opened for writing only where a power cut cannot damage it. That is a storage that commits
+/// (sync_is_commit), or one whose writes can be put in order (`ordered` or sync_is_barrier), may go over earlier ones
+/// (`overwrite`) and have an atomic_unit that is a multiple of 128. On any other storage it is `unsupported`
+/// (Feature::ordered_writing). Where only the atomic unit is too small, a JournalDriver around the storage makes one
+/// that commits.
 struct Capabilities {
-    /// Bytes that are written wholly or not at all when they lie in one aligned unit of that size; 1 if nothing is
-    /// promised. 512 for sectors. The largest power of two that divides it, but at most 512, is what the core uses.
+    /// Size of the aligned units that are written wholly or not at all: a power cut never tears a write that lies
+    /// within one of them. 512 for media with sectors, 1 if nothing is promised. The library uses the largest power of
+    /// two that divides this number, but at most 512.
     std::uint32_t atomic_unit = 1;
     /// Value of erased or never written bytes.
     std::uint8_t erased_value = 0;
@@ -33,8 +36,8 @@ struct Capabilities {
     bool ordered = false;
     /// After sync() returned ok, earlier writes are on the storage before any later one.
     bool sync_is_barrier = true;
-    /// All writes between two sync() calls appear wholly or not at all. Of the others only erased_value,
-    /// extends_with_zeros and writable then matter.
+    /// All writes between two sync() calls appear after a power cut wholly or not at all. Of the other promises only
+    /// erased_value, extends_with_zeros and writable then matter.
     bool sync_is_commit = false;
 };
 
@@ -55,41 +58,43 @@ public:
     /// Stores `from` at `address`, extending the file if need be. no_space when it does not fit: nothing is written
     /// then.
     virtual Status write(Usage usage, std::uint64_t address, ConstBytes from) noexcept = 0;
-    /// Everything written before is durable when it returns ok (as far as the capabilities say).
+    /// When it returns ok, everything that was written before is durable, as far as the capabilities promise.
     virtual Status sync() noexcept = 0;
     /// Bytes that the storage holds now.
     virtual Status end_of_file(std::uint64_t& size) noexcept = 0;
     /// Makes the file `size` bytes long; new bytes read as zero if extends_with_zeros. no_space when it does not fit.
     virtual Status truncate(std::uint64_t size) noexcept = 0;
-    /// The file no longer uses [address, address + size) (H5FD_free). From the next sync() that returns ok on its bytes
-    /// may read as anything, but for what is written there after this call; a cut before that sync() leaves them as
-    /// they were. Where sync_is_commit, the library calls it before the commit that gives the range up, so that both
-    /// become true at once, elsewhere after it. A range may be given that was given before, alone or with its
-    /// neighbours. `usage`: of any part of it. An error costs nothing but space and is passed over. Default: nothing is
-    /// done.
+    /// Tells the driver that the file no longer uses the bytes [address, address + size) (H5FD_free). Once the next
+    /// sync() has returned ok, they may read as anything, except where something was written after this call; a power
+    /// cut before that sync() leaves them as they were. Where sync_is_commit, the library calls this before the commit
+    /// that gives the range up, so that both take effect at once; elsewhere after it. The library may name a range
+    /// again that it has named before, alone or together with its free neighbours. `usage` is a hint only: the range
+    /// may have held bytes of several usages. The library ignores errors, as they cost nothing but space. Default:
+    /// nothing is done.
     virtual Status release(Usage /*usage*/, std::uint64_t /*address*/, std::uint64_t /*size*/) noexcept {
         return Status::ok;
     }
 
-    /// From now on room is kept for `ranges` writes of `bytes` in all, wherever they go, and for the changes to what
-    /// points to them, whatever else is written: what is in memory only will find its place. Each call takes the place
-    /// of the one before; who writes what room is kept for asks for less before. no_space: there is not as much; what
-    /// was kept before is. Less than before always succeeds. Called only where sync_is_commit. Default: nothing is
-    /// kept.
+    /// Keeps room for writes that are still to come: for `ranges` writes of `bytes` bytes in all, at whatever
+    /// addresses, and for the changes of the file's metadata that make them reachable. Other writes must not take this
+    /// room, so that what is in memory only is sure to find its place. Each call replaces the room that the one before
+    /// kept; the library asks for less just before it writes what room was kept for. no_space: the storage has not as
+    /// much; what was kept before stays kept. Asking for less than before always succeeds. Called only where
+    /// sync_is_commit. Default: nothing is kept.
     virtual Status keep_room(std::uint32_t /*ranges*/, std::uint64_t /*bytes*/) noexcept { return Status::ok; }
 
     /// Takes back what was written, truncated and released since the last sync() that returned ok, and keeps no room
-    /// any more: what is read from now on is the last commit, or, where a sync() failed, possibly what that would have
-    /// committed. Called where sync_is_commit, when a file is closed of which something could not be stored: half a
-    /// change would else come with the next commit. After an error every call fails until the driver is opened
-    /// (mounted) anew. Default: nothing is done.
+    /// any more. What is read from now on is the state of that sync(), or, where a later sync() failed, possibly the
+    /// state which that one would have committed. Called where sync_is_commit, when a file could not be opened or could
+    /// not store everything before it closed: half a change would otherwise come with the next commit. After an error
+    /// every call fails until the driver is opened (mounted) anew. Default: nothing is done.
     virtual Status discard() noexcept { return Status::ok; }
 
-    /// Keeps others from using the same storage: one who writes (`exclusive`), or any number who read. busy when it is
-    /// taken; what do_lock() returns. Opening a file takes the lock before anything is read; when the file is closed,
-    /// or could not be opened, unlock() is called once for each lock() that returned ok. This object counts who has its
-    /// lock, which excludes other Libraries that are given the same object; do_lock() keeps out everybody else. After
-    /// an error of unlock() the lock is gone as well.
+    /// Locks the storage for one user that writes (`exclusive`), or for any number of users that only read. busy when
+    /// others have it; also what do_lock() returns. Opening a file takes the lock before anything is read. unlock() is
+    /// called once for each lock() that returned ok: when the file is closed, or when it could not be opened. This
+    /// object counts its own users, which keeps out other Libraries that are given the same object; do_lock() keeps out
+    /// everybody else. After an error of unlock() the lock is gone as well.
     Status lock(bool exclusive) noexcept {
         if (exclusive ? locks_ != 0 : locks_ >= kWriter - 1) {
             return Status::busy;
@@ -109,22 +114,24 @@ public:
     }
 
 #if H5MOTE_OTHER_FILES || H5MOTE_ALL_FORMATS
-    /// What the superblock says to the driver that the file was made with (H5FD_sb_load): `name` is the eight bytes
-    /// that tell which driver ("NCSAfami", "NCSAmult"), `info` what it wrote. Called once per opening, after the
-    /// superblock was read and before anything else is. `end` comes as the recorded end of file, counted from address
-    /// 0 of the driver; a driver whose addresses are not in one run replaces it by the end of the last.
-    /// unsupported (Feature::driver): the file needs another driver. corrupt_file: `info` makes no sense. Default: as
-    /// libhdf5, a file of a family or of several parts is refused and what other drivers wrote ignored.
+    /// Gives the driver the driver information of the superblock (H5FD_sb_load): `name` is the eight bytes that
+    /// identify the driver which wrote the file ("NCSAfami", "NCSAmult"), `info` is what that driver stored. Called
+    /// once per opening, after the superblock was read and before anything else is. On entry `end` is the recorded end
+    /// of the file, counted from address 0 of the driver; a driver whose addresses are not one run replaces it by the
+    /// end of the last run. unsupported (Feature::driver): the file needs another driver. corrupt_file: `info` makes no
+    /// sense. Default, as libhdf5: a file of a family or of several parts is refused, and what other drivers stored is
+    /// ignored.
     virtual Status use_superblock_info(std::string_view name, ConstBytes /*info*/, std::uint64_t& /*end*/) noexcept {
         return name == "NCSAfami" || name == "NCSAmult" ? Status::unsupported : Status::ok;
     }
 #endif
 
-    /// The storage's own code for the last of its failures, errno for instance; 0: there was none, or it has no codes.
-    /// The trail's record of a failure of the storage holds it.
+    /// The storage's own code for its last failure, errno for instance; 0 when nothing failed or the storage has no
+    /// codes. The error trail's record of a failure of the storage holds it.
     virtual std::int32_t last_error() const noexcept { return 0; }
 
-    /// What the driver stands for (H5FD_cmp). Default: the object itself. Drivers of files tell device and inode.
+    /// Identifies the storage behind the driver (H5FD_cmp). Default: this object. Drivers of files give device and
+    /// inode.
     virtual StorageId storage_id() const noexcept {
         return {~std::uint64_t{0}, static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(this))};
     }
@@ -141,19 +148,19 @@ protected:
     Driver& operator=(const Driver&) = delete;
     ~Driver() = default;
 
-    /// The first user of this object takes the lock, the last one gives it back: a driver of files asks the system, one
-    /// that passes its calls on asks the driver beneath. busy: another object, program or machine has it. Default:
-    /// granted, as nobody else can reach the storage.
+    /// Takes the lock for the first user of this object; do_unlock() gives it back after the last one. A driver of
+    /// files asks the operating system; one that passes its calls on asks the driver beneath. busy: another object,
+    /// program or machine has the lock. Default: granted, as nobody else can reach the storage.
     virtual Status do_lock(bool /*exclusive*/) noexcept { return Status::ok; }
     virtual Status do_unlock() noexcept { return Status::ok; }
-    /// Whether this object has users.
+    /// Whether a user has this object's lock.
     bool is_locked() const noexcept { return locks_ != 0; }
-    /// For a driver that gave its storage up: nobody has its lock any more.
+    /// Drops all locks of this object, for a driver that gave its storage up.
     void forget_locks() noexcept { locks_ = 0; }
 
 private:
     static constexpr std::uint16_t kWriter = 0xffff;
-    std::uint16_t locks_ = 0;  // how many read, or kWriter
+    std::uint16_t locks_ = 0;  // number of users that read, or kWriter
 };
 
 }  // namespace h5mote

@@ -1,8 +1,8 @@
-// H5T - datatypes made while compiling: constexpr functions that write datatype messages into read-only data.
+// H5T - datatypes made at compile time: constexpr functions that write datatype messages into read-only data.
 //
 // The bytes are those that libhdf5 writes with the version bounds 1.10: version 1 for single numbers and strings,
-// version 3 for what has parts. What does not fit together (a member outside its compound, two members of one name)
-// is a compile-time error when the result is constexpr, and a type that creating an object refuses otherwise.
+// version 3 for types that have parts. If parts do not fit together (a member outside its compound, two members of one
+// name), a constexpr result is a compile-time error; any other result is a type with which no object can be created.
 #pragma once
 
 #include <h5mote/config.hpp>
@@ -14,7 +14,7 @@
 
 namespace h5mote {
 
-/// An encoded datatype message of N bytes, with `Depth` compounds and arrays nested in each other.
+/// An encoded datatype message of N bytes. `Depth`: how many types are nested in each other, as type_depth() counts.
 /// Keep it in a `static constexpr` object: views borrow its bytes.
 template <std::size_t N, unsigned Depth = 0>
 struct EncodedType {
@@ -34,14 +34,14 @@ struct EncodedType {
 
 namespace detail {
 
-// Not constexpr: a datatype that makes no sense stops the compiler here, which shows the name. While running nothing
-// happens; validate_datatype() refuses the result.
+// Calls of these functions mark a datatype that makes no sense. As they are not constexpr, the compiler stops there and
+// shows the name. At run time nothing happens; validate_datatype() refuses the datatype.
 inline void member_lies_outside_of_the_compound() noexcept {}
 inline void members_overlap_or_share_a_name() noexcept {}
 inline void tag_contains_nul() noexcept {}
 inline void no_such_size() noexcept {}
 
-/// Writes little-endian fields while compiling.
+/// Writes little-endian fields at compile time.
 class TypeWriter {
 public:
     constexpr explicit TypeWriter(std::byte* at) noexcept : at_(at) {}
@@ -70,7 +70,7 @@ public:
             *at_++ = from[i];
         }
     }
-    /// An integer in the byte order of a value.
+    /// Writes the integer `bits` in byte order `order`, which is that of a value.
     constexpr void value(std::uint64_t bits, unsigned width, ByteOrder order) noexcept {
         for (unsigned i = 0; i < width; ++i) {
             *at_++ = static_cast<std::byte>(bits >> (8 * (order == ByteOrder::big ? width - 1 - i : i)));
@@ -194,7 +194,7 @@ constexpr auto make_opaque(std::size_t size, const char (&tag)[TagBytes]) noexce
     return type;
 }
 
-/// An array of `dimensions` (slowest first) elements of `base`.
+/// An array of elements of `base` with these `dimensions`, slowest first.
 template <std::size_t N, unsigned Depth, typename... Dimensions>
 constexpr auto make_array(const EncodedType<N, Depth>& base, Dimensions... dimensions) noexcept {
     static_assert(sizeof...(dimensions) >= 1 && sizeof...(dimensions) <= 32, "h5mote: an array has 1 to 32 dimensions");
@@ -207,8 +207,8 @@ constexpr auto make_array(const EncodedType<N, Depth>& base, Dimensions... dimen
     return type;
 }
 
-/// A sequence of any number of elements in the form that memory has (VariableLength); what is stored has a size of its
-/// own, which depends on the file.
+/// A sequence of any number of elements, in the form that it has in memory (VariableLength). In a file a value has
+/// another size, which depends on the file.
 template <std::size_t N, unsigned Depth>
 constexpr EncodedType<8 + N, Depth + 1> make_variable_length(const EncodedType<N, Depth>& base) noexcept {
     EncodedType<8 + N, Depth + 1> type;
@@ -218,7 +218,7 @@ constexpr EncodedType<8 + N, Depth + 1> make_variable_length(const EncodedType<N
     return type;
 }
 
-/// A string of any length in the form that memory has (`char*`).
+/// A string of any length, in the form that it has in memory (`char*`).
 constexpr EncodedType<20, 1> make_variable_string(CharacterSet character_set = CharacterSet::ascii,
                                                   StringPadding padding = StringPadding::null_terminated) noexcept {
     EncodedType<20, 1> type;
@@ -230,8 +230,8 @@ constexpr EncodedType<20, 1> make_variable_string(CharacterSet character_set = C
     return type;
 }
 
-/// A reference of the first kind, to an object (8 bytes: its address) or a region (12 bytes), as it stands in a file
-/// with addresses of 8 bytes.
+/// A reference of the first generation, to an object (8 bytes: its address) or a region (12 bytes), as it stands in a
+/// file with addresses of 8 bytes.
 constexpr EncodedType<8> make_reference(ReferenceType type = ReferenceType::object1) noexcept {
     EncodedType<8> message;
     detail::TypeWriter writer(message.bytes);

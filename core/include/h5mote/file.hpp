@@ -12,7 +12,8 @@ namespace h5mote {
 
 class Checker;
 
-/// What a file says of itself as a whole: its superblock and extension (H5F_info2_t, H5Fget_create_plist).
+/// What a file says of itself as a whole: the contents of its superblock and superblock extension (H5F_info2_t,
+/// H5Fget_create_plist).
 struct FileInfo {
     std::uint8_t superblock_version = 0;
     std::uint8_t sizeof_addr = 8;
@@ -23,23 +24,24 @@ struct FileInfo {
     Address end_of_address = 0;    ///< recorded end, counted from the superblock
     Address superblock_size = 0;   ///< bytes, without driver information
     Address superblock_extension = kUndefinedAddress;
-    std::uint64_t superblock_extension_size = 0;  ///< bytes of its header
+    std::uint64_t superblock_extension_size = 0;  ///< bytes of the extension's object header
     Address root = kUndefinedAddress;
-    /// Version 0 and 1 structures.
+    /// Versions that only superblocks of version 0 and 1 name.
     std::uint8_t free_space_version = 0;
     std::uint8_t root_entry_version = 0;
     std::uint8_t shared_header_version = 0;
-    /// Half of the most entries of a node (H5Pget_sym_k, H5Pget_istore_k).
+    /// Half of the most entries that a node of the symbol table, of its B-tree and of a chunk B-tree holds
+    /// (H5Pget_sym_k, H5Pget_istore_k).
     std::uint16_t symbol_leaf_k = 4;
     std::uint16_t symbol_internal_k = 16;
     std::uint16_t chunk_btree_k = 32;
     bool has_driver_info = false;
-    char driver_name[9] = {};  ///< of the driver information, e.g. "NCSAmult"
-    /// Shared messages (H5Pget_shared_mesg_nindexes).
+    char driver_name[9] = {};  ///< name of the driver that wrote the driver information, e.g. "NCSAmult"
+    /// The table of shared object header messages (H5Pget_shared_mesg_nindexes).
     Address shared_message_table = kUndefinedAddress;
     std::uint8_t shared_message_indexes = 0;
     std::uint64_t shared_message_table_size = 0;  ///< bytes of the table
-    StorageSize shared_message_storage;           ///< of all its indexes and heaps
+    StorageSize shared_message_storage;           ///< sizes of all indexes and heaps that the table names
     /// File space (H5Pget_file_space_strategy): 0 free-space managers and aggregators, 1 pages, 2 aggregators, 3 none.
     bool has_file_space_info = false;
     std::uint8_t file_space_version = 0;
@@ -47,17 +49,17 @@ struct FileInfo {
     bool persists_free_space = false;
     std::uint64_t free_space_threshold = 1;
     std::uint64_t page_size = 4096;
-    bool truncated = false;  ///< shorter than it says; opened with FileAccess::allow_truncated
+    bool truncated = false;  ///< the file is shorter than it says, and was opened with FileAccess::allow_truncated
 };
 
 /// Free space that a file keeps track of from one opening to the next (H5Fget_freespace). Sizes in bytes.
 struct FreeSpaceInfo {
     std::uint64_t bytes = 0;
     std::uint64_t sections = 0;
-    std::uint64_t metadata = 0;  ///< of the managers: headers and section lists
+    std::uint64_t metadata = 0;  ///< bytes of the free-space managers themselves: headers and section lists
 };
 
-/// Is shown the sections of free space, those of one size together (H5Fget_free_sections).
+/// Receives the sections of free space one by one, sections of the same size together (H5Fget_free_sections).
 class SectionVisitor {
 public:
     /// `address`: counted from the superblock. A status other than ok ends the walk and is returned.
@@ -72,16 +74,14 @@ protected:
 
 #endif
 
-/// A handle of an open file. The library and the driver are borrowed and outlive every handle of the file.
+/// A storage is opened once per Library: to open it again, through the same driver or through another one that stands
+/// for the same storage (Driver::same_storage), gives one more handle of the file that is open already. The memory and
+/// the close degree of the first opening then stay as they are. busy: the file is open for reading only and the new
+/// handle is to write; or create() would replace a file that is open; or Driver::lock() says that another program or
+/// another Library has the storage open, unless all of them only read.
 ///
-/// One storage is one open file: opening it again with the same Library, through the same driver or another one that
-/// stands for the same storage (Driver::same_storage), gives another handle of the file that is open, with the memory
-/// and the close degree of the first opening. busy: that one is open for reading only and the new handle is to write,
-/// or create() would replace it; or Driver::lock() says that another program or another Library has the storage open,
-/// unless all of them only read.
-///
-/// The file closes with the last File handle, and ends every handle of its objects (CloseDegree::strong, the default),
-/// or as FileAccess::close_degree says.
+/// When the last File handle ends, the file closes and with it every handle of its objects (CloseDegree::strong, the
+/// default), or what FileAccess::close_degree says happens.
 class File {
 public:
     File() noexcept = default;
@@ -92,38 +92,44 @@ public:
     /// As close(), but an error can only go to the port's log.
     ~File() { end(); }
 
-    /// A new, empty file in place of whatever the storage held; durable when it returns. invalid_argument, read_only,
-    /// no_space, io_error, out_of_memory, busy.
+    /// Makes a new, empty file in place of whatever the storage held; durable when the call returns ok.
+    /// invalid_argument, read_only, no_space, io_error, out_of_memory, busy.
     static Result<File> create(Library& library, Driver& driver, const FileAccess& access = {},
                                const FileCreate& create = {}) noexcept;
-    /// An existing file. not_found: the storage is empty. not_hdf5, corrupt_file (also: shorter than it says),
-    /// unsupported (what it needs and this library lacks), io_error, out_of_memory, busy. Nothing is written.
+    /// Opens an existing file. Nothing is written. not_found: the storage is empty. not_hdf5. corrupt_file, also for a
+    /// file that is shorter than it says. unsupported: the file needs something that this library lacks. io_error,
+    /// out_of_memory, busy.
     static Result<File> open(Library& library, Driver& driver, const FileAccess& access = {}) noexcept;
-    /// Opens what is there, or creates it when the storage is empty or holds only the zeros of a creation that a power
-    /// cut ended. Anything else that is not HDF5 is left alone: not_hdf5.
+    /// Opens what is there, or creates a file when the storage is empty or when its first bytes, where the superblock
+    /// belongs, are all zero or all erased: a creation that a power cut ended leaves them so. Anything else that is not
+    /// HDF5 is left alone: not_hdf5.
     static Result<File> open_or_create(Library& library, Driver& driver, const FileAccess& access = {},
                                        const FileCreate& create = {}) noexcept;
 
     Group root() noexcept;
-    /// Makes durable all that was changed through any handle of this file, and what was found in it: when it returns
-    /// ok, it is still there after a power cut at any later instant. After an error nothing that was flushed before is
-    /// lost, and the call can be repeated. Rows that were appended cost two syncs of the driver, because their place
-    /// was prepared by the flush before; others up to four, as do the first rows of a dataset, many more rows than
-    /// between the flushes before, and rows in chunks that pass filters or that the chunk cache has no room for. One
-    /// sync, where that is a commit.
+    /// Makes everything durable that was changed through any handle of this file, and everything that was found in it
+    /// when it was opened: once the call has returned ok, this is still there after a power cut at any later instant.
+    /// After an error nothing that was flushed before is lost, and the call can be repeated.
+    ///
+    /// How often it calls sync() of the driver: once where a sync is a commit. Elsewhere twice after rows were
+    /// appended, because the flush before prepared the place for them; up to four times after other changes, and for
+    /// rows that the preparation does not cover: the first rows of a dataset, many more rows than came between the
+    /// flushes before, and rows in chunks that pass filters or for which the chunk cache has no room.
     Status flush() noexcept;
-    /// Ends this handle. Where another File handle of the same file is open, or the file is mounted, or its close
-    /// degree is weak and other handles are open, the file is flushed and goes on. Else it closes: it is flushed, space
-    /// held in advance is given back, and every handle of the file ends. Rows that the destructor of a Dataset could
-    /// not store are tried again: the error is that of flush() and close(), until they are stored or the file is
-    /// closed. After an error, too, the handle has ended, all memory of a file that closes is released, and the storage
-    /// holds what the last successful flush() left. Only busy (CloseDegree::semi) leaves the handle as it was.
+    /// Ends this handle. The file itself is only flushed and stays open where another File handle of it is open, where
+    /// it is mounted, or where its close degree is weak and other handles are open. Otherwise it closes: it is flushed,
+    /// space that was held in advance is given back, and every handle of the file ends.
+    ///
+    /// Rows that the destructor of a Dataset could not store are tried again; flush() and close() return the error
+    /// until the rows are stored or the file is closed. The handle ends after an error, too: all memory of a file that
+    /// closes is then released, and the storage holds what the last successful flush() left. Only busy
+    /// (CloseDegree::semi) leaves the handle as it was.
     Status close() noexcept;
     bool valid() const noexcept;
 #if H5MOTE_ALL_FORMATS
     Status info(FileInfo& info) const noexcept;
-    /// What the file's free-space managers hold, section by section if asked for. Nothing in a file that does not keep
-    /// it. corrupt_file, io_error, out_of_memory.
+    /// What the file's free-space managers hold, and section by section if a visitor is given. All numbers are 0 for a
+    /// file that does not keep its free space from one opening to the next. corrupt_file, io_error, out_of_memory.
     Status free_space(FreeSpaceInfo& info, SectionVisitor* visitor = nullptr) const noexcept;
 #endif
 

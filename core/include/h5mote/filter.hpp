@@ -20,10 +20,10 @@ enum class FilterId : std::uint16_t {
     lzf = 32000,
 };
 
-/// One filter of a pipeline as a user asks for it and as the filter pipeline message stores it.
+/// One filter of a pipeline, as a program asks for it and as the filter pipeline message stores it.
 ///
-/// Client data (cd_values) of up to kMaxValues numbers stand in the specification itself. More, which only files bring,
-/// are borrowed in their encoded form. Filters read both by value().
+/// Up to kMaxValues numbers of client data (cd_values) stand in the specification itself. More occur only in files;
+/// they are borrowed in their encoded form. Filters read both through value().
 struct FilterSpec {
     static constexpr std::size_t kMaxValues = 8;
 
@@ -33,14 +33,15 @@ struct FilterSpec {
     bool optional = false;
     std::uint16_t value_count = 0;
     std::uint32_t values[kMaxValues] = {};
-    /// When not nullptr, the values stand here instead: 4 bytes each, little-endian. Whoever sets it keeps them alive.
+    /// If not nullptr, the client data stand here instead: 4 bytes each, little-endian. Whoever sets it keeps them
+    /// alive.
     const std::byte* encoded = nullptr;
 
     /// Number i of the client data; 0 when there are fewer.
     std::uint32_t value(std::size_t i) const noexcept;
 };
 
-// Not inlined: many call sites, and none where it matters.
+// Not inlined, because it has many call sites, and none of them needs speed.
 [[gnu::noinline]] inline std::uint32_t FilterSpec::value(std::size_t i) const noexcept {
     if (i >= value_count) {
         return 0;
@@ -55,41 +56,43 @@ struct FilterSpec {
     return result;
 }
 
-/// What a filter is applied to, for can_apply and set_local.
+/// The data that a filter is to be applied to, for can_apply() and set_local().
 struct FilterTarget {
     std::uint32_t element_size = 0;  ///< bytes of one element of the dataset's datatype
     std::uint32_t chunk_bytes = 0;   ///< bytes of one chunk before any filter
 };
 
-/// A filter. Stateless: one const object serves every dataset; what it needs while running is the scratch it is lent.
+/// A filter. It has no state, so that one const object serves every dataset; work memory is lent to it while it runs.
 class Filter {
 public:
     virtual FilterId id() const noexcept = 0;
-    /// Name stored in the pipeline message of filters that need one (id >= 256); nullptr otherwise.
+    /// The name that the pipeline message stores for filters with an id of 256 and more; nullptr for others.
     virtual const char* name() const noexcept { return nullptr; }
 
-    /// Whether a dataset can be created with this filter, or changed (H5Z_can_apply_func_t). invalid_argument if not.
+    /// Whether a dataset with this filter can be created or changed (H5Z_can_apply_func_t). If not: invalid_argument,
+    /// or unsupported when the filter only decodes.
     virtual Status can_apply(const FilterSpec& /*spec*/, const FilterTarget& /*target*/) const noexcept {
         return Status::ok;
     }
     /// Completes the client data from the target at dataset creation (H5Z_set_local_func_t).
     virtual Status set_local(FilterSpec& /*spec*/, const FilterTarget& /*target*/) const noexcept { return Status::ok; }
 
-    /// Bytes of working state that encode() or decode() of `size` input bytes needs, aligned to 8.
+    /// Bytes of work memory, aligned to 8, that encode() or decode() of `size` input bytes needs.
     virtual std::size_t scratch_need(bool /*encode*/, std::size_t /*size*/) const noexcept { return 0; }
-    /// Largest output of encode() for `size` input bytes that is still worth keeping: a compressor that is optional
-    /// must shrink, a mandatory one may grow up to the worst case of its coding.
+    /// Largest output of encode() for `size` input bytes that is still worth keeping: an optional compressor must make
+    /// the chunk smaller, a mandatory one may make it larger, up to the worst case of its coding.
     virtual std::size_t encoded_limit(const FilterSpec& /*spec*/, std::size_t size) const noexcept { return size; }
-    /// Whether encode() and decode() also work when `out` begins where `in` begins. Saves a
-    /// buffer. A call that fails then leaves the bytes as they were.
+    /// Whether encode() and decode() also work when `out` begins where `in` begins, which saves a buffer. A call that
+    /// fails then leaves the bytes as they were.
     virtual bool in_place() const noexcept { return false; }
 
-    /// Writes the filtered form of `in` to `out` (no overlap but for in_place()) and its length to `size`. `scratch`
-    /// has at least scratch_need() bytes, else over_budget. no_space: it does not fit in `out`. invalid_argument: the
-    /// client data do not fit the bytes.
+    /// Writes the filtered form of `in` to `out`, and its length to `size`. `in` and `out` do not overlap, unless
+    /// in_place(). over_budget: `scratch` has less than scratch_need() bytes. no_space: the result does not fit in
+    /// `out`. invalid_argument: the client data do not fit the bytes.
     virtual Status encode(const FilterSpec& spec, ConstBytes in, Bytes out, std::size_t& size,
                           Bytes scratch) const noexcept = 0;
-    /// The reverse. Bytes come from a file: anything inconsistent is corrupt_file, a result longer than `out` too.
+    /// Undoes encode(). The bytes come from a file and may be anything: inconsistent ones are corrupt_file, and so is a
+    /// result that is longer than `out`.
     virtual Status decode(const FilterSpec& spec, ConstBytes in, Bytes out, std::size_t& size,
                           Bytes scratch) const noexcept = 0;
 
@@ -98,7 +101,7 @@ protected:
     ~Filter() = default;
 };
 
-/// A filter that only reads. Where it is not optional, datasets can neither be created with it nor changed.
+/// A filter that only decodes. A dataset for which it is mandatory can neither be created nor changed.
 class DecodingFilter : public Filter {
 public:
     Status can_apply(const FilterSpec& /*spec*/, const FilterTarget& /*target*/) const noexcept override {
@@ -118,7 +121,7 @@ protected:
 namespace filters {
 inline constexpr FilterSpec shuffle{FilterId::shuffle, true, 0, {}};
 inline constexpr FilterSpec fletcher32{FilterId::fletcher32, false, 0, {}};
-/// `level` 0 to 9 as zlib's; our own encoder has one effort and stores the number only.
+/// `level`: 0 to 9 as zlib's. The library's own encoder always makes the same effort, and only stores the number.
 constexpr FilterSpec deflate_level(std::uint32_t level) noexcept { return {FilterId::deflate, true, 1, {level}}; }
 inline constexpr FilterSpec deflate = deflate_level(6);
 }  // namespace filters

@@ -19,9 +19,9 @@ struct LinkInfo {
     LinkType type = LinkType::hard;
     bool has_order = false;
     std::uint64_t order = 0;             ///< creation order, if tracked
-    std::uint64_t address = kUnlimited;  ///< hard links: of the object header
+    std::uint64_t address = kUnlimited;  ///< address of the object header, for hard links
     std::size_t name_length = 0;
-    std::size_t target_length = 0;  ///< soft links
+    std::size_t target_length = 0;  ///< length of the path, for soft links
 };
 
 #if H5MOTE_ALL_FORMATS
@@ -36,10 +36,11 @@ struct GroupInfo {
     LinkStorage storage = LinkStorage::compact;
     std::uint64_t links = 0;
     bool tracks_order = false;   ///< the order in which links were created is kept
-    bool indexes_order = false;  ///< and found by an index
+    bool indexes_order = false;  ///< an index finds the links by that order
     std::int64_t max_order = 0;  ///< creation order of the next link
     bool mounted = false;        ///< another file's root group stands in its place
-    /// Group info message: when links change to dense storage and back, and how long names were expected to be.
+    /// From the group info message: at how many links their storage becomes dense and compact again, and how many links
+    /// of which name length were expected.
     std::uint16_t max_compact = 8;
     std::uint16_t min_dense = 6;
     std::uint16_t estimated_links = 4;
@@ -49,13 +50,13 @@ struct GroupInfo {
 /// What Group::visit() calls. A status other than ok ends the visit and is returned.
 class Visitor {
 public:
-    /// Each link of each group, once. `path`: from the group where the visit began.
+    /// Called once for each link of each group. `path` begins at the group where the visit began.
     virtual Status link(std::string_view /*path*/, const Link& /*link*/) noexcept { return Status::ok; }
-    /// Each object that hard links lead to: once, under the first path by which it is met. The group where the visit
-    /// begins comes first, under ".".
+    /// Called once for each object that hard links lead to, under the first path by which it is met. The group where
+    /// the visit begins comes first, under ".".
     virtual Status object(std::string_view /*path*/, Object& /*object*/) noexcept { return Status::ok; }
-    /// The object at `path`, or the rest of that group's links, cannot be read. ok: the visit goes on with what comes
-    /// next. By default it ends with the error.
+    /// Called when the object at `path`, or the rest of the links of the group at `path`, cannot be read; `why` is the
+    /// error. Returning ok makes the visit go on with what comes next; the default ends it with the error.
     virtual Status unreadable(std::string_view /*path*/, Status why) noexcept { return why; }
 
 protected:
@@ -67,37 +68,37 @@ protected:
 
 #endif
 
-/// A handle of a group. Paths are UTF-8, relative to the group or, with a leading '/', to the root; repeated '/' and
-/// "." count for nothing; soft links are followed, at most 16 in one path. The last part of a path that is created must
-/// not exist (already_exists), the others must (not_found); invalid_argument: it is empty, ".", longer than 65,535
-/// bytes or contains a zero byte. A new object is complete before the link to it is written, and durable after the
-/// file's next flush() that returns ok. Errors as for Object.
+/// A handle of a group. Paths are UTF-8. They begin at the group or, with a leading '/', at the root group; repeated
+/// '/' and "." have no meaning. Soft links are followed, at most 16 in one path. Of a path that a call creates, the
+/// last part must not exist yet (already_exists), and the parts before it must (not_found). invalid_argument: the last
+/// part is empty or ".", longer than 65,535 bytes, or contains a zero byte. A new object is complete before the link to
+/// it is written, and durable after the file's next flush() that returns ok. Errors as for Object.
 class Group : public Object {
 public:
     Group() noexcept = default;
 
     Result<Group> create_group(std::string_view path, const GroupCreate& create = {}) noexcept;
-    /// not_found: nothing, or an object of another type.
+    /// not_found: nothing is there, or an object that is no group.
     Result<Group> open_group(std::string_view path) noexcept;
-    /// already_exists: an object of another type.
+    /// already_exists: an object that is no group is there.
     Result<Group> open_or_create_group(std::string_view path, const GroupCreate& create = {}) noexcept;
 
-    /// A dataset of elements of `type`. invalid_argument: sizes that do not fit each other, a chunk larger than a fixed
-    /// dimension, an extensible extent without chunks, filters without chunks, a type that is not one sound message.
-    /// unsupported (datatype_class): variable-length data and references, also as parts of the type; (chunk_index):
-    /// more than one unlimited dimension; (filter): a mandatory one that the program lacks. over_budget: a filtered
-    /// chunk larger than the chunk cache, compact data of more than 64 KiB.
+    /// Creates a dataset of elements of `type`. invalid_argument: sizes that do not fit each other, a chunk larger than
+    /// a fixed dimension, an extensible extent without chunks, filters without chunks, or a `type` that is not one
+    /// sound datatype message. unsupported (datatype_class): variable-length data and references, also as parts of the
+    /// type; (chunk_index): more than one unlimited dimension; (filter): a mandatory filter that the program lacks.
+    /// over_budget: a filtered chunk larger than the chunk cache, or compact data of more than 65,531 bytes.
     Result<Dataset> create_dataset(std::string_view path, DatatypeView type, const Dataspace& space,
                                    const DatasetCreate& create = {}) noexcept;
-    /// not_found: nothing, or an object of another type (the error trail says which, and which part of a path is
-    /// missing).
+    /// not_found: nothing is there, or an object that is no dataset; the error trail says which type the object has, or
+    /// which part of the path is missing.
     Result<Dataset> open_dataset(std::string_view path) noexcept;
-    /// invalid_argument: there is a dataset with other maximum dimensions than those of `space`. already_exists: an
-    /// object of another type.
+    /// invalid_argument: the dataset exists and has other maximum dimensions than `space`. already_exists: an object
+    /// that is no dataset is there.
     Result<Dataset> open_or_create_dataset(std::string_view path, DatatypeView type, const Dataspace& space,
                                            const DatasetCreate& create = {}) noexcept;
 
-    /// A dataset of C++ records, without a dataspace one of one unlimited dimension: a log.
+    /// Creates a dataset of C++ records. Without a dataspace it is a log: one unlimited dimension.
     template <typename T>
     Result<TypedDataset<T>> create_dataset(std::string_view path, const DatasetCreate& create) noexcept {
         return typed<T>(make_dataset(path, datatype_of<T>(), file_type_of<T>(), nullptr, create));
@@ -107,8 +108,8 @@ public:
                                            const Dataspace& space) noexcept {
         return typed<T>(make_dataset(path, datatype_of<T>(), file_type_of<T>(), &space, create));
     }
-    /// type_mismatch when the records of the file cannot be converted to T, or lack a member that T has (the error
-    /// trail says which). T may have fewer members than they.
+    /// type_mismatch: the records in the file cannot be converted to T, or lack a member that T has (the error trail
+    /// says which). T may have fewer members than the records.
     template <typename T>
     Result<TypedDataset<T>> open_dataset(std::string_view path) noexcept {
         return typed<T>(open_typed(path, datatype_of<T>()));
@@ -123,54 +124,58 @@ public:
         return typed<T>(open_or_make_dataset(path, datatype_of<T>(), file_type_of<T>(), &space, create));
     }
 
-    /// One more name for an object of the same file. invalid_argument: another file's.
+    /// Gives an object of the same file one more name. invalid_argument: the object belongs to another file.
     Status create_hard_link(std::string_view path, const Object& target) noexcept;
-    /// A name for a path, which need not exist. invalid_argument: `target` is empty, longer than 65,535 bytes or
-    /// contains a zero byte.
+    /// Creates a link that stands for the path `target`, where nothing need exist. invalid_argument: `target` is empty,
+    /// longer than 65,535 bytes or contains a zero byte.
     Status create_soft_link(std::string_view path, std::string_view target) noexcept;
 
-    /// Removes the link at the end of the path, which itself is not followed (H5Ldelete). When it was the last hard
-    /// link to its object, that goes, too, and its space is used again after the next flush() that returns ok. The link
-    /// is gone durably after that flush(); a power cut before leaves it as it was, or has removed it. A cut while one
-    /// of several links goes may leave the object's count of links too high by one: it is then never deleted, no more.
-    /// Storages that only order writes are written to at once.
+    /// Removes the link at the end of the path; a soft link there is not followed (H5Ldelete). When it was the last
+    /// hard link to its object, the object is deleted, too, and its space is used again after the next flush() that
+    /// returns ok.
     ///
-    /// busy: the object would go, but is an open dataset, a group that has links, or mounted over. Other handles of a
-    /// group or attribute that goes must not be used any more. unsupported, and nothing is written: links in a symbol
-    /// table or dense storage; an object that would go and that has dense attributes, shared messages, a version 1
-    /// header, external or virtual data, or chunks in a B-tree. over_budget: a block of its chunk index is larger than
-    /// the metadata cache.
+    /// The link is gone durably after that flush(); a power cut before it leaves the link as it was, or removed. A
+    /// power cut while one of several hard links is removed may leave the object's count of links too high by one. The
+    /// only harm is that such an object is never deleted. On a storage whose sync is no commit
+    /// (Capabilities::sync_is_commit) the call itself may write and sync, to keep the order of the changes.
+    ///
+    /// busy: the object would be deleted, but it is an open dataset, a group that has links, or a group over which a
+    /// file is mounted. Other handles of a group or attribute that is deleted must not be used any more. unsupported,
+    /// and nothing is written: the link stands in a symbol table or in dense storage; or the object would be deleted
+    /// and has dense attributes, shared messages, a version 1 header, external or virtual data, or chunks in a B-tree.
+    /// over_budget: a block of the chunk index is larger than the metadata cache.
     Status unlink(std::string_view path) noexcept;
 
     /// Whether the path leads to an object.
     bool exists(std::string_view path) noexcept;
     Status link_count(std::uint32_t& count) noexcept;
-    /// The i-th link in the order of the header; its name, and the path of a soft link, as far as the buffers reach.
-    /// not_found: no such one.
+    /// The i-th link in the order of the object header. `name` gets its name, and `target` the path of a soft link, as
+    /// far as they reach. not_found: there is no i-th link.
     Status link(std::uint32_t i, LinkInfo& info, Span<char> name, Span<char> target = {}) noexcept;
 
 #if H5MOTE_ALL_FORMATS
-    /// not_found: the object is no group. The object stays open then.
+    /// Turns a handle of an object into a handle of the group that the object is, and leaves `object` empty. not_found:
+    /// it is no group; `object` stays as it was.
     static Result<Group> from(Object&& object) noexcept;
-    /// Whatever the path leads to, through links of every kind, also into other files (FileAccess::opener).
+    /// Opens whatever the path leads to, through links of every kind, also into other files (FileAccess::opener).
     Result<Object> open_object(std::string_view path) noexcept;
-    /// The object whose header is at that address of this file.
+    /// Opens the object whose header is at that address of this file.
     Result<Object> open_object_at(Address address) noexcept;
-    /// The link at the end of the path, which itself is not followed.
+    /// Reads the link at the end of the path, which is not followed.
     Status find_link(std::string_view path, Link& link) noexcept;
     Status group_info(GroupInfo& info) const noexcept;
 
-    /// Puts the root group of `file` in the place of the group at `path`, for every path in this file that comes by
-    /// there, until unmount() or until this file is closed. `file` may be closed meanwhile; it stays open
-    /// as long as it is mounted. already_exists: something is mounted there; invalid_argument: that would close a
-    /// circle of mounts.
+    /// Puts the root group of `file` in the place of the group at `path`: every path in this file that passes there
+    /// goes on in `file`, until unmount() or until this file is closed. The program may close its handle of `file`
+    /// meanwhile; the file stays open as long as it is mounted. already_exists: something is mounted there.
+    /// invalid_argument: the mount would close a circle of mounts.
     Status mount(std::string_view path, File& file) noexcept;
     /// not_found: nothing is mounted at `path`.
     Status unmount(std::string_view path) noexcept;
 
-    /// Walks everything below this group by hard links, each object once, also in files with circles. `order` falls
-    /// back to the name where a group does not track creation. Memory: some bytes a level and a group with more than
-    /// one hard link.
+    /// Walks over everything below this group along hard links, each object once, also where the links form circles.
+    /// Groups that do not track creation order are walked by name when `order` asks for creation order. Memory: a few
+    /// bytes for each level, and for each object with more than one hard link.
     Status visit(Visitor& visitor, IndexOrder order = IndexOrder::name,
                  Direction direction = Direction::increasing) noexcept;
 #endif
@@ -179,8 +184,8 @@ private:
     friend class File;
     Group(FileState& file, Address address) noexcept : Object(file, address) {}
 
-    // `memory` is the datatype of records in memory, `type` that of the file. Without a dataspace: one unlimited
-    // dimension.
+    // `memory` is the datatype of the records in memory, `type` that in the file. Without a dataspace the dataset has
+    // one unlimited dimension.
     Result<Dataset> make_dataset(std::string_view path, DatatypeView memory, DatatypeView type, const Dataspace* space,
                                  const DatasetCreate& create) noexcept;
     Result<Dataset> open_typed(std::string_view path, DatatypeView memory) noexcept;
@@ -195,7 +200,7 @@ private:
 
 #if H5MOTE_ALL_FORMATS
 
-/// Walks the links of a group. The group must not change meanwhile.
+/// Walks over the links of a group, which must not change meanwhile.
 class LinkIterator {
 public:
     LinkIterator(const Group& group, IndexOrder order = IndexOrder::native,
@@ -204,9 +209,9 @@ public:
     LinkIterator& operator=(const LinkIterator&) = delete;
     ~LinkIterator();
 
-    /// The next link into `link`. not_found after the last one; invalid_argument: creation order of a group that does
-    /// not track it. After any other error the next call goes on behind the link that could not be read; where the
-    /// walk itself cannot go on it says the same again.
+    /// Reads the next link into `link`. not_found: there are no more. invalid_argument: the walk is by creation order,
+    /// which the group does not track. After any other error the next call goes on behind the link that could not be
+    /// read; where the walk itself cannot go on, it returns the same error again.
     Status next(Link& link) noexcept;
 
 private:

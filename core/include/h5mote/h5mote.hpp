@@ -1,4 +1,5 @@
-// h5mote: HDF5 for machines that have kilobytes. Everything an application needs but the driver of its storage.
+// h5mote: HDF5 for machines that have kilobytes. Includes everything that an application needs, except the driver of
+// its storage.
 #pragma once
 
 #include <h5mote/arena.hpp>

@@ -3,7 +3,7 @@
 
 #include <h5mote/context.hpp>
 
-// Spells every option that changes what a class of the public headers looks like, as
+// Joins the values of all options that change the layout or the functions of a public class into one identifier,
 // "options_write_1_trail_16_rank_32_...".
 // clang-format off
 #define H5MOTE_OPTIONS_NAME_(write, trail, rank, filters, pipeline, depth, extents, large, others, fixed, partial, \
@@ -22,17 +22,19 @@ _extents_##extents##_large_##large##_others_##others##_fixed_##fixed##_partial_#
 
 namespace h5mote {
 
-// Whatever opens a file takes a Library. Its full name says how the program was configured, so that a program that was
-// compiled with other options than the archives does not link, and the linker's message shows how it was configured.
+// A program whose options differ from those of the compiled archives must not link. It does not, because every function
+// that opens a file takes a Library, and the options are part of that class's full name; the linker's message shows
+// them.
 inline namespace H5MOTE_OPTIONS_NAME {
 
-/// One allocator, one port, the filters that this program links, the error trail. Borrows what it is given; outlives
-/// every file opened with it.
+/// The library context that a program makes: one allocator, one port, the filters that this program links, the error
+/// trail. It borrows what it is given, and must outlive every file opened with it.
 ///
 /// Threads: with H5MOTE_THREADS and a port that has a lock, threads may call a Library, its files and their objects at
-/// the same time; calls wait for each other (LibraryLock). Without, one thread at a time uses all of them. Either way a
-/// handle is moved, assigned, closed or destroyed only while no other thread uses that same handle, what a function
-/// gives a view of is used before another thread can change it, and nothing is called from an interrupt.
+/// the same time; calls wait for each other (LibraryLock). Otherwise only one thread at a time may use all of them.
+/// Either way a handle is moved, assigned, closed or destroyed only while no other thread uses that same handle; a view
+/// that a function returns is used before another thread can change what it shows; and nothing is called from an
+/// interrupt. port/README.md says more.
 class Library final : public Context {
 public:
     /// `filters`: a pointer to each filter that files may need, e.g. `{&shuffle_filter, &deflate_filter}`.

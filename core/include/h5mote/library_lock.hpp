@@ -5,13 +5,14 @@
 
 namespace h5mote {
 
-/// Holds the lock of a Library as long as it lives. Every public function takes it for itself. A program takes it
-/// where several calls belong together, such as a call that failed and the reading of the error trail behind it.
+/// Holds the lock of a Library as long as this object lives. Every public function takes the lock for itself. A program
+/// takes it where several calls belong together, such as a call that failed and the reading of the error trail after
+/// it.
 ///
-/// The lock is Port::lock(); a thread that has it may take it again. Without H5MOTE_THREADS the object does nothing.
+/// The lock is Port::lock(); a thread that holds it may take it again. Without H5MOTE_THREADS this object does nothing.
 class LibraryLock {
 public:
-    /// A Library is a Context. nullptr: nothing is locked.
+    /// `context`: a Library, which is a Context. nullptr: nothing is locked.
     [[gnu::always_inline]] explicit LibraryLock(Context* context) noexcept {
         if constexpr (H5MOTE_THREADS != 0) {
             if (context != nullptr) {

@@ -1,4 +1,4 @@
-// How much memory a firmware reserves for h5mote, told when compiling.
+// How much memory a firmware has to reserve for h5mote, computed at compile time.
 #pragma once
 
 #include <h5mote/arena.hpp>
@@ -10,22 +10,23 @@
 
 namespace h5mote {
 
-/// What a program does at most at one time, with one open file.
+/// The most that a program does at one time, with one open file.
 struct Limits {
     FileAccess access;  ///< as passed to File::open_or_create
     std::uint32_t open_datasets = 1;
-    std::uint32_t max_rank = 1;  ///< of an open dataset
-    std::uint32_t filters = 0;   ///< of each open dataset, at most
-    /// Bytes of work memory for filters, of the largest filtered chunk of n bytes: shuffle and deflate 3168 + 2 n to
-    /// write (2176 + n to only read). 0 without filters. 512, or one element if larger, for conversion and fill values
-    /// in place.
+    std::uint32_t max_rank = 1;  ///< largest rank of an open dataset
+    std::uint32_t filters = 0;   ///< most filters of an open dataset
+    /// Bytes of work memory. For a largest filtered chunk of n bytes, shuffle and deflate take 3168 + 2 n to write, and
+    /// 2176 + n if chunks are only read. Without filters 0, or for conversion and fill values in place 512, or one
+    /// element if that is larger.
     std::size_t filter_work = 0;
     std::uint32_t chunk_buffers = 1;  ///< chunks that fit in access.chunk_cache at once
     /// Partial reads and writes (not append) need memory for their iterators while they run.
     bool partial_io = false;
 };
 
-/// Upper bounds for the objects of the library, checked when it is compiled (core/runtime/footprint.cpp).
+/// Upper bounds for the sizes of the library's objects, checked when the library is compiled
+/// (core/runtime/footprint.cpp).
 namespace footprint {
 inline constexpr bool kWide = sizeof(void*) > 4;
 inline constexpr bool kLarge = H5MOTE_LARGE_FILES != 0;
@@ -42,13 +43,13 @@ inline constexpr std::size_t kTransfer = (H5MOTE_ALL_FORMATS != 0 ? 1712 : 1176)
 inline constexpr std::size_t kBucket = sizeof(void*);
 }  // namespace footprint
 
-/// Bytes of an Arena with which everything within `limits` succeeds, short of fragmentation. Conversion between
-/// datatypes and soft links take more while they are used.
+/// Bytes of an Arena with which everything within `limits` succeeds, unless its memory is fragmented. Conversion
+/// between datatypes and soft links take more while they are used.
 constexpr std::size_t required_memory(const Limits& limits) noexcept {
     const std::size_t dataset =
         footprint::kDataset + limits.max_rank * 3 * 8 + limits.filters * footprint::kFilterEntry;
-    // Every cached block may be rounded up to the arena's granule; a block has at least 48 bytes. The budget is charged
-    // a 32-bit machine's bookkeeping.
+    // The cache charges its budget for the bookkeeping of a 32-bit machine, and the arena may round up every cached
+    // block, of which each has at least 48 bytes. `rounding` is what both take beyond the budget.
     const std::size_t rounding =
         (limits.access.metadata_cache / 48 + 1) * (kArenaGranule - 1 + (footprint::kWide ? 16 : 0));
     return arena_block_size(footprint::kFile) +

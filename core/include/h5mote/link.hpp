@@ -1,4 +1,4 @@
-// H5L - links: what stands in a group under a name.
+// H5L - links: the names in a group, and what they lead to.
 #pragma once
 
 #include <h5mote/address.hpp>
@@ -9,15 +9,15 @@
 
 namespace h5mote {
 
-/// The kinds of link (H5L_type_t). 65 to 255: user-defined, known to the program that made them.
+/// The kinds of link (H5L_type_t). 65 to 255 are user-defined links, whose meaning the program that made them knows.
 enum class LinkType : std::uint8_t { hard = 0, soft = 1, external = 64 };
 
 #if H5MOTE_ALL_FORMATS
 
 struct LinkMessage;
 
-/// One link of a group, in memory of its own: name and what it leads to. Movable; filled by Group::find_link() and
-/// LinkIterator, which may be given the same Link again. Must not outlive the Library.
+/// One link of a group, with its name and what it leads to in memory of its own. Movable. Group::find_link() and
+/// LinkIterator fill it in, and may be given the same Link again. Must not outlive the Library.
 class Link {
 public:
     Link() noexcept = default;
@@ -42,8 +42,8 @@ public:
     std::int64_t order() const noexcept { return order_; }
     /// Hard links: address of the object header.
     Address address() const noexcept { return address_; }
-    /// What stands in the link as it is: a soft link's path, an external link's encoded names, a user-defined link's
-    /// data. Empty for hard links.
+    /// The contents of the link as they stand in the file: the path of a soft link, the encoded names of an external
+    /// link, the data of a user-defined link. Empty for hard links.
     ConstBytes data() const noexcept;
     /// Soft links: the path. External links: the path of the object in the other file.
     std::string_view target() const noexcept;

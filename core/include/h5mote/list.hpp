@@ -5,7 +5,7 @@
 
 namespace h5mote {
 
-/// Base of an element that can stand in one List<T> at a time (one per Tag).
+/// Base class of an element, which can be in one List<T> at a time for each Tag.
 template <typename Tag = void>
 class ListNode {
 public:
@@ -21,7 +21,8 @@ private:
     ListNode* previous_ = nullptr;
 };
 
-/// Circular list of T, which derives from ListNode<Tag>. Owns nothing; elements are unlinked before they die.
+/// Circular list of T, which derives from ListNode<Tag>. It owns nothing; elements must be removed before they are
+/// destroyed.
 template <typename T, typename Tag = void>
 class List {
     using Node = ListNode<Tag>;
@@ -54,7 +55,7 @@ public:
 private:
     static T* element(Node* node) noexcept { return static_cast<T*>(node); }
     T* step(Node* node) noexcept { return node == &head_ ? nullptr : element(node); }
-// GCC takes links between two variables of one function for pointers that dangle.
+// GCC takes pointers from one local variable to another one for dangling pointers.
 #if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdangling-pointer"

@@ -1,4 +1,4 @@
-// H5T (H5Tcommit) - committed datatypes: datatypes that stand in a file under a name.
+// H5T (H5Tcommit) - committed datatypes: datatypes that are objects of a file, under a name.
 #pragma once
 
 #include <h5mote/object.hpp>
@@ -7,7 +7,7 @@ namespace h5mote {
 
 #if H5MOTE_ALL_FORMATS
 
-/// A handle of a committed datatype, with the type in memory of its own.
+/// A handle of a committed datatype. It holds the datatype in memory of its own.
 class NamedDatatype : public Object {
 public:
     NamedDatatype() noexcept = default;
@@ -15,10 +15,11 @@ public:
     NamedDatatype& operator=(NamedDatatype&& other) noexcept;
     ~NamedDatatype() { close(); }
 
-    /// not_found: the object is not a datatype. unsupported (datatype_version, datatype_class), corrupt_file.
+    /// Turns a handle of an object into a handle of the datatype that the object is. not_found: it is no datatype.
+    /// unsupported (datatype_version, datatype_class), corrupt_file.
     static Result<NamedDatatype> from(Object&& object) noexcept;
 
-    /// Lives as long as the handle.
+    /// The datatype; the view lives as long as the handle.
     DatatypeView type() const noexcept { return DatatypeView({bytes_, size_}); }
     void close() noexcept;
 

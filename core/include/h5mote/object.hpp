@@ -18,28 +18,28 @@ class SelectionSet;
 
 /// What an object is (H5O_type_t).
 enum class ObjectType : std::uint8_t { group, dataset, datatype };
-/// The order in which links and attributes are walked (H5_index_t): as they stand in the file, by name (bytes compared
-/// as numbers), or as they were created, where that is tracked.
+/// The order in which links and attributes are walked (H5_index_t): `native` as they stand in the file, `name` (bytes
+/// compared as numbers), or `creation` as they were created, where that is tracked.
 enum class IndexOrder : std::uint8_t { native, name, creation };
 enum class Direction : std::uint8_t { increasing, decreasing };
 
 #if H5MOTE_ALL_FORMATS
 
-/// An object header as it stands in the file (H5O_hdr_info_t). Sizes in bytes.
+/// An object header as it stands in the file (H5O_hdr_info_t). Sizes are in bytes.
 struct HeaderInfo {
     std::uint8_t version = 0;        ///< 1 or 2
-    std::uint8_t flags = 0;          ///< of version 2: specification IV.A.1.b
+    std::uint8_t flags = 0;          ///< flags of a version 2 header: specification IV.A.1.b
     std::uint32_t messages = 0;      ///< null messages and continuations included
-    std::uint32_t blocks = 0;        ///< "chunks" of the header
-    std::uint64_t total = 0;         ///< of all blocks
+    std::uint32_t blocks = 0;        ///< blocks that the header consists of; the specification calls them chunks
+    std::uint64_t total = 0;         ///< size of all blocks
     std::uint64_t metadata = 0;      ///< prefixes, checksums, heads of messages, continuation messages
     std::uint64_t message_data = 0;  ///< bodies of messages
     std::uint64_t free = 0;          ///< null messages and gaps
     std::uint64_t present = 0;       ///< bit n: there is a message of type n
-    std::uint64_t shared = 0;        ///< bit n: and it is shared
+    std::uint64_t shared = 0;        ///< bit n: the message of type n is shared
 };
 
-/// Bytes of the index and the heap that keep something outside the object header (H5_ih_info_t).
+/// Bytes of an index, and of a heap, that hold something outside the object header (H5_ih_info_t).
 struct StorageSize {
     std::uint64_t index = 0;
     std::uint64_t heap = 0;
@@ -56,7 +56,7 @@ struct ObjectInfo {
     std::uint32_t modification_time = 0;
     std::uint32_t change_time = 0;
     std::uint32_t birth_time = 0;
-    std::uint64_t attributes = 0;  ///< how many
+    std::uint64_t attributes = 0;  ///< number of attributes
     bool tracks_attribute_order = false;
     HeaderInfo header;
     StorageSize object_storage;     ///< links of a group, chunk index of a dataset
@@ -65,9 +65,9 @@ struct ObjectInfo {
 
 /// What a reference leads to, as far as the reference itself tells.
 struct ReferenceTarget {
-    bool null = false;                    ///< leads nowhere
-    bool other_file = false;              ///< of another file, named in the reference
-    Address address = kUndefinedAddress;  ///< of the object header
+    bool null = false;                    ///< the reference leads nowhere
+    bool other_file = false;              ///< the object is in another file, which the reference names
+    Address address = kUndefinedAddress;  ///< address of the object header
 };
 
 #endif
@@ -81,10 +81,11 @@ struct AttributeInfo {
 
 /// A handle of a group or dataset: move-only, small, keeps the file's memory (not the file) alive.
 ///
-/// Attributes: names are UTF-8, not empty, without zero bytes. What the functions change is in the metadata cache when
-/// they return ok, and durable after the file's next flush() that returns ok; after an error nothing has changed. All
-/// return invalid_handle (empty handle, closed file), corrupt_file, unsupported (dense storage, shared messages),
-/// io_error, out_of_memory, over_budget; those that write also read_only and no_space.
+/// Attributes: names are UTF-8, not empty, without zero bytes. A function that changes something and returns ok has
+/// made the change in the metadata cache; it is durable after the file's next flush() that returns ok. After an error
+/// all attributes are as they were. All functions can return invalid_handle (empty handle, closed file), corrupt_file,
+/// unsupported (dense storage, shared messages), io_error, out_of_memory and over_budget; those that write also
+/// read_only and no_space.
 class Object {
 public:
     Object() noexcept = default;
@@ -100,13 +101,15 @@ public:
     Address address() const noexcept { return address_; }
 
     /// Creates the attribute, or gives an existing one a new value. `data`: the elements of `space`, packed, in the
-    /// datatype `type`, which is stored as it is. An existing attribute may have other dimensions of the same rank, and
-    /// a fixed-length string another length and character set; the datatype must be equal otherwise, in whatever
-    /// encoding it is stored. A power cut before the next flush() leaves the old value or the new one.
-    /// invalid_argument: empty name, invalid space, data of another length, a type that is not one sound message.
-    /// type_mismatch: it exists with another type or rank (first number of the trail record: 1 type, 2 rank).
-    /// unsupported: variable-length data and references, also as parts of the type (datatype_class); an existing
-    /// attribute that needs another size in a version 1 header. over_budget: more than 64 KiB.
+    /// datatype `type`, which the file stores as it is. An existing attribute may get other dimensions of the same
+    /// rank, and if it is a fixed-length string another length and character set; apart from that the datatype must
+    /// equal the old one, in whatever encoding that is stored. A power cut before the next flush() leaves the old value
+    /// or the new one.
+    ///
+    /// invalid_argument: empty name, invalid space, data of another length, or a `type` that is not one sound datatype
+    /// message. type_mismatch: the attribute exists with another type or rank (first number of the trail record: 1
+    /// type, 2 rank). unsupported: variable-length data and references, also as parts of the type (datatype_class); or
+    /// the attribute exists in a version 1 header and needs another size there. over_budget: more than 64 KiB.
     Status write_attribute(std::string_view name, DatatypeView type, const Dataspace& space, ConstBytes data) noexcept;
     /// The same for one value of a C++ type.
     template <typename T>
@@ -114,35 +117,35 @@ public:
         return write_attribute_as(name, datatype_of<T>(), file_type_of<T>(), nullptr,
                                   as_bytes(Span<const T>(&value, 1)));
     }
-    /// A scalar fixed-length string, null-padded, exactly as long as the text (1 for an empty one); UTF-8 when it is
-    /// not ASCII.
+    /// Writes a scalar fixed-length string, null-padded and exactly as long as the text (1 for an empty one); UTF-8
+    /// when it is not ASCII.
     Status write_attribute(std::string_view name, std::string_view text) noexcept;
     Status write_attribute(std::string_view name, const char* text) noexcept {
         return write_attribute(name, std::string_view(text));
     }
 
-    /// All elements, packed, as `type` (converted from the file's). invalid_argument: `to` has another length.
-    /// type_mismatch: no conversion. not_found.
+    /// Reads all elements, packed, converted from the file's datatype to `type`. invalid_argument: `to` has another
+    /// length. type_mismatch: there is no such conversion. not_found.
     Status read_attribute(std::string_view name, DatatypeView type, Bytes to) const noexcept;
     template <typename T>
     Status read_attribute(std::string_view name, T& value) const noexcept {
         return read_attribute(name, datatype_of<T>(), {reinterpret_cast<std::byte*>(&value), sizeof(T)});
     }
-    /// The text of a string attribute without its padding into `to`, its length to `length`. invalid_argument: too
-    /// small. type_mismatch: no text. not_found.
+    /// Reads the text of a string attribute, without its padding, into `to`, and its length into `length`.
+    /// invalid_argument: `to` is too small. type_mismatch: the attribute is no text. not_found.
     Status read_attribute(std::string_view name, Span<char> to, std::size_t& length) const noexcept;
 
     /// not_found.
     Status attribute_info(std::string_view name, AttributeInfo& info) const noexcept;
-    /// Copies the attribute's encoded datatype to `buffer` (AttributeInfo::type_length bytes) and views it there.
-    /// over_budget: the buffer is too small. not_found.
+    /// Copies the attribute's encoded datatype to `buffer` (AttributeInfo::type_length bytes), and makes `type` a view
+    /// of it there. over_budget: the buffer is too small. not_found.
     Status attribute_type(std::string_view name, Bytes buffer, DatatypeView& type) const noexcept;
     bool has_attribute(std::string_view name) const noexcept;
     /// not_found.
     Status remove_attribute(std::string_view name) noexcept;
     Status attribute_count(std::uint32_t& count) const noexcept;
-    /// Name of the i-th attribute in the order of the header, without a terminating zero. not_found, invalid_argument
-    /// (buffer too small: `length` is what is needed).
+    /// Copies the name of the i-th attribute in the order of the header, without a terminating zero. not_found: there
+    /// is no i-th attribute. invalid_argument: the buffer is too small, and `length` is what is needed.
     Status attribute_name(std::uint32_t i, Span<char> to, std::size_t& length) const noexcept;
 
 #if H5MOTE_ALL_FORMATS
@@ -150,31 +153,32 @@ public:
     Result<Attribute> open_attribute(std::string_view name) const noexcept;
 
     Status type(ObjectType& type) const noexcept;
-    /// `with_storage`: adds up what stands outside the header as well, which walks over all of it.
+    /// `with_storage`: also adds up the storage outside of the header, which takes a walk over all of it.
     Status info(ObjectInfo& info, bool with_storage = true) const noexcept;
-    /// The object's comment into `to` (no terminating zero) and its length to `length`, 0 if it has none.
-    /// invalid_argument: too small; with an empty `to` only the length is told.
+    /// Copies the object's comment to `to` (no terminating zero) and its length to `length`, 0 if it has none.
+    /// invalid_argument: `to` is too small; with an empty `to` only `length` is set.
     Status comment(Span<char> to, std::size_t& length) const noexcept;
 
-    /// References in the values of this object's file, as they are stored there (the element's bytes). not_found: a
-    /// null reference or one whose target does not exist.
+    /// Follow a reference in a value of this object's file. `stored` is the element as it stands there. not_found: a
+    /// null reference, or one whose target does not exist.
     Status reference_target(ReferenceType type, ConstBytes stored, ReferenceTarget& target) const noexcept;
     Result<Object> open_reference(ReferenceType type, ConstBytes stored) const noexcept;
     /// ReferenceType::attribute only.
     Result<Attribute> open_attribute_reference(ConstBytes stored) const noexcept;
-    /// The names that a revised reference (object2, region2, attribute; `stored` tells which) holds: of the other file,
-    /// if it leads into one (H5Rget_file_name), and of the attribute (H5Rget_attr_name); 0 characters if it has none.
-    /// Into `to` without a terminating zero, the length to `length`. invalid_argument: too small, or no revised
-    /// reference; with an empty `to` only the length is told.
+    /// Copy the names that a revised reference holds (object2, region2 or attribute; `stored` tells which): the name of
+    /// the file, if it leads into another one (H5Rget_file_name), and the name of the attribute (H5Rget_attr_name). The
+    /// name goes to `to` without a terminating zero, its length to `length`; 0 if there is none. invalid_argument: `to`
+    /// is too small, or this is no revised reference; with an empty `to` only `length` is set.
     Status reference_file_name(ConstBytes stored, Span<char> to, std::size_t& length) const noexcept;
     Status reference_attribute_name(ConstBytes stored, Span<char> to, std::size_t& length) const noexcept;
-    /// ReferenceType::region1 and region2: the dataset and which of its elements.
+    /// Opens the dataset that a region reference (ReferenceType::region1 or region2) leads to, and tells which of its
+    /// elements are referenced.
     Status reference_region(ReferenceType type, ConstBytes stored, Object& target, SelectionSet& region) const noexcept;
 
-    /// Bytes of a variable-length value of this object's file. `heap_id`: the element from its fifth byte on (address
-    /// of the global heap collection and index). Address 0 or undefined: no data.
+    /// Number of bytes of a variable-length value of this object's file. `heap_id`: the element from its fifth byte on,
+    /// that is the address of a global heap collection and an index in it. Address 0 or undefined: no data.
     Status variable_size(ConstBytes heap_id, std::uint64_t& bytes) const noexcept;
-    /// Some of them as they stand in the file, from `offset` on.
+    /// Reads bytes of such a value as they stand in the file, from `offset` on.
     Status read_variable(ConstBytes heap_id, std::uint64_t offset, Bytes to) const noexcept;
 
     /// The root group of the object's file.
@@ -183,7 +187,7 @@ public:
     Object duplicate() const noexcept;
 #endif
 
-    /// Whether both are objects of one open file.
+    /// Whether both are objects of the same open file.
     bool same_file(const Object& other) const noexcept { return file_ == other.file_; }
 
     /// Releases the handle.

@@ -1,4 +1,4 @@
-// H5F_prefix_open_file - how the library reaches files beside the one it was given.
+// H5F_prefix_open_file - how the library reaches files other than the one that it was given.
 #pragma once
 
 #include <h5mote/driver.hpp>
@@ -9,7 +9,7 @@
 
 namespace h5mote {
 
-/// What names another file. Each has its own rules of where the file is looked for.
+/// What kind of name leads to another file. Each kind has its own rules for where the file is looked for.
 enum class OpenPurpose : std::uint8_t {
     external_link,   ///< the file that an external link leads into (H5L_TYPE_EXTERNAL)
     external_data,   ///< raw data of a dataset, bytes without HDF5 structure (H5D external file list)
@@ -17,20 +17,22 @@ enum class OpenPurpose : std::uint8_t {
     mount,           ///< a file to mount (H5Fmount)
 };
 
-/// Opens the files that a file names: implemented by whoever knows what a name means there (a directory, an archive, a
-/// table in flash). Its memory is its own; it outlives every file opened with it. A FileAccess without one leaves such
-/// names unfollowed: they are listed, what lies behind them is `unsupported`.
+/// Opens the files that a file names. A program implements it that knows what a name means: something in a directory,
+/// an archive, a table in flash. It manages its own memory, and must outlive every file opened with it. A file whose
+/// FileAccess has no opener does not follow such names: they are listed, but the object or data behind them is
+/// `unsupported`.
 class DriverOpener {
 public:
-    /// Opens the file `name`, spelt as it stands in the file that `parent` drives (no terminating zero; not "" nor "."
-    /// for the file itself, which its reader handles). Relative names are meant as seen from that file. `parent` is the
-    /// driver of the main file or one that open() gave out. Files are opened for reading.
+    /// Opens the file `name`, which is spelt as in the file that `parent` drives (no terminating zero; "" and ".",
+    /// which stand for that file itself, are never passed). Relative names are meant as seen from that file. `parent`
+    /// is the driver of the main file, or one that open() gave out. Files are opened for reading.
     ///
-    /// `driver` stays valid until close(); what is open already is given out again and counted, also the main file's
-    /// own driver. not_found: no such file, or, except for external_data, none that is HDF5. out_of_memory, io_error,
-    /// busy (too many are open at once; closing one helps). The name is data from a file: nothing in it is trusted.
+    /// `driver` stays valid until close(). A file that is open already, also the main file, is given out again and
+    /// counted. not_found: there is no such file or, except for external_data, it is not HDF5. out_of_memory, io_error,
+    /// busy (too many files are open at once; closing one helps). The name comes from a file and may be anything: do
+    /// not trust it.
     virtual Status open(const Driver& parent, std::string_view name, OpenPurpose purpose, Driver*& driver) noexcept = 0;
-    /// Ends one open(). A driver closes with its last.
+    /// Ends one open(). A driver closes with the last close().
     virtual void close(Driver& driver) noexcept = 0;
 
 protected:

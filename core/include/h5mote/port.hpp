@@ -1,24 +1,27 @@
-// What a platform lends to the library: time and log.
+// The platform - what a board or host offers to the library: clock, log and lock.
 #pragma once
 
 #include <cstdint>
 
 namespace h5mote {
 
-/// Everything has a default; a NullPort does for machines that have neither.
+/// The functions of a platform that the library calls. All of them have a default, which suits machines without clock,
+/// log and threads: NullPort.
 class Port {
 public:
     /// Seconds since 1970-01-01 UTC for the times of objects that are created with track_times, 0 when there is no
     /// clock.
     virtual std::uint32_t time() noexcept { return 0; }
-    /// A destructor that failed to close can only say so. `message` lives as long as the call.
+    /// Called for what no status can tell: a destructor could not close a file; a file that was opened is marked as
+    /// open for writing, or is shorter than it says. `message` lives as long as the call.
     virtual void log(const char* /*message*/) noexcept {}
 
-    /// The lock of the Library that has this port: with H5MOTE_THREADS every public call of the library, its objects
-    /// and handles takes it on entry and gives it back when it returns. The thread that holds the lock takes it again
-    /// within (a recursive mutex): public calls call each other, and callbacks may call back where their header says
-    /// so. What the program gives the library to call (drivers, allocator, filters, visitors) is called under the lock.
-    /// By default nothing is done: one thread at a time uses the Library then. port/README.md shows a port for an RTOS.
+    /// The lock of the Library that has this port. With H5MOTE_THREADS every public call of the library, its objects
+    /// and handles takes it on entry and gives it back when it returns. It must be recursive: public calls call each
+    /// other, and callbacks may call the library where their header says so, so that the thread which holds the lock
+    /// takes it again. What the program gives the library to call (drivers, allocator, filters, visitors) is called
+    /// under the lock. By default nothing is done, and only one thread at a time may use the Library. port/README.md
+    /// shows a port for an RTOS.
     virtual void lock() noexcept {}
     virtual void unlock() noexcept {}
 

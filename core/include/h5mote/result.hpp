@@ -7,8 +7,8 @@
 
 namespace h5mote {
 
-/// What an opening call returns. When it failed, the value is an empty handle: calls through it return invalid_handle,
-/// so that forgetting to look at the status is an error that is seen, not undefined behaviour.
+/// The result of a call that opens something. After a failure the value is an empty handle, through which every call
+/// returns invalid_handle: so a program that forgets to look at the status gets an error, not undefined behaviour.
 template <typename T>
 class [[nodiscard]] Result {
 public:

@@ -1,4 +1,4 @@
-// A pointer and a count, as C++20's std::span; and the two spans of bytes that everything passes about.
+// A pointer and a count, like C++20's std::span; and spans of bytes, which most functions take.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ public:
     constexpr T* begin() const noexcept { return data_; }
     constexpr T* end() const noexcept { return data_ + size_; }
     constexpr T& operator[](std::size_t i) const noexcept { return data_[i]; }
-    /// The part from `offset` on. The caller makes sure that offset + count <= size().
+    /// The part of `count` elements from `offset` on. The caller makes sure that offset + count <= size().
     constexpr Span subspan(std::size_t offset, std::size_t count) const noexcept { return {data_ + offset, count}; }
     constexpr Span subspan(std::size_t offset) const noexcept { return {data_ + offset, size_ - offset}; }
     constexpr Span first(std::size_t count) const noexcept { return {data_, count}; }
@@ -36,7 +36,7 @@ private:
 using Bytes = Span<std::byte>;
 using ConstBytes = Span<const std::byte>;
 
-/// Bytes of any trivially copyable objects.
+/// The bytes of trivially copyable objects.
 template <typename T>
 ConstBytes as_bytes(Span<T> objects) noexcept {
     static_assert(std::is_trivially_copyable_v<T>);

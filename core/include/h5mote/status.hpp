@@ -1,4 +1,4 @@
-// H5E - what a call came to, and the trail of where it went wrong.
+// H5E - the result of a call, and the error trail that tells where it went wrong.
 #pragma once
 
 #include <h5mote/config.hpp>
@@ -9,7 +9,7 @@
 
 namespace h5mote {
 
-/// What a call came to. A code says what the caller can do about it; the error trail says where it arose.
+/// The result of a call. The status tells what the caller can do about it, the error trail where the error arose.
 enum class [[nodiscard]] Status : std::uint8_t{
     ok = 0,
     out_of_memory,     ///< the allocator is exhausted, also after caches were emptied; release something, try again
@@ -32,7 +32,7 @@ enum class [[nodiscard]] Status : std::uint8_t{
 /// Name of a status, for messages on a host ("out_of_memory"). Static storage.
 const char* to_string(Status status) noexcept;
 
-/// What a file needs and this build lacks: second number of an `unsupported` trail record.
+/// What a file needs and this build lacks. It is the second number of an `unsupported` trail record.
 enum class Feature : std::uint8_t {
     none = 0,
     superblock_version,
@@ -93,22 +93,23 @@ enum class Module : std::uint8_t {
 /// Name of a module, for messages on a host ("object"). Static storage.
 const char* to_string(Module module) noexcept;
 
-/// What the lower 16 bits of a record's first number count, told by the upper ones: in records of the modules group and
-/// dataset with not_found, invalid_argument or type_mismatch.
+/// What the lower 16 bits of a record's first number count; the upper bits hold the Subject. Records of the modules
+/// group and dataset with not_found, invalid_argument or type_mismatch have it.
 enum class Subject : std::uint32_t {
     none = 0,
-    path_part = 0x10000,    ///< that part of a path is missing, the first is 1; second number: links followed before
-    object_type = 0x20000,  ///< the object is of that ObjectType, not what was asked for
-    member = 0x30000,       ///< that member of the program's compound type, from 0, is not in the file's
-    dimension = 0x40000,    ///< that dimension, from 0, has another maximum; second number: the one in the file
-    rank = 0x50000,         ///< the number of dimensions is that one
+    path_part =
+        0x10000,  ///< the part of a path that is missing, the first is 1; second number: links followed before it
+    object_type = 0x20000,  ///< the ObjectType of the object, which is not the one asked for
+    member = 0x30000,       ///< the member of the program's compound type, from 0, that the file's type lacks
+    dimension = 0x40000,    ///< the dimension, from 0, that has another maximum; second number: the maximum in the file
+    rank = 0x50000,         ///< the number of dimensions in the file, which is another one than asked for
 };
 constexpr std::uint32_t subject(Subject what, std::uint32_t number) noexcept {
     return static_cast<std::uint32_t>(what) | (number & 0xffffU);
 }
 
-/// A place in the library's sources in one number: the line in bits 5 to 14, a hash of the file's name in bits 19
-/// to 31. The bits between are for the status and the module of an error record.
+/// A place in the library's sources as one number: the line in bits 5 to 14, a hash of the file's name in bits 19 to
+/// 31. The bits between and below are for the status and the module of an error record.
 struct SourcePlace {
     std::uint32_t number = 0;
 };
@@ -124,8 +125,8 @@ constexpr SourcePlace source_place(const char* path, unsigned line) noexcept {
             component[2] = at + 1;
         }
     }
-    // FNV-1a. Another seed would do as well: with this one no two sources have the same 13 bits (source_names.cpp
-    // asserts it).
+    // FNV-1a. The seed is free to choose: it must only give every source file another hash of 13 bits, which
+    // source_names.cpp asserts.
     constexpr std::uint32_t kSeed = 2166136261U;
     std::uint32_t hash = kSeed;
     for (const char* at = component[0]; *at != '\0'; ++at) {
@@ -137,7 +138,7 @@ constexpr SourcePlace source_place(const char* path, unsigned line) noexcept {
 /// One record of the trail: where an error was first seen. No strings, no allocation.
 struct ErrorRecord {
     /// Status, line, module and source file in one number, for devices that print no text: `h5mote explain NUMBER` and
-    /// source_name() say which they are.
+    /// source_name() decode it.
     std::uint32_t number = 0;
     Module module = Module::none;
     Status status = Status::ok;
@@ -156,8 +157,8 @@ constexpr ErrorRecord error_record(std::uint32_t number) noexcept {
             0};
 }
 
-/// The source file of a record, as "core/dataset/raw_data.cpp"; nullptr when it is none of this version of the library.
-/// Static storage. A program that does not call it contains no names.
+/// The source file of a record, as "core/dataset/raw_data.cpp"; nullptr when this version of the library has no such
+/// file. Static storage. Only a program that calls this function contains the names.
 const char* source_name(const ErrorRecord& record) noexcept;
 
 /// Fixed ring of the newest H5MOTE_ERROR_TRAIL records; older ones are overwritten. Nothing clears it but
@@ -174,8 +175,8 @@ public:
     /// Keeps a record and returns its status, so that `return trail.fail(...)` reads as one statement.
     [[gnu::always_inline]] Status fail(Module module, SourcePlace place, Status status, std::uint32_t detail = 0,
                                        std::uint64_t value = 0) noexcept {
-        // Hundreds of call sites: what is known when compiling travels in one word, and no argument on the stack
-        // unless the value needs 64 bits.
+        // There are hundreds of call sites. So everything known at compile time goes into one word, and no argument
+        // onto the stack, unless the value needs 64 bits.
         const std::uint32_t where =
             static_cast<std::uint32_t>(status) | static_cast<std::uint32_t>(module) << 15 | place.number;
         if (__builtin_constant_p(value <= 0xffffffffU) && value <= 0xffffffffU) {
@@ -215,7 +216,7 @@ private:
 
 }  // namespace h5mote
 
-/// The place in the sources where this stands, worked out when compiling.
+/// The place in the sources where the macro is used, computed at compile time.
 #define H5MOTE_HERE         \
     (::h5mote::SourcePlace{ \
         ::std::integral_constant<::std::uint32_t, ::h5mote::source_place(__FILE__, __LINE__).number>::value})

@@ -1,7 +1,7 @@
-// H5T - datatypes that are known only while a program runs, made in memory of the caller.
+// H5T - datatypes that are known only at run time, built in memory of the caller.
 //
-// Types known when compiling come from encoded_type.hpp and compound.hpp and need neither memory nor code. The bytes
-// are the same.
+// Datatypes known at compile time come from encoded_type.hpp and compound.hpp, and need neither memory nor code. The
+// bytes of both are the same.
 #pragma once
 
 #include <h5mote/datatype.hpp>
@@ -32,23 +32,23 @@ struct IsSigned<T, true> : std::is_signed<std::underlying_type_t<T>> {};
 ///     H5MOTE_TRY(row.member("x", 8, datatype_of<float>()));
 ///     group.create_dataset("log", row.type(), Dataspace::unlimited(), create);
 ///
-/// Every function that begins a type replaces what was built before. Types that are passed as parts are copied, so that
-/// their own buffers can be used again; they are as DatatypeView says. Parts that are nested in each other are built
-/// from the innermost on, each in a buffer of its own or in the constants of encoded_type.hpp.
+/// Every function that begins a type replaces what was built before. A type that is passed as a part of another one is
+/// copied, so that its own buffer can be used again; it must be as DatatypeView requires. Nested types are built from
+/// the innermost on, each in a buffer of its own or as a constant of encoded_type.hpp.
 ///
 /// After an error type() is what it was before. over_budget: the buffer is too small. invalid_argument, overflow,
-/// already_exists, type_mismatch: as each function says. unsupported (type_depth): nested deeper than
-/// H5MOTE_MAX_TYPE_DEPTH.
+/// already_exists, type_mismatch: as each function says. unsupported: nested deeper than H5MOTE_MAX_TYPE_DEPTH, as
+/// type_depth() counts.
 class TypeBuilder {
 public:
-    /// The buffer is borrowed for as long as the type is used. A number takes 12 to 20 bytes of it, a compound 8 and
-    /// for each member its type, its name with a NUL and 1 to 4 bytes.
+    /// The buffer is borrowed for as long as the type is used. A number takes 12 to 20 bytes of it. A compound takes 8
+    /// bytes, and for each member the bytes of its type, its name with a NUL, and 1 to 4 bytes.
     explicit TypeBuilder(Bytes buffer) noexcept : buffer_(buffer) {}
     TypeBuilder(const TypeBuilder&) = delete;
     TypeBuilder& operator=(const TypeBuilder&) = delete;
 
-    /// What was built: empty before anything was, and of a compound or enumeration before its first member. Borrows the
-    /// buffer; another call of the builder changes it.
+    /// The type that was built. It is empty before anything was built, and for a compound or enumeration before its
+    /// first member. Borrows the buffer; the next call of the builder changes it.
     DatatypeView type() const noexcept;
 
     /// An integer of 1 to 64 bytes, all of its bits significant; else invalid_argument.
@@ -63,22 +63,23 @@ public:
     /// `size` bytes whose meaning the tag describes. invalid_argument: 0, 4 GiB and more, a tag of more than 248
     /// characters or with a NUL.
     Status opaque(std::size_t size, std::string_view tag = {}) noexcept;
-    /// An array of elements of `base`; dimensions slowest first. invalid_argument: not 1 to 32 of them, one is 0.
-    /// overflow: 4 GiB and more.
+    /// An array of elements of `base`, slowest dimension first. invalid_argument: not 1 to 32 dimensions, or one of
+    /// them is 0. overflow: 4 GiB and more.
     Status array(DatatypeView base, Span<const std::uint32_t> dimensions) noexcept;
 
     /// Begins a compound of `size` bytes. invalid_argument: 0.
     Status compound(std::uint32_t size) noexcept;
-    /// Adds a member at `offset` bytes from the start of the value, in any order of offsets. invalid_argument: no
-    /// compound was begun, an empty name or one with a NUL, it overlaps another member or lies outside of the compound.
-    /// already_exists: the name. overflow: more than 65,535 members.
+    /// Adds a member at `offset` bytes from the start of the value; members may be added in any order of offsets.
+    /// invalid_argument: no compound was begun, the name is empty or has a NUL, or the member overlaps another one or
+    /// lies outside of the compound. already_exists: the name. overflow: more than 65,535 members.
     Status member(std::string_view name, std::uint32_t offset, DatatypeView type) noexcept;
 
-    /// Begins an enumeration over an integer type of at most 8 bytes whose significant bits begin with the first; else
+    /// Begins an enumeration over an integer type of at most 8 bytes whose significant bits begin at bit 0; else
     /// type_mismatch.
     Status enumeration(DatatypeView base) noexcept;
-    /// Adds a name for a value. invalid_argument: no enumeration was begun, an empty name or one with a NUL.
-    /// already_exists: the name or the value. overflow: the base type has no such value, more than 65,535 names.
+    /// Adds a name for a value. invalid_argument: no enumeration was begun, or the name is empty or has a NUL.
+    /// already_exists: the name or the value. overflow: the base type has no such value, or there are more than 65,535
+    /// names.
     template <typename Value>
     Status enumerator(std::string_view name, Value value) noexcept {
         static_assert(std::is_integral_v<Value> || std::is_enum_v<Value>, "h5mote: enumerators have integer values");
@@ -99,7 +100,7 @@ private:
 
     Bytes buffer_;
     std::size_t length_ = 0;             // bytes written
-    TypeClass begun_ = TypeClass::none;  // compound or enumeration, which take parts
+    TypeClass begun_ = TypeClass::none;  // the class whose parts can be added: compound or enumeration
 };
 
 }  // namespace h5mote

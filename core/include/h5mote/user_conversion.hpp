@@ -8,20 +8,20 @@
 
 namespace h5mote {
 
-/// One conversion of a program, passed to Context::set_conversions(). It is consulted wherever values of the two types
-/// meet: as a whole, as members of compounds, elements of arrays and sequences.
+/// One conversion that a program adds, passed to Context::set_conversions(). The library considers it wherever values
+/// of the two types meet: as a whole, as members of compounds, elements of arrays and sequences.
 class UserConversion {
 public:
     enum class Kind : unsigned char {
-        hard,  ///< for one pair of types, before anything that the library has; equal types excepted, they are copied
-        soft,  ///< for all types of two classes, after what processors convert among their own numbers, before the
-               ///< rest; of several the last one that applies
+        hard,  ///< for one pair of types; goes before the library's own conversions, but equal types are still copied
+        soft,  ///< for all types of two classes; goes after the conversions among a processor's own numbers, before the
+               ///< others; of several that apply the last one counts
     };
 
-    /// The types are borrowed; of a soft conversion only their classes count.
+    /// The types are borrowed. Only the classes of the types of a soft conversion count.
     UserConversion(Kind kind, DatatypeView from, DatatypeView to) noexcept : kind_(kind), from_(from), to_(to) {}
 
-    /// Whether values of `from` become values of `to` in this way.
+    /// Whether this conversion is one of `kind` that turns values of `from` into values of `to`.
     bool matches(Kind kind, DatatypeView from, DatatypeView to) const noexcept {
         if (kind != kind_) {
             return false;
@@ -31,13 +31,13 @@ public:
                                         applies(from, to);
     }
 
-    /// Converts `count` values that lie `source_stride` and `target_stride` bytes apart at any alignment. Of a
-    /// variable-length type the values are what stands in the file. An error ends the operation that converts.
+    /// Converts `count` values. They lie `source_stride` and `target_stride` bytes apart, at any alignment. Values of a
+    /// variable-length type are what stands in the file. An error ends the operation that converts.
     virtual Status convert(DatatypeView from, DatatypeView to, std::size_t count, const std::byte* source,
                            std::size_t source_stride, std::byte* target, std::size_t target_stride) const noexcept = 0;
 
 protected:
-    /// Whether a soft conversion is for these two types of its classes.
+    /// Whether a soft conversion applies to these two types, which are of its classes.
     virtual bool applies(DatatypeView from, DatatypeView to) const noexcept {
         (void)from;
         (void)to;

@@ -31,7 +31,7 @@ void AspeedSpi::send(h5mote::ConstBytes from) noexcept {
 }
 
 void AspeedSpi::receive(h5mote::Bytes to) noexcept {
-    // Four bytes an access; lowest first, wherever they go.
+    // Each access reads four bytes, the first of which is the word's lowest; `to` need not be aligned.
     std::size_t at = 0;
     for (; to.size() - at >= 4; at += 4) {
         std::uint32_t word = load(window_);

@@ -1,5 +1,5 @@
-// Aspeed's firmware memory controller (FMC) in user mode: what is read from or written to the chip's window of the
-// address space goes over the bus as it is.
+// Aspeed's firmware memory controller (FMC) in user mode: every access to the chip's window of the address space sends
+// or receives these bytes on the bus as they are.
 #pragma once
 
 #include "../spi.hpp"

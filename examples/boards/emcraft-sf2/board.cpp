@@ -17,7 +17,7 @@ h5mote::Status start_flash(h5mote::FlashDevice*& flash) noexcept {
     static MssSpi spi(0x40001000);
     static SpiNor chip(spi, kChip);
     constexpr std::uintptr_t kResets = 0x40038048;
-    clear_bits(kResets, 1U << 9);  // of the controller
+    clear_bits(kResets, 1U << 9);  // lets the controller out of reset
     spi.start();
     flash = &chip;
     return chip.start();

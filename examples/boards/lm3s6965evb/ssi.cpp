@@ -12,7 +12,7 @@ constexpr std::uint32_t kSsi0 = 1U << 4;
 constexpr std::uint32_t kPortA = 1U << 0;
 constexpr std::uint32_t kPortD = 1U << 3;
 
-// GPIO. Which pins an access to the data register means stands in its address.
+// GPIO. The address of an access to the data register tells which pins it reads or writes.
 constexpr std::uintptr_t kA = 0x40004000;
 constexpr std::uintptr_t kD = 0x40007000;
 constexpr std::uintptr_t kDirection = 0x400;
@@ -43,14 +43,14 @@ std::byte exchange(std::byte out) noexcept {
 void Ssi::start() noexcept {
     set_bits(kClockPeripherals, kSsi0);
     set_bits(kClockPorts, kPortA | kPortD);
-    (void)load(kClockPorts);  // a part can be used some clocks after it got its own
+    (void)load(kClockPorts);  // a part can be used only some clocks after it got its own clock
     set_bits(kD + kDirection, kSelectPin);
     set_bits(kD + kDigital, kSelectPin);
     drive_select(true);
     set_bits(kA + kAlternate, kBusPins);
     set_bits(kA + kDigital, kBusPins);
     store(kControl1, 0);
-    store(kPrescale, 32);   // 12.5 MHz down to 390 kHz: what a card must be started with, and may stay at
+    store(kPrescale, 32);   // 12.5 MHz / 32 = 390 kHz: slow enough to start a card, which may stay at it
     store(kControl0, 0x7);  // 8 bits, mode 0
     store(kControl1, 1U << 1);
     while ((load(kStatus) & kReceived) != 0) {

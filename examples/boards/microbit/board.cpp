@@ -1,5 +1,5 @@
-// BBC micro:bit: nRF51822, Cortex-M0, 256 KiB of flash, 16 KiB of RAM. Recordings get the flash behind the program's
-// share, which does not move when the program grows.
+// BBC micro:bit: nRF51822, Cortex-M0, 256 KiB of flash, 16 KiB of RAM. The program has a fixed share of the flash, so
+// that recordings, which get the rest, stay in place when the program grows.
 #include "nrf51_flash.hpp"
 
 #include "../board.hpp"

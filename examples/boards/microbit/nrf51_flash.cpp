@@ -20,7 +20,7 @@ void wait() noexcept {
     }
 }
 
-// What the controller allows; it goes back to reading only at once when the work is done, so that a stray pointer
+// Lets the controller write or erase while the object exists; afterwards it is read-only again, so that a stray pointer
 // harms nothing.
 class Allow {
 public:
@@ -33,7 +33,7 @@ public:
     ~Allow() {
         store(kConfig, kReadOnly);
         wait();
-        __asm__ volatile("" ::: "memory");  // plain reads of the flash before are not good any more
+        __asm__ volatile("" ::: "memory");  // the compiler must not reuse plain reads of the flash from before
     }
 };
 

@@ -7,14 +7,14 @@
 
 namespace h5mote {
 
-/// Filter 1 of the registry. Client data: one value, the level 0 to 9 of zlib, checked by set_local(). Our own encoder
-/// has one effort and ignores it; the zlib back end (H5MOTE_DEFLATE_ZLIB) obeys it.
+/// Filter 1 of the registry. Client data: one value, the level 0 to 9 of zlib, checked by set_local(). The library's
+/// own encoder always makes the same effort and ignores the level; the zlib back end (H5MOTE_DEFLATE_ZLIB) obeys it.
 ///
-/// encode() needs at most kEncodeScratch bytes, whatever the chunk; no_space when the stream does not fit. An optional
-/// filter must save at least one byte to be kept.
-/// decode() takes every zlib stream without a preset dictionary and needs at most kDecodeScratch bytes: the chunk
-/// itself is the window. A wrong checksum, a preset dictionary, a stream that ends early: corrupt_file. Bytes after the
-/// end of the stream are ignored. Specification: "Data Storage - Filter Pipeline Message", filter identification 1.
+/// encode() needs at most kEncodeScratch bytes, whatever the size of the chunk. no_space: the stream does not fit. If
+/// the filter is optional, its result is kept only if it saves at least one byte. decode() takes every zlib stream
+/// without a preset dictionary and needs at most kDecodeScratch bytes, because the output itself serves as the window.
+/// corrupt_file: a wrong checksum, a preset dictionary, or a stream that ends early. Bytes after the end of the stream
+/// are ignored. Specification: "Data Storage - Filter Pipeline Message", filter identification 1.
 class DeflateFilter final : public Filter {
 public:
     static constexpr std::size_t kEncodeScratch = 3168;

@@ -7,10 +7,10 @@
 
 namespace h5mote {
 
-/// Filter 3 of the registry. No client data. The stored chunk is 4 bytes longer: the checksum, little-endian. decode()
-/// takes the checksum with the bytes of both halves swapped as well, which the HDF5 library wrote before 1.6.3 on
-/// little-endian machines; any other is corrupt_file.
-/// Specification: "Data Storage - Filter Pipeline Message", filter identification 3.
+/// Filter 3 of the registry. No client data. The stored chunk is 4 bytes longer than the chunk: the checksum,
+/// little-endian. decode() also accepts the checksum with the bytes of both its halves swapped, as the HDF5 library
+/// wrote it before 1.6.3 on little-endian machines; any other checksum is corrupt_file. Specification: "Data Storage -
+/// Filter Pipeline Message", filter identification 3.
 class Fletcher32Filter final : public Filter {
 public:
     constexpr Fletcher32Filter() = default;

@@ -7,9 +7,9 @@
 
 namespace h5mote {
 
-/// Filter 32000 of the registry; reading only, encode() is unsupported. Client data: version of the filter, version of
-/// the coding, bytes of a chunk; decode() needs none of them, and no scratch. A repetition of what is not there, or a
-/// code that ends early: corrupt_file.
+/// Filter 32000 of the registry, for reading only: encode() is unsupported. Client data: version of the filter, version
+/// of the coding, bytes of a chunk; decode() needs none of them, and no scratch. corrupt_file: a repetition that begins
+/// before the output does, or a stream that ends early.
 class LzfFilter final : public DecodingFilter {
 public:
     constexpr LzfFilter() = default;

@@ -7,13 +7,13 @@
 
 namespace h5mote {
 
-/// Filter 5 of the registry; reading only, encode() is unsupported. Client data: how many values there are, whether
-/// nothing is packed, elements a chunk, then the datatype: numbers (either byte order, any size, precision and offset),
-/// arrays, compounds, and types that are copied. Bits outside the precision come back as zeros.
+/// Filter 5 of the registry, for reading only: encode() is unsupported. Client data: how many values there are, whether
+/// nothing is packed, the elements of a chunk, then the datatype: numbers (either byte order, any size, precision and
+/// offset), arrays, compounds, and types that are copied whole. Bits outside the precision are decoded as zeros.
 ///
-/// decode() needs no scratch. Types nested deeper than H5MOTE_MAX_TYPE_DEPTH, or that do not fit their own sizes, and
-/// packed bits that end early: corrupt_file.
-/// Specification: "Data Storage - Filter Pipeline Message", filter identification 5.
+/// decode() needs no scratch. corrupt_file: types nested deeper than H5MOTE_MAX_TYPE_DEPTH, types that do not fit their
+/// own sizes, or packed bits that end early. Specification: "Data Storage - Filter Pipeline Message", filter
+/// identification 5.
 class NbitFilter final : public DecodingFilter {
 public:
     constexpr NbitFilter() = default;

@@ -1,5 +1,5 @@
-// H5Zscaleoffset - the scale-offset filter: numbers less their minimum, scaled if they are floating-point, in as few
-// bits as that takes.
+// H5Zscaleoffset - the scale-offset filter: stores the differences of numbers from their minimum in as few bits as they
+// need; floating-point numbers are scaled to integers first.
 #pragma once
 
 #include <h5mote/filter.hpp>
@@ -8,13 +8,14 @@
 
 namespace h5mote {
 
-/// Filter 6 of the registry; reading only, encode() is unsupported. Client data: 20 values, see scaleoffset.cpp.
+/// Filter 6 of the registry, for reading only: encode() is unsupported. Client data: 20 values, see scaleoffset.cpp.
 ///
-/// decode() needs no scratch. It takes integers of 1, 2, 4 and 8 bytes, signed or not, and IEEE floating-point of 4 and
-/// 8 with a decimal scale, in either byte order. Chunks that were not packed because they need full precision are
-/// taken to come from a little-endian machine, for the HDF5 library stores them in its own order. The scaling that it
-/// never had (E-scale): unsupported. Values that do not fit each other, or packed bits that end early: corrupt_file.
-/// Specification: "Data Storage - Filter Pipeline Message", filter identification 6.
+/// decode() needs no scratch. It takes integers of 1, 2, 4 and 8 bytes, signed or not, and IEEE floating-point numbers
+/// of 4 and 8 bytes with a decimal scale, in either byte order. A chunk that was not packed because it needs full
+/// precision is taken to come from a little-endian machine, as the HDF5 library stores it in the order of the machine
+/// that writes. unsupported: the E-scale method, which the HDF5 library never had. corrupt_file: client data that do
+/// not fit each other, or packed bits that end early. Specification: "Data Storage - Filter Pipeline Message", filter
+/// identification 6.
 class ScaleoffsetFilter final : public DecodingFilter {
 public:
     constexpr ScaleoffsetFilter() = default;

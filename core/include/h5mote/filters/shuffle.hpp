@@ -8,8 +8,8 @@
 namespace h5mote {
 
 /// Filter 2 of the registry. Client data: one value, the element size in bytes, which set_local() fills in. Bytes at
-/// the end that do not fill an element are copied. Makes no chunk smaller by itself, but helps a compressor after it.
-/// Specification: "Data Storage - Filter Pipeline Message", filter identification 2.
+/// the end that do not fill an element are copied. The filter makes no chunk smaller by itself, but helps a compressor
+/// behind it. Specification: "Data Storage - Filter Pipeline Message", filter identification 2.
 class ShuffleFilter final : public Filter {
 public:
     constexpr ShuffleFilter() = default;

@@ -8,11 +8,11 @@
 
 namespace h5mote {
 
-/// Filter 4 of the registry; reading only, encode() is unsupported. Client data: four values, the coding options,
-/// pixels a block (even, 2 to 32), bits a pixel, pixels a scanline.
+/// Filter 4 of the registry, for reading only: encode() is unsupported. Client data: four values, namely the coding
+/// options, pixels in a block (even, 2 to 32), bits of a pixel, pixels in a scanline.
 ///
-/// decode() needs no scratch: samples are written as they are decoded. It takes 1 to 31 bits a pixel, and 32 and 64,
-/// which szip codes as planes of bytes. A stream that ends early or does not fit its options: corrupt_file.
+/// decode() needs no scratch, as samples are written while they are decoded. It takes 1 to 31 bits a pixel, and 32 and
+/// 64, which szip codes as planes of bytes. corrupt_file: a stream that ends early or does not fit its options.
 /// Specification: "Data Storage - Filter Pipeline Message", filter identification 4.
 class SzipFilter final : public DecodingFilter {
 public:

@@ -5,8 +5,8 @@
 
 namespace h5mote {
 
-/// A port whose clock and log are plain functions; either may be nullptr. No lock: a Library is used from one
-/// context, or the firmware derives a Port that takes its RTOS's mutex.
+/// A port whose clock and log are plain functions; either may be nullptr. It has no lock: either one task at a time
+/// uses the Library, or the firmware derives a Port that takes the mutex of its RTOS.
 class BarePort final : public Port {
 public:
     using Clock = std::uint32_t (*)();  ///< seconds since 1970-01-01 UTC, 0 while not set

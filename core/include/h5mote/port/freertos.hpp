@@ -7,8 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 
-// The kernel's own headers, of the project that uses this one (configUSE_RECURSIVE_MUTEXES and
-// configSUPPORT_STATIC_ALLOCATION are 1).
+// The kernel's own headers come from the project that uses this one. Its configuration sets configUSE_RECURSIVE_MUTEXES
+// and configSUPPORT_STATIC_ALLOCATION to 1.
 #include <FreeRTOS.h>
 #include <queue.h>
 #include <semphr.h>
@@ -16,9 +16,9 @@
 
 namespace h5mote {
 
-/// The port of a Library that several tasks use: build the library with H5MOTE_THREADS=1. The lock is a recursive mutex
-/// with priority inheritance, in memory of the object. Not to be used, and no function of the library to be called,
-/// before the mutex could be made (valid()), or from an interrupt.
+/// The port of a Library that several tasks use; build the library with H5MOTE_THREADS=1. The lock is a recursive mutex
+/// with priority inheritance, in memory of this object. Neither the port nor any function of the library may be used
+/// from an interrupt, or unless valid().
 class FreeRtosPort final : public Port {
 public:
     using Log = void (*)(const char*);  ///< prints one message, without a line end of its own
@@ -29,8 +29,8 @@ public:
 
     bool valid() const noexcept { return mutex_ != nullptr; }
 
-    /// Seconds since 1970-01-01 UTC as of now, from a clock that was set: time() counts the kernel's ticks from here.
-    /// To be called again before 2^32 ticks have passed (49 days at 1000 ticks a second), and by one task at a time.
+    /// Sets the time: `seconds` since 1970-01-01 UTC as of now. From here on time() counts the kernel's ticks. To be
+    /// called again before 2^32 ticks have passed (49 days at 1000 ticks a second), and by one task at a time.
     void set_time(std::uint32_t seconds) noexcept {
         lock();
         seconds_ = seconds;
@@ -38,7 +38,7 @@ public:
         set_ = true;
         unlock();
     }
-    /// 0 while nobody has set the time.
+    /// Seconds since 1970-01-01 UTC; 0 until set_time() is called.
     std::uint32_t time() noexcept override {
         const TickType_t passed = xTaskGetTickCount() - since_;
         return set_ ? seconds_ + static_cast<std::uint32_t>(passed / configTICK_RATE_HZ) : 0;
@@ -48,7 +48,7 @@ public:
             log_(message);
         }
     }
-    /// Waits as long as it takes: a call of the library ends.
+    /// Waits without a limit, since every call of the library comes to an end.
     void lock() noexcept override { (void)xSemaphoreTakeRecursive(mutex_, portMAX_DELAY); }
     void unlock() noexcept override { (void)xSemaphoreGiveRecursive(mutex_); }
 
@@ -61,8 +61,9 @@ private:
     bool set_ = false;
 };
 
-/// How samples come out of an interrupt: it puts them into a queue of the kernel's, and the task that writes takes them
-/// out and appends them. `kCount` is what comes while that task waits for the storage, at the worst.
+/// Brings samples out of an interrupt: the interrupt puts them into a queue of the kernel, and the task that writes
+/// takes them out and appends them. `kCount` must be at least the number of samples that come while that task waits for
+/// the storage.
 template <typename T, std::size_t kCount>
 class FreeRtosSamples {
 public:
@@ -71,8 +72,8 @@ public:
     FreeRtosSamples(const FreeRtosSamples&) = delete;
     FreeRtosSamples& operator=(const FreeRtosSamples&) = delete;
 
-    /// From an interrupt of a priority that may call the kernel. A sample for which there is no room is counted and
-    /// lost.
+    /// To be called from an interrupt whose priority permits calls of the kernel. A sample for which there is no room
+    /// is counted and lost.
     void put_from_interrupt(const T& sample) noexcept {
         BaseType_t woken = pdFALSE;
         if (xQueueSendFromISR(queue_, &sample, &woken) != pdTRUE) {
@@ -80,7 +81,7 @@ public:
         }
         portYIELD_FROM_ISR(woken);
     }
-    /// Waits at most `ticks` for a sample; false: none came.
+    /// Waits at most `ticks` for a sample. False: none came.
     bool take(T& sample, TickType_t ticks) noexcept { return xQueueReceive(queue_, &sample, ticks) == pdTRUE; }
     /// Samples that were lost since the start. Written by the interrupt only.
     std::uint32_t lost() const noexcept { return lost_; }

@@ -5,16 +5,16 @@
 
 namespace h5mote {
 
-/// Memory from malloc(), counted, optionally up to a limit. Usage counts the bytes asked for: malloc's own headers are
-/// unknown.
+/// Memory from malloc(), counted and optionally limited. The count is of the bytes asked for, as the size of malloc's
+/// own headers is unknown.
 class MallocAllocator final : public Allocator {
 public:
     static constexpr std::size_t kNoLimit = static_cast<std::size_t>(-1);
 
-    /// An allocation that would take the bytes held above `limit` fails.
+    /// An allocation that would make the bytes in use exceed `limit` fails.
     explicit MallocAllocator(std::size_t limit = kNoLimit) noexcept : limit_(limit) {}
 
-    /// Blocks that have not been released.
+    /// Number of blocks that have not been released.
     std::size_t blocks() const noexcept { return blocks_; }
 
 private:

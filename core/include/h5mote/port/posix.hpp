@@ -9,9 +9,9 @@
 
 namespace h5mote {
 
-/// Seconds from time(), messages to standard error. On hosts the lock is a recursive mutex, so that the threads of a
-/// program can share a Library. It also works over newlib's system calls on a board, where the lock does nothing: one
-/// task at a time uses a Library there, unless a port of one's own takes the mutex of the RTOS.
+/// Takes seconds from time() and writes messages to standard error. On hosts the lock is a recursive mutex, so that the
+/// threads of a program can share a Library. On a board the class works over newlib's system calls, and the lock does
+/// nothing: one task at a time uses a Library there, unless a port of the firmware's own takes the mutex of the RTOS.
 class PosixPort final : public Port {
 public:
     std::uint32_t time() noexcept override;

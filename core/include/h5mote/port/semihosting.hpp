@@ -1,4 +1,4 @@
-// Text and exit code to the debugger or emulator (ARM semihosting), without heap or newlib.
+// ARM semihosting - text and exit code for the debugger or emulator, without heap or newlib.
 #pragma once
 
 #include <cstdint>

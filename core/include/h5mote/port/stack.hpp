@@ -1,18 +1,18 @@
-// How deep the stack has been: start-up code fills it with a pattern, and what has lost the pattern was used.
+// The depth of the stack: start-up code fills the stack with a pattern, and bytes without the pattern have been used.
 #pragma once
 
 #include <cstddef>
 
 namespace h5mote {
 
-/// Bytes of stack used at the deepest since it was painted, counted from the top (`__stack_top`). Equal to
-/// stack_size() when the stack was used up: it may then have grown into what lies below.
+/// Most bytes of stack that were in use at once since it was painted, counted from the top (`__stack_top`). Equal to
+/// stack_size() when all of the stack was used: it may then have grown into the memory below it.
 std::size_t painted_stack_used() noexcept;
 
-/// The same, counted from `from`, a value of stack_pointer(): what the calls made from there have used.
+/// The same, counted from `from`, a value of stack_pointer(): what calls made from there have used.
 std::size_t painted_stack_used(const void* from) noexcept;
 
-/// Paints what lies below the caller's frame again, so that a part of the program can be measured by itself.
+/// Paints the stack below the caller's frame again, so that a part of the program can be measured by itself.
 void paint_stack() noexcept;
 
 /// The stack pointer of the caller.

@@ -9,13 +9,13 @@
 
 namespace h5mote {
 
-/// Hands out the members of a family.
+/// Opens the members of a family for a FamilyDriver.
 class FamilyMembers {
 public:
-    /// Member number `index`, from 0 on. `driver` is valid until the next call, so that any number of members can be
-    /// served with one of them open. not_found behind the last one; io_error, busy.
+    /// Member number `index`, from 0 on. `driver` is valid until the next call, so that an implementation can do with
+    /// one open member at a time. not_found: the family has no such member. io_error, busy.
     virtual Status member(std::uint32_t index, Driver*& driver) noexcept = 0;
-    /// The system's own code for the last failure of member(), 0: it has none.
+    /// The system's own code for the last failure of member(); 0 if it has none.
     virtual std::int32_t last_error() const noexcept { return 0; }
 
 protected:
@@ -25,10 +25,10 @@ protected:
     ~FamilyMembers() = default;
 };
 
-/// Members that are open already.
+/// Members that the program has opened already.
 class FamilySpan final : public FamilyMembers {
 public:
-    /// Borrows all of it.
+    /// The members, and the list of them, are borrowed.
     explicit FamilySpan(Span<Driver* const> members) noexcept : members_(members) {}
     Status member(std::uint32_t index, Driver*& driver) noexcept override {
         if (index >= members_.size()) {
@@ -42,14 +42,14 @@ private:
     Span<Driver* const> members_;
 };
 
-/// A family. Byte `a` of the file is byte a % size of member a / size, where the size is what the superblock says, or
-/// else the length of the first member. For reading only, so far.
+/// A family of files, for reading only. Byte `a` of the HDF5 file is byte a % size of member a / size. The size is what
+/// the superblock says; until that is read, it is the length of the first member.
 class FamilyDriver final : public Driver {
 public:
     /// The members are borrowed.
     explicit FamilyDriver(FamilyMembers& members) noexcept : members_(members) {}
 
-    /// Counts the members. not_found: there is no first one. io_error, busy. Again: as a new family.
+    /// Counts the members. not_found: there is no first one. io_error, busy. Calling it again starts anew.
     Status open() noexcept;
     std::uint32_t members() const noexcept { return count_; }
     std::uint64_t member_size() const noexcept { return member_size_; }
@@ -62,14 +62,14 @@ public:
     Status end_of_file(std::uint64_t& size) noexcept override;
     Status truncate(std::uint64_t size) noexcept override;
     Status use_superblock_info(std::string_view name, ConstBytes info, std::uint64_t& end) noexcept override;
-    /// That of the member that failed last; it may be closed since.
+    /// The code of the member that failed last, which may be closed by now.
     std::int32_t last_error() const noexcept override { return error_; }
     StorageId storage_id() const noexcept override { return id_; }
 
 private:
     Status take(std::uint32_t index, Driver*& driver) noexcept;
     Status note(Driver& member, Status status) noexcept;
-    /// The first member's lock is that of the family.
+    /// The lock of the first member is the lock of the family.
     Status do_lock(bool exclusive) noexcept override;
     Status do_unlock() noexcept override;
 

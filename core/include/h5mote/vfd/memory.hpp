@@ -14,8 +14,8 @@ namespace h5mote {
 enum class MemoryAccess : std::uint8_t { read_write, read_only };
 
 /// What both kinds of memory files share; not for other classes to derive from. Memory does not outlive a power cut, so
-/// that any promise about one holds; the capabilities are those of a file (atomic unit 512, unordered), so that a file
-/// made in memory is laid out as one made by PosixDriver.
+/// that any promise about power cuts holds. The capabilities are those of a file (atomic unit 512, unordered), so that
+/// a file made in memory is laid out as one made by PosixDriver.
 class MemoryFile : public Driver {
 public:
     /// The bytes of the file. Valid until the next call that changes it.
@@ -34,7 +34,7 @@ public:
 protected:
     ~MemoryFile() = default;
 
-    /// Makes room for `size` > capacity_ bytes; no_space when that is refused.
+    /// Makes room for `size` bytes, which is more than capacity_. no_space when that is refused.
     virtual Status grow(std::size_t size) noexcept = 0;
     Status extend(std::uint64_t end) noexcept;
 
@@ -53,7 +53,7 @@ private:
 /// A file in a buffer of fixed size.
 class MemoryDriver final : public MemoryFile {
 public:
-    /// The buffer is borrowed. Its first `size` bytes are the file that it holds already, none by default.
+    /// The buffer is borrowed. Its first `size` bytes, by default none, are the file to begin with.
     explicit MemoryDriver(Bytes buffer, std::size_t size = 0, MemoryAccess access = MemoryAccess::read_write) noexcept
         : MemoryFile(buffer.data(), size < buffer.size() ? size : buffer.size(), buffer.size(), access) {}
     /// A file that is only read, in place; the bytes may lie in read-only memory.
@@ -63,13 +63,14 @@ public:
     }
 
 private:
-    // Not inline, so that a program that has run-time type information, which this library is built without, finds the
-    // class's table of functions here and need not make one that refers to the base class's type information.
+    // Not inline, so that the compiler emits the class's table of virtual functions in the library. A program that has
+    // run-time type information, without which this library is built, would otherwise make a table of its own that
+    // needs the type information of the base class.
     Status grow(std::size_t size) noexcept override;
 };
 
-/// A file that takes its memory from an allocator, half as much again whenever it is full, and gives it back when it is
-/// destroyed.
+/// A file that takes its memory from an allocator, grows by half whenever it is full, and gives the memory back when it
+/// is destroyed.
 class GrowingMemoryDriver final : public MemoryFile {
 public:
     /// The allocator is borrowed. The file never becomes longer than `limit` bytes.
@@ -77,8 +78,8 @@ public:
         : MemoryFile(nullptr, 0, 0, MemoryAccess::read_write), allocator_(allocator), limit_(limit) {}
     ~GrowingMemoryDriver();
 
-    /// Replaces the file by a copy of `image`, which from then on is only read if `access` says so. no_space: the file
-    /// is as it was.
+    /// Replaces the file by a copy of `image`, which can only be read from then on if `access` says so. no_space: the
+    /// file stays as it was.
     Status assign(ConstBytes image, MemoryAccess access = MemoryAccess::read_write) noexcept;
 
 private:

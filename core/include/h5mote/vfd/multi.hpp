@@ -1,4 +1,4 @@
-// H5FD_multi, H5FD_split - one HDF5 file whose parts, by what their bytes are for, lie in files of their own.
+// H5FD_multi, H5FD_split - one HDF5 file in several files, each of which holds bytes of certain usages.
 #pragma once
 
 #include <h5mote/driver.hpp>
@@ -13,31 +13,32 @@ namespace h5mote {
 /// Most parts of a file: one for each Usage.
 inline constexpr unsigned kMostParts = 6;
 
-/// Where each usage lies. A part is called by the number of the first usage it serves.
+/// Which part each usage lies in. The number of a part is that of the first Usage that it serves.
 struct MultiLayout {
     struct Part {
         std::uint64_t start = 0;  ///< address of its first byte
-        std::string_view name;    ///< its file, "%s" standing for the name of the whole
+        std::string_view name;    ///< name of its file; "%s" stands for the name of the whole
     };
-    std::uint8_t map[kMostParts] = {};  ///< part of each usage, in the order of Usage
+    std::uint8_t map[kMostParts] = {};  ///< number of the part of each usage, in the order of Usage
     Part parts[kMostParts];
 };
 
-/// What libhdf5's tools assume of a file that was made by the split driver: "NAME-m.h5", "NAME-r.h5".
+/// The layout that libhdf5's tools assume for a file made by the split driver: "NAME-r.h5" holds raw data and global
+/// heaps, "NAME-m.h5" everything else.
 MultiLayout split_layout() noexcept;
-/// What they assume of one that was made by the multi driver: "NAME-s.h5" (superblock), "-b" (B-trees), "-r" (raw
+/// The layout that they assume for a file made by the multi driver: "NAME-s.h5" (superblock), "-b" (B-trees), "-r" (raw
 /// data), "-g", "-l" (global and local heaps), "-o" (object headers).
 MultiLayout multi_layout() noexcept;
 
-/// Hands out the parts.
+/// Opens the parts of a file for a MultiDriver.
 class MultiParts {
 public:
-    /// Makes the file of that name (as in MultiLayout::Part) the part `index`, in place of what was that part before.
-    /// `driver` is valid until the next call with the same index, or close(). The name may be data from a file.
-    /// not_found, io_error, busy, invalid_argument (a name without sense).
+    /// Opens the file of that name (see MultiLayout::Part) as part `index`, in place of the file that was this part
+    /// before. `driver` is valid until the next call with the same index, or close(). The name may come from a file and
+    /// be anything. not_found, io_error, busy, invalid_argument (the name makes no sense).
     virtual Status open(unsigned index, std::string_view name, Driver*& driver) noexcept = 0;
     virtual void close(unsigned index) noexcept = 0;
-    /// The system's own code for the last failure of open(), 0: it has none.
+    /// The system's own code for the last failure of open(); 0 if it has none.
     virtual std::int32_t last_error() const noexcept { return 0; }
 
 protected:
@@ -47,16 +48,16 @@ protected:
     ~MultiParts() = default;
 };
 
-/// A file in parts. Each part has a range of addresses of its own, far from the others; the superblock tells which.
-/// For reading only, so far.
+/// A file in parts, for reading only. Each part has a range of addresses of its own, far from the others; the
+/// superblock tells which.
 class MultiDriver final : public Driver {
 public:
     /// The parts are borrowed.
     explicit MultiDriver(MultiParts& parts) noexcept : parts_(parts) {}
     ~MultiDriver();
 
-    /// Opens every part of that layout, or none. not_found: one of them is missing; invalid_argument: a usage is mapped
-    /// to no part.
+    /// Opens every part of that layout, or none. not_found: a part is missing. invalid_argument: a usage is mapped to
+    /// no part.
     Status open(const MultiLayout& layout) noexcept;
     void close() noexcept;
 
@@ -67,15 +68,15 @@ public:
     /// End of the part with the highest addresses.
     Status end_of_file(std::uint64_t& size) noexcept override;
     Status truncate(std::uint64_t size) noexcept override;
-    /// Changes to the layout that the superblock tells. not_found: a part is missing.
+    /// Opens the parts anew, by the layout that the superblock tells. not_found: a part is missing.
     Status use_superblock_info(std::string_view name, ConstBytes info, std::uint64_t& end) noexcept override;
-    /// That of the part that failed last; it may be closed since.
+    /// The code of the part that failed last, which may be closed by now.
     std::int32_t last_error() const noexcept override { return error_; }
     StorageId storage_id() const noexcept override;
 
 private:
     Status note(Driver& part, Status status) noexcept;
-    /// All parts; those that the superblock names as well, when they are opened.
+    /// Locks all parts. Those that the superblock names are locked as they are opened.
     Status do_lock(bool exclusive) noexcept override;
     Status do_unlock() noexcept override;
     void unlock_parts(unsigned count) noexcept;

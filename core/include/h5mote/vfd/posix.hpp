@@ -7,18 +7,18 @@
 
 namespace h5mote {
 
-/// A file reached through POSIX calls. No stdio, no heap, no buffer: every write() is one call of the system.
+/// A file reached through POSIX calls. No stdio, no heap, no buffer: every write() becomes a call of the system.
 ///
-/// On hosts files may exceed 2 GiB, sync() is fdatasync(), lock() is flock(), which excludes libhdf5 as well, a file
+/// On hosts files may exceed 2 GiB; sync() is fdatasync(); lock() is flock(), which excludes libhdf5 as well; a file
 /// that open() creates is durable in its directory when open() returns.
 ///
-/// On a board (a compiler target without operating system: newlib, picolibc) the same class uses lseek(), read() and
-/// write() only, so that semihosting or any file system behind these calls will do:
+/// On a board (a compiler target without operating system: newlib, picolibc) the same class needs only lseek(), read()
+/// and write(), so that semihosting or any file system behind these calls will do:
 ///  - fsync() and ftruncate() are called when the program links them. Without fsync(), sync() relies on write() having
 ///    handed the bytes over, as semihosting does: they outlive a reset of the board.
-///  - Without ftruncate(), growing writes zeros and shrinking is refused as `unsupported`; nothing is changed then. A
-///    gap behind the end is always filled with zeros that are written, since seeking past the end is not portable.
-///  - Files of up to 2 GiB; lock() knows this object only; storage_id() knows the object only.
+///  - Without ftruncate(), growing writes zeros, and shrinking is `unsupported` and changes nothing. A gap behind the
+///    end is always filled by writing zeros, since seeking past the end is not portable.
+///  - Files of up to 2 GiB. lock() excludes users of this object only, and storage_id() tells this object only.
 /// The bytes of the file are the same on both.
 class PosixDriver final : public Driver {
 public:
@@ -34,30 +34,30 @@ public:
     /// Closes the file.
     ~PosixDriver();
 
-    /// Opens a file; one that was open before is closed. not_found, already_exists, read_only (no permission to write),
-    /// no_space, io_error, invalid_argument (a directory). busy: the file was to be emptied, but somebody has it
-    /// locked.
+    /// Opens a file; a file that this driver had open is closed. not_found, already_exists, read_only (no permission to
+    /// write), no_space, io_error, invalid_argument (a directory). busy: the file was to be emptied, but another
+    /// program or driver has it locked.
     Status open(const char* path, Mode mode) noexcept;
     /// Closes the file and gives up its lock; ok when none was open. io_error: what was not yet synced may be lost.
     Status close() noexcept;
     bool is_open() const noexcept { return fd_ >= 0; }
 
-    /// Each of the following is invalid_handle when no file is open.
+    /// Each of the following functions that return a status returns invalid_handle when no file is open.
     Capabilities capabilities() const noexcept override;
     Status read(Usage usage, std::uint64_t address, Bytes to) noexcept override;
     Status write(Usage usage, std::uint64_t address, ConstBytes from) noexcept override;
-    /// After it failed once it fails until the file is opened again: a system that could not write forgets the bytes,
-    /// and the next fsync() says that all is well.
+    /// Once it has failed, it fails until the file is opened again: a system that could not write the bytes forgets
+    /// them, and its next fsync() reports success.
     Status sync() noexcept override;
     Status end_of_file(std::uint64_t& size) noexcept override;
     Status truncate(std::uint64_t size) noexcept override;
-    /// errno of the last call of the system that failed, also of one in open().
+    /// errno of the last system call that failed, also of one in open().
     std::int32_t last_error() const noexcept override { return error_; }
     StorageId storage_id() const noexcept override;
 
 private:
-    /// Advisory, for the whole file, as the HDF5 library's: busy when another PosixDriver, of this program or another
-    /// one, has it, or libhdf5. Granted where the file system knows no locks.
+    /// An advisory lock on the whole file, the same as the HDF5 library's. busy: another PosixDriver of any program, or
+    /// libhdf5, has it. Granted where the file system knows no locks.
     Status do_lock(bool exclusive) noexcept override;
     Status do_unlock() noexcept override;
     Status refuse_write() const noexcept;
@@ -71,7 +71,7 @@ private:
     int error_ = 0;
     bool writable_ = false;
     bool unsynced_for_good_ = false;
-    std::uint64_t size_ = 0;  // end of file as last seen, for taking back what a failed write added
+    std::uint64_t size_ = 0;  // end of file as last seen: a write that fails cuts the file to it
 };
 
 }  // namespace h5mote

@@ -13,21 +13,21 @@
 
 namespace h5mote {
 
-/// Bytes of the longest path that is made here, its terminating zero included.
+/// Bytes of the longest path that these classes build, its terminating zero included.
 #if defined(__unix__) || defined(__APPLE__)
 inline constexpr std::size_t kLongestPath = 4096;
 #else
 inline constexpr std::size_t kLongestPath = 128;
 #endif
 
-/// Members of a family by a pattern as "flight%05d.h5". A few of them are open at a time.
+/// The members of a family, named by a pattern such as "flight%05d.h5". A few of them are open at a time.
 class PosixFamily final : public FamilyMembers {
 public:
     /// Most members that are open at once.
     static constexpr unsigned kOpen = 4;
 
     /// Borrows the pattern: a path with one "%d", "%5d" or "%05d", and "%%" for a percent sign. invalid_argument: it
-    /// has none, or something else. Opens nothing yet.
+    /// has no such number, or something else behind a percent sign. Opens nothing yet.
     Status set_pattern(const char* pattern) noexcept;
     Status member(std::uint32_t index, Driver*& driver) noexcept override;
     std::int32_t last_error() const noexcept override { return error_; }
@@ -42,12 +42,12 @@ private:
     char path_[kLongestPath];
 };
 
-/// Parts of a file of the multi or split driver, beside the path that stands for the whole.
+/// The parts of a file of the multi or split driver. They lie beside the path that stands for the whole.
 class PosixParts final : public MultiParts {
 public:
     /// Borrows the path. Opens nothing yet.
     void set_path(const char* path) noexcept { base_ = path; }
-    /// A name without "%s" is a path by itself; with several, invalid_argument.
+    /// A name without "%s" is a path by itself. invalid_argument: the name has several.
     Status open(unsigned index, std::string_view name, Driver*& driver) noexcept override;
     void close(unsigned index) noexcept override;
     std::int32_t last_error() const noexcept override { return error_; }
@@ -59,11 +59,11 @@ private:
     char path_[kLongestPath];
 };
 
-/// An HDF5 file to read, however it is laid out.
+/// An HDF5 file for reading, in whatever files it is stored.
 class PosixFile {
 public:
     enum class Kind : std::uint8_t {
-        any,     ///< the first of those below that is HDF5, as h5dump tries them
+        any,     ///< the first of the kinds below that is HDF5, as h5dump tries them
         single,  ///< one file
         family,  ///< `path` is a pattern
         split,   ///< `path` stands for PATH-m.h5 and PATH-r.h5
@@ -71,15 +71,16 @@ public:
     };
 
     PosixFile() noexcept = default;
-    /// Borrows the path. not_found: no such file (also: a part of it is missing); not_hdf5: of `any`, none has the
-    /// signature; invalid_argument, io_error. Again: closes what was open.
+    /// Opens the file; one that was open before is closed. Borrows the path. not_found: there is no such file, or a
+    /// part of it is missing. not_hdf5: `kind` is `any`, and no kind has the HDF5 signature. invalid_argument,
+    /// io_error.
     Status open(const char* path, Kind kind = Kind::any) noexcept;
     void close() noexcept;
 
-    /// What was opened; Kind::any when nothing is.
+    /// The kind that was opened; Kind::any when no file is open.
     Kind kind() const noexcept { return kind_; }
     const char* path() const noexcept { return path_; }
-    /// To be given to File::open(). Valid until close().
+    /// The driver of the file, for File::open(). Valid until close().
     Driver& driver() noexcept;
 
 private:

@@ -11,30 +11,34 @@
 
 namespace h5mote {
 
-/// Where to look besides; empty: nowhere. Borrowed texts.
+/// Further directories to look in; an empty text stands for none. The texts are borrowed.
 struct PosixPrefixes {
     std::string_view external_link;   ///< H5Pset_elink_prefix
     std::string_view external_data;   ///< H5Pset_efile_prefix; may begin with "${ORIGIN}"
     std::string_view virtual_source;  ///< H5Pset_virtual_prefix; may begin with "${ORIGIN}"
 };
 
-/// Opens files as libhdf5 does. "${ORIGIN}" is the directory of the file that holds the name.
+/// Opens files where libhdf5 does. "${ORIGIN}" is the directory of the file that holds the name.
 ///
-/// External links, mounts and virtual sources: an absolute name as it is, and, when there is no such HDF5 file, only
-/// its last part from here on; in the directories that HDF5_EXT_PREFIX (virtual sources: HDF5_VDS_PREFIX) lists with
-/// colons; under the prefix above; in the directory of the file that holds the name; from the working directory; in the
-/// directory of what that file's path, when it is a symbolic link, leads to. The first that has the signature of HDF5
-/// is taken.
+/// External links, mounts and virtual sources: an absolute name is first tried as it is; when there is no such HDF5
+/// file, only its last part is used from here on. Then the name is looked for
+///  - in the directories that HDF5_EXT_PREFIX lists with colons between them (HDF5_VDS_PREFIX for virtual sources)
+///  - under the prefix above; for virtual sources, under all of HDF5_VDS_PREFIX instead if that is set
+///  - in the directory of the file that holds the name
+///  - from the working directory
+///  - if the path of that file is a symbolic link, in the directory of the file that the link leads to.
+/// The first file that has the signature of HDF5 is taken.
 ///
-/// External raw data: an absolute name as it is; else under HDF5_EXTFILE_PREFIX or, if that is not set, the prefix
-/// above; without either from the working directory.
+/// External raw data: an absolute name is used as it is. Another one is looked for under HDF5_EXTFILE_PREFIX, or under
+/// the prefix above if that is not set; without either, from the working directory.
 ///
 /// Boards have no environment, no working directory and no links: these steps are left out or do nothing.
 ///
-/// A file takes about 100 bytes and its path from the allocator; while one is looked for, twice the longest path.
+/// An open file takes about 100 bytes and its path from the allocator. While a file is looked for, up to twice the
+/// longest path is taken as well.
 class PosixOpener final : public DriverOpener {
 public:
-    /// All is borrowed: the allocator, the driver of the main file and the path it was opened with.
+    /// Everything is borrowed: the allocator, the driver of the main file and the path that it was opened with.
     PosixOpener(Allocator& allocator, Driver& main, const char* main_path, const PosixPrefixes& prefixes = {}) noexcept
         : allocator_(allocator), main_(main), main_path_(main_path), prefixes_(prefixes) {}
     /// Closes everything.
@@ -42,7 +46,7 @@ public:
 
     Status open(const Driver& parent, std::string_view name, OpenPurpose purpose, Driver*& driver) noexcept override;
     void close(Driver& driver) noexcept override;
-    /// Path of a driver that is open, empty for others.
+    /// The path of a driver that is open; empty for any other driver.
     std::string_view path_of(const Driver& driver) const noexcept;
 
 private:
