@@ -1,10 +1,11 @@
-// The same work on h5mote and libhdf5 in one process (Google Benchmark); their ratio is the figure.
+// Does the same work with h5mote and libhdf5 in one process (Google Benchmark); the ratio of the times is the figure.
 //
 //   bench [--benchmark_...]      prints times, writes ratio.*.host to $H5MOTE_REPORT_DIR/figures.d/bench.tsv
 //   bench --append1 SUBJECT      appends 1000 rows one by one within append_rows(), for callgrind
 //
 // Repetitions of all benchmarks are interleaved at random and medians compared, so that a busy machine slows both.
-// Before anything is timed, every file that a benchmark writes is read by the other library and compared.
+// Before anything is timed, every file that a benchmark writes is read by the other library and compared; the files
+// with many datasets by libhdf5 only.
 #include "read_workloads.hpp"
 #include "workloads.hpp"
 
@@ -33,7 +34,7 @@ constexpr std::size_t kAppendRows = 16384;
 constexpr std::size_t kReadRows = 65536;
 
 std::vector<std::unique_ptr<Subject>> subjects;
-std::vector<std::unique_ptr<bench::Reading>> readings;  // in the same order
+std::vector<std::unique_ptr<bench::Reading>> readings;  // in the order of `subjects`
 const char* const kReadFile = "bench_read.h5";
 std::vector<Sample> rows;
 
@@ -62,7 +63,7 @@ double seconds_of(const std::function<void()>& work) {
     return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-// From the first row to the closed file; creating it is not counted.
+// The seconds from the first row until the file is closed; creating the file is not counted.
 double append(Subject& subject, const std::string& path, Storage storage, std::size_t count, std::size_t at_once) {
     subject.begin_append(path, storage);
     return seconds_of([&] {
@@ -71,7 +72,7 @@ double append(Subject& subject, const std::string& path, Storage storage, std::s
     });
 }
 
-// The transfer alone; the file was opened for it, so that no chunk is in memory yet.
+// The seconds of the transfer alone. The file is opened just before, so that no chunk is in memory yet.
 double read(Subject& subject, const std::string& path, Storage storage, std::size_t stride) {
     std::vector<Sample> to(kReadRows / stride);
     subject.begin_read(path, storage);
@@ -81,7 +82,8 @@ double read(Subject& subject, const std::string& path, Storage storage, std::siz
     return seconds;
 }
 
-/// One kind of work: done once by the library of that number, the seconds of what counts.
+/// One kind of work. `run` does it once with the library of this number (0: h5mote, 1: libhdf5), and returns the
+/// seconds of the part that counts.
 struct Work {
     std::string name;
     std::string budget;
@@ -148,7 +150,7 @@ void add_readings(std::vector<Work>& works) {
     add_reading(works, "strings", "1.0", [](bench::Reading& reading) { (void)reading.read_strings("strings"); });
 }
 
-// Both libraries find the same, and it is what was written.
+// Checks that both libraries read the same values, and that these are the ones that were written.
 void verify_readings() {
     bench::make_read_file(kReadFile);
     std::vector<std::uint64_t> found[2];
@@ -205,7 +207,7 @@ std::vector<Work> make_works() {
     return works;
 }
 
-// Makes the files that are only read, and has everything that is written read by the other library.
+// Makes the files that benchmarks only read, and lets the other library read and compare every file that is written.
 void prepare_and_verify() {
     for (std::size_t i = 0; i < subjects.size(); ++i) {
         Subject& writer = *subjects[i];
@@ -219,13 +221,12 @@ void prepare_and_verify() {
         writer.create_with_attributes(path_of(writer, "attribute"));
         expect(reader.read_attribute(path_of(writer, "attribute")) == 250, "attribute");
         writer.create_datasets(path_of(writer, "datasets"), kDatasets);
-        // By libhdf5 for both: it puts the links of so large a group into dense storage, which h5mote does not read
-        // yet.
+        // libhdf5 checks the files of both libraries.
         expect(bench::check_datasets(path_of(writer, "datasets"), kDatasets), "datasets");
     }
 }
 
-/// Keeps the median of every benchmark beside what the console shows.
+/// Prints to the console as usual, and keeps the median of every benchmark.
 class Collector final : public benchmark::ConsoleReporter {
 public:
     void ReportRuns(const std::vector<Run>& reports) override {
@@ -328,6 +329,6 @@ int main(int argc, char** argv) {
         std::cerr << "bench: " << error.what() << "\n";
     }
     readings.clear();
-    subjects.clear();  // before libhdf5 ends itself
+    subjects.clear();  // before libhdf5 cleans up at exit, since subjects close identifiers of libhdf5
     return code;
 }

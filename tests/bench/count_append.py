@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""count_append BENCH: instructions of this machine for one appended row, on h5mote and on libhdf5.
+"""count_append BENCH: counts the instructions of this machine for one appended row, with h5mote and with libhdf5.
 
 Runs `BENCH --append1 SUBJECT` under callgrind, which counts within append_rows(), exactly and the same on every run.
 Writes insns.append1.host and libhdf5.insns.append1 to $H5MOTE_REPORT_DIR/figures.d/count_append.tsv.

@@ -1,15 +1,18 @@
-// Bytes programmed into flash for every byte that is logged, with everything that this takes: map, commits, block
-// headers, and what is moved to free blocks. Erases, wear, and what a mount reads.
+// Measures the bytes that are programmed into flash for every byte that is logged, with everything that this takes:
+// map, commits, block headers, and data that is moved to free blocks. Also erases, wear, and the bytes that a mount
+// reads.
 //
 //   flash_written   writes $H5MOTE_REPORT_DIR/figures.d/flash_written.tsv
 //
-// Records of 64 bytes, chunks of 64 rows, durable after every 1, 16, 64 records, on a simulated NOR flash of 1 MiB
-// (blocks of 4 KiB, pages of 256 bytes) that refuses what a real one would not do.
+// Records of 64 bytes, chunks of 64 rows, a flush after every 1, 16 or 64 records, on a simulated NOR flash of 1 MiB
+// (blocks of 4 KiB, pages of 256 bytes) that refuses operations whose result a real chip leaves undefined.
 //
 //   first    from a formatted device until half of what it holds is full
-//   steady   for 100 times the device: a file that is made anew whenever half of what the device holds is full
-//   rolling  for 100 times the device: a file with records that never change and segments of which the oldest is
-//            deleted when another one is begun. The library writes more then: rows are put where others were
+//   steady   until 100 times the size of the device is programmed: a file that is created anew whenever half of what
+//            the device holds is full
+//   rolling  until 100 times the size of the device is programmed: a file with records that never change, and segments
+//            of which the oldest is unlinked before another one begins. The library writes more then, since new rows
+//            take the space of old ones
 #include "flash_simulator.hpp"
 #include "measured_log.hpp"
 
@@ -25,8 +28,8 @@ using namespace measured;
 
 constexpr std::uint32_t kRows = 6144;
 constexpr std::uint32_t kSegment = 1024;  // rows of a segment
-constexpr std::uint32_t kSegments = 3;    // that are kept
-constexpr std::uint32_t kLife = 5;        // segments until the file is made anew
+constexpr std::uint32_t kSegments = 3;    // segments that are kept
+constexpr std::uint32_t kLife = 5;        // segments until the file is created anew
 
 struct Device {
     static h5mote_test::FlashSimulatorOptions options(std::uint32_t unit) {
@@ -99,7 +102,8 @@ void measure_first(std::uint32_t flush_rows, std::uint32_t unit, const char* bud
     expect_no_violation(device);
 }
 
-// What a hundred times the device cost; `next` logs something and returns how many rows.
+// Measures from 4 times the device's size on until 100 times its size is programmed again. `next` logs something and
+// returns how many rows it was.
 template <typename Next>
 void measure_long(Device& device, const std::string& name, const std::string& suffix, std::uint32_t flush_rows,
                   const char* budget, Next next) {
@@ -153,7 +157,7 @@ void measure_rolling(std::uint32_t flush_rows) {
     std::uint32_t count = kLife;
     const auto segment = [](std::uint32_t i) { return "segment" + std::to_string(i); };
     measure_long(device, "rolling", named("", flush_rows, 1), flush_rows, "", [&] {
-        // Space in the file that is too small to be used again adds up: it is made anew now and then.
+        // Free space that is too small to be used again adds up, so the file is created anew now and then.
         const bool anew = count == kLife;
         if (anew) {
             log = nullptr;

@@ -1,4 +1,4 @@
-// Reading with h5mote, with the budgets that libhdf5 has by default.
+// The reading workloads with h5mote, whose caches are as large as those of libhdf5 are by default.
 #include "read_workloads.hpp"
 
 #include "../reading/all_filters.hpp"

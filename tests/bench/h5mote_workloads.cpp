@@ -1,4 +1,4 @@
-// The workloads on h5mote.
+// The workloads of workloads.hpp with h5mote.
 #include "workloads.hpp"
 
 #include "forwarding_driver.hpp"
@@ -113,7 +113,7 @@ public:
     }
 
 private:
-    /// With where the error arose.
+    /// Throws if the status is an error; the message has the error trail, which says where the error arose.
     void check(Status status, const char* what) {
         if (status == Status::ok) {
             return;

@@ -1,4 +1,5 @@
-// Reading with libhdf5, through its C API as its documentation shows it; and the file that is read.
+// The reading workloads with libhdf5, through its C API as its documentation shows it; and the file that both libraries
+// read.
 #include "read_workloads.hpp"
 
 #include <hdf5.h>
@@ -69,7 +70,7 @@ void make_strings(hid_t file) {
     H5Sclose(space);
 }
 
-// Hard links to one empty group: what is measured is finding them.
+// Hard links to one empty group, so that only the search for a link is measured.
 void make_links(hid_t file, const char* name, unsigned max_compact, unsigned min_dense) {
     const hid_t create = check(H5Pcreate(H5P_GROUP_CREATE), "properties");
     if (max_compact != 0) {

@@ -1,4 +1,5 @@
-// The workloads on libhdf5, through its C API as its documentation shows it: newest format of 1.10, default caches.
+// The workloads of workloads.hpp with libhdf5, through its C API as its documentation shows it, with the newest format
+// of version 1.10 and default caches.
 #include "workloads.hpp"
 
 #include <hdf5.h>

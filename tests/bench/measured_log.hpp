@@ -1,4 +1,5 @@
-// The records whose logging is measured, and the figures that come of it. A measurement that goes wrong throws.
+// The log of records with which `written` and `flash_written` measure, and the output of their figures. A measurement
+// that goes wrong throws.
 #pragma once
 
 #include <h5mote/dataset.hpp>
@@ -49,7 +50,7 @@ inline Record record(std::uint32_t i) {
     return made;
 }
 
-/// Appends records 0 to rows - 1, durable after every `flush_rows`.
+/// Appends records 0 to rows - 1, with a flush after every `flush_rows` records.
 inline void append_records(h5mote::File& file, h5mote::TypedDataset<Record>& log, std::uint32_t rows,
                            std::uint32_t flush_rows) {
     for (std::uint32_t i = 0; i < rows; ++i) {
@@ -60,7 +61,7 @@ inline void append_records(h5mote::File& file, h5mote::TypedDataset<Record>& log
     }
 }
 
-/// Whether the dataset holds records 0 to rows - 1 and nothing else.
+/// Throws unless the dataset holds records 0 to rows - 1 and nothing else.
 inline void verify_records(h5mote::File& file, const char* name, std::uint32_t rows) {
     auto log = file.root().open_dataset<Record>(name);
     check(log.status(), "open dataset");
@@ -73,7 +74,7 @@ inline void verify_records(h5mote::File& file, const char* name, std::uint32_t r
     }
 }
 
-inline std::string lines;  // of the table
+inline std::string lines;  // the table of figures
 
 inline void figure(const std::string& name, const std::string& value, const char* unit, const char* budget) {
     lines += name + "\t" + value + "\t" + unit + "\t" + budget + "\n";
@@ -85,7 +86,7 @@ inline std::string decimal(double value, int digits) {
     return text;
 }
 
-/// Measures, prints the figures and leaves them for toolchains/figures as NAME.tsv; what main() returns.
+/// Calls `measure`, prints the figures and writes them for toolchains/figures as NAME.tsv. Returns the exit code.
 inline int report(const std::string& name, void (*measure)()) {
     try {
         measure();

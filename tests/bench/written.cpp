@@ -1,11 +1,11 @@
-// Bytes and syncs that reach the storage for every byte that is logged; file size, memory and allocations of the
-// reference workload. Bytes: from File::create() to the closed file, nothing left out.
+// Measures the bytes and syncs that reach the storage for every byte that is logged, and the file size, memory and
+// allocations of the reference workload. All bytes from File::create() to the closed file are counted.
 //
 //   written   writes $H5MOTE_REPORT_DIR/figures.d/written.tsv
 //
-// Records of 64 bytes, chunks of 64 rows, durable after every 1, 16, 64 records; posix: in a file, journal: in a file
-// with a journal, both counted. The counting driver sees every call of
-// the core; below it sync() does nothing, since waiting for a disk 8,000 times would measure the disk.
+// Records of 64 bytes, chunks of 64 rows, a flush after every 1, 16 or 64 records. `posix`: in a file, where the
+// counting driver sees every call of the core; below it sync() does nothing, since waiting for a disk 8,000 times would
+// measure the disk. `journal`: through a journal, whose file and log are in memory and are counted together.
 #include "workloads.hpp"
 
 #include "counting_driver.hpp"
@@ -31,13 +31,13 @@ public:
 };
 
 struct Written {
-    std::uint64_t bytes;   // from creating to closing
-    std::uint64_t syncs;   // while records were appended and flushed
+    std::uint64_t bytes;   // bytes written from creating to closing the file
+    std::uint64_t syncs;   // syncs while records were appended and flushed
     std::uint64_t rest;    // syncs before and after that
-    std::uint64_t writes;  // all
+    std::uint64_t writes;  // writes from creating to closing the file
 };
 
-// How many syncs it took to make the records durable.
+// Logs kRows records to a new file. Returns the number of syncs while records were appended and flushed.
 std::uint64_t log_records(h5mote_test::CountingDriver& driver, h5mote::Allocator& allocator, std::uint32_t flush_rows) {
     h5mote::NullPort port;
     h5mote::Library library(allocator, port);
@@ -56,7 +56,7 @@ std::uint64_t log_records(h5mote_test::CountingDriver& driver, h5mote::Allocator
     return syncs;
 }
 
-// One whole life of a log, through a counting driver.
+// Logs through a counting driver, from creating to closing the file.
 Written write_log(h5mote::Driver& storage, std::uint32_t flush_rows) {
     h5mote_test::CountingDriver driver(storage);
     h5mote::MallocAllocator allocator;
@@ -101,7 +101,7 @@ void measure_log(std::uint32_t flush_rows, const char* written_budget) {
     }
 }
 
-// The same through a journal with its defaults: what reaches the file and the log together.
+// The same through a journal with default options. Counts the bytes, syncs and writes that reach file and log together.
 void measure_journal(std::uint32_t flush_rows) {
     h5mote::MallocAllocator memory;
     h5mote::GrowingMemoryDriver file(memory);
@@ -134,7 +134,7 @@ struct Reference {
     std::uint64_t allocations;
 };
 
-// The reference workload in as many sessions as `ends` has elements, the i-th one appending up to row ends[i].
+// Runs the reference workload in as many sessions as `ends` has elements; session i appends up to row ends[i].
 Reference write_reference(std::uint8_t sizeof_addr, std::initializer_list<std::uint32_t> ends,
                           std::uint32_t flush_rows) {
     const std::string path = "reference.h5";
@@ -145,7 +145,7 @@ Reference write_reference(std::uint8_t sizeof_addr, std::initializer_list<std::u
     h5mote_test::FailingAllocator allocator(malloc);  // for its counter only
     h5mote::NullPort port;
     h5mote::Library library(allocator, port);
-    library.set_free_list_limits({0, 0});  // what is needed, not what lies idle
+    library.set_free_list_limits({0, 0});  // so that the peak has no released blocks that lie in free lists
     const auto rows = bench::make_rows(reference::kRows);
     for (const std::uint32_t end : ends) {
         auto file =
@@ -181,7 +181,7 @@ void measure_reference() {
     figure("ram.reference.host.allocations", std::to_string(plain.allocations), "allocations", "");
     figure("filesize.reference.addr8", std::to_string(write_reference(8, {reference::kRows}, kNever).file_size),
            "bytes", "");
-    // As a device has it: flushed every 100 rows, switched off half way, continued.
+    // As on a device: flushed after every 100 rows, closed half way, and continued.
     const Reference continued = write_reference(4, {reference::kRows / 2, reference::kRows}, 100);
     figure("filesize.reference.continued", std::to_string(continued.file_size), "bytes", "");
 }

@@ -1,5 +1,5 @@
-"""check_test.py TOOL: makes small files with h5py, damages each in one way, and looks for exactly the lines that
-`h5mote check` prints of that."""
+"""check_test.py TOOL: makes small files with h5py, damages each in one way, and expects exactly the lines that
+`h5mote check` must print about this damage."""
 
 import os
 import re
@@ -21,7 +21,7 @@ def rotate(value, bits):
 
 
 def lookup3(data):
-    """Jenkins' hash, as the format's checksums have it."""
+    """Jenkins' lookup3 hash, which HDF5 uses for the checksums of metadata."""
     a = b = c = (0xDEADBEEF + len(data)) & MASK
     while len(data) > 12:
         x, y, z = struct.unpack("<III", data[:12])
@@ -57,7 +57,7 @@ class Image(bytearray):
         self[at : at + width] = value.to_bytes(width, "little")
 
     def seal(self, at, size):
-        """Makes the checksum right that ends the block of that size."""
+        """Corrects the checksum in the last 4 bytes of the block at `at`, whose size includes them."""
         self.put(at + size - 4, 4, lookup3(bytes(self[at : at + size - 4])))
 
     def all(self, signature):
@@ -92,7 +92,7 @@ class Damage(unittest.TestCase):
             file.write(image)
         result = subprocess.run([tool, "check", *options, self.path], capture_output=True, text=True)
         lines = [line.replace(self.path, "F") for line in result.stdout.splitlines()]
-        # What was looked at. The notes come with it.
+        # The last line says what was checked. With -v, when notes are printed, too, it stays among the lines.
         self.last = lines[-1] if lines else ""
         return result.returncode, lines if "-v" in options else lines[:-1]
 
@@ -139,7 +139,7 @@ class Damage(unittest.TestCase):
         image = self.make(fill, libver="latest")
         with h5py.File(self.path, "r") as file:
             chunk = file["v"].id.get_chunk_info(0).byte_offset
-        # Elements of 8 bytes in datatype and layout, in a header whose checksum is right.
+        # Datatype and layout message now say 8 bytes for an element, in an object header with a correct checksum.
         header = self.address("v")
         kind = re.compile(rb"[\x19\x29\x39\x49]\0\0\0\x10\0\0\0").search(image, header).start()
         image.put(kind + 4, 4, 8)
@@ -286,7 +286,8 @@ class Damage(unittest.TestCase):
         image = self.make(fill)
         root = next(at for at in image.all(b"TREE") if image[at + 5] == 1)
         node = next(at for at in image.all(b"TREE") if image[at + 5] == 0 and image.number(at + 6, 2) > 1)
-        # Leaves that are so deep below each other that they come again and again.
+        # Every child of every leaf of the B-tree becomes one and the same symbol table node, which is then found again
+        # and again.
         for at in image.all(b"TREE"):
             if image[at + 5] == 0:
                 for i in range(image.number(at + 6, 2)):

@@ -1,5 +1,5 @@
-"""sound_test.py TOOL: nothing is wrong with files that libhdf5 made, in any amount of memory: those of the other tests,
-and what the corpus has."""
+"""sound_test.py TOOL: `h5mote check` finds nothing wrong in files that libhdf5 made: those of other tests, with much
+and with little memory, and those of the corpus if there is one."""
 
 import os
 import pathlib
@@ -8,7 +8,7 @@ import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
-# Damaged on purpose, or not whole files.
+# Files that are damaged on purpose, or that are not whole files.
 DAMAGED = {
     "bad_compound.h5", "bad_offset.h5", "corrupt_stab_msg.h5", "th5s.h5", "h5clear_fsm_persist_user_greater.h5",
     "h5repack_CVE-2018-14460.h5", "h5repack_CVE-2018-17432.h5", "h5stat_err_old_fill.h5",
@@ -32,7 +32,7 @@ def check(tool, paths, *options):
             print(result.stdout)
             raise SystemExit(f"{path}: exit code {result.returncode}")
         sound += result.returncode == 0
-    # Parts of families and the like cannot be opened by themselves.
+    # Some files, such as the members of a family, cannot be opened by themselves.
     if 3 * sound < 2 * len(paths):
         raise SystemExit(f"only {sound} of {len(paths)} could be opened")
     return sound

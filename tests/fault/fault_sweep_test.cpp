@@ -1,5 +1,5 @@
-// Every allocation and every driver call of a logger fails, once and for good. Whoever asks is told, and nothing that
-// was acknowledged is lost.
+// Every allocation and every driver call of a logger fails, once or from then on. Some call of the library must return
+// the error, and nothing that was acknowledged may be lost.
 #include "failing_driver.hpp"
 #include "test_allocators.hpp"
 #include "workload.hpp"
@@ -16,17 +16,17 @@ using namespace h5mote_test;
 
 namespace {
 
-// Whether so much is asked for to remember more runs of free space, which can be done without: a power of two times
-// what the file has room for by itself.
+// Whether an allocation of this size is for a longer table of free extents, which the library can do without. Such a
+// table is 2, 4, 8, ... times as long as the one that each file has anyway.
 bool can_be_done_without(std::size_t size) {
     constexpr std::size_t kRuns = std::size_t{H5MOTE_FREE_EXTENTS} * (H5MOTE_LARGE_FILES != 0 ? 24 : 12);
     const std::size_t times = size / kRuns;
     return size % kRuns == 0 && times > 1 && (times & (times - 1)) == 0;
 }
 
-// Allocations k to k + count - 1 fail. An allocation that fails is tried once more after caches were emptied, so that a
-// single failure may go unnoticed; kEveryTrial in a row may not. What can be done without fails among them, but does
-// not count: nobody need be told.
+// Allocations k to k + count - 1 fail. The library tries again after it has emptied caches, so that a single failure
+// may go unnoticed, but kEveryTrial in a row may not. Allocations that can be done without fail among the others, but
+// are not counted, since no call need report them.
 class Refusing final : public Allocator {
 public:
     explicit Refusing(Allocator& inner) : inner_(inner) {}
@@ -60,17 +60,17 @@ private:
 };
 
 constexpr std::uint64_t kForGood = ~std::uint64_t{0};
-// A block of metadata is asked for twice, and twice again when changed blocks have left memory for it; either time once
-// more when runs of free space were forgotten for it.
+// How often the library asks for the memory of one metadata block before it gives up: twice, and twice again after it
+// has evicted changed blocks; in either case once more after it has given up the longer table of free extents.
 constexpr std::uint64_t kEveryTrial = 6;
 
 struct Fault {
-    std::uint64_t allocations = 0;  // how many in a row fail; 0: the driver fails
-    bool lists = false;             // released memory waits in free lists
+    std::uint64_t allocations = 0;  // how many allocations in a row fail; 0: driver calls fail
+    bool lists = false;             // the library keeps released memory in free lists
     DriverFault driver;
 };
 
-// One run with the k-th call failing. False when the workload got through before it.
+// One run in which the k-th call fails. False when the workload ended before its k-th call, so that nothing failed.
 bool point(const WorkloadOptions& options, Fault fault, std::uint64_t k, const std::string& name) {
     MallocAllocator memory;
     GrowingMemoryDriver storage(memory);
@@ -84,7 +84,7 @@ bool point(const WorkloadOptions& options, Fault fault, std::uint64_t k, const s
     std::uint64_t failures = 0;
     {
         Library library{refusing, port, all_filters()};
-        // Without lists every allocation can fail, and every release is checked.
+        // Without free lists every allocation reaches `refusing` and can fail, and `tracking` checks every release.
         library.set_free_list_limits(fault.lists ? FreeListLimits{4096, 8192} : FreeListLimits{0, 0});
         Workload workload(library, failing, options);
         if (fault.allocations != 0) {
@@ -97,8 +97,9 @@ bool point(const WorkloadOptions& options, Fault fault, std::uint64_t k, const s
         failures = fault.allocations != 0 ? refusing.failures() : failing.failures();
         refusing.arm(0, 0);
         failing.disarm();
-        // What may be answered by doing with less: a single allocation that fails (see Refusing), several where a block
-        // that a cache gives up is taken from a free list, and space that is asked for in advance and refused.
+        // A fault may go unnoticed where the library can do with less: when a single allocation fails (see Refusing),
+        // when several fail but a block that a cache has given up is in a free list, or when the driver refuses space
+        // that was asked for in advance.
         const bool may_hide = fault.allocations == 1 || (fault.lists && fault.allocations != kForGood) ||
                               (fault.allocations == 0 && fault.driver.status == Status::no_space);
         if (!may_hide || failures == 0) {

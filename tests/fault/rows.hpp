@@ -1,4 +1,4 @@
-// The rows of logs in a build that cannot read them itself.
+// Reads rows of logs for tests of profile logger, which cannot read them itself.
 #pragma once
 
 #include <h5mote/driver.hpp>
@@ -8,13 +8,13 @@
 
 namespace h5mote_test {
 
-/// Reads the rows of logs in the file that a storage holds when it is made; by libhdf5.
+/// Reads rows with libhdf5, from the file that the storage holds when the reader is constructed.
 class RowReader {
 public:
     explicit RowReader(h5mote::Driver& driver);
     ~RowReader();
 
-    /// All rows of a log as they stand in the file. False when they are not exactly as many bytes.
+    /// Reads all rows of a log in the datatype that the file has. False when they are not exactly `bytes` bytes.
     bool read(const std::string& path, void* rows, std::size_t bytes);
 
 private:

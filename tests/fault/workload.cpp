@@ -181,13 +181,13 @@ bool Workload::session(unsigned number) {
         }
     }
     if (number % 2 == 1) {
-        // Datasets before the file, which then has nothing left to ask them.
+        // In every second session, the datasets are closed before the file.
         if (!make([&] { return imu.valid() ? imu.close() : Status::ok; }) ||
             !make([&] { return health.valid() ? health.close() : Status::ok; })) {
             return false;
         }
     }
-    // A close that failed has ended the handles: there is nothing to make once more but the whole session.
+    // close() is not retried: even if it fails, it ends all handles.
     if (file.close() != Status::ok) {
         ++errors;
         return false;
@@ -242,7 +242,7 @@ public:
         return bad;
     }
 
-    // Goes on as the logger would: `attempted` becomes what is then in the file.
+    // Logs on in the file and closes it. `attempted` becomes the state in which the file then is.
     std::string resume(Model& attempted) {
         Group root = file_.root();
         auto flight = root.open_or_create_group("flight");
@@ -354,7 +354,7 @@ private:
     Library& library_;
     Driver& driver_;
     File file_;
-    std::shared_ptr<RowReader> rows_;  // only where rows are not read by h5mote
+    std::shared_ptr<RowReader> rows_;  // only in builds in which h5mote cannot read rows
 };
 
 }  // namespace

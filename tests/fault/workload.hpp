@@ -1,4 +1,5 @@
-// What a logger does, and a model of what it may expect to find later: acknowledged by a flush, or at least attempted.
+// The workload of a logger, and a model of what must be found in the file later (whatever a flush acknowledged) and of
+// what may be found (whatever was attempted).
 #pragma once
 
 #include <h5mote/h5mote.hpp>
@@ -11,11 +12,12 @@
 
 namespace h5mote_test {
 
-/// The row that a log has at an index, so that any row can be checked without a record of it.
+/// Rows of the two kinds of logs. at(i) is the row that every log of this kind has at index i, so that any row can be
+/// checked without a record of it.
 struct Imu {
     std::uint32_t t_ms;
     std::int16_t accel[3];
-    std::uint16_t gap;  // no member of the datatype, but written with them: always 0, so that every run writes the same
+    std::uint16_t gap;  // not a member of the datatype, but its bytes are written: always 0, so that files are alike
     float temp_c;
 
     static Imu at(std::uint64_t i) noexcept;
@@ -39,7 +41,7 @@ struct Model {
     std::map<std::string, std::size_t> values;
 };
 
-/// The value that an attribute is given for the n-th time.
+/// Value number `n` of an attribute, counted from 0.
 std::int32_t attribute_value(const std::string& key, std::size_t n);
 
 struct WorkloadOptions {
@@ -48,29 +50,29 @@ struct WorkloadOptions {
     unsigned flush_rows = 4;
     std::uint32_t chunk_rows = 8;
     std::uint32_t reserve = 65536;
-    unsigned segment_rows = 24;   ///< so often a group with attributes and a log of its own is made; 0: never
-    unsigned sessions = 1;        ///< closed and opened again in between
-    bool create_exactly = false;  ///< create_..., which fails when an earlier failure left something behind
+    unsigned segment_rows = 24;   ///< after so many rows a group with attributes and a log is created; 0: never
+    unsigned sessions = 1;        ///< the file is closed and opened again between sessions
+    bool create_exactly = false;  ///< uses create_...(), which fails when an earlier failure left something behind
     bool track_order = false;
-    bool retry = false;  ///< a call that fails is made once more, as after a passing fault; else all ends
+    bool retry = false;  ///< a call that fails is made once more, as after a passing fault; else the run ends
     std::uint8_t sizeof_addr = 8;
 };
 
-/// Runs the logger against a driver. Every call's status is counted.
+/// Runs the logger on a driver, counts errors, and keeps the models.
 class Workload {
 public:
     Workload(h5mote::Library& library, h5mote::Driver& driver, const WorkloadOptions& options)
         : library_(library), driver_(driver), options_(options) {}
 
-    /// False when it ended early.
+    /// False when the run ended early, because a call failed.
     bool run();
 
     unsigned errors = 0;              ///< calls that did not return ok
     unsigned acknowledged_files = 0;  ///< creations, flushes and closes that returned ok
-    Model attempted;                  ///< after every call that returned ok
-    Model acknowledged;               ///< at the last flush or close that returned ok
+    Model attempted;                  ///< the state after the last call that returned ok
+    Model acknowledged;               ///< the state at the last creation, flush or close that returned ok
     std::function<void()> on_acknowledged;
-    std::string failure;  ///< a status that must not be
+    std::string failure;  ///< a log whose number of rows is wrong when it is opened; empty: none
 
 private:
     using Call = std::function<h5mote::Status()>;
@@ -94,11 +96,11 @@ private:
     unsigned segments_ = 0;
 };
 
-/// Opens the storage, compares it with the model, goes on logging in it, opens it once more. Empty when all is well,
-/// else what is wrong.
+/// Opens the storage, compares the file with the models, logs on in it, opens and compares it once more. `created`: the
+/// creation of the file was acknowledged. Returns what is wrong; empty: nothing.
 std::string verify(h5mote::Driver& driver, const Model& acknowledged, const Model& attempted, bool created);
 
-/// Filters for a Library.
+/// The filters that the workload uses, for a Library.
 h5mote::Span<const h5mote::Filter* const> all_filters();
 
 }  // namespace h5mote_test

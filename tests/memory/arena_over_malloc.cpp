@@ -1,9 +1,9 @@
 // The class Arena once more, for test programs only: every block comes from malloc().
 //
-// A program that is linked with this file in place of core/memory/arena.cpp accepts and refuses what the real arena
-// would if it never fragmented, but AddressSanitizer sees every block by itself, with a guarded zone around it, and
-// what was released stays forbidden for long. It has no free lists either: they would hand out at once what was
-// released just before, and whoever still used that would not be seen.
+// In a program that is linked with this file in place of core/memory/arena.cpp, an arena grants and refuses what the
+// real one would if it never fragmented. But AddressSanitizer sees every block by itself, with a guarded zone around
+// it, and a released block stays forbidden for long. There are no free lists either: they would hand out a released
+// block again at once, so that a use after its release would not be seen.
 #include <h5mote/arena.hpp>
 #include <h5mote/free_lists.hpp>
 
@@ -19,13 +19,14 @@
 namespace h5mote {
 namespace {
 
-// Stands before every block, and forbidden to everybody else. The first one of an arena is in its buffer.
+// Stands before every block and chains the blocks of an arena. It is poisoned, so that no other code may touch it. The
+// first Link of an arena, which base_ points to, has no block.
 struct alignas(16) Link {
     Link* previous;
     Link* next;
 };
 
-// Gives access to two neighbours while they are changed.
+// Makes two Links neighbours; they are unpoisoned while they are changed.
 void couple(Link* before, Link* after) noexcept {
     __asan_unpoison_memory_region(before, sizeof(Link));
     before->next = after;
@@ -37,6 +38,7 @@ void couple(Link* before, Link* after) noexcept {
     }
 }
 
+// Unpoisons a Link and returns a copy of it.
 Link take_out(Link* link) noexcept {
     __asan_unpoison_memory_region(link, sizeof(Link));
     return *link;
@@ -56,7 +58,7 @@ Arena::Arena(Bytes buffer) noexcept : base_(buffer.data()), capacity_(0), first_
     __asan_poison_memory_region(base_, sizeof(Link));
 }
 
-// What a test left on purpose, as a power cut does, goes with the arena.
+// Frees the blocks that a test left on purpose, as after a power cut.
 Arena::~Arena() {
     if (capacity_ == 0) {
         return;
@@ -95,7 +97,7 @@ void Arena::do_release(void* memory, std::size_t size) noexcept {
     std::free(link);
 }
 
-// Always to another place: a pointer that is kept too long is found.
+// Always moves the block, so that AddressSanitizer finds a pointer to the old one that is still used.
 void* Arena::do_resize(void* memory, std::size_t old_size, std::size_t new_size) noexcept {
     if (memory == nullptr) {
         return do_allocate(new_size, alignof(std::max_align_t));

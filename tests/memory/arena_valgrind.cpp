@@ -1,4 +1,4 @@
-// An access of one kind to the memory of an arena; valgrind must report those that are wrong.
+// Makes one kind of access to the memory of an arena, right or wrong; valgrind must report the wrong ones.
 #include <h5mote/arena.hpp>
 
 #include <cstdio>

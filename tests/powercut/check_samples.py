@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""check_samples.py FOLDER FLOOR: opens each file that the tests of power cuts left there, as a power cut left it, with libhdf5.
+"""check_samples.py FOLDER FLOOR: opens each sample of a cut file in FOLDER with h5py and compares it.
 
-Beside NAME.h5 stands NAME.expect: what was acknowledged before the cut, fields separated by tabs. Lines `group PATH`,
-`imu PATH ROWS` and `health PATH ROWS` (at least so many rows, each that of its index), `value PATH@NAME NUMBER...` (one
-of these). h5dump reads each, too, where there is one. Fails with fewer than FLOOR files.
+The power cut tests write the samples: NAME.h5, the storage as a cut left it, and NAME.expect, what was acknowledged
+before the cut, with fields separated by tabs. Its lines are `group PATH`; `imu PATH ROWS` and `health PATH ROWS` (the
+dataset has at least ROWS rows, each with the values that follow from its index); `value PATH@NAME NUMBER...` (the
+attribute has one of these values). Where h5dump is installed, it must read each file, too. Fails if any file is wrong,
+or with fewer than FLOOR files.
 """
 
 import pathlib

@@ -14,12 +14,12 @@ using namespace h5mote;
 
 namespace {
 
-// One file, read.
+// Reads the items of one open file and finds out in which of their possible states they are.
 class Reader {
 public:
     Reader(Library& library, File& file) : library_(library), root_(file.root()) {}
 
-    // The state of an item: false with a reason when it is in none.
+    // Finds the state of an item; false, with a reason in `why`, when it is in none of its states.
     bool state_of(const std::string& key, const Item& item, State& state, std::string& why) {
         const std::size_t at = key.find('@');
         switch (item.kind) {
@@ -184,7 +184,8 @@ std::string compare(Driver& driver, const History::Interval& allowed, Found& fou
     access.read_only = true;
     std::uint64_t size = 0;
     if (!allowed.created) {
-        // Empty, or the zeros of a creation that was cut: open_or_create() takes it.
+        // The creation was not acknowledged yet: the storage may be empty or hold an interrupted creation, which
+        // open_or_create() begins anew. Then no item is there.
         if (driver.end_of_file(size) != Status::ok) {
             return "no end of file; ";
         }

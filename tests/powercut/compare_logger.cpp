@@ -1,4 +1,5 @@
-// A logger reads neither rows nor links: libhdf5 does, and there is no check of files.
+// verify.hpp in profile logger, which reads neither rows nor links and has no check_file(): libhdf5 reads the file
+// instead.
 #include "verify.hpp"
 
 #include "hdf5_image.hpp"

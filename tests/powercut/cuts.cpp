@@ -24,7 +24,7 @@ void Tally::lost(const std::string& what) {
     }
 }
 
-// How many cuts there are for each that is looked at.
+// One in this many cuts is tried.
 static std::uint64_t one_in() {
     const char* const number = std::getenv("H5MOTE_POWERCUT_ONE_IN");
     return number == nullptr ? 1 : std::strtoull(number, nullptr, 10);
@@ -73,7 +73,7 @@ void Tally::report(std::size_t floor) const {
 
 namespace {
 
-// After all tests of a program that leaves out a rule.
+// After all tests of a program that leaves out a rule, expects that some test saw a loss.
 class LossesAreSeen final : public testing::Environment {
     void TearDown() override {
         if (expects_losses()) {

@@ -1,4 +1,4 @@
-// Counting and reporting, the same for files and flash.
+// Counts and reports power cuts and losses, for files and for flash.
 #pragma once
 
 #include "random.hpp"
@@ -10,31 +10,32 @@
 
 namespace h5mote_test {
 
-/// A storage on which the power fails: counted, and the first losses printed.
+/// Counts the power cuts and losses of one sweep, and prints the first losses.
 class Tally {
 public:
     explicit Tally(std::string name) : name_(std::move(name)) {}
 
     const std::string& name() const noexcept { return name_; }
-    /// False when this image was looked at already after the same acknowledgement.
+    /// Whether a cut is to be judged: false when an equal image after the same acknowledgement (both are in the hash)
+    /// was judged already, or when H5MOTE_POWERCUT_ONE_IN leaves it out.
     bool is_new(std::uint64_t hash);
-    /// One cut more, of the workload itself or of a recovery.
+    /// Counts a cut: `first` for one of the workload itself, else one of a recovery.
     void cut(bool first) noexcept {
         ++cuts_;
         recovered_ += first ? 0 : 1;
     }
-    /// Whether the recovery of a cut is cut as well: of one in so many, of all in a long run, in a build that must lose
-    /// something of none.
+    /// Whether the recovery after this cut is cut as well. That is so for one in `one_in` cuts (0: for none), for all
+    /// of them in a long run, and for none in a build that leaves out a rule.
     static bool cuts_recovery(std::uint64_t hash, std::size_t one_in) noexcept;
-    /// A cut of the workload whose recovery is cut at every point.
+    /// Counts a cut of the workload whose recovery is cut at every point.
     void recovery() noexcept { ++recoveries_; }
     void lost(const std::string& what);
     std::size_t cuts() const noexcept { return cuts_; }
     std::size_t losses() const noexcept { return lost_; }
-    /// Enough losses were seen to prove the point of a build that must have some.
+    /// In a build that leaves out a rule: whether enough losses were seen, so that the sweep may end.
     bool enough() const noexcept;
-    /// Prints `NAME: N cuts, M lost`, writes the figure, and expects at least `floor` cuts and no loss; in a build that
-    /// leaves out a rule, nothing.
+    /// Prints `NAME: N cuts, M lost`, expects at least `floor` cuts (unless H5MOTE_POWERCUT_ONE_IN is set) and no loss,
+    /// and writes the figures. A build that leaves out a rule only prints.
     void report(std::size_t floor) const;
 
 private:
@@ -46,7 +47,7 @@ private:
     std::size_t lost_ = 0;
 };
 
-/// H5MOTE_LONG is set: more of everything that is drawn by lot.
+/// H5MOTE_LONG is set: random choices are made more often, and every recovery is cut.
 bool long_run();
 /// H5MOTE_EXPECT_LOSSES is set: one rule was left out of this build.
 bool expects_losses();

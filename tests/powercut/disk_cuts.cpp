@@ -13,7 +13,7 @@ using namespace h5mote;
 
 namespace {
 
-// Disks in memory, with what stands on them.
+// A machine with disks in memory and the drivers mounted on them. It records what reaches the disks.
 class Machine {
 public:
     Machine(const DiskOptions& options, const Disks& begin) : options_(options) {
@@ -24,7 +24,7 @@ public:
             recorders_.push_back(std::make_unique<DiskRecorder>(*sectored_[i], i, operations));
         }
     }
-    /// As after switching on.
+    /// Mounts the disks anew, as after switching on.
     std::string mount() {
         std::vector<Driver*> disks;
         for (unsigned i = 0; i < options_.count; ++i) {
@@ -88,7 +88,7 @@ private:
         tally.lost("cut after " + std::to_string(operations) + ", " + what + " " + std::to_string(number) + ": " + why);
     }
 
-    // One cut. `first`: it is one of the workload, not of a recovery.
+    // Judges what one cut left behind, and logs on from there. `first`: a cut of the workload, not of a recovery.
     void check(const Disks& disks, const History& history, std::size_t operations, const char* what, std::size_t number,
                bool first) {
         const History::Interval& allowed = history.at(operations);
@@ -125,7 +125,7 @@ private:
             options_.limit != ~std::size_t{0});
         next.finish();
         if (bad.empty()) {
-            // As after switching off and on: nothing but the disks.
+            // As after switching off and on: only the disks keep what they hold.
             bad = machine.mount();
         }
         if (bad.empty()) {
@@ -142,8 +142,8 @@ private:
         }
     }
 
-    // Up to the first flush afterwards what a cut leaves is only read; of some, it is cut until all is closed again,
-    // and each time gone on from.
+    // Cuts the recovery itself: as a rule up to its first flush of new rows, and what these cuts leave is only read. If
+    // `whole`, up to the close, and after each cut logging goes on.
     void cut_recovery(const Disks& disks, std::vector<DiskOperation>& operations, const History& next, bool whole) {
         ++recovery_;
         tally.recovery();
@@ -163,7 +163,7 @@ private:
         only_read_ = false;
     }
 
-    // Of the images with all that was written, for h5py to open.
+    // Writes samples as files for check_samples.py: images to which all writes up to some operation have arrived.
     void keep_samples() {
         const char* const folder = std::getenv("H5MOTE_POWERCUT_SAMPLES");
         if (folder == nullptr || options_.samples == 0 || expects_losses()) {
@@ -216,7 +216,7 @@ private:
     History history_;
     std::vector<DiskOperation> operations_;
     std::uint64_t recovery_ = 0;
-    bool only_read_ = false;  // what a cut in a recovery leaves
+    bool only_read_ = false;  // what a cut leaves is compared, but no logging goes on from there
     std::size_t recover_every_ = 1;
 
 public:

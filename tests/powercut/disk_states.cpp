@@ -9,7 +9,7 @@ using h5mote::Status;
 
 namespace {
 
-// Part of a write that arrives or does not.
+// Part of a write within one sector: it arrives wholly or not at all.
 struct Piece {
     std::size_t operation;
     std::size_t begin;
@@ -85,7 +85,7 @@ void DiskStates::run() {
     subsets(operations_.size());
 }
 
-// A sync of one disk: what was written to it has arrived.
+// A sync of one disk: everything that was written to it before has arrived.
 void DiskStates::settle(unsigned disk) {
     std::vector<std::size_t> left;
     for (const std::size_t i : pending_) {
@@ -101,7 +101,7 @@ void DiskStates::settle(unsigned disk) {
 void DiskStates::draw(std::size_t count, Random& random) {
     const std::size_t places = operations_.size() + 1;
     for (std::size_t i = 0; i < places && !enough(); ++i) {
-        // As many at each place that they add up to `count`.
+        // `count` states spread evenly over all places, and one more at about every second place.
         for (std::size_t n = (i + 1) * count / places - i * count / places + random.below(2); n > 0 && !enough(); --n) {
             draw_one(i, random);
         }
@@ -118,7 +118,7 @@ void DiskStates::draw(std::size_t count, Random& random) {
     }
 }
 
-// One of the states that a cut before operation `done` can leave behind.
+// Draws one of the states that a cut before operation `done` can leave behind.
 void DiskStates::draw_one(std::size_t done, Random& random) {
     const std::size_t way = random.below(6);
     if (way == 0 || pending_.empty()) {
@@ -129,7 +129,8 @@ void DiskStates::draw_one(std::size_t done, Random& random) {
         random_subset(done, random);
         return;
     }
-    // One operation is special: it alone arrives, it alone does not, or it is torn, with the others there or not.
+    // Of the operations that are not synced, one is singled out: only it arrives, only it is missing, or it is torn,
+    // with or without all the others.
     const std::size_t one = random.below(pending_.size());
     const bool torn = way == 5;
     const bool others = way == 4 || (torn && random.one_in(2));
@@ -149,7 +150,7 @@ void DiskStates::draw_one(std::size_t done, Random& random) {
     visit_(disks, done, torn ? "torn operation" : others ? "without operation" : "only operation", pending_[one]);
 }
 
-// Some sectors of operation i arrive, and all or none of what was written before it since the last sync.
+// Only some sectors of operation i arrive; of the operations between the last sync and it, all or none arrive.
 void DiskStates::tears(std::size_t i) {
     const auto& [disk, operation] = operations_[i];
     const std::vector<Piece> pieces = sectors(operation, i, sector);
@@ -179,7 +180,8 @@ void DiskStates::tears(std::size_t i) {
     }
 }
 
-// Of the operations since the last sync some arrived and others not.
+// Of the operations since the last sync, some arrive and others do not: every subset of few, and chosen subsets of
+// many.
 void DiskStates::subsets(std::size_t done) {
     const auto arrive = [&](const auto& some, bool backwards, const char* what, std::size_t number) {
         Disks disks = synced_;
@@ -206,7 +208,7 @@ void DiskStates::subsets(std::size_t done) {
     arrive([](std::size_t) { return false; }, false, "none since the sync", 0);
 }
 
-// Some sectors of some operations arrived, the writes in any order.
+// Random sectors of random operations since the last sync arrive, the writes between two truncates in any order.
 void DiskStates::random_subset(std::size_t done, Random& random) {
     const std::size_t likely = 1 + random.below(7);
     const bool whole = random.below(2) == 0;

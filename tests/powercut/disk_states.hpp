@@ -1,5 +1,5 @@
-// The states that a power cut leaves behind on disks: files and cards with sectors that arrive wholly or not at all, in
-// any order between two syncs.
+// Enumerates or draws the states in which a power cut can leave disks, that is files and cards: each sector arrives
+// wholly or not at all, and between two syncs sectors arrive in any order.
 #pragma once
 
 #include "random.hpp"
@@ -12,13 +12,13 @@ namespace h5mote_test {
 using Image = RecordingDriver::Image;
 using Disks = std::vector<Image>;
 
-/// One change of one of several disks.
+/// One change or sync of one of several disks.
 struct DiskOperation {
     unsigned disk;
     DriverOperation operation;
 };
 
-/// Records what reaches a disk, in one order with the other disks.
+/// Records what reaches a disk, in a list that it shares with the other disks, so that their common order is kept.
 class DiskRecorder final : public ForwardingDriver {
 public:
     DiskRecorder(h5mote::Driver& inner, unsigned disk, std::vector<DiskOperation>& operations)
@@ -33,7 +33,7 @@ private:
     std::vector<DiskOperation>& operations_;
 };
 
-/// A disk that tells how many of its bytes arrive wholly or not at all.
+/// A disk that reports the size of its sectors as Capabilities::atomic_unit.
 class Sectored final : public ForwardingDriver {
 public:
     Sectored(h5mote::Driver& inner, std::size_t sector) : ForwardingDriver(inner), sector_(sector) {}
@@ -47,26 +47,28 @@ private:
     std::size_t sector_;
 };
 
-/// Every state that a cut within these operations may leave behind.
+/// The states in which a cut within a list of operations may leave the disks.
 class DiskStates {
 public:
-    /// `operations`: how many were done, at least. `what` was lost.
+    /// Called with each state. `operations`: how many of the operations were complete when the power failed, at least;
+    /// `what` and `number` describe the state in messages.
     using Visit = std::function<void(const Disks& disks, std::size_t operations, const char* what, std::size_t number)>;
 
     DiskStates(const Disks& begin, const std::vector<DiskOperation>& operations, Visit visit)
         : image_(begin), synced_(begin), operations_(operations), visit_(std::move(visit)) {}
 
-    /// Bytes that arrive wholly or not at all.
+    /// Aligned units of this many bytes arrive wholly or not at all.
     std::size_t sector = 512;
-    /// Up to that many operations between two syncs every subset is tried, else so many drawn by lot at each.
+    /// run() tries every subset of the operations since the last sync if they are at most `all_subsets`; if they are
+    /// more, it tries chosen subsets, and `random_subsets` random ones after each operation.
     std::size_t all_subsets = 6;
     std::size_t random_subsets = 200;
-    /// No more when it says so.
+    /// No more states are tried once this returns true.
     std::function<bool()> enough = [] { return false; };
 
-    /// Every one of them.
+    /// Tries all states (of long sequences without a sync, those named above).
     void run();
-    /// About `count` of them, drawn by lot.
+    /// Tries random states: `count`, and on average one more for every two operations.
     void draw(std::size_t count, Random& random);
 
 private:
@@ -76,9 +78,9 @@ private:
     void draw_one(std::size_t done, Random& random);
     void settle(unsigned disk);
 
-    Disks image_;                       // with all operations
-    Disks synced_;                      // with those that must have arrived
-    std::vector<std::size_t> pending_;  // the difference
+    Disks image_;                       // the disks after all operations so far
+    Disks synced_;                      // the disks after those operations that a sync has made durable
+    std::vector<std::size_t> pending_;  // the operations in image_ that are not in synced_
     const std::vector<DiskOperation>& operations_;
     Visit visit_;
 };

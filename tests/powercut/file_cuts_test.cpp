@@ -1,9 +1,9 @@
 // The power fails after every operation of a logger on a file, within every write of several sectors, and with any of
-// the operations since the last sync lost or out of order: what a flush acknowledged is there, seen by h5mote and by
-// libhdf5, logging goes on, and that may be cut as well.
+// the operations since the last sync lost or out of order. After each cut, h5mote and libhdf5 must find everything that
+// a flush acknowledged, and logging must be able to go on; that recovery is cut as well.
 //
-// With H5MOTE_EXPECT_LOSSES set it is the other way round: a build that leaves out one rule of the order must lose
-// something. H5MOTE_POWERCUT_SAMPLES names a folder for a sample of the files, which check_samples.py opens with h5py.
+// H5MOTE_EXPECT_LOSSES is set for a build that leaves out one rule of the write order: it must lose something.
+// H5MOTE_POWERCUT_SAMPLES names a folder for samples of the files, which check_samples.py opens with h5py.
 #include "disk_cuts.hpp"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@ using namespace h5mote_test;
 
 namespace {
 
-// `recoveries`: fewer where each has many points.
+// `recoveries`: scenarios whose recoveries have many points to cut choose fewer.
 DiskOptions options(std::size_t recoveries = 80) {
     DiskOptions result;
     result.samples = 20;
@@ -28,12 +28,12 @@ DiskOptions with_sectors(std::uint32_t size) {
     return result;
 }
 
-// A chunk a row: through all levels of the index, to data blocks with pages.
+// Chunks of one row, so that the chunk index grows through all its levels, up to data blocks with pages.
 Appending one_row_chunks(bool filtered) {
     Appending result{1, filtered};
     result.chunk = 1;
     result.rows = 260;
-    result.reserve = 48;  // so that pages are changed that exist already
+    result.reserve = 48;  // small, so that index pages that exist already are changed
     return result;
 }
 

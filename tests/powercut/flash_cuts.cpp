@@ -63,7 +63,7 @@ private:
             base, trial, operations, [this] { return tally.enough(); }, then);
     }
 
-    // As after switching on.
+    // Mounts the chip as after switching on; `seed` decides what unstable bits read as.
     static std::string mount(FlashMachine& machine, std::uint64_t seed) {
         const Status status = machine.mount(seed);
         return status == Status::ok ? "" : std::string("mount: ") + to_string(status) + "; ";
@@ -74,7 +74,7 @@ private:
                    why);
     }
 
-    // One cut that `machine` has suffered. `first`: it is one of the workload, not of a recovery.
+    // Judges what a cut left on `machine`, and logs on from there. `first`: a cut of the workload, not of a recovery.
     void check(FlashMachine& machine, const History& history, std::size_t done, FlashCut cut, const char* what,
                std::size_t number, bool first) {
         const History::Interval& allowed = history.at(done);
@@ -101,7 +101,8 @@ private:
         if (again) {
             before_.chip.copy_from(machine.chip);
         }
-        // Once more, and what is found now is what is gone on from. It need not be what was found before.
+        // Mount a second time: unstable bits read differently, so that another allowed state may be found. Logging goes
+        // on from that one.
         machine.recorder.operations.clear();
         bad = mount(machine, hash + 1);
         if (bad.empty()) {
@@ -111,7 +112,7 @@ private:
             lost(done, what, number, "mounted again: " + bad);
             return;
         }
-        // The next cut may find either again, until something is acknowledged.
+        // Until something is acknowledged, the next cut may bring back any state that was allowed before.
         Items items = allowed.items;
         for (auto& [key, item] : items) {
             item.states.push_back(found[key]);
@@ -139,8 +140,8 @@ private:
         }
     }
 
-    // Up to the first flush afterwards what a cut leaves is only read; of some, it is cut until all is closed again,
-    // and each time gone on from.
+    // Cuts the recovery itself: as a rule up to its first flush of new rows, and what these cuts leave is only read. If
+    // `whole`, up to the close, and after each cut logging goes on.
     void cut_recovery(const FlashMachine& machine, const History& next, bool whole) {
         ++recovery_;
         tally.recovery();
@@ -159,7 +160,7 @@ private:
     History history_;
     std::vector<FlashOperation> operations_;
     std::uint64_t recovery_ = 0;
-    bool only_read_ = false;  // what a cut in a recovery leaves
+    bool only_read_ = false;  // what a cut leaves is compared, but no logging goes on from there
     std::size_t recover_every_ = 1;
 
 public:

@@ -1,4 +1,4 @@
-// The power fails within any program or erase of a flash chip, which is left torn, partly programmed or unstable.
+// Power cuts within any program or erase of a flash chip, which leave it torn, partly done or unstable.
 #pragma once
 
 #include "cuts.hpp"
@@ -8,13 +8,13 @@
 namespace h5mote_test {
 
 struct FlashCutOptions : FlashChipOptions {
-    bool fills_up = false;         ///< the device is full in the end
+    bool fills_up = false;         ///< the scenario fills the device, so that logging on may report no_space
     std::size_t recovery_of = 64;  ///< one in so many cuts has its recovery cut, too, in every operation; 0: none
-    std::size_t recoveries = 12;   ///< about that many of them until the end, and are gone on from
+    std::size_t recoveries = 12;   ///< about so many recoveries are cut up to their end, and logged on from
 };
 
-/// Runs a scenario on a freshly formatted chip that held random bytes before, cuts it everywhere and reports. A chip
-/// that is not used as it must be counts as a loss.
+/// Runs a scenario on a freshly formatted chip that held random bytes before, cuts it in every operation and reports;
+/// fewer cuts than `floor` fail. An operation that the simulator refuses (FlashViolation) counts as a loss.
 void cut_flash(const std::string& name, const Scenario& scenario, std::size_t floor,
                const FlashCutOptions& options = {});
 

@@ -1,6 +1,7 @@
-// The power fails within every program and erase of a logger on raw flash: not begun, torn, partly done, or unstable,
-// so that it reads differently each time. It is mounted twice, what a flush acknowledged is there both times, logging
-// goes on and is cut as well. The devices are so small that blocks are freed all the time.
+// The power fails within every program and erase of a logger on raw flash. The operation is left not begun, torn,
+// partly done, or unstable, so that it reads differently each time. The chip is then mounted twice, and both times
+// everything that a flush acknowledged must be there; logging goes on, and that recovery is cut as well. The devices
+// are so small that blocks have to be freed all the time.
 #include "flash_cuts.hpp"
 
 #include <gtest/gtest.h>
@@ -18,7 +19,7 @@ FlashCutOptions nor(std::uint32_t blocks, std::uint32_t unit) {
     return result;
 }
 
-// Erased bytes are 0, a program unit is a page, and an ECC finds blank ones unreadable.
+// A chip whose erased bytes are 0, whose program unit is a page, and whose ECC cannot read pages that are blank.
 FlashCutOptions pages(std::uint32_t blocks) {
     FlashCutOptions result;
     result.geometry = {blocks, 4096, 256, 256, 0x00};
@@ -46,7 +47,7 @@ TEST(PowerCut, Append64) { cut_flash("flash-append-64", appending({64, false, 10
 TEST(PowerCut, Compressed1) { cut_flash("flash-compressed-1", appending({1, true, 80}), 75400, nor(56, 1)); }
 TEST(PowerCut, AppendPages) { cut_flash("flash-append-pages", appending({1, false, 200}), 10600, pages(24)); }
 TEST(PowerCut, CompressedNand) { cut_flash("flash-compressed-nand", appending({1, true, 210}), 7900, nand(20)); }
-// A chunk a row: to data blocks of the index with pages.
+// Chunks of one row, so that the chunk index grows up to data blocks with pages.
 TEST(PowerCut, Chunks) { cut_flash("flash-chunks", appending({8, false, 200, 1, 48}), 60700, nor(72, 4)); }
 TEST(PowerCut, CompressedChunks) {
     cut_flash("flash-compressed-chunks", appending({8, true, 160, 1, 48}), 56100, nor(96, 4));

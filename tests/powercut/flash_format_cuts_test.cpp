@@ -1,5 +1,5 @@
-// The power fails within format(): what was on the chip is there, or nothing is, until the first commit; and it can be
-// formatted again, which is cut as well.
+// The power fails within format(). Until its commit, a mount finds what was on the chip before or no file at all, and
+// afterwards an empty file; and the chip can be formatted again, which is cut as well.
 #include "flash_cuts.hpp"
 
 #include <h5mote/port/malloc.hpp>
@@ -67,7 +67,8 @@ private:
         base_.chip.copy_from(old.chip);
     }
 
-    // Nothing but what was there, an empty file if the commit was begun, or no file: empty if so.
+    // Mounts the chip and says what is wrong. Allowed are the file that was there before, no file, and, if format() had
+    // begun its commit (`committing`), an empty file.
     std::string look(FlashMachine& machine, std::uint64_t seed, bool committing, bool& formatted, bool& mounted) {
         const Status status = machine.mount(seed);
         std::uint64_t size = 0;
@@ -87,7 +88,7 @@ private:
                                                 : compare(machine.driver(), history_.at(0), found);
     }
 
-    // Goes on in a file that is there, or makes one.
+    // Logs on in the file that is there, or creates one, and compares it after two mounts.
     static std::string go_on(FlashMachine& machine, History history, std::uint64_t seed) {
         std::string bad = resume(
             machine.driver(), history, [&] { return machine.recorder.operations.size(); }, false);
@@ -109,7 +110,8 @@ private:
             return;
         }
         tally.cut(first);
-        // Whatever the commit that was begun was: of the file before, it is there no longer.
+        // The last operation of format() is its commit. When a second format() is cut, the first one may have begun its
+        // commit already.
         const bool committing = !first || done + 1 == operations_.size();
         bool formatted = false;
         bool mounted = false;

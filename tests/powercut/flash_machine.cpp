@@ -95,7 +95,7 @@ void cut_operations(FlashMachine& base, FlashMachine& trial, const std::vector<F
             cut(FlashCut::partly, operation.erase ? "partly erased" : "partly programmed", n);
             cut(FlashCut::unstable, operation.erase ? "unstable after an erase" : "unstable", n);
         }
-        (void)base.apply(operation);  // a worn block fails again
+        (void)base.apply(operation);  // fails on a worn block, as it did when it was recorded
     }
 }
 

@@ -1,4 +1,4 @@
-// A flash chip with its driver, and every way in which the power can fail within what is done to it.
+// A simulated flash chip with its driver, and a sweep over every way in which the power can fail in its operations.
 #pragma once
 
 #include "flash_simulator.hpp"
@@ -13,16 +13,16 @@
 
 namespace h5mote_test {
 
-/// A chip, how it was formatted, and what is wrong with it.
+/// The geometry of a chip, how it is formatted and mounted, and its defects.
 struct FlashChipOptions {
     h5mote::FlashGeometry geometry{24, 1024, 256, 4, 0xff};
     h5mote::FlashFormat format{128, 12};
     std::uint16_t changes = 16;
-    bool blank_is_unreadable = false;  ///< the chip has an ECC
+    bool blank_is_unreadable = false;  ///< the chip has an ECC, which rejects units that were not programmed
     std::uint8_t programs_per_page = 0;
-    std::uint32_t bad_every = 0;   ///< every so manyth block is bad from the factory
-    std::uint32_t worn_every = 0;  ///< and every so manyth fails, at a program or erase of its own
-    std::uint32_t weak_every = 0;  ///< every so manyth program leaves something for the chip's ECC to correct
+    std::uint32_t bad_every = 0;   ///< one in so many blocks is bad from the factory; 0: none
+    std::uint32_t worn_every = 0;  ///< one in so many blocks wears out, each at a time of its own; 0: none
+    std::uint32_t weak_every = 0;  ///< one in so many programs leaves something for the ECC to correct; 0: none
 };
 
 struct FlashOperation {
@@ -32,7 +32,7 @@ struct FlashOperation {
     std::vector<std::byte> bytes;
 };
 
-/// Passes on to a chip, and records what changes it.
+/// Passes calls on to a chip, and records programs and erases.
 class FlashRecorder final : public h5mote::FlashDevice {
 public:
     FlashRecorder(FlashSimulator& chip, std::uint32_t weak_every) : chip_(chip), weak_every_(weak_every) {}
@@ -58,12 +58,12 @@ public:
     explicit FlashMachine(const FlashChipOptions& options);
 
     h5mote::Status format();
-    /// As after switching on: what is unstable reads in another way. `failing_read`: the chip does not answer that
-    /// read(), counted from 1. 0: it answers all.
+    /// Mounts as after switching on: `seed` decides what unstable bits read as from now on. The `failing_read`-th
+    /// read() of the mount fails, counted from 1. 0: none.
     h5mote::Status mount(std::uint64_t seed, std::uint64_t failing_read = 0);
     h5mote::Driver& driver() { return *driver_; }
     h5mote::FlashUsage usage() const { return driver_->usage(); }
-    /// What the chip refused first, if anything.
+    /// Describes the first operation that the chip refused; empty if there was none.
     std::string violation() const;
     h5mote::Status apply(const FlashOperation& operation);
 
@@ -81,17 +81,18 @@ public:
     FlashRecorder recorder;
 };
 
-/// `done`: operations before the one that was cut.
+/// Called after each cut. `done`: operations before the one that was cut; `what` and `number` describe the cut.
 using AfterFlashCut = std::function<void(std::size_t done, FlashCut cut, const char* what, std::size_t number)>;
 
-/// For telling what cuts leave apart: images of a seed, and unstable ones by the cut as well.
+/// A hash that tells apart what cuts leave behind. Images with unstable bits differ by the cut, too, since equal bytes
+/// may read differently there.
 inline std::uint64_t hash_of(const FlashMachine& machine, std::uint64_t seed, std::size_t done, FlashCut cut,
                              std::size_t number) {
     return hash_of(machine.chip.contents(), seed) + (cut == FlashCut::unstable ? done * 7 + number : 0);
 }
 
-/// Every cut within these operations, while not `enough`. `base` comes as the chip before them, and has them all in the
-/// end; `trial` is where each cut happens.
+/// Makes every cut within these operations, until `enough` returns true. `base` is the chip before them, on which they
+/// are then done one by one; each cut is made on `trial`, a copy, before `then` is called.
 void cut_operations(FlashMachine& base, FlashMachine& trial, const std::vector<FlashOperation>& operations,
                     const std::function<bool()>& enough, const AfterFlashCut& then);
 

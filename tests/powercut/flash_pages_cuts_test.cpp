@@ -1,5 +1,5 @@
-// The flash driver alone, in transactions so large that one after the other begins the blocks that were freed last:
-// some pages stay, the others are written anew in each. Cut everywhere, and gone on from.
+// Power cuts of the flash driver alone, without HDF5 on it. Each transaction writes a part of the pages anew, so many
+// that the blocks that were freed last are soon used again. Every operation is cut, and another transaction follows.
 #include "flash_cuts.hpp"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ public:
           trial_(options),
           before_(options) {}
 
-    /// False when so much does not fit.
+    /// False when so much data does not fit on the chip, or a call fails.
     bool run() {
         if (base_.format() != Status::ok || !fill()) {
             return false;
@@ -40,7 +40,8 @@ public:
                 acknowledged_.push_back({base_.recorder.operations.size(), round});
             } else if (status != Status::no_space || base_.mount(round) != Status::ok ||
                        base_.driver().sync() != Status::ok) {
-                return false;  // what does not fit is given up, and makes room
+                // A transaction that does not fit is no failure: mounting again gives it up and frees its room.
+                return false;
             }
         }
         if (!base_.violation().empty()) {
@@ -57,7 +58,7 @@ public:
     }
 
 private:
-    // A round that was synced after so many operations.
+    // A round of changes that a sync had acknowledged after so many operations.
     struct Acknowledged {
         std::size_t operations;
         std::uint32_t round;
@@ -90,7 +91,7 @@ private:
         return machine.driver().sync();
     }
 
-    // `round` is what the pages that change are of; all of one.
+    // Finds the `round` that wrote the changed pages, `least` or `most`: it must be the same for all of them.
     std::string look(FlashMachine& machine, std::uint64_t seed, std::uint32_t least, std::uint32_t most,
                      std::uint32_t& round) {
         if (const Status status = machine.mount(seed); status != Status::ok) {
@@ -126,12 +127,12 @@ private:
         std::uint32_t found = 0;
         std::string bad = look(machine, hash, least, most, found);
         if (bad.empty()) {
-            // The next mount need not find the same, the ones after a sync must.
+            // A second mount may find the other of the two rounds; only after a sync must all mounts find the same.
             bad = look(machine, hash + 1, least, most, found);
         }
         if (bad.empty()) {
             machine.recorder.operations.clear();
-            // Where a cut left less room than before, so large a transaction may not fit.
+            // The cut may have left less room than before, so that such a large transaction does not fit any more.
             const Status status = transaction(machine, found + 1);
             const std::uint32_t next = status == Status::ok ? found + 1 : found;
             bad = status == Status::ok || status == Status::no_space ? look(machine, hash + 2, next, next, found)
@@ -149,7 +150,7 @@ private:
     std::uint32_t kept_;
     std::uint32_t changed_;
     std::vector<Acknowledged> acknowledged_;
-    std::size_t last_ = 0;  // before the cut
+    std::size_t last_ = 0;  // the entry of acknowledged_ that was the last before the cut
     FlashMachine base_;
     FlashMachine trial_;
     FlashMachine before_;

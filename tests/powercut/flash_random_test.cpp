@@ -1,7 +1,7 @@
-// The flash driver alone, at random: chips of any geometry, good ones and bad ones, against a model of what was
-// committed. What a chip does wrong is chosen at random, too: blocks that are bad from the start or become so,
-// programs, erases and reads that fail, bits that read differently each time, power cuts in anything and again in the
-// recovery. H5MOTE_RANDOM_SEED chooses the first chip.
+// Random calls of the flash driver alone, on chips of random geometry, compared with a model of what was committed.
+// What goes wrong on a chip is chosen at random, too: blocks that are bad from the start or become so, programs, erases
+// and reads that fail, bits that read differently each time, power cuts in any operation and again in the recovery.
+// H5MOTE_RANDOM_SEED chooses the first chip.
 #include <h5mote/vfd/flash.hpp>
 
 #include "flash_simulator.hpp"
@@ -64,7 +64,7 @@ public:
         begin();
     }
 
-    /// What was wrong; empty: nothing.
+    /// Returns what was wrong; empty: nothing.
     std::string run(unsigned steps) {
         const std::uint32_t blocks = kind_.chip.geometry.blocks;
         if (kind_.faulty || random_.one_in(3)) {
@@ -114,7 +114,7 @@ private:
             static_cast<unsigned long long>(usage.capacity));
         return text;
     }
-    /// A chip that lost many blocks has not the room that it was formatted for.
+    /// Whether so many blocks became bad that the chip may lack the room that it was formatted for.
     bool worn_out() const { return driver_->mounted() && driver_->usage().blocks_bad > bad_at_first_ + 2; }
 
     void trouble() {
@@ -175,7 +175,7 @@ private:
         }
     }
 
-    // The power failed: on again, perhaps not for long.
+    // If the power failed, switches it on again; it may soon fail once more.
     void after() {
         while (!chip_.powered() && wrong_.empty()) {
             ++totals_.cuts;
@@ -188,7 +188,7 @@ private:
             }
         }
     }
-    /// Whether an error has a reason that is not the driver's.
+    /// Whether the test itself caused this error, by a power cut or a read that fails.
     bool excused(Status status) {
         if (!chip_.powered()) {
             return true;
@@ -233,8 +233,8 @@ private:
         }
     }
 
-    // Room is kept for ranges one by one, as chunks come into memory; then all of them are written, and what points to
-    // them.
+    // Uses keep_room() as the library does when chunks enter its cache: room is reserved for one range after the other.
+    // Then all of them must fit when they are written, and so must changes of the index that points to them.
     void kept() {
         std::vector<std::uint32_t> sizes;
         std::uint64_t total = 0;
@@ -268,11 +268,12 @@ private:
                 return;
             }
             if (random_.one_in(2)) {
-                // Within a page, as an index has what is changed at once within a sector.
+                // The change lies within one page, as an index keeps what changes at once within one sector.
                 const std::uint32_t page = kind_.format.page_size;
                 const std::uint32_t change = 1 + random_.below(std::min(page, 192U));
                 const std::uint64_t place = place_for(change) / page * page;
-                // What points to something has its pages already: others may be one too many on a full chip.
+                // Only pages that were written before are changed, since an index has its pages already: a new page may
+                // not fit on a full chip.
                 if (place + page <= now_.size() && std::any_of(now_.begin() + static_cast<std::ptrdiff_t>(place),
                                                                now_.begin() + static_cast<std::ptrdiff_t>(place + page),
                                                                [](unsigned char each) { return each != 0; })) {
@@ -288,7 +289,7 @@ private:
         sync();
     }
     void must_fit(Status status, const char* what) {
-        // Where blocks became bad since, less may be left.
+        // Blocks that became bad since keep_room() may have taken the room.
         if (status == Status::no_space && !troubled_) {
             wrong(std::string(what) + " does not fit");
         }
@@ -305,7 +306,7 @@ private:
                 troubled_ = was_troubled && kind_.faulty && random_.one_in(2) ? troubled_ : false;
                 return;
             }
-            perhaps_.push_back(now_);  // the commit may have been complete all the same
+            perhaps_.push_back(now_);  // although sync() failed, its commit may be complete
             if (!chip_.powered()) {
                 return;
             }
@@ -338,7 +339,7 @@ private:
         }
     }
 
-    // A full chip can be changed, and emptied.
+    // Fills the chip: data on a full chip can still be changed, released and cut off.
     void fill() {
         const std::uint64_t mounts = mounts_;
         for (unsigned refused = 0; refused < 3 && mounts == mounts_ && wrong_.empty();) {
@@ -387,7 +388,7 @@ private:
             wrong(what);
         }
     }
-    // In the end: whatever happened, the chip can be emptied and filled anew.
+    // At the end of the run: whatever happened, the chip can be emptied and filled anew.
     void drain() {
         if (!driver_->mounted() || worn_out()) {
             return;
@@ -469,7 +470,8 @@ private:
         }
     }
 
-    // Blocks that wear out before the others: those at which sessions end again and again.
+    // Checks that wear is even: no block, such as the one at which killed sessions end, was erased far more often than
+    // the mean.
     void spread() {
         const FlashGeometry& chip = kind_.chip.geometry;
         std::uint64_t sum = 0;
@@ -499,8 +501,8 @@ private:
     std::uint64_t capacity_ = 0;
     std::uint64_t mounts_ = 0;
     std::uint32_t bad_at_first_ = 0;
-    bool troubled_ = false;    // operations or blocks fail since the last sync
-    bool unanswered_ = false;  // a read is going to fail, or did
+    bool troubled_ = false;    // programs, erases or blocks were made to fail since the last sync
+    bool unanswered_ = false;  // a read was made to fail, and its error was not seen yet
     std::string wrong_;
 };
 

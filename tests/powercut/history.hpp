@@ -1,5 +1,5 @@
-// What a workload did to a file, and what may therefore be found in it after a cut: between two acknowledgements any
-// state that a thing has been in since the first of them.
+// Records what a workload does to a file, and so knows what may be found in the file after a cut: each item (a group,
+// log, attribute or link) in any state that it has been in since the last acknowledgement before the cut.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@ namespace h5mote_test {
 
 enum class Kind : std::uint8_t { group, imu, health, attribute, soft_link };
 
-/// Of one thing under one name. `generation` counts how often it was made anew, 0: it is not there. A log has `least`
-/// to `most` rows; an attribute the value it was given for the `least`-th time.
+/// One state of an item. `generation` counts how often an item of this name was created; 0: it is not there. A log has
+/// `least` to `most` rows; an attribute has the value number `least`, counted from 0.
 struct State {
     unsigned generation = 0;
     std::uint64_t least = 0;
@@ -26,10 +26,10 @@ struct State {
 
 struct Item {
     Kind kind = Kind::group;
-    std::vector<State> states;  ///< in any of these, the last is what it should become
-    std::string target;         ///< of a soft link; of one more name for a log, the first
-    unsigned made = 0;          ///< how often
-    std::uint64_t given = 0;    ///< how many values, of an attribute
+    std::vector<State> states;  ///< the states that may be found; the last one is the newest
+    std::string target;         ///< of a soft link, its target; of a second name of a log, the first name
+    unsigned made = 0;          ///< how often it was created
+    std::uint64_t given = 0;    ///< how many values an attribute was given
 
     bool allows(const State& found) const noexcept {
         for (const State& state : states) {
@@ -41,61 +41,63 @@ struct Item {
     }
 };
 
-/// By path, attributes by path@name.
+/// Items and the states that were found, by path; attributes by path@name.
 using Items = std::map<std::string, Item>;
 using Found = std::map<std::string, State>;
 
 class History {
 public:
+    /// What may be found after a cut between one acknowledgement and the next.
     struct Interval {
-        std::size_t operations = 0;  ///< at the acknowledgement that began it
-        bool created = false;
+        std::size_t operations = 0;  ///< operations of the storage when the interval began
+        bool created = false;        ///< the creation of the file was acknowledged
         Items items;
     };
 
     History() = default;
-    /// Goes on from there.
+    /// Begins with what may be found there.
     explicit History(const Interval& begin) : items_(begin.items) {
         intervals_[0] = begin;
         intervals_[0].operations = 0;
     }
 
-    /// Nullptr when it is not there, or was never.
+    /// The newest state of an item, nullptr when it is not there.
     State* now(const std::string& key) {
         const auto found = items_.find(key);
         return found == items_.end() || found->second.states.back().generation == 0 ? nullptr
                                                                                     : &found->second.states.back();
     }
-    /// It is made: for the first time, or anew.
+    /// An item is created, for the first time or anew.
     void make(const std::string& key, Kind kind, const std::string& target = "");
-    /// One more name for a log.
+    /// The log `target` gets one more name, by a hard link.
     void link(const std::string& key, const std::string& target);
-    /// The next value of an attribute, none of which ever comes back.
+    /// An attribute gets its next value; no value is ever used again.
     void give(const std::string& key);
     std::uint64_t given(const std::string& key) const noexcept {
         const auto found = items_.find(key);
         return found == items_.end() ? 0 : found->second.given;
     }
-    /// How often it was made.
+    /// How often the item was created.
     unsigned made(const std::string& key) const noexcept {
         const auto found = items_.find(key);
         return found == items_.end() ? 0 : found->second.made;
     }
-    /// A row more, under all names of the log.
+    /// A log gets one more row, under all its names.
     void append(const std::string& key);
     void remove(const std::string& key) { items_[key].states.push_back({}); }
-    /// With all that lies below it.
+    /// Removes an item with its attributes and all items below it.
     void remove_all(const std::string& path);
 
-    /// A creation, flush or close returned ok when that many operations were done.
+    /// A creation, flush or close returned ok when so many operations of the storage were done: from now on every item
+    /// is found in its newest state or a later one.
     void acknowledge(std::size_t operations);
-    /// After the last of all calls.
+    /// Call after the last change: completes the last interval.
     void finish() { intervals_.back().items = items_; }
 
-    /// What may be there when that many operations are done and no more.
+    /// What may be found after a cut when so many operations were done.
     const Interval& at(std::size_t operations) const;
     std::size_t acknowledgements() const noexcept { return intervals_.size() - 1; }
-    /// Operations at the first acknowledgement of rows by resume(); all there are without one.
+    /// Of the history of a resume(): operations at the first flush of new rows; the largest number if there was none.
     std::size_t resumed() const noexcept {
         const std::size_t first = intervals_[0].created ? 2 : 3;
         return first < intervals_.size() ? intervals_[first].operations : ~std::size_t{0};

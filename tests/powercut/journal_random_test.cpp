@@ -1,8 +1,8 @@
-// The journal alone, at random: homes and logs in files and in regions of a card, logs that grow and logs of a fixed
-// size, against a model of what was committed. What goes wrong is chosen at random, too: power cuts in anything and
-// again in the recovery, after which what was not synced is there in any part, torn at any byte and in any order, of
-// home and log each for itself; calls that fail; programs that are killed. H5MOTE_RANDOM_SEED chooses the first
-// machine.
+// Random calls of the journal driver alone, compared with a model of what was committed. The home (which becomes the
+// file) and the log are files or regions of a card; logs grow or have a fixed size. What goes wrong is chosen at
+// random, too: power cuts in any operation and again in the recovery, after which any part of what was not synced is
+// there, torn at any byte and in any order, on home and log independently; calls that fail; programs that are killed.
+// H5MOTE_RANDOM_SEED chooses the first machine.
 #include <h5mote/vfd/journal.hpp>
 #include <h5mote/vfd/region.hpp>
 
@@ -22,15 +22,15 @@ namespace {
 
 using Image = RecordingDriver::Image;
 
-// What home and log have in common.
+// The power and the failures to come, which home and log share.
 struct Power {
     bool on = true;
-    std::uint64_t cut_in = 0;   // changes until it fails; 0: it does not
+    std::uint64_t cut_in = 0;   // changes and syncs until the power fails; 0: it does not
     std::uint64_t fail_in = 0;  // calls until one fails; 0: none does
     bool failed = false;
 };
 
-// A storage of which only what was synced survives a power cut for certain.
+// A storage in memory: only what was synced survives a power cut for certain.
 class Disk final : public Driver {
 public:
     Disk(Power& power, Image image, std::size_t capacity, bool zeros)
@@ -71,7 +71,7 @@ public:
         return fails() ? Status::io_error : Status::ok;
     }
 
-    // What a cut leaves: of what was not synced all, nothing, or any part in any order.
+    // Draws what the cut left: of what was not synced all, nothing, or any part in any order.
     void power_on(Chance& random) {
         image_ = synced_;
         const std::uint32_t how = random.below(4);
@@ -92,7 +92,7 @@ public:
     }
     std::uint64_t changes() const { return changes_; }
     const Image& image() const { return image_; }
-    /// Somebody puts back what was there.
+    /// Replaces the content, as somebody does who restores a copy.
     void put_back(Image image) {
         image_ = synced_ = std::move(image);
         loose_.clear();
@@ -116,7 +116,7 @@ private:
             return Status::io_error;
         }
         if (cut()) {
-            loose_.push_back(std::move(operation));  // begun
+            loose_.push_back(std::move(operation));  // it was begun, so a part of it may arrive
             return Status::io_error;
         }
         RecordingDriver::apply(image_, operation);
@@ -127,7 +127,7 @@ private:
     Power& power_;
     Image image_;
     Image synced_;
-    std::vector<DriverOperation> loose_;  // since the last sync
+    std::vector<DriverOperation> loose_;  // changes since the last sync
     std::size_t capacity_;
     bool zeros_;
     std::uint64_t changes_ = 0;
@@ -170,7 +170,7 @@ public:
         any_bytes(now_);
         kept_ = now_;
         if (kind_.card != 0) {
-            // Whatever the home's region held before; the log's is blank.
+            // The home's region holds random bytes at first, the log's is blank.
             Image card(2 * kind_.card);
             any_bytes(card);
             std::fill_n(card.begin(), kind_.card, random_.one_in(2) ? std::byte{0xff} : std::byte{0});
@@ -184,7 +184,7 @@ public:
         }
     }
 
-    /// What was wrong; empty: nothing.
+    /// Returns what was wrong; empty: nothing.
     std::string run(unsigned steps) {
         ++totals_.machines;
         open();
@@ -257,7 +257,7 @@ private:
         }
     }
 
-    // The power failed: on again, perhaps not for long.
+    // If the power failed, switches it on again; it may soon fail once more.
     void after() {
         while (!power_.on && wrong_.empty()) {
             ++totals_.cuts;
@@ -272,7 +272,7 @@ private:
             open();
         }
     }
-    /// Whether an error has a reason that is not the driver's.
+    /// Whether the test itself caused this error, by a power cut or a call that fails.
     bool excused(Status status) {
         if (!power_.on) {
             return true;
@@ -281,13 +281,13 @@ private:
         power_.failed = false;
         return status == Status::io_error && failed;
     }
-    // After an error the file is opened anew: what was not committed is gone then.
+    // Handles an error, which the test must have caused. The journal is opened anew: what was not committed is gone.
     void told(const char* what, Status status, bool stays_open = true) {
         if (!excused(status)) {
             wrong(std::string(what) + ": " + to_string(status));
         } else if (power_.on) {
             if (stays_open && random_.one_in(2)) {
-                check();  // it left everything as it was
+                check();  // the call that failed has changed nothing
             }
             open();
         }
@@ -308,7 +308,7 @@ private:
     }
     std::uint64_t place_for(std::uint32_t size) {
         const std::uint64_t most = std::min<std::uint64_t>(most_, 24000) - size;
-        // A region has no zeros between its end and what is written behind it.
+        // A region does not fill a gap between its end and a write behind it with zeros, so there must be no gap.
         const std::uint64_t last = kind_.card != 0 ? std::min<std::uint64_t>(most, now_.size()) : most;
         if (random_.one_in(3) && now_.size() <= last) {
             return now_.size();
@@ -324,8 +324,8 @@ private:
         }
     }
 
-    // Room is kept for ranges one by one, as chunks come into memory; then all of them are written, and what points to
-    // them.
+    // Uses keep_room() as the library does when chunks enter its cache: room is reserved for one range after the other.
+    // Then all of them must fit when they are written, and so must changes of the index that points to them.
     void kept() {
         std::vector<std::uint32_t> sizes;
         std::uint64_t total = 0;
@@ -378,7 +378,7 @@ private:
                 perhaps_.clear();
                 return;
             }
-            perhaps_.push_back(now_);  // the commit may have been complete all the same
+            perhaps_.push_back(now_);  // although sync() failed, its commit may be complete
             if (!power_.on) {
                 return;
             }
@@ -404,7 +404,7 @@ private:
             sync();
         }
     }
-    // A log that is full takes the next transaction once this one is committed.
+    // Fills the log: once the transaction is committed, there must be room for the next one.
     void fill() {
         const std::uint64_t opens = opens_;
         Status status = Status::ok;
@@ -443,7 +443,7 @@ private:
         if (kind_.card == 0) {
             Image alone = content(home());
             if (!home().capabilities().extends_with_zeros && alone.size() > now_.size()) {
-                // What a transaction left behind the end that was never committed: nobody knows what it is.
+                // Behind the end there may be bytes of a transaction that was never committed; they do not count.
                 alone.resize(now_.size());
             }
             if (alone != now_ && power_.on) {
@@ -468,7 +468,7 @@ private:
             }
         }
     }
-    // What is there now is committed, and stays.
+    // The content must be that of an allowed commit; the model goes on with it.
     void found(const char* what) {
         const Image there = content(*journal_);
         if (!power_.on || !wrong_.empty()) {
@@ -480,7 +480,7 @@ private:
         now_ = kept_ = there;
         perhaps_.clear();
     }
-    // Who only looks sees the same and changes nothing.
+    // A journal opened read-only must show the same content, and change neither home nor log.
     void look() {
         open();
         if (!power_.on || !wrong_.empty()) {
@@ -516,8 +516,8 @@ private:
         }
     }
 
-    // A copy of the log, put back when all that it holds and more is in the file, is not replayed. One of which a call
-    // that failed left a part in the file could belong to any file.
+    // An old copy of the log, put back after the file got all its records and later ones, must not be replayed. Not on
+    // faulty machines: if a failed call left only a part of the log in the file, the log could belong to any file.
     void older() {
         sync();
         if (kind_.faulty || kind_.card != 0 || !home().capabilities().extends_with_zeros || !power_.on ||
@@ -579,7 +579,7 @@ private:
             wrong("what was written is not what is read");
         }
     }
-    // Whatever happened, the file can be closed, and is all in the home.
+    // At the end of the run: whatever happened, the file can be closed, and then it is wholly in the home.
     void finish() {
         sync();
         check();

@@ -1,4 +1,4 @@
-// Whether what was found in a file is what a History allows; the same whoever has read it.
+// Judges whether a History allows what was found in a file. Shared by the readers with h5mote and with libhdf5.
 #pragma once
 
 #include "history.hpp"
@@ -19,8 +19,9 @@ inline std::string show(const Item& item) {
     return text;
 }
 
-/// `state_of(key, item, state, why)` finds the state that an item is in: false, with a reason, when it is in none. What
-/// it says goes to `found`. Empty when all is well, else what is wrong.
+/// Returns what is wrong with the items of a file; empty when all is well. `state_of(key, item, state, why)` finds the
+/// state of an item in the file, and returns false, with a reason, when the item is in none of its states. The states
+/// that were found go to `found`.
 template <typename StateOf>
 std::string judge(const History::Interval& allowed, Found& found, const StateOf& state_of) {
     std::string bad;

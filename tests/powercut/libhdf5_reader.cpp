@@ -1,4 +1,4 @@
-// The other side: libhdf5 opens the image in memory and looks at what append workloads make.
+// compare_by_libhdf5(): libhdf5 opens the image in memory and reads the items that the scenarios make.
 #include "judge.hpp"
 #include "session.hpp"
 #include "verify.hpp"

@@ -1,5 +1,5 @@
-// What a logger does to a file in the profile that ships with it, cut as in file_cuts_test.cpp. Rows, attributes and
-// links are read by libhdf5 alone.
+// The scenarios of file_cuts_test.cpp in profile logger, cut in the same way. Only libhdf5 reads rows, attributes and
+// links, because this profile cannot.
 #include "disk_cuts.hpp"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ DiskOptions options(std::uint32_t sector = 512) {
     result.recoveries = 12;
     result.recovery_of = 16;
     result.sector = sector;
-    result.libhdf5 = false;  // who compares already
+    result.libhdf5 = false;  // compare() uses libhdf5 already in this profile
     return result;
 }
 

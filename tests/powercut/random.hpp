@@ -8,7 +8,7 @@
 
 namespace h5mote_test {
 
-/// For telling images apart.
+/// A hash by which images are told apart.
 std::uint64_t hash_of(h5mote::ConstBytes bytes, std::uint64_t seed) noexcept;
 
 class Random {
@@ -17,7 +17,7 @@ public:
     std::uint64_t next() noexcept;
     /// 0 to count - 1.
     std::size_t below(std::size_t count) noexcept { return static_cast<std::size_t>(next() % count); }
-    /// True in one of so many cases.
+    /// True in one of `count` cases on average.
     bool one_in(std::size_t count) noexcept { return below(count) == 0; }
     /// One of a list of values.
     template <typename T, std::size_t N>

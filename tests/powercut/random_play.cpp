@@ -19,7 +19,7 @@ std::uint64_t number(const char* name, std::uint64_t otherwise) {
 
 void play_at_random(const char* name, const std::function<std::string(std::uint64_t seed, Totals& totals)>& run,
                     std::uint64_t machines, std::uint64_t floor) {
-    // Sanitized builds, which are not Release, are slower by a factor that nobody knows.
+    // Set in builds that are not Release (those with sanitizers), which are slower.
     const bool sampled = std::getenv("H5MOTE_POWERCUT_ONE_IN") != nullptr;
     const bool losses = std::getenv("H5MOTE_EXPECT_LOSSES") != nullptr;
     const bool timed = std::getenv("H5MOTE_RANDOM_SECONDS") != nullptr;

@@ -1,4 +1,4 @@
-// What the random tests of single drivers share: the loop around their machines.
+// Shared by the random tests of single drivers: the loop over random machines, and the random numbers.
 #pragma once
 
 #include "random.hpp"
@@ -9,7 +9,7 @@
 
 namespace h5mote_test {
 
-/// Numbers of 32 bits, and of an empty range 0.
+/// Random numbers of 32 bits; unlike Random::below(), below(0) is allowed and returns 0.
 class Chance {
 public:
     explicit Chance(std::uint64_t seed) : random_(seed) {}
@@ -27,19 +27,19 @@ private:
     Random random_;
 };
 
-/// What was tried, over all machines.
+/// Counts what was tried on all machines together.
 struct Totals {
     std::uint64_t machines = 0;
     std::uint64_t calls = 0;
     std::uint64_t cuts = 0;
-    std::uint64_t kept = 0;     ///< writes that room was kept for
+    std::uint64_t kept = 0;     ///< writes for which keep_room() had reserved room
     std::uint64_t refused = 0;  ///< writes that did not fit
 };
 
-/// Runs so many machines, one for each seed, and fails with the seeds of those in which something was wrong. `run`
-/// returns what was. Fewer cuts than `floor` fail, too. Under sanitizers a tenth of the machines run, without a floor;
-/// H5MOTE_RANDOM_SECONDS says for how long they run instead, H5MOTE_RANDOM_SEED with which they begin. With
-/// H5MOTE_EXPECT_LOSSES a machine in which nothing is wrong is the one that does not count: a rule was left out.
+/// Calls `run` for `machines` consecutive seeds; it returns what was wrong on the machine of a seed. Every such seed is
+/// a failure, and so are fewer cuts than `floor`. With H5MOTE_POWERCUT_ONE_IN (sanitizers) a tenth of the machines run,
+/// without a floor. H5MOTE_RANDOM_SECONDS says for how long machines run, without a floor; H5MOTE_RANDOM_SEED is the
+/// first seed. With H5MOTE_EXPECT_LOSSES, for a build that leaves out a rule, something must be wrong on some machine.
 void play_at_random(const char* name, const std::function<std::string(std::uint64_t seed, Totals& totals)>& run,
                     std::uint64_t machines, std::uint64_t floor);
 

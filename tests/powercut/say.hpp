@@ -1,4 +1,4 @@
-// What a test says of a failure, and what check_file() may find after a power cut.
+// The text that a test prints of a failure, and what check_file() may find after a power cut.
 #pragma once
 
 #include <h5mote/check.hpp>
@@ -8,7 +8,7 @@
 
 namespace h5mote_test {
 
-/// What a status and the newest record of the trail say.
+/// A status and the newest record of the library's error trail, as text.
 inline std::string say(h5mote::Library& library, h5mote::Status status) {
     std::string text = to_string(status);
     if (status != h5mote::Status::ok && library.trail().size() > 0) {
@@ -21,8 +21,8 @@ inline std::string say(h5mote::Library& library, h5mote::Status status) {
 
 #if H5MOTE_ALL_FORMATS
 
-/// Every problem, as text. A cut may come between a change and the write that counts it; any other note is one too
-/// many.
+/// Collects the problems that check_file() reports as text. Notes about statistics and reference counts are left out,
+/// because a cut may come between a change and the write that counts it; any other note is a failure, too.
 class ProblemsAfterCut final : public h5mote::CheckReporter {
 public:
     void problem(const h5mote::Problem& problem) noexcept override {
@@ -37,7 +37,7 @@ public:
     std::string text;
 };
 
-/// What check_file() finds in an open file, which is closed; without the raw data, which the tests read themselves.
+/// Returns what check_file() finds in an open file, and closes the file. Raw data is not checked: the tests read it.
 inline std::string problems_after_cut(h5mote::File& file) {
     ProblemsAfterCut found;
     h5mote::CheckOptions options;

@@ -217,7 +217,7 @@ Scenario sessions(unsigned count, unsigned rows, bool filtered, std::uint8_t siz
                 }
             }
             if (number % 2 == 1) {
-                // Datasets before the file, which then has nothing left to ask them.
+                // In every second session, the dataset handles are closed before the file.
                 session.leave("/flight/imu");
                 session.leave("/flight/health");
             }
@@ -227,7 +227,7 @@ Scenario sessions(unsigned count, unsigned rows, bool filtered, std::uint8_t siz
     };
 }
 
-// Until an append, or if `late` a flush, does not fit. True when that is what happened.
+// Appends and flushes until a call reports no_space. True when that happened and, unless `late`, a flush still fits.
 static bool fill(Scene& scene, Session& session, bool late) {
     for (unsigned i = 1; !session.failed(); ++i) {
         session.append("/flight/imu");
@@ -245,7 +245,8 @@ static bool fill(Scene& scene, Session& session, bool late) {
         scene.failure = session.what();
         return false;
     }
-    // Nothing that was appended is lost by the append that did not fit, if it was that which was told.
+    // An append that reports no_space does not lose the rows before it: they can still be flushed. Only in a `late`
+    // scenario may this flush report no_space as well.
     session.flush();
     if (session.failed() && !(late && session.take_failure() == Status::no_space)) {
         scene.end(session);

@@ -1,17 +1,17 @@
-// What loggers do, to be cut at any instant.
+// Workloads of loggers, which the sweeps cut at every point.
 #pragma once
 
 #include "session.hpp"
 
 namespace h5mote_test {
 
-/// Where a scenario plays.
+/// What a scenario works with: the library, the storage, and the history that it records.
 struct Scene {
     h5mote::Library& library;
     h5mote::Driver& driver;
     History& history;
-    std::function<std::size_t()> operations;
-    std::string failure = {};  ///< what went wrong, when nothing should
+    std::function<std::size_t()> operations;  ///< how many operations the storage has done
+    std::string failure = {};                 ///< the first call that failed although it should not
 
     Session session() { return Session(library, driver, history, operations); }
     void end(const Session& session) {
@@ -29,23 +29,24 @@ struct Appending {
     std::uint32_t chunk = 8;
     std::uint32_t reserve = 65536;
 };
-/// One log, flushed every so many rows.
+/// One log, which is flushed after every `flush_rows` rows.
 Scenario appending(const Appending& options);
-/// Three logs: a row of one for every 3 and 16 of the others.
+/// Three logs at different rates: for 48 rows of the first, 16 of the second and 3 of the third.
 Scenario rates(unsigned rows, unsigned flush_rows, bool filtered);
-/// Between the rows of a log groups, logs in them, and attributes are made, and attributes changed.
+/// Between the rows of a log, groups, logs in them and attributes are created, and attributes are changed.
 Scenario objects(unsigned rows, unsigned flush_rows, bool filtered);
-/// Attributes are deleted and made anew, of groups and of the log.
+/// Attributes of groups and of the log are removed and created again.
 Scenario attributes(unsigned rows, unsigned flush_rows);
-/// Links of all kinds are made and removed, with and without their objects, which are made anew.
+/// Soft and hard links are created and removed; with the last hard link its object goes, which is created again later.
 Scenario links(unsigned rows, unsigned flush_rows, bool filtered);
-/// Names are removed and made again between two flushes, of links and of attributes, where others have left room; logs
-/// begin with a row of fill values, the chunk of which gets its place after that row was acknowledged.
+/// Between two flushes, links and attributes are removed and created again, in room that others have left. Logs begin
+/// with a row of fill values that is never written, so that its chunk is allocated after that row was acknowledged.
 Scenario remaking(unsigned rounds, unsigned flush_rounds);
-/// Closed and opened again in between.
+/// `count` sessions with one file, which is closed and opened again between them.
 Scenario sessions(unsigned count, unsigned rows, bool filtered, std::uint8_t sizeof_addr);
-/// Until there is no space left. Then a log is deleted, and there is room again. `late`: that there is none is told by
-/// flush() - how long a compressed chunk will be, or what a flash driver can free, is not known before.
+/// Fills the storage until there is no space left; then a log is unlinked, which makes room for more rows. `late`: it
+/// is flush() that may report no_space, because how long a compressed chunk will be, or how much a flash driver can
+/// free, is not known before.
 Scenario filling(bool filtered, bool late);
 
 }  // namespace h5mote_test

@@ -97,7 +97,7 @@ void Session::open_log(const std::string& path, const LogOptions& options, Kind 
             history_.append(path);
         }
     } else if (known->least <= (log.*member).size() && (log.*member).size() <= known->most) {
-        // Fewer than were appended when the last flush of another session failed.
+        // If the last flush of an earlier session failed, the file may have fewer rows than were appended.
         known->most = (log.*member).size();
     } else {
         done(Status::corrupt_file, "rows of", path);

@@ -1,5 +1,5 @@
-// An open file and what is done to it, each change told to a History. After the first call that fails nothing is done
-// any more.
+// An open file and the calls that scenarios make on it; each change is recorded in a History. After the first call that
+// fails, further calls do nothing.
 #pragma once
 
 #include "../fault/workload.hpp"
@@ -11,38 +11,40 @@ struct LogOptions {
     std::uint32_t chunk = 8;
     bool filtered = false;
     std::uint32_t reserve = 65536;
-    bool filled = false;  ///< its first row is never written: the fill value is what it holds
+    bool filled = false;  ///< the first row is never written: set_extent() makes it, and it has the fill value
 };
 
 class Session {
 public:
-    /// `operations`: how many the storage has done.
+    /// `operations` returns how many operations the storage has done.
     Session(h5mote::Library& library, h5mote::Driver& driver, History& history, std::function<std::size_t()> operations)
         : library_(library), driver_(driver), history_(history), operations_(std::move(operations)) {}
 
     void open(const h5mote::FileCreate& create = {}, std::size_t metadata_cache = 2048, std::size_t chunk_cache = 4096);
-    /// What is there is opened, else made.
+    /// group(), imu() and health() open what is there, else they create it.
     void group(const std::string& path, bool track_order = false);
     void imu(const std::string& path, const LogOptions& options = {});
     void health(const std::string& path, const LogOptions& options = {});
-    /// One row more.
+    /// Appends the next row to a log.
     void append(const std::string& path);
     void set(const std::string& path, const std::string& name);
     void remove_attribute(const std::string& path, const std::string& name);
     void soft_link(const std::string& path, const std::string& target);
-    /// One more name for a log, which gets its rows, too.
+    /// Gives a log one more name, under which its further rows appear, too.
     void hard_link(const std::string& path, const std::string& target);
-    /// With what lies below it, which must be no link; handles of all that are let go.
+    /// Unlinks an object, after closing the session's handle of it. A group must have no links any more.
     void unlink(const std::string& path);
     bool exists(const std::string& path) { return history_.now(path) != nullptr; }
     void flush();
     void close();
-    /// Lets go of the handles of a log.
+    /// Closes the handle of a group or log.
     void leave(const std::string& path);
 
     bool failed() const noexcept { return status_ != h5mote::Status::ok; }
-    /// What the first call that failed returned, and says `where`; the next ones are made again.
+    /// Returns the status of the first call that failed (ok: none did) and forgets it, so that further calls work
+    /// again.
     h5mote::Status take_failure() noexcept;
+    /// Describes the call that failed.
     std::string what() const;
 
 private:
@@ -68,7 +70,7 @@ private:
     std::string what_;
 };
 
-/// The row of a log that was made for the `generation`-th time.
+/// Row `i` of a log that was created for the `generation`-th time.
 template <typename T>
 T row_at(unsigned generation, std::uint64_t i) noexcept {
     return T::at(i + std::uint64_t{generation - 1} * 7001);

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""total.py FOLDER FLOOR: adds up what the tests of power cuts left in FOLDER/powercut_*.tsv.
+"""total.py FOLDER FLOOR: adds up the figures of the power cut tests in FOLDER/powercut_*.tsv.
 
 Writes FOLDER/powercut.tsv. Fails with fewer than FLOOR cuts, and when anything was lost.
 """

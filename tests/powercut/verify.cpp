@@ -15,7 +15,7 @@ std::string resume(Driver& driver, History& history, const std::function<std::si
     Session session(library, driver, history, operations);
     const auto full = [&] { return may_be_full && session.take_failure() == Status::no_space; };
     session.open();
-    session.flush();  // what is there stays there, though nothing was written
+    session.flush();  // acknowledges what is there, although nothing was written
     session.group("/flight");
     session.set("/flight", "resumed");
     session.imu("/flight/imu", {4, false, 64});

@@ -1,4 +1,4 @@
-// What a file holds after a cut, compared with what may be there; and the same seen by libhdf5.
+// Compares what a file holds after a cut with what may be there, and logs on from it.
 #pragma once
 
 #include "history.hpp"
@@ -9,22 +9,24 @@
 
 namespace h5mote_test {
 
-/// Opens the storage with h5mote for reading and compares. `found`: in what state everything is. Empty when all is
-/// well, else what is wrong. A file that need not have been created yet may be missing.
+/// Opens the storage with h5mote for reading and compares. Returns what is wrong; empty: nothing. `found` is the state
+/// of every item. A file whose creation was not acknowledged yet may be missing. (In profile logger, libhdf5 reads the
+/// file.)
 std::string compare(h5mote::Driver& driver, const History::Interval& allowed, Found& found);
 
-/// What check_file() finds in it. A file that cannot be opened is compare()'s matter.
+/// Returns what check_file() finds. Nothing if the file cannot be opened, which compare() reports.
 std::string find_problems(h5mote::Driver& driver);
 
-/// Goes on logging: opens for writing, or creates, makes and appends, and closes. `history` gets it all; it begins with
-/// what is there. A device that is full is no failure if `may_be_full`.
+/// Logs on after a cut: opens or creates the file for writing, creates objects, appends rows, flushes and closes.
+/// `history` begins with what is there and records all of that. Returns the call that failed; empty: none. no_space is
+/// no failure if `may_be_full`.
 std::string resume(h5mote::Driver& driver, History& history, const std::function<std::size_t()>& operations,
                    bool may_be_full);
 
-/// The same by libhdf5, which opens the image as it lies.
+/// As compare(), with libhdf5, which opens the image of the storage.
 std::string compare_by_libhdf5(h5mote::ConstBytes image, const History::Interval& allowed, Found& found);
 
-/// The items as they were found, for a History that goes on from there.
+/// The items, each in the one state in which it was found: the beginning of a History that goes on from there.
 Items only(const Items& items, const Found& found);
 
 }  // namespace h5mote_test

@@ -1,8 +1,8 @@
 // damage [--values all|bits] [--part I/N] FILE...: every truncation and every single-byte corruption of small files is
-// walked, and checked as `h5mote check` does. Both together must end within 2 seconds, within the arena, with all
-// memory given back; the sanitizers see the rest. `bits`: each byte with each of its bits changed, and as 0x00 and
-// 0xff; `all`: with every other value. Prints `N points, M opened, slowest T ms` and fails on less than one point a
-// byte.
+// walked, and checked as `h5mote check` does. Both together must end within 2 seconds, work in the memory of the arena,
+// and give all of it back; sanitizers find wrong accesses. `bits`: each byte with each of its bits changed, and as 0x00
+// and 0xff; `all`: with every other value. --part takes every N-th byte of a file, from byte I on. Prints
+// `N points, M opened, slowest T ms` and fails with fewer points than one for each of these bytes.
 #include "all_filters.hpp"
 #include "walker.hpp"
 
@@ -33,7 +33,7 @@ public:
     void problem(const Problem& /*problem*/) noexcept override {}
 };
 
-// What is wrong does not matter here: check_test.py looks at that.
+// Runs check_file(). Its findings do not matter here; check_test.py tests them.
 void check(Library& library, Driver& driver, FileAccess access) {
     access.allow_truncated = true;
     Result<File> file = File::open(library, driver, access);
@@ -58,7 +58,7 @@ void walk(const std::vector<char>& image, std::size_t size, Totals& totals, cons
     Arena arena{memory};
     NullPort port;
     Library library(arena, port, kAllFilters);
-    // A copy of exactly that size, so that the sanitizer sees what is read behind its end.
+    // A copy of exactly this size, so that AddressSanitizer sees reads behind its end.
     const std::vector<char> copy(image.begin(), image.begin() + static_cast<std::ptrdiff_t>(size));
     MemoryDriver driver = MemoryDriver::reading({reinterpret_cast<const std::byte*>(copy.data()), copy.size()});
     FileAccess access;

@@ -1,6 +1,6 @@
 // faults [--every N] FILE...: every allocation and every driver call of a walk and of a check, or one in N, fails, once
-// and from then on. Then either the walk says so, or it has found the same as without the fault; nothing is leaked.
-// Prints `N points` a file.
+// or from then on. Then the walk or check either reports an error or finds the same as without the fault, and leaks no
+// memory. Prints `FILE: N points` for the walk and for the check of each file.
 #include "all_filters.hpp"
 #include "failing_driver.hpp"
 #include "test_allocators.hpp"
@@ -27,7 +27,7 @@ std::byte buffer[1024];
 enum class Task { walk, check };
 enum class Kind { none, allocation, driver };
 
-// Counts what is wrong, and what there was too little memory to look at.
+// Counts the problems of a check and the parts for which there was too little memory, and sums up free-space sections.
 class Counter final : public CheckReporter, public SectionVisitor {
 public:
     void problem(const Problem& problem) noexcept override {
@@ -41,7 +41,7 @@ public:
     std::uint64_t sections = 0;
 };
 
-// What `h5mote check` does, and what the file says of its free space.
+// Runs check_file() as `h5mote check` does, and lists the file's free space. Errors and a digest go to `result`.
 Status check(Library& library, Driver& driver, const FileAccess& access, WalkResult& result) {
     auto file = File::open(library, driver, access);
     H5MOTE_TRY(file.status());
@@ -68,7 +68,7 @@ struct Outcome {
     Status opened = Status::ok;
     WalkResult walk;
     std::uint64_t failures = 0;
-    bool clean = true;  // all memory was given back, once each
+    bool clean = true;  // all memory was given back, each block once
 };
 
 Outcome run(const std::vector<char>& image, Task task, const Point& point) {
@@ -104,7 +104,7 @@ Outcome run(const std::vector<char>& image, Task task, const Point& point) {
     return outcome;
 }
 
-/// Number of points, 0 when one was not as it should be.
+/// Returns the number of points that were tried; 0 when one of them went wrong.
 unsigned long sweep(const std::string& path, Task task, std::uint64_t every) {
     std::ifstream from(path, std::ios::binary);
     const std::vector<char> image(std::istreambuf_iterator<char>(from), {});

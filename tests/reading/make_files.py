@@ -1,6 +1,7 @@
 """make_files.py FOLDER: the files that the tests in this folder read, made with h5py (libhdf5).
 
-FOLDER/rich*.h5 hold much of what there is, FOLDER/small/*.h5 little each, so that every byte of them can be damaged.
+FOLDER/rich*.h5 hold many features of HDF5 each. FOLDER/small/*.h5 hold few each and are small, so that a test can
+damage every byte of them.
 """
 import pathlib
 import sys
@@ -17,7 +18,7 @@ def create(path, latest, user_block=0, sizes=(8, 8)):
     fapl = h5py.h5p.create(h5py.h5p.FILE_ACCESS)
     bounds = h5py.h5f.LIBVER_LATEST if latest else h5py.h5f.LIBVER_EARLIEST
     fapl.set_libver_bounds(bounds, h5py.h5f.LIBVER_LATEST)
-    # Small blocks for metadata: small files.
+    # Metadata is not allocated in large blocks, so that files stay small.
     fapl.set_meta_block_size(0) if hasattr(fapl, "set_meta_block_size") else None
     return h5py.File(h5py.h5f.create(str(path).encode(), h5py.h5f.ACC_TRUNC, fcpl, fapl))
 

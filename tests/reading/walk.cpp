@@ -1,6 +1,6 @@
-// walk FILE...: walks each file and prints `NAME STATUS DIGEST links L objects O attributes A elements E errors R`, the
-// same on every machine. Needs an arena of 32 KiB in all, on a microcontroller as on a host. The exit code is 0 when
-// every file could be opened.
+// walk FILE...: walks each file and prints `NAME STATUS DIGEST links L objects O attributes A elements E errors R`,
+// which is the same on every machine. It works in an arena of 32 KiB, on a microcontroller as on a host. The exit code
+// is 0 when every file could be opened.
 #include "all_filters.hpp"
 #include "walker.hpp"
 

@@ -1,12 +1,14 @@
-// Logs to storages that lose power, and leaves what recovery_test.py gives to the tool.
+// Logs to storages that lose power, and saves what is left of them as files, which recovery_test.py gives to the tool.
 //
-//   make_storages journal FILE ROWS FLUSH    FILE and FILE-journal, of a logger that stopped without closing anything
-//   make_storages card FILE ROWS FLUSH       the same in regions of a card, which are left as FILE and FILE-journal
-//   make_storages flash DUMP ROWS FLUSH KIND CUT    the bytes of a chip; CUT > 0: the power failed in the CUT-th
-//   program
-//                                                   or erase after the dataset was there
+// clang-format off
+//   make_storages journal FILE ROWS FLUSH         FILE and FILE-journal, of a logger that stopped without a close
+//   make_storages card FILE ROWS FLUSH            the same in two regions of a card, saved as FILE and FILE-journal
+//   make_storages flash DUMP ROWS FLUSH KIND CUT  the bytes of a chip; if CUT > 0, the power failed in the CUT-th
+//                                                 program or erase after the dataset was created
+// clang-format on
 //
-// All print "acknowledged N", the rows of the last flush that returned ok. Row i is {i, 3 i, i / 4}.
+// ROWS rows are appended, with a flush after every FLUSH rows. Row i is {i, 3 i, i / 4}. Each command prints
+// "acknowledged N", where N is the number of rows at the last flush that returned ok.
 #include "flash_simulator.hpp"
 
 #include <h5mote/h5mote.hpp>
@@ -43,10 +45,11 @@ void check(Status status, const char* what) {
     }
 }
 
-// Appends rows until all are there or a call fails. Nothing is closed. Rows of the last flush that returned ok.
+// Appends rows until all are there or a call fails, and closes nothing. Calls `made` once the dataset is flushed.
+// Returns the number of rows at the last flush that returned ok.
 std::uint32_t log_rows(h5mote::Driver& driver, std::uint32_t rows, std::uint32_t flush_rows,
                        const std::function<void()>& made) {
-    // Left open, as by a power cut: destructors would close it.
+    // These objects are never destroyed, because destructors would close the file: it stays open, as after a power cut.
     static h5mote::MallocAllocator allocator;
     static h5mote::NullPort port;
     static auto* const library = new h5mote::Library(allocator, port);
@@ -102,7 +105,7 @@ std::uint32_t make_card(const std::string& name, std::uint32_t rows, std::uint32
     static h5mote::MemoryDriver card({bytes.data(), bytes.size()}, bytes.size());
     static h5mote::RegionDriver log(card, 0, kLog);
     static h5mote::RegionDriver home(card, kLog, bytes.size() - kLog);
-    // What the card held before.
+    // The home's region holds old bytes at first, as on a card that was used before.
     std::fill(bytes.begin() + kLog, bytes.end(), std::byte{0x5a});
     alignas(8) static std::byte memory[h5mote::JournalDriver::required_memory()];
     static h5mote::JournalDriver journal(home, log, memory);
@@ -171,6 +174,6 @@ int main(int argc, char** argv) {
     }
     std::printf("acknowledged %u\n", static_cast<unsigned>(acknowledged));
     std::fflush(stdout);
-    // Without what a program does when it ends in order.
+    // End without destructors and exit handlers, which would close the file.
     std::_Exit(0);
 }

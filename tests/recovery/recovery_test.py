@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """recovery_test.py TOOL MAKE_STORAGES [--emulator=COMMAND]
 
-h5mote recover, extract and flash-stat on journals and dumps of chips that make_storages leaves, whole, cut, damaged and
-foreign. What comes out is read with h5py, value by value."""
+Tests h5mote recover, extract and flash-stat on journals and dumps of flash chips, which make_storages makes: whole
+ones, ones cut by a power failure, damaged ones, and foreign ones. h5py reads the recovered files, value by value."""
 
 import argparse
 import pathlib
@@ -29,7 +29,7 @@ def tool(*words):
 
 
 def damage(data, chance):
-    """The same with bytes changed, wiped or missing."""
+    """A copy of the data in which some bytes are changed, and sometimes a range is wiped."""
     data = bytearray(data)
     for _ in range(chance.choice([1, 3, 10, 100, 1000])):
         data[chance.randrange(len(data))] = chance.choice([0, 255, chance.randrange(256)])
@@ -49,7 +49,7 @@ class Recovery(unittest.TestCase):
         self.place.cleanup()
 
     def make(self, *words):
-        """Rows that were acknowledged."""
+        """Runs make_storages and returns the number of rows that were acknowledged."""
         done = run(OPTIONS.make_storages, *words)
         self.assertEqual(done.returncode, 0, done.stderr)
         return int(done.stdout.split()[1])
@@ -115,13 +115,13 @@ class Recover(Recovery):
         log = self.folder / "a.h5-journal"
         data = bytearray(log.read_bytes())
         used = len(bytes(data).rstrip(b"\0"))
-        data[used - 30] ^= 1  # in the last transaction
+        data[used - 30] ^= 1  # a byte of the last transaction
         log.write_bytes(data)
         self.expect(tool("recover", path), 0, "replayed")
         self.check_rows(path, 320, 320)
 
     def test_any_damage(self):
-        """A damaged journal is refused, or ends before the damage: never a file that is not sound."""
+        """A damaged journal is refused, or replayed up to the damage: the file is sound in any case."""
         chance = random.Random(1)
         path, _ = self.journal(rows=3000)
         log = self.folder / "a.h5-journal"
@@ -223,7 +223,7 @@ class Extract(Recovery):
         self.assertEqual(self.left(), ["chip.bin"])
 
     def test_any_damage(self):
-        """Whatever is damaged: what comes out as complete is sound, what is not is said."""
+        """Whatever is damaged: the exit code is 0 only when the extracted file is sound."""
         chance = random.Random(1)
         dump = self.folder / "chip.bin"
         codes = {0: 0, 1: 0, 2: 0}

@@ -9,7 +9,7 @@ import sys
 import tempfile
 import unittest
 
-sys.dont_write_bytecode = True  # the script has no suffix: its compiled form would lie beside it
+sys.dont_write_bytecode = True  # the script has no suffix, so that its compiled form would lie beside it
 
 SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "toolchains/figures"
 loader = importlib.machinery.SourceFileLoader("figures", str(SCRIPT))

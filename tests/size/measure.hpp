@@ -1,7 +1,7 @@
-// What the measuring images share: markers for toolchains/count-insns, output, files of the host.
+// Shared by the measuring images: markers for toolchains/count-insns, output, and access to files of the host.
 //
-// Nothing here uses the C library or 64-bit division, so that the difference of two images does not hide what the
-// library itself fetches from there.
+// Nothing here uses the C library or 64-bit division. Otherwise these would be in every image, and the difference of
+// two images would not show that the library itself needs them.
 #pragma once
 
 #include <h5mote/span.hpp>
@@ -25,7 +25,7 @@ inline std::intptr_t semihosting(std::intptr_t operation, const void* parameters
 
 inline void print(const char* text) noexcept { semihosting(0x04, text); }
 
-/// `name`, a blank, the number, a line end.
+/// Prints `name`, a space, the number and a line end.
 inline void print(const char* name, std::uint32_t number) noexcept {
     static constexpr std::uint32_t kPowers[] = {1000000000, 100000000, 10000000, 1000000, 100000,
                                                 10000,      1000,      100,      10,      1};
@@ -75,7 +75,7 @@ inline bool save(const char* path, h5mote::ConstBytes bytes) noexcept {
            semihosting(0x02, parameters) == 0;
 }
 
-/// Reads a file of the host; the number of bytes, 0 when that fails.
+/// Reads a file of the host. Returns the number of bytes that were read; 0 when that fails.
 inline std::size_t load(const char* path, h5mote::Bytes to) noexcept {
     const auto handle = static_cast<std::uintptr_t>(open_host_file(path, 1));
     const std::uintptr_t parameters[3] = {handle, reinterpret_cast<std::uintptr_t>(to.data()), to.size()};

@@ -1,17 +1,19 @@
 #!/usr/bin/env python3
 """measure_latency: the most that one append() and one flush() take on raw flash, and whether the formulas hold.
 
-Runs the image reference_latency (what it does stands there), which itself compares each call's operations with
-FlashDriver::worst_case(). Here each call's instructions are compared with what README.md promises, "Latency":
+Runs the image reference_latency (see reference_latency.cpp), which itself compares each call's operations with
+FlashDriver::worst_case(). This script compares each call's instructions with the promises in vfd/README.md, "Latency on
+raw flash":
 
   operations      310 a read, 20 a byte read, 1500 a program, 10 a byte programmed
   append, a row   6,000 + operations, and 60,000 more where a block of the index begins: with the first row of chunk 4,
                   8, 16, 32, 64, 96 ...
   flush           24,000 + operations
 
-The formulas must not be just any large numbers: less than half of the largest promise taken is an error, too.
+The formulas must not promise too much either: it is an error if the longest call takes less than half of the largest
+promise.
 
-Writes latency.{append,flush}PERIOD.*: the largest call each, with what was promised for the largest as budget.
+Writes latency.{append,flush}PERIOD.*: the largest value of each, with the largest promise as its budget.
 """
 
 import argparse
@@ -37,7 +39,7 @@ class Failure(Exception):
 
 
 def run(options, folder, what, period, chunk):
-    """[(instructions, call)] of every interval."""
+    """Runs the image. Returns a pair for each interval: its instructions, and the Call that the image saved."""
     saved, each = folder / "calls", folder / "each"
     image = options.images / "reference_latency.elf"
     command = [TOOLS / "count-insns", "-e", each, options.board, image, what, period, chunk, saved]
@@ -63,7 +65,7 @@ def begins_index_block(number, chunk):
 
 
 def check(what, chunk, intervals):
-    """Every interval against its formula; the largest promise, and the longest call without that of an index block."""
+    """Checks every interval. Returns the largest promise, and the longest call that does not begin an index block."""
     promised, ordinary = 0, 0
     for number, (count, call) in enumerate(intervals):
         bound = (APPEND if what == "append" else FLUSH) + operations(call)

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """measure_size: runs the measuring images of one core on its emulated board and writes their figures.
 
-Images in --images: see CMakeLists.txt beside this file. Every file that an image saves is read back with h5py, if that
-is there. Figures (`toolchains/figures` collects them):
+The images in --images are built by measuring_images.cmake beside this file. The reference rows that an image saves are
+read back with h5py, if that is installed. Figures (`toolchains/figures` collects them):
 
-  code.* data.* bss.*   difference of two images; bss without the program's own buffers
+  code.* data.* bss.*   difference of two images, so that the program's own code and buffers do not count
   ram.logger.*          peak of the arena in the reference workload, and the static objects (library, arena, driver),
                         without the one chunk buffer
   stack.*               deepest stack below main(), painted; logger: the reference workload from creating the file to
@@ -47,20 +47,20 @@ class Measurement:
         self.lines.append(f"{name}.{self.options.core}\t{value}\t{unit}\t{budget}")
 
     def board(self, image, *arguments):
-        """Runs an image; what it printed as {name: number}."""
+        """Runs an image and returns what it printed, as {name: number}."""
         output = run(TOOLS / "run-board", self.options.board, self.image(image), *arguments)
         numbers = dict(re.findall(r"^(\w+) (\d+)$", output, re.M))
         return {name: int(number) for name, number in numbers.items()}
 
     def code(self, name, image, without, budget=""):
-        """code, data and bss of the difference, as (name, bytes) by the kind of memory."""
+        """Adds the figure code.NAME, the difference of two images. Returns the differences of data and bss in bytes."""
         text = run(TOOLS / "code-size", self.image(image), "--without", self.image(without))
         code, data, bss = map(int, re.fullmatch(r"code (-?\d+) data (-?\d+) bss (-?\d+)", text.strip()).groups())
         self.figure(f"code.{name}", code, "bytes", budget)
         return data, bss
 
     def budget(self, value):
-        """Budgets are for the Cortex-M4."""
+        """The budget if the core is the Cortex-M4; the other cores have none."""
         return value if self.options.core == "cortex-m4" else ""
 
     def logger(self, folder):
@@ -106,7 +106,7 @@ class Measurement:
 
 
 def check_rows(path, dataset):
-    """Every value of the reference rows, as another HDF5 library reads them."""
+    """Compares every value of the reference rows, as libhdf5 (h5py) reads them."""
     try:
         import h5py
     except ImportError:

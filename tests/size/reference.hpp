@@ -23,8 +23,8 @@ inline constexpr std::uint32_t kChunkRows = 64;
 inline constexpr std::size_t kChunkBytes = kChunkRows * sizeof(Sample);
 inline constexpr const char* kPath = "imu";
 
-/// Row i. The values are exact in float and the gap between the members is zero, so that every machine stores the same
-/// bytes. measure_size.py knows the formula, too.
+/// Makes row i. The values are exact in float and the gap between the members is zero, so that every machine stores the
+/// same bytes. measure_size.py has the same formula.
 inline void make_row(std::uint32_t i, Sample& sample) noexcept {
     std::memset(&sample, 0, sizeof sample);
     sample.t_ms = 4 * i;
@@ -34,7 +34,7 @@ inline void make_row(std::uint32_t i, Sample& sample) noexcept {
     sample.temp_c = 20.0F + 0.5F * static_cast<float>(i & 31U);
 }
 
-/// 2 KiB for metadata, one chunk.
+/// Caches of 2 KiB for metadata and of one chunk.
 inline constexpr h5mote::FileAccess kAccess = [] {
     h5mote::FileAccess access;
     access.metadata_cache = 2048;
@@ -42,7 +42,7 @@ inline constexpr h5mote::FileAccess kAccess = [] {
     return access;
 }();
 
-/// Addresses of `sizeof_addr` bytes.
+/// Creation properties with addresses of `sizeof_addr` bytes.
 constexpr h5mote::FileCreate file_create(std::uint8_t sizeof_addr) noexcept {
     h5mote::FileCreate create;
     create.sizeof_addr = sizeof_addr;

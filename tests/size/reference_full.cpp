@@ -1,7 +1,7 @@
-// What the whole library costs: a program that calls every public function of the core for the library's own files,
-// walks everything that any file may hold (tests/support/walker.hpp), with all filters and both memory drivers. Built
-// with the profiles `full` and `reader` (then without what writes), and with H5MOTE_REFERENCE_EMPTY without the
-// library.
+// Shows what the whole library costs: a program that calls every public function of the core for the library's own
+// files and walks everything that any file may hold (tests/support/walker.hpp), with all filters and both memory
+// drivers. It is built with profile `full`, with profile `reader` (then without the calls that write), and with
+// H5MOTE_REFERENCE_EMPTY without the library.
 //
 //   reference_full FILE   full: makes a file in memory, reads all of it back, saves it as FILE
 //                         reader: reads that file
@@ -43,7 +43,8 @@ using h5mote::Span;
 using h5mote::Status;
 using reference::Sample;
 
-// The same records as another program sees them: other sizes, another order of members, one left out.
+// The reference records as another program may see them: members have other sizes and another order, and one is left
+// out.
 struct Wide {
     double temp_c;
     std::int64_t t_ms;
@@ -55,8 +56,8 @@ H5MOTE_ENUM(Mode, idle, armed, flying)
 
 constexpr std::uint32_t kRows = 100;
 
-// What is known when compiling stands in read-only memory, as firmware would have it: a Dataspace takes 16 bytes a
-// dimension that H5MOTE_MAX_RANK allows, DatasetCreate more, and neither belongs on a small stack.
+// Constants are in read-only memory, as in firmware, and not on the small stack: a Dataspace takes 16 bytes for each of
+// the H5MOTE_MAX_RANK dimensions that it may have, and a DatasetCreate takes more.
 constexpr Dataspace kGrid = Dataspace::simple({8, 10});
 constexpr Dataspace kGrowingGrid = Dataspace::simple({4, 10}, {h5mote::kUnlimited, 10});
 constexpr Dataspace kThree = Dataspace::simple({3});
@@ -92,7 +93,7 @@ constexpr Selection kBlocks = Selection::hyperslab(k11, k33, k23, k12);
 constexpr Selection kCorner = Selection::hyperslab(k00, k36);
 constexpr Selection kEverySecond = Selection::hyperslab(k00, k45, k22);
 constexpr Selection kMiddle = Selection::hyperslab(k11, k45);
-h5mote::DatasetCreate tiles;  // 3 x 4, with a fill value, which lies at an address
+h5mote::DatasetCreate tiles;  // chunks of 3 x 4, with a fill value; not constexpr, because that is a pointer
 
 h5mote::Arena arena{memory};
 h5mote::NullPort port;
@@ -106,7 +107,7 @@ h5mote::AttributeInfo attribute;
 char text[64];
 std::byte type_bytes[256];
 
-// Each step by itself, so that the stack of one is not also on that of another.
+// Steps are not inlined into each other, so that the locals of one do not add to the stack frame of another.
 #define STEP __attribute__((noinline))
 
 #define EXPECT(condition)                                                           \
@@ -140,7 +141,7 @@ STEP Status write_log(Group& group) {
         TRY(log->append(samples[i]));
     }
     TRY(packed->append({samples, kRows}));
-    // Records of another shape than the file's: appended through a conversion.
+    // Append a record of another datatype than the file's, through a conversion.
     auto convert = group.open_dataset("log");
     TRY(convert.status());
     TRY(convert->set_memory_type(h5mote::datatype_of<Wide>()));
@@ -276,7 +277,7 @@ STEP Status read_grid(Group& group, const char* path, bool whole) {
     return dataset->read(kEverySecond, h5mote::datatype_of<std::int32_t>(), kGrid, kMiddle, bytes_of(grid));
 }
 
-// The accessors of a datatype.
+// Calls the accessors of a datatype.
 STEP Status inspect(h5mote::DatatypeView type) {
     h5mote::CompoundMember member;
     h5mote::EnumMember name;

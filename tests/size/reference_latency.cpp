@@ -1,13 +1,14 @@
-// What single calls cost on raw flash: rows of 64 bytes through a FlashDriver, on a simulated NOR chip of 1 MiB with
-// blocks of 4 KiB, in the profile `logger`.
+// Measures what single calls cost on raw flash: rows of 64 bytes through a FlashDriver, on a simulated NOR chip of 1
+// MiB with blocks of 4 KiB, in the profile `logger`.
 //
 //   reference_latency append PERIOD CHUNK FILE   the markers of toolchains/count-insns enclose each append(); flush()
 //                                                after every PERIOD rows, chunks of CHUNK rows, up to 16
-//   reference_latency flush PERIOD CHUNK FILE    they enclose each flush()
+//   reference_latency flush PERIOD CHUNK FILE    the markers enclose each flush()
 //
-// Three files are made one after the other, each with a mount: the index grows, the map is written, blocks are
-// collected, the log goes round. Instructions of the simulator are not counted. FILE gets a Call for each interval, in
-// order. Fails when one takes more operations than FlashDriver::worst_case() allowed before it.
+// Three files are created one after the other, with a mount after each, so that the index grows, the map is written,
+// blocks are collected, and the log wraps around the chip. Instructions of the simulator are not counted. FILE gets a
+// Call for each interval between the markers, in order. The program fails when a call takes more operations than
+// FlashDriver::worst_case() had predicted before it.
 #include "flash_simulator.hpp"
 #include "measure.hpp"
 
@@ -32,21 +33,21 @@ struct Sample {
 static_assert(sizeof(Sample) == 64);
 H5MOTE_COMPOUND(Sample, t_ms, values)
 
-constexpr std::uint32_t kRows = 11264;  // of a file: 98 in 100 of what the chip can hold
+constexpr std::uint32_t kRows = 11264;  // rows of a file, which fill 98 % of what the chip can hold
 constexpr std::uint32_t kMostChunkRows = 16;
 constexpr std::uint32_t kRounds = 3;
-// What one append or flush gives to the driver at most.
+// The most that one append or flush gives to the driver: arguments of FlashDriver::worst_case().
 constexpr std::uint32_t kMostWrites = 8;
 constexpr std::uint32_t kMostBytes = 2048;
 
-/// What a call took, and what it could have taken. measure_latency.py reads this.
+/// What a call took, and the most that was predicted for it. measure_latency.py reads this.
 struct Call {
     std::uint32_t programs, programmed, reads, read, erases;
     std::uint32_t most_programs, most_programmed, most_reads, most_erases;
     std::uint32_t writes, written;
 };
 
-/// The simulator, whose own instructions are not counted.
+/// Passes calls on to the simulator, and pauses the count of instructions meanwhile.
 class Chip final : public h5mote::FlashDevice {
 public:
     explicit Chip(h5mote_test::FlashSimulator& simulator) noexcept : simulator_(simulator) {}
@@ -74,7 +75,7 @@ private:
     h5mote_test::FlashSimulator& simulator_;
 };
 
-/// The flash driver, with what it is given counted.
+/// Passes calls on to the flash driver, and counts writes, bytes and syncs.
 class Flash final : public h5mote::Driver {
 public:
     explicit Flash(h5mote::FlashDriver& inner) noexcept : inner_(inner) {}
@@ -129,7 +130,7 @@ Flash flash{driver};
 
 std::uint32_t small(std::uint64_t value) noexcept { return static_cast<std::uint32_t>(value); }
 
-// Whether the call took no more than could be foretold.
+// Whether the call took no more than was predicted.
 bool within(const Call& call) noexcept {
     return call.programs <= call.most_programs && call.programmed <= call.most_programmed &&
            call.reads <= call.most_reads && call.erases <= call.most_erases && call.writes <= kMostWrites &&

@@ -1,13 +1,13 @@
-// What firmware of the profile `logger` costs: everything that the profile is for, in one program. It opens or creates
-// a file, makes groups, attributes and two datasets, appends one and many records, flushes, closes, and does it again
-// to continue. Built in these ways; the figures are differences of images:
+// Shows what firmware with profile `logger` costs, in one program that uses everything that the profile is for. It
+// opens or creates a file, creates a group, attributes and two datasets, appends single and many records, flushes and
+// closes, then opens the file again and continues. It is built in these ways; the figures are differences of images:
 //   (nothing)                    the library
 //   H5MOTE_REFERENCE_DEFLATE     with filters shuffle and deflate
 //   H5MOTE_REFERENCE_FLETCHER32  with filters shuffle and fletcher32
 //   H5MOTE_REFERENCE_JOURNAL     through a journal, with a log in memory
-//   H5MOTE_REFERENCE_EMPTY       the same without calls of the library
+//   H5MOTE_REFERENCE_EMPTY       without calls of the library
 //
-// reference_logger [FILE]: saves the file that it made.
+// reference_logger [FILE]: saves the file that it created as FILE of the host.
 #include "measure.hpp"
 #include "reference.hpp"
 
@@ -20,13 +20,13 @@
 
 namespace {
 
-// The program's own buffers, in all images.
+// The program's own buffers, which are the same in all images.
 alignas(8) std::byte memory[12 * 1024];
 std::byte storage[24 * 1024];
 
 #ifdef H5MOTE_REFERENCE_EMPTY
 
-// Prepares every record as the others do, and keeps the buffers.
+// Makes every record as the other images do, and keeps the compiler from removing the buffers.
 bool run(std::uint32_t begin, std::uint32_t end) {
     for (std::uint32_t i = begin; i < end; ++i) {
         reference::Sample sample;
@@ -128,7 +128,7 @@ Status log_rows(std::uint32_t begin, std::uint32_t end) {
         return Status::corrupt_file;
     }
     for (std::uint32_t i = begin; i < end;) {
-        // Single records, and a batch of four each second.
+        // Four single records and a batch of four in turn.
         reference::Sample batch[4];
         for (std::uint32_t k = 0; k < 4; ++k) {
             reference::make_row(i + k, batch[k]);

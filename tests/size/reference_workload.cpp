@@ -1,8 +1,12 @@
-// RAM, stack and instructions of the reference workload (reference.hpp) in the profile `logger`.
+// Measures RAM, stack and instructions of the reference workload (reference.hpp) in the profile `logger`.
 //
-//   reference_workload rows [FILE]   prints peaks of arena and stack: create, append, flush, close, open, continue,
-//   close reference_workload append1       1000 single-row appends between the markers of toolchains/count-insns
-//   reference_workload append64      the same rows, 64 at a time
+// clang-format off
+//   reference_workload rows [FILE]      prints peaks of arena and stack, from creating the file to closing it once more
+//   reference_workload append1 [FILE]   1000 appends of one row between the markers of toolchains/count-insns
+//   reference_workload append64 [FILE]  the same rows, 64 at a time
+// clang-format on
+//
+// FILE, a file of the host, gets a copy of the HDF5 file.
 #include "measure.hpp"
 #include "reference.hpp"
 
@@ -40,7 +44,8 @@ Status part(std::uint32_t begin, std::uint32_t end) {
     return file->close();
 }
 
-// The rows between the markers are appended and, chunk by chunk, written; what surrounds that is not counted.
+// Between the markers, all rows are appended, and full chunks are written. Creating and closing the file is not
+// counted.
 Status count(std::uint32_t at_once) {
     auto file = h5mote::File::create(library, driver, reference::kAccess, reference::file_create(4));
     H5MOTE_TRY(file.status());

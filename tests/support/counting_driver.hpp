@@ -1,4 +1,5 @@
-// Counts what reaches a storage, by class of usage. Calls that failed count too, their bytes do not.
+// A driver that counts the calls and bytes that reach a storage, by class of usage. A call that failed is counted, its
+// bytes are not.
 #pragma once
 
 #include "forwarding_driver.hpp"
@@ -29,7 +30,7 @@ public:
     DriverCounts total() const noexcept;
     std::uint64_t syncs() const noexcept { return syncs_; }
     std::uint64_t truncates() const noexcept { return truncates_; }
-    /// Counts from zero again.
+    /// Sets all counters to zero.
     void reset() noexcept;
 
 private:

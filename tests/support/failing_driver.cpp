@@ -49,7 +49,8 @@ Status FailingDriver::do_lock(bool exclusive) noexcept {
     return fails(kLockCall) ? fault_.status : inner().lock(exclusive);
 }
 
-// As the contract has it, the lock is gone after an error, too.
+// The driver contract says that the lock is released even if unlock() reports an error, so the inner unlock always
+// runs.
 Status FailingDriver::do_unlock() noexcept {
     const Status status = inner().unlock();
     return fails(kUnlockCall) ? fault_.status : status;

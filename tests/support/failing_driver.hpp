@@ -1,11 +1,12 @@
-// A driver whose k-th call fails, once or from then on: every k is tried until nothing fails any more.
+// A driver whose k-th call fails, once or from then on. Tests repeat a workload with k = 1, 2, 3, ... until a run ends
+// before its k-th call.
 #pragma once
 
 #include "forwarding_driver.hpp"
 
 namespace h5mote_test {
 
-/// Kinds of calls, to be or-ed.
+/// Kinds of calls: bits that DriverFault::calls combines.
 enum DriverCall : unsigned {
     kReadCall = 1,
     kWriteCall = 2,
@@ -22,9 +23,9 @@ struct DriverFault {
     std::uint64_t at = 0;     ///< the call that fails, counted from 1; 0: none
     bool persistent = false;  ///< every later call of these kinds fails too
     h5mote::Status status = h5mote::Status::io_error;
-    unsigned calls = kAllCalls;  ///< kinds that are counted and fail
-    /// A failing write still stores that many of its bytes: the driver's contract leaves the range undefined. Not for
-    /// no_space, which promises that nothing was written.
+    unsigned calls = kAllCalls;  ///< the kinds of calls that are counted and can fail; all others pass
+    /// A failing write still stores this many of its first bytes, because the driver contract leaves the contents of
+    /// the range undefined. Ignored if `status` is no_space, which promises that nothing was written.
     std::size_t torn_bytes = 0;
 };
 
@@ -32,7 +33,7 @@ class FailingDriver final : public ForwardingDriver {
 public:
     using ForwardingDriver::ForwardingDriver;
 
-    /// Sets the fault and counts from zero.
+    /// Sets the fault and resets both counters.
     void arm(const DriverFault& fault) noexcept;
     /// Nothing fails any more; the counters stay.
     void disarm() noexcept { fault_.at = 0; }

@@ -1,4 +1,4 @@
-// A flash chip with its driver, in memory of their own.
+// A simulated flash chip with a FlashDriver on it; both own the memory that they work in.
 #pragma once
 
 #include <h5mote/vfd/flash.hpp>

@@ -22,7 +22,7 @@ public:
         return z ^ z >> 31;
     }
     std::byte bits() noexcept { return static_cast<std::byte>(next() >> 56); }
-    // One in 128.
+    // Each bit is set with a probability of one in 128.
     std::byte few_bits() noexcept {
         const std::uint64_t all = next();
         return static_cast<std::byte>(all & all >> 8 & all >> 16 & all >> 24 & all >> 32 & all >> 40 & all >> 48);
@@ -204,7 +204,8 @@ FlashViolation FlashSimulator::judge(std::uint32_t block, std::uint32_t offset, 
     }
     const std::byte erased{chip.erased_value};
     for (std::size_t i = 0; i < from.size(); ++i) {
-        // Bits that differ from the erased value now, or may, and would not afterwards.
+        // Only erase() may return a bit to the erased value, but this program would: for a bit that is programmed, or
+        // for one that is unstable and may read as programmed.
         if ((((stored_[at + i] ^ erased) | wavering_[at + i]) & ~(from[i] ^ erased)) != std::byte{0}) {
             return FlashViolation::sets_bit;
         }
@@ -212,7 +213,8 @@ FlashViolation FlashSimulator::judge(std::uint32_t block, std::uint32_t offset, 
     return FlashViolation::none;
 }
 
-// Whether this operation is one that fails; the power does not.
+// Counts a program or erase, and says whether it fails because of fail_operation() or fail_block(). Power cuts are
+// checked by the caller.
 bool FlashSimulator::fails(Block& block) noexcept {
     ++operations_;
     ++block.operations;
@@ -220,7 +222,8 @@ bool FlashSimulator::fails(Block& block) noexcept {
            (block.fails_from != 0 && block.operations >= block.fails_from);
 }
 
-// Bytes change to `to`, or to the erased value if there is none: each bit on its own.
+// Does a program or erase incompletely: of the bits that were to change to `to` (nullptr: to the erased value), a
+// random part changes. After a cut of kind `unstable`, some of these bits waver from then on.
 void FlashSimulator::change(std::uint32_t block, std::size_t at, std::size_t size, const std::byte* to, FlashCut cut,
                             std::uint64_t seed) noexcept {
     const std::byte erased{options_.geometry.erased_value};

@@ -1,5 +1,6 @@
-// A flash chip in memory that forgives nothing: it refuses whatever a real one would leave undefined, counts wear, and
-// loses power within any program or erase. Runs on boards, too: its memory is lent.
+// A strict flash chip, simulated in memory: it refuses operations whose result a real chip leaves undefined, counts
+// erases, and can lose power in the middle of any program or erase. It works in memory that the caller lends, so that
+// it runs on boards, too.
 #pragma once
 
 #include <h5mote/vfd/flash_device.hpp>
@@ -8,23 +9,23 @@ namespace h5mote_test {
 
 struct FlashSimulatorOptions {
     h5mote::FlashGeometry geometry;
-    std::uint8_t programs_per_page = 0;  ///< between two erases; 0: any number, 1: NAND
-    bool units_once = true;              ///< a unit is programmed once between two erases, as FlashDevice has it; else
-                                         ///< bits may be taken away again and again
-    bool blank_is_unreadable = false;    ///< an ECC fails on units that are not programmed, and at times on
-                                         ///< unstable ones: corrupt_file
-    bool keeps_marks = true;             ///< mark_bad() is remembered; else no block is ever bad
+    std::uint8_t programs_per_page = 0;  ///< programs of one page allowed between two erases; 0: any number, 1: NAND
+    bool units_once = true;              ///< a unit may be programmed once between two erases, as FlashDevice demands;
+                                         ///< false: again and again, as long as no bit returns to the erased value
+    bool blank_is_unreadable = false;    ///< the chip's ECC rejects program units that were not programmed, and
+                                         ///< sometimes unstable ones: read() returns corrupt_file
+    bool keeps_marks = true;             ///< mark_bad() is remembered; false: it does nothing
 };
 
-/// What was refused. Each is a mistake of the caller.
+/// Why an operation was refused. Each is a mistake of the caller.
 enum class FlashViolation : std::uint8_t {
     none,
     outside,         ///< beyond the device or the block
     unaligned,       ///< not of whole program units, or empty
-    crosses_page,    ///< a program in two pages
-    sets_bit,        ///< would bring a bit back to the erased value
-    unit_twice,      ///< a unit programmed already
-    page_too_often,  ///< programs_per_page
+    crosses_page,    ///< a program that reaches into a second page
+    sets_bit,        ///< a program that would bring a bit back to the erased value
+    unit_twice,      ///< a program of a unit that is programmed already (units_once)
+    page_too_often,  ///< more programs of a page than programs_per_page
     not_erased,      ///< a program after an erase that failed or was interrupted
     marked_bad,      ///< a program or erase of a block known as bad
 };
@@ -32,9 +33,9 @@ enum class FlashViolation : std::uint8_t {
 /// How the power fails in a program or an erase. Units count as programmed as soon as they may have been touched.
 enum class FlashCut : std::uint8_t {
     not_begun,
-    torn,      ///< the first `units` program units are done, the rest not begun
-    partly,    ///< each bit that was to change has changed or not, for good
-    unstable,  ///< as `partly`, and some bits, in between, read differently each time until the block is erased
+    torn,      ///< the first `units` program units are complete, the rest is untouched
+    partly,    ///< each bit that was to change either has changed or has not, and reads as such from then on
+    unstable,  ///< as `partly`, but some of the bits read differently each time until the block is erased
 };
 
 struct FlashCounts {
@@ -55,7 +56,7 @@ public:
                capacity / geometry.program_unit / 8 + 1;
     }
 
-    /// A chip as it leaves the factory: all erased. `memory`, of required_memory() bytes aligned to 8, is borrowed.
+    /// A chip as it leaves the factory: all erased. `memory` is borrowed: required_memory() bytes, aligned to 8.
     FlashSimulator(const FlashSimulatorOptions& options, h5mote::Bytes memory) noexcept;
 
     h5mote::FlashGeometry geometry() const noexcept override { return options_.geometry; }
@@ -65,37 +66,38 @@ public:
     h5mote::Status is_bad(std::uint32_t block, bool& bad) noexcept override;
     h5mote::Status mark_bad(std::uint32_t block) noexcept override;
 
-    /// The same state as another chip of the same options has; the counters, too.
+    /// Takes over the state of another chip with the same options, counters included.
     void copy_from(const FlashSimulator& other) noexcept;
-    /// Fills the chip with bytes that mean nothing, as programmed ones.
+    /// Fills the chip with random bytes that count as programmed, as on a used chip.
     void scramble(std::uint64_t seed) noexcept;
 
-    /// The factory's mark: is_bad() finds it, and the block holds bytes that mean nothing.
+    /// Marks a block as bad, as the factory does: is_bad() reports it, and the block holds random bytes.
     void set_bad(std::uint32_t block, std::uint64_t seed = 1) noexcept;
-    /// From the `operation`-th program or erase of this block on, counted from 1 and from now, all of these fail: the
-    /// block wears out. 0: never.
+    /// Lets a block wear out: its `operation`-th program or erase from now (counted from 1) fails, and so does every
+    /// later one. 0: none fails.
     void fail_block(std::uint32_t block, std::uint32_t operation) noexcept;
-    /// The `operation`-th program or erase from now fails, counted from 1, and no other. 0: none.
+    /// Only the `operation`-th program or erase of the chip from now fails, counted from 1. 0: none.
     void fail_operation(std::uint64_t operation) noexcept { failing_ = operation == 0 ? 0 : operations_ + operation; }
 
-    /// The chip does not answer the `read`-th read() from now, counted from 1. 0: all are answered.
+    /// The `read`-th read() from now fails with io_error, counted from 1. 0: none.
     void fail_read(std::uint64_t read) noexcept { failing_read_ = read == 0 ? 0 : counts_.reads + read; }
 
-    /// The power fails in the `operation`-th program or erase from now, counted from 1. Everything returns io_error
-    /// then until power_on(). 0: never. `units` of a cut that is not torn: half of all bits have changed if it is
-    /// divisible by 3, one more: nearly all, two more: few.
+    /// The power fails in the `operation`-th program or erase from now, counted from 1. From then until power_on(),
+    /// every call returns io_error. 0: the power never fails. For the cuts `partly` and `unstable`, `units` modulo 3
+    /// chooses how many of the bits in question have changed: 0: about half, 1: nearly all, 2: few.
     void cut_after(std::uint64_t operation, FlashCut cut, std::uint64_t seed, std::uint32_t units = 0) noexcept;
     bool powered() const noexcept { return powered_; }
-    /// `seed` is of what unstable bits read as from now on.
+    /// From now on, unstable bits read as random numbers of `seed` say.
     void power_on(std::uint64_t seed) noexcept;
 
-    /// The chip's ECC corrects something in each read of this program unit until its block is erased. One at a time.
+    /// Until its block is erased, the chip's ECC has to correct something in each read of this program unit, and
+    /// corrected() says so. A chip has one such unit at most: the last one named.
     void weaken(std::uint32_t block, std::uint32_t offset) noexcept {
         weak_ = std::uint64_t{block} * options_.geometry.block_size + offset;
     }
     bool corrected() noexcept override { return corrected_; }
 
-    /// Turns bits over that are stored there.
+    /// Inverts these bits of the byte stored there.
     void flip(std::uint32_t block, std::uint32_t offset, std::uint8_t bits) noexcept;
 
     std::uint32_t erases(std::uint32_t block) const noexcept { return blocks_[block].erases; }
@@ -109,7 +111,7 @@ public:
     FlashViolation violation() const noexcept { return violation_; }
     std::uint32_t violation_block() const noexcept { return violation_block_; }
     std::uint32_t violation_offset() const noexcept { return violation_offset_; }
-    /// What is stored, unstable bits as they happened to come out. For images.
+    /// All bytes of the chip, for saving as an image. Unstable bits have one fixed value here.
     h5mote::ConstBytes contents() const noexcept { return {stored_, capacity_}; }
 
 private:
@@ -136,9 +138,9 @@ private:
     std::size_t capacity_;
     Block* blocks_;
     std::byte* stored_;
-    std::byte* wavering_;     // bits that read differently each time
-    std::uint8_t* programs_;  // of each page
-    std::uint8_t* used_;      // a bit for each unit
+    std::byte* wavering_;     // for each stored byte, a mask of its unstable bits
+    std::uint8_t* programs_;  // for each page, the programs since its last erase
+    std::uint8_t* used_;      // a bit for each program unit: whether it is programmed
     std::size_t memory_size_;
     FlashCounts counts_;
     std::uint64_t operations_ = 0;
@@ -150,7 +152,7 @@ private:
     FlashCut cut_ = FlashCut::not_begun;
     bool powered_ = true;
     bool corrected_ = false;
-    std::uint64_t weak_ = kNothingWeak;  // a byte of the unit
+    std::uint64_t weak_ = kNothingWeak;  // the offset in the chip of some byte of the unit given to weaken()
     std::uint64_t noise_ = 1;
     FlashViolation violation_ = FlashViolation::none;
     std::uint32_t violation_block_ = 0;

@@ -1,4 +1,4 @@
-// A driver that passes everything on to another: base of those that count, fail or record.
+// A driver that passes every call on to another one: the base of the drivers that count, fail or record.
 #pragma once
 
 #include <h5mote/driver.hpp>

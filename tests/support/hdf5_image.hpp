@@ -1,4 +1,4 @@
-// libhdf5 beside h5mote: identifiers that close themselves, and a file in memory.
+// Helpers for tests that use libhdf5 beside h5mote: identifiers that close themselves, and files held in memory.
 #pragma once
 
 #include <h5mote/driver.hpp>
@@ -13,7 +13,7 @@
 
 namespace h5mote_test {
 
-/// Closes an identifier of libhdf5.
+/// Owns an identifier of libhdf5 and closes it.
 class Hdf5Id {
 public:
     Hdf5Id(hid_t id, herr_t (*close)(hid_t)) noexcept : id_(id), close_(close) {}
@@ -31,7 +31,7 @@ private:
     herr_t (*close_)(hid_t);
 };
 
-/// All that a storage holds; nothing when it cannot be read.
+/// The whole content of a storage; empty when it cannot be read.
 inline std::vector<std::byte> image_of(h5mote::Driver& driver) {
     std::uint64_t size = 0;
     std::vector<std::byte> image;
@@ -53,8 +53,8 @@ inline std::vector<std::byte> take_file(const std::string& name) {
     return std::vector<std::byte>(begin, begin + text.size());
 }
 
-/// Opens a copy of the image; negative when libhdf5 refuses. Its messages are not printed from then on. `version` is
-/// what new objects must have at least.
+/// Lets libhdf5 open a copy of the image; the identifier is negative when libhdf5 refuses it. From the first call on,
+/// libhdf5 prints no error messages. `version` is the lower of the file's two version bounds (H5Pset_libver_bounds).
 inline Hdf5Id open_image(h5mote::ConstBytes image, unsigned flags = H5F_ACC_RDONLY,
                          H5F_libver_t version = H5F_LIBVER_EARLIEST) {
     static const bool quiet = H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr) >= 0;

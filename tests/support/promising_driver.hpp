@@ -1,4 +1,4 @@
-// A driver in front of another that promises what the test says.
+// A driver that passes calls on to another one, but reports the capabilities that the test gives it.
 #pragma once
 
 #include "forwarding_driver.hpp"

@@ -23,7 +23,7 @@ public:
     using Image = std::vector<std::byte>;
     static constexpr std::size_t kWhole = std::numeric_limits<std::size_t>::max();
 
-    /// What the inner driver holds now is the image that replaying starts from.
+    /// Replaying starts from what the inner driver holds now; if that cannot be read, the process is aborted.
     explicit RecordingDriver(h5mote::Driver& inner);
 
     h5mote::Status write(h5mote::Usage usage, std::uint64_t address, h5mote::ConstBytes from) noexcept override;
@@ -32,20 +32,22 @@ public:
 
     /// Operations that succeeded, in order.
     const std::vector<DriverOperation>& operations() const noexcept { return operations_; }
-    /// What stood in the storage before the first operation.
+    /// The content of the storage before the first operation.
     const Image& initial() const noexcept { return initial_; }
 
-    /// The storage after the first `count` operations.
+    /// The content of the storage after the first `count` operations.
     Image image(std::size_t count) const;
-    /// The same with the operation after them begun: a write of which the first `torn_bytes` bytes arrived.
+    /// The same with the next operation begun: if it is a write, its first `torn_bytes` bytes have arrived.
     Image image_torn(std::size_t count, std::size_t torn_bytes) const;
-    /// Where the write `index` can tear when aligned units of `unit` bytes are atomic: lengths of its first bytes, more
-    /// than 0 and less than all. unit 1: at every byte. Empty if it lies in one unit, or is no write.
+    /// Where operation `index` can tear when aligned units of `unit` bytes are atomic: the possible values of
+    /// `torn_bytes`, more than 0 and less than the whole write. unit 1: it can tear at every byte. Empty if the write
+    /// lies within one unit, or if the operation is no write.
     std::vector<std::size_t> tears(std::size_t index, std::uint32_t unit) const;
-    /// Number of operations up to and including the last sync among the first `count`: what must have survived.
+    /// Number of operations up to and including the last sync among the first `count`: these must survive a power cut
+    /// after `count` operations.
     std::size_t synced(std::size_t count) const noexcept;
 
-    /// Does one operation on an image, a write up to `limit` bytes of it. For replaying in another order.
+    /// Applies one operation to an image; of a write, only the first `limit` bytes. For replaying in another order.
     static void apply(Image& image, const DriverOperation& operation, std::size_t limit = kWhole);
 
 private:

@@ -1,4 +1,4 @@
-// What h5mote itself finds wrong in a file, as tests ask for it in every profile.
+// Runs h5mote's own check_file() on an open file, in a form that tests can call in every profile of the library.
 #pragma once
 
 #include <h5mote/config.hpp>
@@ -9,9 +9,9 @@
 
 namespace h5mote_test {
 
-/// Counts what check_file() reports; `last` is what was last found wrong.
+/// Counts what check_file() reports; last_kind and last_address describe the last problem that was not a mere note.
 struct Findings {
-    h5mote::Status status = h5mote::Status::ok;  ///< of the check itself
+    h5mote::Status status = h5mote::Status::ok;  ///< what check_file() returned
     unsigned problems = 0;
     unsigned notes = 0;
     unsigned last_kind = 0;
@@ -19,8 +19,8 @@ struct Findings {
     bool none() const noexcept { return status == h5mote::Status::ok && problems == 0; }
 };
 
-/// Checks an open file in `memory` bytes. A build without check_file() (profile logger) finds nothing: what it writes
-/// is judged by libhdf5 and by what it reads back.
+/// Checks an open file with CheckOptions::memory set to `memory` bytes. In a build without check_file() (profile
+/// logger), it finds nothing: there, tests judge files by libhdf5 and by reading them back.
 inline Findings findings_in([[maybe_unused]] h5mote::File& file, [[maybe_unused]] std::size_t memory = 65536) noexcept {
     Findings findings;
 #if H5MOTE_ALL_FORMATS

@@ -1,4 +1,4 @@
-// How closely the sweeps of unit tests look that take seconds.
+// How many points the long sweeps of the unit tests try: the sweeps that take seconds.
 #pragma once
 
 #include <cstddef>
@@ -6,9 +6,10 @@
 
 namespace h5mote_test {
 
-/// Of how many points of a sweep (bytes that are damaged, calls that fail, cuts) a test tries one: all of them, or as
-/// H5MOTE_SWEEP_ONE_IN says. It is set where the same points are all tried in another build as well: in emulators, and
-/// in the second run of each sanitizer. Boards, which have no such variable, try one in seven.
+/// A test tries one in this many points of a sweep (bytes to damage, calls that fail, places of a power cut). 1, all
+/// points, unless the environment variable H5MOTE_SWEEP_ONE_IN says otherwise. The variable is set in emulators and in
+/// the second run of each sanitizer, because another build tries all of the same points. Boards have no environment and
+/// try one in seven.
 inline std::size_t sweep_step() {
 #ifdef H5MOTE_BARE_TESTS
     return 7;

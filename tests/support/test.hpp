@@ -1,5 +1,5 @@
-// What unit tests include: GoogleTest where there is one, else (H5MOTE_BARE_TESTS) a look-alike without heap, streams
-// or exceptions that runs on a microcontroller: TEST, and EXPECT_ / ASSERT_ TRUE FALSE EQ NE LT LE GT GE.
+// The header that unit tests include for their macros: GoogleTest on hosts; on boards (H5MOTE_BARE_TESTS) a look-alike
+// without heap, streams or exceptions, with TEST, and EXPECT_ / ASSERT_ TRUE FALSE EQ NE LT LE GT GE.
 #pragma once
 
 #ifndef H5MOTE_BARE_TESTS
@@ -24,7 +24,8 @@ public:
     TestCase* next = nullptr;
 };
 
-/// Value of an operand as it is printed: any integer, enum, bool or pointer as 64 bits.
+/// An operand in the form in which it is printed. Integers, enums, bools and pointers are `known`, with their absolute
+/// value in `bits`; other types are printed as "?".
 struct Shown {
     std::uint64_t bits;
     bool negative;
@@ -57,7 +58,7 @@ void fail(const char* file, int line, const char* expression, Shown left, Shown 
     static ::h5mote_test::TestCase h5mote_case_##suite##_##name(#suite, #name, h5mote_test_##suite##_##name); \
     static void h5mote_test_##suite##_##name()
 
-// An expression statement with `else` behind it, as GoogleTest's: safe under an `if` without braces.
+// do ... while (0) makes each check one statement, which is safe under an `if` without braces.
 #define H5MOTE_TEST_CHECK_(condition, text, on_failure)    \
     do {                                                   \
         if (!(condition)) {                                \

@@ -28,7 +28,8 @@ void* FailingAllocator::do_resize(void* memory, std::size_t old_size, std::size_
 
 namespace {
 
-// Stands before the block, and its guard bytes behind it. 16 bytes keep the block as aligned as the machine needs.
+// Header in front of each block; kBehind guard bytes follow the block. The header is 16 bytes long so that the block
+// keeps the alignment of the memory from the inner allocator.
 struct alignas(16) Guard {
     static constexpr std::uint32_t kLive = 0x7ea5ed11U;
     static constexpr std::uint32_t kDead = 0xdeadb10cU;
@@ -81,7 +82,7 @@ void TrackingAllocator::do_release(void* memory, std::size_t size) noexcept {
     inner_.release(block, size + sizeof guard + kBehind);
 }
 
-// Always moves, so that whoever keeps an old pointer is found.
+// Always moves the block and overwrites the old one, so that a caller that goes on using the old pointer is found out.
 void* TrackingAllocator::do_resize(void* memory, std::size_t old_size, std::size_t new_size) noexcept {
     void* const moved = do_allocate(new_size, alignof(std::max_align_t));
     if (moved != nullptr && memory != nullptr) {

@@ -1,4 +1,4 @@
-// Allocators that wrap another: one fails on demand, one finds leaks and misuse.
+// Allocators that wrap another one: FailingAllocator fails on demand, TrackingAllocator finds leaks and misuse.
 #pragma once
 
 #include <h5mote/allocator.hpp>
@@ -10,11 +10,12 @@ class FailingAllocator final : public h5mote::Allocator {
 public:
     explicit FailingAllocator(h5mote::Allocator& inner) noexcept : inner_(inner) {}
 
-    /// `at` counts from 1, 0 is never. Counts from zero again.
+    /// Lets the `at`-th call from now fail, counted from 1 (0: none); if `persistent`, every later one, too. Resets
+    /// both counters.
     void arm(std::uint64_t at, bool persistent) noexcept;
     /// Nothing fails any more; the counters stay.
     void disarm() noexcept { at_ = 0; }
-    /// Allocations asked for since arm().
+    /// Allocations and growing resizes asked for since arm().
     std::uint64_t calls() const noexcept { return calls_; }
     std::uint64_t failures() const noexcept { return failures_; }
 
@@ -32,16 +33,17 @@ private:
     bool persistent_ = false;
 };
 
-/// Counts what is outstanding, and checks every release: same size as asked for, not released before, nothing written
-/// before or behind the block. New memory is filled with 0xA5, released memory with 0x5A. Costs 32 bytes a block.
+/// Counts blocks that are not released yet, and checks at every release that the size is the one that was allocated,
+/// that the block was not released before, and that nothing was written directly before or behind it. New memory is
+/// filled with 0xA5, released memory with 0x5A. Each block takes 32 bytes more of the inner allocator's memory.
 class TrackingAllocator final : public h5mote::Allocator {
 public:
     explicit TrackingAllocator(h5mote::Allocator& inner) noexcept : inner_(inner) {}
 
-    /// Blocks and bytes that were not released yet, as asked for.
+    /// Blocks and bytes that were not released yet; bytes as the callers asked for, without the guards.
     std::size_t blocks() const noexcept { return blocks_; }
     std::size_t bytes() const noexcept { return usage_.now; }
-    /// Wrong releases seen so far. The blocks are left alone, so that they also stay outstanding.
+    /// Wrong releases seen so far. Their blocks are not released, so that blocks() and bytes() still count them.
     std::size_t errors() const noexcept { return errors_; }
 
 private:

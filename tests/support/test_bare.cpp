@@ -1,4 +1,4 @@
-// Runs the tests of an image without heap: prints failures, a summary, and ends with 1 if any failed.
+// main() of the unit tests on a board: runs them, prints failures and a summary, and exits with 1 if any test failed.
 #include <h5mote/port/semihosting.hpp>
 #include "test.hpp"
 
@@ -81,8 +81,8 @@ bool chosen(const char* argument, const TestCase& test, unsigned number) noexcep
 }  // namespace
 }  // namespace h5mote_test
 
-// Arguments: none for all tests, --list for their names, --half=0 or --half=1 for every second one, or the beginning of
-// the suites to run.
+// Arguments: none to run all tests, --list to print their names, --half=0 or --half=1 to run every second one, or the
+// first letters of the suites to run.
 int main(int argc, char** argv) {
     using namespace h5mote_test;
     using h5mote::semihosting::print;
@@ -106,7 +106,7 @@ int main(int argc, char** argv) {
     print(" passed, ");
     print(std::uint64_t{failures});
     print(" failed\n");
-    // No test at all is a broken build, not a success.
+    // If no test ran, the build is broken, unless suites were chosen by name and this image has none of these.
     const bool by_name = argument[0] != '\0' && argument[0] != '-';
     return failures == 0 && (passed > 0 || by_name) ? 0 : 1;
 }

@@ -7,7 +7,7 @@
 
 #include <h5mote/encoded_type.hpp>
 
-// Each step by itself, so that the stack of one is not also on that of another.
+// Steps are not inlined into each other, so that the locals of one do not add to the stack frame of another.
 #define STEP __attribute__((noinline))
 
 namespace h5mote_test {
@@ -18,7 +18,7 @@ using namespace h5mote;
 constexpr auto kInteger = make_integer(8, true);
 constexpr auto kDouble = make_float(8);
 
-// The dataset at hand. Not on the stack, which may be smaller than this.
+// Properties of the dataset being walked. They are not on the stack, which on a board may be smaller than they are.
 struct DatasetAtHand {
     DatasetInfo info;
     Dataspace extent;
@@ -52,7 +52,8 @@ private:
         store_le(bytes, value);
         digest(ConstBytes{bytes, sizeof bytes});
     }
-    /// Counts an error; what is not there is none.
+    /// True if the status is ok. Otherwise counts an error, and its code goes into the digest. Callers for which
+    /// not_found is no error test for it first.
     bool good(Status status) noexcept {
         if (status != Status::ok) {
             number(static_cast<std::uint64_t>(status));
@@ -153,7 +154,7 @@ void Walker::comment(const Object& object) noexcept {
     const Status status = object.comment({comment, sizeof comment}, length);
     if (status == Status::ok) {
         digest(std::string_view(comment, length));
-    } else if (status != Status::invalid_argument) {  // which only says that it is long
+    } else if (status != Status::invalid_argument) {  // it says that the comment is longer than the buffer: no error
         (void)good(status);
     }
 }
@@ -306,7 +307,8 @@ void Walker::dataset(Dataset& dataset) noexcept {
     context_.release(MemoryKind::other, type_bytes, length);
 }
 
-// Rows of the fastest dimension, from the first element on, as far as the limit and the buffer reach.
+// Reads the elements in file order up to WalkLimits::elements: each pass reads along the fastest dimension, at most as
+// many elements as fit into half of the buffer.
 void Walker::values(Dataset& dataset, DatatypeView type) noexcept {
     const std::size_t size = type.size();
     std::uint64_t total = 0;
@@ -314,7 +316,7 @@ void Walker::values(Dataset& dataset, DatatypeView type) noexcept {
         return;
     }
     const std::size_t rank = at_hand.extent.rank();
-    // Half of the buffer is for what the values lead to.
+    // At most one half of the buffer is filled with elements at a time.
     const std::uint64_t room = buffer_.size() / 2 / size;
     for (std::size_t d = 0; d < rank; ++d) {
         at_hand.start[d] = 0;
@@ -342,7 +344,7 @@ void Walker::values(Dataset& dataset, DatatypeView type) noexcept {
     }
 }
 
-// `count` elements as they stand in the file.
+// Reads `count` elements unconverted, as they are stored in the file, and digests each.
 bool Walker::rows(Dataset& dataset, DatatypeView type, std::uint64_t count) noexcept {
     const std::size_t size = type.size();
     const Bytes stored = buffer_.first(static_cast<std::size_t>(count) * size);
@@ -357,7 +359,7 @@ bool Walker::rows(Dataset& dataset, DatatypeView type, std::uint64_t count) noex
     return true;
 }
 
-// The same elements once more, converted.
+// Reads the same elements once more, if they are numbers, and converts them to 64-bit integers or to doubles.
 void Walker::numbers(Dataset& dataset, DatatypeView type, std::uint64_t count) noexcept {
     const bool integers = type.type_class() == TypeClass::integer;
     if (!integers && type.type_class() != TypeClass::floating) {
@@ -372,7 +374,7 @@ void Walker::numbers(Dataset& dataset, DatatypeView type, std::uint64_t count) n
     }
 }
 
-// As deep as types nest, which validate_datatype() bounds.
+// Recursion through members and array elements is as deep as the datatype nests, which validate_datatype() bounds.
 void Walker::value(const Object& owner, DatatypeView type, ConstBytes stored, unsigned depth) noexcept {
     switch (type.type_class()) {
         case TypeClass::compound: {

@@ -1,6 +1,6 @@
-// Walks everything that can be reached in a file and leaves a digest of it, the same on every machine and with every
-// memory budget: every link, attribute, property and value, through the public interface only. For files that may be
-// damaged: errors are counted and go into the digest, the walk goes on with what comes next.
+// Walks everything that can be reached in a file (every link, attribute, property and value) through the public
+// interface only, and computes a digest that is the same on every machine and with every memory budget. Works on
+// damaged files, too: errors are counted and go into the digest, and the walk continues with the next item.
 #pragma once
 
 #include <h5mote/h5mote.hpp>
@@ -20,18 +20,21 @@ struct WalkResult {
     std::uint32_t attributes = 0;
     std::uint64_t elements = 0;
     std::uint32_t errors = 0;
-    /// Work of damaged files ends here: reads of values, links and attributes together.
+    /// Links, objects, attributes, properties and values handled so far. The walk ends when WalkLimits::steps is
+    /// reached, which bounds the work that a damaged file can cause.
     std::uint32_t steps = 0;
 };
 
 struct WalkLimits {
-    /// Of each dataset and attribute, from its beginning; of a variable-length value.
+    /// At most this many elements of each dataset and attribute are read, from the first on, at most this many chunks
+    /// of a dataset, and of each variable-length value at most this many bytes.
     std::uint32_t elements = 4096;
     std::uint32_t steps = 200000;
 };
 
-/// Opens the file that `driver` holds and walks it. `buffer` holds pieces of values: 256 bytes or more; an element that
-/// does not fit is left out. `result` says what was found, the return value whether the file could be opened at all.
+/// Opens the file that `driver` holds and walks it. `buffer`, of 256 bytes or more, holds pieces of values; elements
+/// larger than half of it are left out. `result` says what was found, the return value whether the file could be
+/// opened.
 h5mote::Status walk_file(h5mote::Library& library, h5mote::Driver& driver, const h5mote::FileAccess& access,
                          h5mote::Bytes buffer, const WalkLimits& limits, WalkResult& result) noexcept;
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """entries_test PROJECT: no public function of a handle is missing in tests/unit/library_lock_test.cpp.
 
-That test shows for each call it makes that the Library's lock is taken. This one reads the public headers, and fails
-when a class there has a public function that the test neither calls nor is excused from below.
+library_lock_test.cpp shows for each call that it makes that the call takes the Library's lock. This script reads the
+public headers, and fails when a class there has a public function that the test does not call, unless EXCUSED names it.
 """
 
 import pathlib
@@ -20,8 +20,8 @@ HEADERS = {
     "selection_set.hpp": ["SelectionSet"],
     "context.hpp": ["Context"],
 }
-# Functions that look at the handle's own memory only, which no other thread changes (see h5mote/library.hpp), and what
-# a Context offers to the layers below, which hold the lock already.
+# Functions that need no lock: those that look only at the handle's own memory, which no other thread changes (see
+# h5mote/library.hpp), and those that a Context offers to the layers below, which hold the lock already.
 EXCUSED = {
     "Object": {"address", "same_file"},
     "Attribute": {
@@ -54,13 +54,15 @@ def public_functions(body, name):
     for part in re.split(r"^(?=public:|protected:|private:)", text, flags=re.M):
         if part.startswith("public:"):
             public += part
-    # Bodies and default arguments hide no declarations.
+    # Remove everything in braces, so that calls in function bodies and default arguments are not taken for
+    # declarations.
     previous = None
     while previous != public:
         previous = public
         public = re.sub(r"\{[^{}]*\}", ";", public)
     found = set(re.findall(r"([A-Za-z_]\w*)\s*\((?=[^;]*;)", public))
-    # What begins with a capital is a constructor, what ends with an underscore a member that one initialises.
+    # A name with a capital is a constructor; a name that ends with an underscore is a member that a constructor
+    # initialises.
     keywords = {"noexcept", "sizeof", "decltype", "alignof", "static_cast", "operator", "gnu"}
     return {each for each in found if each not in keywords and each[0].islower() and not each.endswith("_")}
 

@@ -1,5 +1,5 @@
-// The port of FreeRTOS, run on a host over a stand-in for the kernel: an interrupt hands samples to the task that
-// writes, while another task reads.
+// The FreeRTOS port, run on a host over a stand-in for the kernel: an interrupt hands samples to the task that writes,
+// while another task reads.
 #include <h5mote/h5mote.hpp>
 #include <h5mote/port/freertos.hpp>
 #include <h5mote/port/malloc.hpp>
@@ -35,7 +35,7 @@ TEST(FreeRtos, SamplesComeFromAnInterruptToTheTaskThatWrites) {
     std::atomic<std::int32_t> taken{0};
     auto interrupt = [&] {
         for (std::int32_t i = 0; i < kSamples; ++i) {
-            // A real one comes when its time is there; this one waits until there is room, so that none is lost.
+            // A real interrupt cannot wait; this one waits until there is room, so that no sample is lost.
             while (i - taken >= 32) {
                 ::sched_yield();
             }
@@ -91,7 +91,7 @@ TEST(FreeRtos, TimeGoesOnFromWhereItWasSet) {
     EXPECT_EQ(port.time(), 1700000000U);
     stand_in_ticks = 7999;
     EXPECT_EQ(port.time(), 1700000002U);
-    // The kernel's count wraps.
+    // The kernel's tick count wraps around.
     stand_in_ticks = 0xfffffc18;
     port.set_time(1700000000);
     stand_in_ticks = 1000;

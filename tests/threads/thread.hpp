@@ -1,4 +1,4 @@
-// A thread of POSIX for tests: std::thread throws, which a program without exceptions does not link.
+// A POSIX thread for tests. std::thread is not used, because it throws, and programs without exceptions cannot link it.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 
 namespace h5mote_test {
 
-/// Runs `body` until it returns, at the latest when the object goes. The body is borrowed.
+/// Runs `body` in a thread of its own; the destructor waits until it has returned. The body is borrowed.
 class Thread {
 public:
     template <typename Body>

@@ -1,5 +1,5 @@
-// Threads that share a Library: one writes while others read, and all open and close the same file. What a sanitizer
-// has to say about it is half of the test (preset tsan).
+// Threads that share a Library: one writes while others read, and all open and close the same file. In the preset tsan,
+// ThreadSanitizer also looks for data races.
 #include <h5mote/h5mote.hpp>
 #include <h5mote/library_lock.hpp>
 #include <h5mote/port/malloc.hpp>
@@ -60,7 +60,7 @@ TEST_F(Threads, OneWritesWhileOthersRead) {
         }
         ended = true;
     };
-    // With a handle of its own, opened again and again.
+    // Reads through a handle of its own, which it opens again and again.
     auto read = [&] {
         std::uint64_t before = 0;
         for (bool last = false; !last;) {
@@ -84,7 +84,7 @@ TEST_F(Threads, OneWritesWhileOthersRead) {
             }
         }
     };
-    // Through the writer's handle.
+    // Reads through the writer's handle.
     auto watch = [&] {
         std::uint64_t before = 0;
         while (!ended) {
@@ -117,7 +117,7 @@ TEST_F(Threads, TwoAppendThroughOneHandle) {
     };
     { const Thread a(append), b(append); }
     ASSERT_EQ(log->size(), std::uint64_t{2 * kRows});
-    // Each row of each of them is there.
+    // All rows of both threads are there.
     const std::unique_ptr<std::int32_t[]> rows(new std::int32_t[2 * kRows]);
     ASSERT_EQ(log->read(Selection::all(), Span<std::int32_t>(rows.get(), 2 * kRows)), Status::ok);
     std::int64_t sum = 0;
@@ -129,7 +129,7 @@ TEST_F(Threads, TwoAppendThroughOneHandle) {
     EXPECT_EQ(file->close(), Status::ok);
 }
 
-// The last to close the file closes it, whoever that is; the next opens it again.
+// The thread that closes the last handle closes the file, and the next one opens it again.
 TEST_F(Threads, AllOpenAndCloseTheSameFile) {
     ASSERT_EQ(File::create(library_, driver_)->close(), Status::ok);
     std::atomic<int> names{0};
@@ -158,7 +158,7 @@ TEST_F(Threads, AllOpenAndCloseTheSameFile) {
     EXPECT_EQ(file->close(), Status::ok);
 }
 
-// A failed call and the trail behind it belong together.
+// A program holds the lock over several calls, so that the trail it reads is that of its own failed call.
 TEST_F(Threads, AProgramHoldsTheLockOverSeveralCalls) {
     auto file = File::create(library_, driver_);
     ASSERT_EQ(file.status(), Status::ok);
@@ -176,7 +176,7 @@ TEST_F(Threads, AProgramHoldsTheLockOverSeveralCalls) {
 }
 
 #if H5MOTE_ALL_FORMATS
-// What the library calls may call it back: the thread has the lock already.
+// A callback of the library may call the library, although its thread holds the lock already.
 TEST_F(Threads, CallbacksCallBack) {
     auto file = File::create(library_, driver_);
     ASSERT_EQ(file.status(), Status::ok);

@@ -1,4 +1,4 @@
-// Disks in memory: a file alone, or a file with a journal.
+// Random power cuts on disks in memory: a file alone, or a file with a journal.
 #include "../disk_states.hpp"
 #include "campaign.hpp"
 
@@ -127,7 +127,8 @@ private:
         if (!cutter_.judge(bench, allowed, hash_of_all(disks, account), where, found) || !cutter_.goes_on()) {
             return;
         }
-        // What was found has arrived. Under a journal it was carried over, which a cut may undo: it is done again then.
+        // Everything that was found is durable now, so the ledger begins with it. Under a journal, opening has carried
+        // it over into the file; if a cut undoes a part of that, the next opening does it again.
         Ledger next({found}, bench.atomic());
         if (!cutter_.go_on(bench, found, next, where) || !cutter_.cuts_recovery()) {
             return;

@@ -1,5 +1,5 @@
-// Raw flash: NOR and NAND of random geometries, with bad blocks, blocks that wear out, and units that the chip's ECC
-// has to correct.
+// Random power cuts on raw flash: NOR and NAND of random geometries, with bad blocks, blocks that wear out, and units
+// that the chip's ECC has to correct.
 #include "../flash_machine.hpp"
 #include "campaign.hpp"
 
@@ -60,7 +60,8 @@ public:
         return status == Status::ok ? "" : std::string("format: ") + to_string(status) + "; ";
     }
     std::string start() override {
-        // What a read that failed hides is not taken for nothing: the mount says so, and the next one finds it.
+        // If a read fails during a mount, the driver must not take the data for missing: the mount returns io_error,
+        // and the next one must succeed.
         ++starts_;
         Status status = machine.mount(starts_, reads_fail_ ? 1 + starts_ * 7 % 120 : 0);
         if (reads_fail_ && status == Status::io_error) {
@@ -78,7 +79,7 @@ public:
 
 private:
     const FlashChipOptions& options_;
-    const bool reads_fail_;  // one while mounting
+    const bool reads_fail_;  // one read during each mount fails
     std::uint64_t starts_ = 0;
 };
 
@@ -96,7 +97,7 @@ public:
     void run() {
         const std::string bad = base_.format();
         if (!bad.empty()) {
-            // A chip with so many bad blocks that nothing fits is no chip.
+            // If format() reports no_space, too many blocks are bad for any file; the trial is skipped.
             if (bad.find("no_space") == std::string::npos) {
                 cutter_.fail(bad);
             }
@@ -114,7 +115,8 @@ public:
     }
 
 private:
-    // About `count` cuts within these operations. `base` comes as the chip before them.
+    // Draws `count` cuts, spread evenly over these operations. `base` is the chip before them, on which they are done
+    // one by one; each cut is made on `trial`, a copy, before `then` is called.
     template <typename Then>
     void draw(FlashBench& base, FlashBench& trial, const std::vector<FlashOperation>& operations, std::size_t count,
               const Then& then) {
@@ -138,7 +140,7 @@ private:
                          (operation.erase ? "erase " : "program ") + kNames[static_cast<std::size_t>(how)] + " " +
                          std::to_string(number));
             }
-            (void)base.machine.apply(operation);  // a worn block fails again
+            (void)base.machine.apply(operation);  // fails on a worn block, as it did when it was recorded
         }
     }
 
@@ -155,8 +157,8 @@ private:
             return;
         }
         before_.machine.chip.copy_from(cut_.machine.chip);
-        // Mounted once more; what is found now is gone on from. It need not be what was found before, and the next cut
-        // may find either until something is acknowledged.
+        // Mount a second time: unstable bits read differently, so that another allowed state may be found. Logging goes
+        // on from that one, and until something is acknowledged, the next cut may bring back any of the allowed states.
         std::string bad = cut_.start();
         bad = bad.empty() ? verify(cut_, allowed, found) : bad;
         if (!bad.empty()) {

@@ -1,12 +1,14 @@
 // random_cuts [--medium file|journal|nor|nand]... [--seed N] [--trials N | --seconds N] [--cuts N] [--floor N] [--name
-// NAME]
+// NAME] [--failures N] [--reduce SECONDS]
 //
-// Trials of consecutive seeds, on the media in turn. Each is a random workload, of which about --cuts moments are drawn
-// at which the power fails. What is wrong is printed with its seed and with the shortest list of calls that still shows
-// it. The exit code is 1 then, and when there were fewer different cuts than --floor.
+// Runs trials with consecutive seeds, on the media in turn. Each is a random workload, in which about --cuts moments
+// are drawn at which the power fails. The first --failures failures are printed, each with its seed and with the
+// shortest list of calls found within --reduce seconds that still shows it. The exit code is 1 after a failure, and
+// when there were fewer different cuts than --floor. --name gives the figure a name, which is written where
+// H5MOTE_REPORT_DIR says. H5MOTE_RANDOM_SECONDS replaces --trials and --floor: so many seconds, and no floor.
 //
-// With H5MOTE_EXPECT_LOSSES set it is the other way round: a build that leaves out one rule of the order must lose
-// something, and the first loss ends the run.
+// H5MOTE_EXPECT_LOSSES is set for a build that leaves out one of the rules against losses: it must lose something, and
+// the first loss ends the run.
 #include "campaign.hpp"
 
 #include <chrono>
@@ -26,8 +28,8 @@ struct Arguments {
     double seconds = 0;
     std::size_t cuts = 300;
     std::size_t floor = 0;
-    std::size_t failures = 3;     // printed
-    std::size_t reduce_for = 20;  // seconds
+    std::size_t failures = 3;     // as many are printed
+    std::size_t reduce_for = 20;  // seconds for finding a shorter list of calls; 0: the seed only
     std::string name;
 };
 
@@ -76,7 +78,7 @@ Trial trial_of(Medium medium, std::uint64_t seed, std::size_t cuts) {
     return trial;
 }
 
-// What kind of failure it is: the last thing that was wrong, without its numbers.
+// The kind of a failure, for comparing: the last part of its text, without numbers.
 std::string kind_of(const std::string& failure) {
     const std::size_t end = failure.rfind(';');
     const std::size_t begin = failure.rfind(": ", end);
@@ -89,7 +91,8 @@ std::string kind_of(const std::string& failure) {
     return kind;
 }
 
-// Leaves steps out as long as the same kind of thing is wrong. More cuts are drawn, since each run draws other ones.
+// Finds a shorter plan: leaves out steps as long as the same kind of failure is seen. It draws four times as many cuts,
+// since another plan gets other cuts and might miss the failure.
 Trial reduce(const Trial& failed, std::size_t seconds) {
     Trial best = failed;
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(seconds);

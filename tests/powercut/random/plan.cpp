@@ -12,7 +12,7 @@ struct Weight {
     unsigned weight;
 };
 
-// Without partial input and output there are only logs, which append() fills.
+// Without H5MOTE_PARTIAL_IO there are only logs, which append() fills.
 constexpr unsigned kPartial = H5MOTE_PARTIAL_IO;
 constexpr Weight kWeights[] = {
     {Action::append, "append", 20},

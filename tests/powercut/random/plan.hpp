@@ -1,5 +1,5 @@
-// A random workload: a list of steps, each with a seed of its own from which everything about it follows, so that steps
-// can be left out when a failure is reduced.
+// A random workload: a list of steps. Everything about a step follows from a seed of its own, so that other steps can
+// be left out when a failure is reduced.
 #pragma once
 
 #include "../random.hpp"
@@ -24,7 +24,7 @@ enum class Action : std::uint8_t {
     hard_link,
     unlink,
     remake,  ///< unlinked, and something else made under the same name
-    leave,   ///< handles are closed
+    leave,   ///< the handles of all open datasets are closed
     flush,
     reopen,
     kill,
@@ -36,13 +36,13 @@ struct Step {
 };
 
 struct Plan {
-    std::uint64_t seed = 0;  ///< of the caches at the first opening, and how the file is made
+    std::uint64_t seed = 0;  ///< chooses the cache sizes of the first opening, and how the file is created
     std::vector<Step> steps;
 };
 
 /// `count`: about how many steps.
 Plan draw_plan(Random& random, std::size_t count);
-/// Caches, from the smallest that are allowed.
+/// Draws cache sizes, from the smallest that are allowed.
 h5mote::FileAccess draw_access(Random& random);
 const char* name_of(Action action);
 

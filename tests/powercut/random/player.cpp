@@ -146,7 +146,8 @@ void Player::close() {
     }
 }
 
-// As after kill -9: what was written stays, in the order in which it was.
+// Ends the session as kill -9 does: whatever was written to the storage stays there, the rest is lost. The world goes
+// on with what is found.
 void Player::kill() {
     tell("kill", Status::ok);
     end_session(true);
@@ -160,7 +161,7 @@ void Player::kill() {
     if (!bad_.empty()) {
         bad_ = "after a kill: " + bad_;
     } else if (storage_.atomic()) {
-        // Numbers are not given twice: what they stood for may be found again.
+        // Object numbers are not used twice: an object that is gone now may be found again after a cut.
         found.made = std::max(found.made, world_.made);
         world_ = found;
     } else {
@@ -250,7 +251,7 @@ void Player::step(const Step& step) {
     }
 }
 
-// Everything that has a name, datasets (only logs) or all.
+// The paths of all links; only those of datasets if `datasets`, and of these only logs if `logs`.
 std::vector<std::string> Player::paths(bool datasets, bool logs) const {
     std::vector<std::string> found;
     std::vector<std::pair<unsigned, std::string>> open = {{0, ""}};
@@ -333,7 +334,7 @@ void Player::append(const std::string& path, Random& random) {
         const Blob row = random.one_in(6) ? object.shape.fill : draw_bytes(object.shape.element, random);
         rows.insert(rows.end(), row.begin(), row.end());
     }
-    // What is appended is there before the rows count.
+    // The new rows enter the model first, since their bytes may reach the file before its extent counts them.
     std::copy(rows.begin(), rows.end(),
               object.now.begin() + static_cast<std::ptrdiff_t>(before * object.shape.element));
     Status status = Status::ok;
@@ -395,7 +396,7 @@ void Player::write(const std::string& path, Random& random) {
         const World::Shape& shape = object.shape;
         const Dims& dims = object.dims();
         const std::size_t rank = dims.size();
-        // Which elements, in the order in which they are given.
+        // The selected elements, in the order of the data.
         std::vector<Dims> elements;
         Selection selection = Selection::all();
         Dims start(rank), count(rank), stride(rank), block(rank), points;
@@ -432,7 +433,7 @@ void Player::write(const std::string& path, Random& random) {
             selection = Selection::hyperslab({start.data(), rank}, {count.data(), rank}, {stride.data(), rank},
                                              {block.data(), rank});
         }
-        // All of an element, or some members of it.
+        // Whole elements are written, or only some members of a compound.
         std::vector<bool> chosen(shape.members.size(), true);
         if (!chosen.empty() && random.one_in(2)) {
             for (std::size_t m = 0; m < chosen.size(); ++m) {

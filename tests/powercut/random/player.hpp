@@ -1,4 +1,4 @@
-// Plays a plan on a storage, keeps the account of what may be found there after a cut, and compares.
+// Plays a plan on a storage, records in a Ledger what may be found there after a cut, and compares what is found.
 #pragma once
 
 #include "plan.hpp"
@@ -13,7 +13,7 @@
 namespace h5mote_test {
 
 h5mote::Span<const h5mote::Filter* const> all_filters();
-/// What workloads are played on: disks or a chip, and the driver on them.
+/// A storage on which workloads are played: disks or a flash chip, with the driver on them.
 class Storage {
 public:
     Storage() = default;
@@ -21,35 +21,36 @@ public:
     Storage& operator=(const Storage&) = delete;
     virtual ~Storage() = default;
 
-    /// As after switching on. Empty, or what went wrong.
+    /// Mounts the storage as after switching on. Returns what went wrong; empty: nothing.
     virtual std::string start() = 0;
     virtual h5mote::Driver& driver() = 0;
     /// How many changes of the storage there were.
     virtual std::size_t operations() const = 0;
-    /// Everything between two flushes appears at once.
+    /// Whether a cut leaves all changes between two flushes, or none of them, as a journal or flash driver promises.
     virtual bool atomic() const = 0;
-    /// It may be full.
+    /// Whether the storage may become full, so that no_space is no failure.
     virtual bool limited() const = 0;
-    /// A mistake in the use of the storage, if there was one.
+    /// Describes the first mistake in the use of the storage; empty if there was none.
     virtual std::string violation() const { return ""; }
 };
 
-/// What may be found: one of these worlds.
+/// The states in which a file may be found: one of these worlds.
 using Allowed = std::vector<World>;
 
-/// What may be found at each moment of a workload.
+/// Records what may be found after a cut at each moment of a workload.
 class Ledger {
 public:
     explicit Ledger(const Allowed& begin, bool atomic) : atomic_(atomic) { intervals_.push_back({0, begin}); }
 
-    /// A flush begins: the storage may have what it covers from now on.
+    /// A flush begins: an atomic storage may hold this world from now on.
     void attempt(const World& world);
-    /// The file was made: it is there from now on.
+    /// The file was created: it is there from now on.
     void created(std::size_t operations, const World& world) { intervals_.push_back({operations, {world}}); }
     /// A flush returned ok.
     void acknowledge(std::size_t operations, World& world);
-    /// After the last call.
+    /// Call after the last change: completes the last interval.
     void finish(const World& world);
+    /// What may be found after a cut when so many operations were done.
     const Allowed& at(std::size_t operations) const;
     const Allowed& last() const { return intervals_.back().allowed; }
 
@@ -62,10 +63,11 @@ private:
     bool atomic_;
 };
 
-/// Compares what a storage holds. Empty when it may be so; `found` has it then.
+/// Reads the file on a storage and compares it with the allowed worlds. Returns what is wrong; empty: nothing, and
+/// `found` is the world that was found.
 std::string verify(Storage& storage, const Allowed& allowed, World& found);
 
-/// A driver that a program was killed on: nothing more arrives.
+/// A driver that can be made `dead`, as if its program had been killed: nothing more reaches the storage.
 class Killable final : public h5mote::Driver {
 public:
     explicit Killable(h5mote::Driver& inner) : inner_(inner) {}
@@ -97,14 +99,14 @@ private:
 
 class Player {
 public:
-    /// `world` is what the storage holds, `ledger` what may be found there.
+    /// `world` is what the storage holds at the beginning, `ledger` records what may be found there. Both are borrowed.
     Player(Storage& storage, World& world, Ledger& ledger);
     ~Player();
 
-    /// Plays the plan and closes the file. Empty, or the first thing that went wrong without any cut.
+    /// Plays the plan and closes the file. Returns the first thing that went wrong, without any cut; empty: nothing.
     std::string play(const Plan& plan);
 
-    /// One line for each call, when somebody wants to know.
+    /// If `tells`, a line for each call is added to `told`.
     bool tells = false;
     std::vector<std::string> told;
 
@@ -112,7 +114,7 @@ private:
     struct Session;
 
     void tell(const std::string& what, h5mote::Status status);
-    /// True for ok. What is no legal refusal ends the play.
+    /// True for ok. An error that is neither one of `refusals` nor explained by a full storage ends the play.
     bool done(h5mote::Status status, const std::string& what, std::initializer_list<h5mote::Status> refusals = {});
     void open(const h5mote::FileAccess& access, const h5mote::FileCreate& create);
     void end_session(bool kill);
@@ -148,7 +150,7 @@ private:
     Ledger& ledger_;
     std::unique_ptr<Session> session_;
     std::string bad_;
-    bool unclear_ = false;  // a call failed that may have changed something: what is there has to be looked at
+    bool unclear_ = false;  // a call failed that may have changed something: kill() finds out what is there
 };
 
 }  // namespace h5mote_test

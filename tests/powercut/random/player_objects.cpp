@@ -1,4 +1,4 @@
-// What a Player makes and removes: datasets, groups, attributes, links.
+// The steps of a Player that create and remove datasets, groups, attributes and links.
 #include "session.hpp"
 
 #if H5MOTE_FILTER_DEFLATE
@@ -21,7 +21,7 @@ Span<const Filter* const> all_filters() {
 
 Blob draw_bytes(std::size_t size, Random& random) {
     Blob bytes(size);
-    // Half of them the same, so that there is something to compress.
+    // Half of the bytes repeat the byte before them, so that there is something to compress.
     for (std::size_t i = 0; i < size; ++i) {
         bytes[i] = i % 8 < 4 || size < 4 ? static_cast<std::byte>(random.next()) : bytes[i - 1];
     }
@@ -100,7 +100,7 @@ void draw_filters(Random& random, DatasetCreate& create) {
     }
 }
 
-// Several dimensions, one of which may grow without limit, others up to a maximum.
+// Draws a chunked dataset of one to four dimensions: one may grow without limit, others up to a maximum.
 void draw_extent(Random& random, DatasetDraw& draw) {
     const std::size_t rank = random.one_in(3) ? 1 : 2 + random.below(3);
     const std::size_t unlimited = random.one_in(2) ? random.below(rank) : rank;
@@ -203,7 +203,8 @@ void Player::make_dataset(const std::string& path, Random& random) {
         return;
     }
     DatasetDraw draw;
-    // What is overwritten in an object header must lie in one sector, where the storage only orders writes.
+    // Compact data is overwritten in place, in the object header. Without atomic transactions it must fit in one
+    // sector.
     draw_dataset(random, storage_.atomic() ? 4000 : 400, world_.made, draw);
     auto made = session_->root.create_dataset(
         path, DatatypeView({draw.shape.type.data(), draw.shape.type.size()}),
@@ -276,7 +277,7 @@ std::string draw_name(Random& random) {
 }
 
 std::size_t draw_size(Random& random) {
-    // Where new values are not written beside the old ones, they fit into a sector.
+    // Without H5MOTE_PARTIAL_IO, new values are small enough to be overwritten within one sector.
     static constexpr std::size_t kSizes[] = {1, 2, 4, 4, 8, 17, 40, 100, 200, 300, 511, 600, 1000, 2000, 2800};
     return kSizes[random.below(H5MOTE_PARTIAL_IO != 0 ? 15 : 10)];
 }
@@ -325,7 +326,7 @@ std::vector<std::string> attributes_of(const World::Object& object) {
 
 }  // namespace
 
-// The object whose attributes change: any, often the root group.
+// Draws the object whose attributes change: any one, often the root group.
 std::string Player::some_object(Random& random) {
     std::vector<std::string> all = {"/"};
     for (const std::string& path : paths(false, false)) {

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""total.py FOLDER FLOOR: adds up the random power cuts that FOLDER/random_cuts_*.tsv tell of.
+"""total.py FOLDER FLOOR: adds up the numbers of random power cuts in FOLDER/random_cuts_*.tsv.
 
-Writes FOLDER/random_cuts.tsv. Fails with fewer than FLOOR cuts, but not where H5MOTE_RANDOM_SECONDS made the run a quick one.
+Writes FOLDER/random_cuts.tsv. Fails with fewer than FLOOR cuts, unless H5MOTE_RANDOM_SECONDS is set, which shortens
+the runs.
 """
 
 import os

@@ -1,4 +1,4 @@
-// All that a file holds, as one program reads it: the same whoever reads.
+// The whole content of a file, in a form that is the same whether libhdf5 or h5mote has read it.
 #pragma once
 
 #include <h5mote/driver.hpp>
@@ -20,29 +20,29 @@ struct Tree {
     struct Link {
         std::string name;
         bool hard = true;
-        std::uint64_t address = 0;  ///< of the object that a hard link leads to
-        std::string target;         ///< of a soft link
+        std::uint64_t address = 0;  ///< of a hard link: the address of its object
+        std::string target;         ///< of a soft link: its target
     };
     struct Node {
         bool dataset = false;
-        std::vector<Link> links;  ///< of a group, by name; a name that is there twice stands here twice
+        std::vector<Link> links;  ///< of a group, sorted by name; a name that the file has twice is listed twice
         std::vector<Attribute> attributes;
-        std::uint64_t attribute_count = 0;  ///< as the program counts without looking at each
+        std::uint64_t attribute_count = 0;  ///< the number that the library reports without listing them
         Dims dims;
-        std::uint32_t element = 0;  ///< bytes of one in the file
-        std::string mark;           ///< tag of its opaque type or of the first member
-        Blob data;                  ///< all elements as they stand in the file
+        std::uint32_t element = 0;  ///< bytes of an element in the file
+        std::string mark;           ///< tag of its opaque type or of the first member; libhdf5 only
+        Blob data;                  ///< all elements, in the datatype that the file has
     };
 
     std::map<std::uint64_t, Node> nodes;  ///< by the address of the object header
     std::uint64_t root = 0;
 };
 
-/// Reads all of a file. Empty when all of it could be read, else what could not.
+/// Reads a whole file with libhdf5. Returns what could not be read; empty: nothing.
 std::string read_by_libhdf5(h5mote::ConstBytes image, Tree& tree);
-/// The same with h5mote, with what its check finds. Only where it reads everything.
+/// The same with h5mote, and what check_file() finds in the file. Only in profile full, which can read everything.
 std::string read_by_h5mote(h5mote::Driver& driver, Tree& tree);
-/// Where two programs disagree; empty when they do not.
+/// Describes where two trees differ; empty when they do not.
 std::string difference(const Tree& a, const Tree& b);
 
 }  // namespace h5mote_test

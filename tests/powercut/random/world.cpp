@@ -208,7 +208,7 @@ std::string World::judge(const Tree& tree, unsigned number, std::uint64_t addres
                                      [&name = name](const Tree::Link& link) { return link.name == name; });
         std::string why = path + name + (is == node.links.end() ? ": lost; " : ": another link; ");
         bool good = false;
-        // The newest that fits, since a name may have stood for several things.
+        // A name may have stood for several objects: take the newest state that fits.
         for (auto state = states.rbegin(); state != states.rend() && !good; ++state) {
             if (is == node.links.end() || !is->hard) {
                 good = is == node.links.end() ? state->type == Link::Type::none
@@ -268,7 +268,7 @@ std::string World::judge_data(const Object& object, const Tree::Node& node, cons
         if (std::memcmp(value, now, element) != 0) {
             const auto before = object.before.find(place);
             bool good = before != object.before.end();
-            // In place, an element may be overwritten in part only.
+            // An element may be overwritten in place, and a cut may leave it half written: each byte is new or old.
             for (std::size_t i = 0; i < element && good; ++i) {
                 good = value[i] == now[i] || std::any_of(before->second.begin(), before->second.end(),
                                                          [&](const Blob& other) { return other[i] == value[i]; });

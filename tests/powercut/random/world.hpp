@@ -1,6 +1,5 @@
-// What a random workload did to a file, and what may therefore be found in it after a cut. Of each thing (a link, an
-// attribute, an extent, an element) every state is kept that it has been in since the last acknowledgement; the last
-// one is what it should become.
+// A model of what a random workload did to a file, and so of what may be found in the file after a cut. For each link,
+// attribute, extent and element it keeps every state since the last acknowledgement; the last one is the newest.
 #pragma once
 
 #include "tree.hpp"
@@ -14,8 +13,8 @@ public:
     struct Link {
         enum class Type { none, hard, soft };
         Type type = Type::none;
-        unsigned object = 0;  ///< number of the object that a hard link leads to
-        std::string target;   ///< of a soft link
+        unsigned object = 0;  ///< of a hard link: the number of its object
+        std::string target;   ///< of a soft link: its target
 
         bool operator==(const Link& other) const {
             return type == other.type && object == other.object && target == other.target;
@@ -25,7 +24,7 @@ public:
         bool there = false;
         Blob bytes;
     };
-    /// The first dimension may have any size from `least` on.
+    /// The dimensions of a dataset; the first one may be found with any size from `least` to dims[0].
     struct Extent {
         Dims dims;
         std::uint64_t least = 0;
@@ -34,14 +33,14 @@ public:
     };
     /// How a dataset was made.
     struct Shape {
-        std::uint32_t element = 1;           ///< bytes
-        std::vector<std::uint32_t> members;  ///< bytes of each member of a compound, none of an opaque type
+        std::uint32_t element = 1;           ///< bytes of an element
+        std::vector<std::uint32_t> members;  ///< bytes of each member of a compound; empty for an opaque type
         Dims box;                            ///< no dimension grows beyond this
         bool extensible = false;
-        bool is_log = false;  ///< append() works
-        Blob fill;            ///< one element
+        bool is_log = false;  ///< append() works: one dimension, which is unlimited
+        Blob fill;            ///< the fill value
         Blob type;            ///< the encoded datatype
-        unsigned mark = 0;    ///< stands in its tags
+        unsigned mark = 0;    ///< the tag of its opaque types, by which the dataset is recognised
     };
     struct Object {
         bool dataset = false;
@@ -49,8 +48,8 @@ public:
         std::map<std::string, std::vector<Value>> attributes;
         Shape shape;
         std::vector<Extent> extents;
-        Blob now;                                         ///< the elements of the whole box
-        std::map<std::size_t, std::vector<Blob>> before;  ///< what else an element has been, by its place in the box
+        Blob now;                                         ///< the newest elements of the whole box
+        std::map<std::size_t, std::vector<Blob>> before;  ///< earlier values of elements, by their place in the box
 
         const Dims& dims() const { return extents.back().dims; }
         std::size_t place(const Dims& at) const;
@@ -62,25 +61,26 @@ public:
 
     World();
 
-    std::map<unsigned, Object> objects;
-    unsigned made = 1;
-    bool created = false;  ///< false: there may be no file yet
+    std::map<unsigned, Object> objects;  ///< by number; 0 is the root group
+    unsigned made = 1;                   ///< the number of the next object
+    bool created = false;                ///< false: there may be no file yet
 
     Object& root() { return objects.at(0); }
-    /// What stands under the path now; nullptr when nothing or a soft link does.
+    /// The object of this path now; nullptr when there is none, or a soft link.
     Object* find(const std::string& path);
-    /// The last state of a link; `path` ends in its name.
+    /// The newest state of a link; `path` ends in its name.
     Link link(const std::string& path);
     void set_link(const std::string& path, const Link& link);
     unsigned add(Object&& object);
 
-    /// Every thing is in its last state and in no other.
+    /// Forgets all states but the newest ones, which an acknowledgement made certain.
     void settle();
-    /// `found` is what is there and will be gone on from. What may be found after a cut stays what it was, but for what
-    /// never reached the storage: the rows behind those that were found.
+    /// Goes on with `found`, which a killed session left on the storage. Nothing was acknowledged, so a cut may still
+    /// bring back earlier states; only rows beyond those that were found cannot be, since they never reached the
+    /// storage.
     void adopt(const World& found);
 
-    /// Empty when the tree is one of those that may be; `found` then has all things as they were found.
+    /// Compares a tree with this world. Returns what is wrong; empty: nothing, and `found` is the world that was found.
     std::string judge(const Tree& tree, World& found) const;
 
 private:
