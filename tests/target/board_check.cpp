@@ -1,4 +1,5 @@
-// What the start-up code promises, each asked for by the first argument; and loops of known length to count.
+// Checks of the start-up code and runner, chosen by the first argument; and loops of known length for counting
+// instructions.
 #include <h5mote/port/semihosting.hpp>
 #include <h5mote/port/stack.hpp>
 
@@ -10,7 +11,7 @@
 #include <cstring>
 
 extern "C" {
-// Markers of toolchains/count-insns: nothing but a return.
+// toolchains/count-insns counts the instructions that are executed between calls of these functions.
 __attribute__((naked, noinline)) void h5mote_count_begin() { __asm__ volatile("bx lr"); }
 __attribute__((naked, noinline)) void h5mote_count_end() { __asm__ volatile("bx lr"); }
 __attribute__((naked, noinline)) void h5mote_count_pause() { __asm__ volatile("bx lr"); }
@@ -26,12 +27,12 @@ volatile std::uint32_t sink;
 std::uint32_t constructed = 1;
 volatile float fraction = 1.5F;
 
-// A constructor at start, and .data that it finds initialised.
+// The constructor must run at start, and must find .data initialised.
 struct Static {
     Static() { constructed += 41; }
 } instance;
 
-// `rounds` times two instructions, and one in front.
+// Executes 2 * rounds + 1 instructions.
 void loop(std::uint32_t rounds) {
     __asm__ volatile(
         ".syntax unified\n"
@@ -49,7 +50,7 @@ __attribute__((noinline)) unsigned deep(unsigned calls) {
     return calls == 0 ? 0 : deep(calls - 1) + frame[0];
 }
 
-// Whether 20 calls of at least 64 bytes each are seen, at no more than 200 bytes each.
+// Whether the stack measurement sees 20 nested calls of at least 64 bytes each, at no more than 200 bytes each.
 bool measures_stack() {
     h5mote::paint_stack();
     const void* const here = h5mote::stack_pointer();
@@ -60,7 +61,7 @@ bool measures_stack() {
            h5mote::painted_stack_used() < h5mote::stack_size();
 }
 
-// newlib's calls reach a file of the host: create, write, seek, read, extend, reopen, remove.
+// Whether newlib's file calls reach a file of the host: create, write, seek, read, extend, reopen, remove.
 bool uses_files(const char* path) {
     char text[8] = {};
     int file = open(path, O_RDWR | O_CREAT | O_TRUNC, 0644);
@@ -96,7 +97,7 @@ int main(int argc, char** argv) {
         return 0;
     }
     if (is("overflow")) {
-        // Touches the end of the stack without leaving it: what a single deep call would do.
+        // Writes down to the end of the stack without moving the stack pointer, as one call with a large frame would.
         volatile unsigned char* at = static_cast<volatile unsigned char*>(const_cast<void*>(h5mote::stack_pointer()));
         for (std::size_t i = 0; i < h5mote::stack_size(); ++i) {
             at[-static_cast<std::ptrdiff_t>(i)] = 0;

@@ -32,7 +32,7 @@ TEST(Arena, BlockSizeIsExact) {
         arena.release(block, size);
         EXPECT_EQ(used(arena), before);
     }
-    // What the formula promises fits, to the last byte.
+    // Blocks whose sizes add up to exactly what the formula says must all fit, to the last byte.
     constexpr std::size_t kSizes[] = {24, 1, 100, 40};
     std::size_t need = kArenaOverhead;
     for (const std::size_t size : kSizes) {
@@ -109,7 +109,7 @@ TEST(Arena, Alignment) {
             EXPECT_TRUE(arena.check());
         }
     }
-    // What alignment skips is not lost.
+    // The bytes skipped for the alignment are free, not lost.
     void* const plain = arena.allocate(16);
     ASSERT_TRUE(plain != nullptr);
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(plain) % alignof(std::max_align_t), 0U);
@@ -150,7 +150,7 @@ TEST(Arena, ResizeMoves) {
         EXPECT_EQ(moved[i], i);
     }
     EXPECT_EQ(used(arena), 56U);
-    // Refused: the old block stays, with its contents.
+    // A resize that is refused leaves the old block and its contents as they were.
     EXPECT_TRUE(arena.resize(moved, 48, kSize) == nullptr);
     EXPECT_EQ(moved[39], 39);
     EXPECT_EQ(used(arena), 56U);
@@ -163,7 +163,7 @@ TEST(Arena, ResizeMoves) {
     EXPECT_TRUE(arena.check());
 }
 
-// The guard of the fuzz test below: a heap that is damaged is seen as such.
+// Arena::check() must notice a damaged heap: the test with random work below relies on it.
 TEST(Arena, CheckFindsDamage) {
     Arena arena{buffer()};
     void* const first = arena.allocate(32, 8);
@@ -183,7 +183,7 @@ TEST(Arena, CheckFindsDamage) {
     }
     std::memcpy(first, kept, 8);
     EXPECT_TRUE(arena.check());
-    arena.release(second, 40);  // more than was asked for
+    arena.release(second, 40);  // a larger size than was allocated
     EXPECT_FALSE(arena.check());
 }
 
@@ -212,7 +212,7 @@ bool intact(const Shadow& shadow, std::size_t size) noexcept {
     return true;
 }
 
-// Random work beside a model that knows what every block holds. Blocks that overlapped would not stay intact.
+// Random calls beside a model that knows the contents of each block: overlapping blocks would overwrite each other.
 TEST(Arena, RandomWorkAgainstAModel) {
     constexpr unsigned kSlots = 24;
     constexpr unsigned kSteps = 20000;
@@ -229,7 +229,7 @@ TEST(Arena, RandomWorkAgainstAModel) {
         if (shadow.block == nullptr) {
             const std::size_t largest = arena.largest_free();
             void* const block = arena.allocate(size, 8);
-            // It is refused if and only if no free block is large enough.
+            // A request is refused if and only if no free block is large enough.
             ASSERT_EQ(block == nullptr, arena_block_size(size) > largest);
             refused += block == nullptr ? 1 : 0;
             shadow = {static_cast<unsigned char*>(block), size, fill};
@@ -292,7 +292,7 @@ TEST(Arena, SanitizersSeeWhatIsFree) {
     auto* const second = static_cast<std::byte*>(arena.allocate(100));
     EXPECT_FALSE(poisoned(first, 13));
     EXPECT_FALSE(poisoned(second, 100));
-    // What rounds a block up, and all that is free, its list of free blocks included.
+    // Poisoned: the bytes that round a block up, and all free memory with the list of free blocks in it.
     EXPECT_TRUE(all_of(13, static_cast<std::size_t>(second - memory)));
     EXPECT_TRUE(all_of(static_cast<std::size_t>(second - memory) + 100, kSize));
     std::memset(second, 7, 100);

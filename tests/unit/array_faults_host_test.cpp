@@ -1,6 +1,6 @@
-// Chunk indexes that are arrays, of small pages and in a small cache, while every allocation and every call of the
-// driver fails in turn: a change that fails changes nothing and can be made again, and what was committed is there when
-// the file is opened after a fault from which it did not recover.
+// Chunk indexes that are arrays (fixed, extensible), with small pages and a small cache, while every allocation and
+// every call of the driver fails in turn. A failed change changes nothing and can be repeated; what was committed is
+// found again when the file is opened after a permanent fault.
 #include "sweep.hpp"
 #include "world.hpp"
 
@@ -23,7 +23,7 @@ namespace {
 constexpr unsigned kElements = 120;
 constexpr unsigned kChanges = 60;
 
-using Values = std::vector<unsigned>;  // of each element; 0: never set
+using Values = std::vector<unsigned>;  // the value of each element; 0: never set
 
 constexpr FaultKind kFaults[] = {
     {"one allocation", 1, 0, false},
@@ -59,10 +59,10 @@ Status set(ExtensibleArray& array, unsigned index, const ChunkLocation& location
     return array.set(index, location, 0, 1);
 }
 
-// The element that change number `n` gives the value n + 1.
+// Returns the element that change number `n` sets to n + 1.
 unsigned index_of(unsigned n) { return n * 47 % kElements / (1 + n % 3); }
 
-// An array in a file, and what may fail below it.
+// A chunk index in a file whose allocator and driver fail on demand.
 template <typename Array>
 struct Rig {
     Rig(std::size_t cache, bool filtered, unsigned each)
@@ -81,7 +81,7 @@ struct Rig {
     }
     void arm(const FaultKind& fault, std::uint64_t k) { h5mote_test::arm(refusing, driver, fault, k); }
     bool disarm() { return h5mote_test::disarm(refusing, driver); }
-    /// Makes the changes from number `n` on, which is then that of the one that failed.
+    /// Makes the changes from number `n` on. After a failure `n` is the number of the change that failed.
     Status change(unsigned& n) {
         for (; n < kChanges; ++n) {
             const unsigned index = index_of(n);
@@ -111,7 +111,7 @@ struct Rig {
         }
         return values;
     }
-    /// What the storage has, without what was not committed.
+    /// Opens the file again from the bytes in the storage; changes that were not committed are lost.
     void reopen() {
         state->abandon();
         state = std::make_unique<FileState>(library, driver);
@@ -138,8 +138,8 @@ struct Rig {
 private:
     bool filtered_;
     std::uint8_t width_;
-    unsigned each_;       // changes a commit
-    unsigned set_ = ~0U;  // the change that was made last
+    unsigned each_;       // number of changes between two commits
+    unsigned set_ = ~0U;  // number of the last change that was made
 };
 
 template <typename Array>
@@ -161,8 +161,8 @@ void fail_each(std::size_t cache, bool filtered, unsigned each, unsigned& points
                 ASSERT_EQ(rig.found(), rig.now) << "after change " << n;
             }
             if (fault.persistent) {
-                // Each element is what it was when it was committed, or what it has become since: the cache commits,
-                // too, when it has no room.
+                // Each element has its committed value or a newer one: the cache also commits by itself when it runs
+                // out of room.
                 rig.reopen();
                 const Values found = rig.found();
                 for (unsigned i = 0; i < kElements; ++i) {

@@ -1,6 +1,6 @@
-// Headers larger than an atomic unit of the storage, and headers that other libraries made, are changed in every way,
-// and the power fails within each write: the file is as it was, or as it became. On storages with units of every size;
-// and on those that promise too little, where nothing may be written.
+// Object headers larger than the storage's atomic unit, and headers made by other libraries, are changed in every way
+// while the power fails within each write: afterwards the file is as before the change or after it, for units of every
+// size. On storages that promise too little for that, nothing may be written.
 #include <h5mote/vfd/journal.hpp>
 #include <h5mote/vfd/region.hpp>
 
@@ -10,7 +10,7 @@ namespace {
 
 using namespace h5mote_test;
 
-// An opaque type of many bytes: with a fill value of that type a header is larger than a sector.
+// An opaque datatype of many bytes. A fill value of this type makes an object header larger than a sector.
 struct LargeType {
     explicit LargeType(std::size_t size) : fill(size, std::byte{1}) {
         const unsigned char bytes[] = {0x15,
@@ -39,7 +39,7 @@ struct LargeType {
     std::vector<std::byte> type;
 };
 
-// The header of a log whose elements are large gets attributes, and its rows are counted.
+// Changes the header of a dataset with large elements: adds attributes and appends rows, whose number the header keeps.
 void cut_log(std::uint32_t unit, std::size_t pad, std::size_t& cuts) {
     Recorded disk(unit);
     const LargeType type(568);
@@ -53,7 +53,7 @@ void cut_log(std::uint32_t unit, std::size_t pad, std::size_t& cuts) {
     auto file = File::create(disk.library, disk.recorder, large_cache());
     ASSERT_EQ(file.status(), Status::ok);
     Group root = file->root();
-    ASSERT_EQ(set(root, "pad", 1 + pad, 0), Status::ok);  // so that the header lies elsewhere each time
+    ASSERT_EQ(set(root, "pad", 1 + pad, 0), Status::ok);  // moves the header to another offset each time
     DatasetCreate create;
     create.chunk = {1};
     create.fill = {type.fill.data(), type.fill.size()};
@@ -86,7 +86,7 @@ TEST(AtomicUnit, HeaderOfALog) {
 
 #if H5MOTE_PARTIAL_IO
 
-// The first element, all of whose bytes are equal, and the number of rows.
+// Describes a dataset as text: the value of its first element, all of whose bytes are equal, and the number of rows.
 std::string first_of(File& file, const char* path, DatatypeView type, unsigned rank = 4) {
     auto dataset = file.root().open_dataset(path);
     if (dataset.status() != Status::ok) {
@@ -110,8 +110,8 @@ Status write_first(Dataset& dataset, DatatypeView type, int value, unsigned rank
                          {element.data(), element.size()});
 }
 
-// Everything else that changes in the header of a dataset: the extent in many dimensions, where the data and the index
-// stand, compact data, the count of links.
+// Changes everything else that is stored in the header of a dataset: extents of several dimensions, the addresses of
+// the data and of the chunk index, compact data, the link count.
 void cut_datasets(std::uint32_t unit, std::size_t pad, std::size_t& cuts) {
     Recorded disk(unit);
     const LargeType type(568);
@@ -185,7 +185,7 @@ struct Growth {
     std::vector<std::uint64_t> most;
     ChunkDims chunk;
     bool filtered = false;
-    bool large = false;  // chunks larger than the cache
+    bool large = false;  // chunks that do not fit into the chunk cache
 };
 
 std::uint64_t product(const std::vector<std::uint64_t>& dims) {
@@ -202,7 +202,7 @@ FileAccess cache_for(const Growth& growth) {
     return access;
 }
 
-// Grows the dataset of a cut file: of what is new all is the fill value.
+// Extends the dataset of an image taken at a power cut: all elements outside the extent found there are the fill value.
 void grow_after_cut(const Growth& growth, const Image& image, std::size_t operation) {
     MallocAllocator memory;
     NullPort port;
@@ -241,7 +241,7 @@ void grow_after_cut(const Growth& growth, const Image& image, std::size_t operat
     }
 }
 
-// The dataset grows and is written, and the power fails.
+// Extends and writes a dataset, and cuts the power after each operation of the driver.
 std::size_t cut_growth(const Growth& growth) {
     Recorded disk(512);
     const Filter* const filters[] = {&fletcher32_filter};
@@ -264,7 +264,7 @@ std::size_t cut_growth(const Growth& growth) {
     const std::size_t begin = disk.recorder.operations().size();
     EXPECT_EQ(grid->set_extent({growth.end.data(), growth.end.size()}), Status::ok);
     const std::vector<std::byte> nines(static_cast<std::size_t>(product(growth.end)), std::byte{9});
-    // The first half has no chunks.
+    // Write the second half only, so that no chunks are allocated for the first half.
     const std::uint64_t half = growth.end[0] / 2;
     std::vector<std::uint64_t> start(growth.end.size(), 0);
     std::vector<std::uint64_t> count = growth.end;
@@ -309,8 +309,8 @@ TEST(Extent, NothingReappears) {
     EXPECT_GT(cuts, 100U);
 }
 
-// The same with a metadata cache into which the blocks of the index do not fit: what cannot be cleared is not grown
-// over.
+// As NothingReappears, but the blocks of the chunk index do not fit into the metadata cache. If elements beyond the
+// extent cannot be cleared, set_extent() must refuse to grow over them.
 TEST(Extent, NothingReappearsForWantOfCache) {
     constexpr std::size_t kRows = 127;
     Recorded disk(512);
@@ -404,13 +404,14 @@ TEST(AtomicUnit, WhatIsNotPromisedIsNotReliedOn) {
         FileAccess access;
         access.read_only = true;
         EXPECT_EQ(File::open(library, driver, access).status(), Status::ok);
-        // What commits needs nothing of that.
+        // A storage that commits all writes between two syncs as one needs none of these promises.
         Capabilities commits = promised;
         commits.sync_is_commit = true;
         PromisingDriver committing(storage, commits);
         EXPECT_EQ(File::open(library, committing).status(), Status::ok);
     }
-    // A journal makes up for units that are too small, not for syncs that keep nothing apart.
+    // A journal makes up for units that are too small, but not for storages without overwriting or without sync
+    // barriers.
     for (std::size_t i : {0U, 4U, 5U}) {
         GrowingMemoryDriver home(memory);
         GrowingMemoryDriver log(memory);
@@ -426,7 +427,7 @@ TEST(AtomicUnit, WhatIsNotPromisedIsNotReliedOn) {
         const Status status = File::create(library, journal).status();
         EXPECT_TRUE(i == 0 ? status == Status::ok : refused(library, status)) << i;
     }
-    // In the order in which they were made no sync needs to keep writes apart.
+    // A storage that keeps all writes in order needs no sync as a barrier.
     Capabilities ordered = with_unit(512);
     ordered.sync_is_barrier = false;
     ordered.ordered = true;
@@ -460,9 +461,9 @@ TEST(AtomicUnit, OfARegion) {
     EXPECT_EQ(File::create(library, even).status(), Status::ok);
 }
 
-// A header of many blocks that was made on a storage of larger units is changed in a small cache. Blocks have to move,
-// and those that have moved must stay in memory until what leads to them is switched: where they cannot, the change
-// ends with over_budget, nothing has changed, and a larger cache carries it out. (Without a bound it would move them
+// A header of many blocks, made on a storage of larger units, is changed in a small metadata cache. Blocks have to
+// move, and moved blocks stay in memory until the message that refers to them is switched. If they do not fit, the
+// change ends with over_budget and changes nothing, and a larger cache carries it out. (Without a bound it would go on
 // for ever.)
 TEST(AtomicUnit, ManyBlocksInASmallCache) {
     const auto add = [](GrowingMemoryDriver& storage, MallocAllocator& memory, std::size_t cache, std::size_t size) {

@@ -1,5 +1,5 @@
 // Attributes in every storage and references of every kind, in files that libhdf5 makes: memory and storage fail at
-// every call, walks are gone on with after an error, references are cut off and damaged.
+// every call, iterations continue after an error, references are cut off and damaged.
 #include <h5mote/config.hpp>
 
 #if defined(H5MOTE_TEST_HDF5) && H5MOTE_ALL_FORMATS && H5MOTE_OTHER_FILES
@@ -26,7 +26,7 @@ void put_attribute(hid_t object, const std::string& name, hid_t type, hid_t memo
     EXPECT_GE(H5Awrite(made, memory, value), 0);
 }
 
-// "few" attributes in a header and "many" outside it, of a number, a text, a row and a datatype with a name.
+// The objects "few" (attributes in the header) and "many" (dense storage): a number, a text, a row, a committed type.
 void put_objects(hid_t file) {
     const Hdf5Id committed(H5Tcopy(H5T_STD_I16BE), H5Tclose);
     EXPECT_GE(H5Tcommit2(file, "type", committed, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), 0);
@@ -77,7 +77,7 @@ Status walk(const Object& object, IndexOrder order, Direction direction, std::ve
     return status == Status::not_found ? Status::ok : status;
 }
 
-// All that can be asked about the attributes of one object.
+// Asks everything that can be asked about the attributes of one object.
 Status look_at_attributes(Library& library, FaultyFile& with, const char* name, Seen& seen) {
     auto file = File::open(library, with.main, with.access());
     H5MOTE_TRY(file.status());
@@ -88,7 +88,7 @@ Status look_at_attributes(Library& library, FaultyFile& with, const char* name, 
     std::uint32_t count = 0;
     H5MOTE_TRY(group->attribute_count(count));
     seen.lines.push_back(std::to_string(info.attributes) + " " + std::to_string(count));
-    // As much as a message holds.
+    // The largest size of a message.
     static char text[0x10000];
     static std::byte buffer[0x10000];
     for (std::uint32_t i = 0; i < count; ++i) {
@@ -139,7 +139,7 @@ TEST(AttributeFaults, MemoryAndStorageThatFail) {
     }
 }
 
-// Whether all names stand in the other list, in its order.
+// Whether all of `names` occur in `all`, in that order.
 bool is_part_of(const std::vector<std::string>& names, const std::vector<std::string>& all) {
     auto at = all.begin();
     for (const std::string& name : names) {
@@ -152,8 +152,8 @@ bool is_part_of(const std::vector<std::string>& names, const std::vector<std::st
     return true;
 }
 
-// An error in the middle of a walk stands for one attribute at most: the next call goes on behind it, or the walk has
-// ended with that error.
+// After an error in the middle of an iteration, the next call continues behind the failed attribute, or the iteration
+// has ended with that error: one error hides one attribute at most.
 TEST(AttributeFaults, WalksGoOnAfterAnError) {
     unsigned errors = 0;
     for (const char* image : {"old", "new", "shared"}) {
@@ -202,7 +202,7 @@ TEST(AttributeFaults, WalksGoOnAfterAnError) {
     EXPECT_GT(errors, 50U / sweep_step());
 }
 
-// A handle of nothing, and one of a file that was closed, say so; what a handle knows by itself it still tells.
+// A handle without an object or of a closed file returns invalid_handle, but still knows what the handle itself keeps.
 TEST(AttributeFaults, EmptyHandlesAndClosedFiles) {
     FaultyFile with(attribute_images(), "new");
     Library library(with.failing, with.port);
@@ -277,7 +277,7 @@ TEST(AttributeFaults, EmptyHandlesAndClosedFiles) {
     }
 }
 
-// Every bit of a header with attributes that no checksum protects: errors are those of a file.
+// Every bit of an object header without a checksum is flipped: only errors that a file can cause may be returned.
 TEST(AttributeFaults, DamagedHeader) {
     Images damaged{{"old", attribute_images().at("old")}};
     Image& image = damaged.at("old");
@@ -328,7 +328,7 @@ const Kind kKinds[] = {
     {"other region2", ReferenceType::region2, true}, {"other attribute", ReferenceType::attribute, true},
 };
 
-// Columns 1 and 2 of rows 0 and 2, as version 1 encodes it: two blocks.
+// The region of columns 1 and 2 in rows 0 and 2, in version 1 of the selection encoding: two blocks.
 Image encoded_region() {
     const std::uint32_t words[] = {2, 1, 0, 8 + 32, 2, 2, 0, 1, 0, 2, 2, 1, 2, 2};
     Image bytes(sizeof words);
@@ -351,7 +351,7 @@ void add_name(Image& to, std::string_view name) {
     }
 }
 
-// What a reference of this kind keeps in the heap.
+// Returns the heap object that a reference of this kind points to.
 Image in_heap(const Kind& kind, Address target) {
     Image bytes;
     if (kind.type != ReferenceType::region1) {
@@ -379,7 +379,7 @@ bool uses_heap(const Kind& kind) {
     return kind.type != ReferenceType::object1 && (kind.type != ReferenceType::object2 || kind.other_file);
 }
 
-// The element of a dataset: what stands around a heap id.
+// Returns the reference as a dataset stores it: the heap id and the fields around it.
 Image element(const Kind& kind, Address target, ConstBytes heap_id) {
     Image bytes;
     if (kind.type >= ReferenceType::object2) {
@@ -406,7 +406,7 @@ Address put_target(hid_t file) {
     return info.addr;
 }
 
-// Heap objects of all kinds, whole and cut off everywhere, as sequences of bytes, which stand in the same heap.
+// A file with the heap objects of all references, whole and cut off at every length, as sequences of bytes.
 struct References {
     References() {
         images[kOther] = made([this](hid_t file) { target = put_target(file); });
@@ -446,7 +446,7 @@ struct References {
         EXPECT_EQ(heap->read_stored(Selection::all(), {ids.data(), ids.size()}), Status::ok);
     }
 
-    /// A reference whose heap object ends after `size` bytes.
+    /// Returns a reference whose heap object has only its first `size` bytes.
     Image cut(const Kind& kind, std::size_t size) const {
         const std::size_t at = uses_heap(kind) ? first.at(kind.name) + size - 1 : 0;
         return element(kind, kind.other_file ? target : here_, {ids.data() + 16 * at + 4, kAddress + 4});
@@ -468,7 +468,7 @@ const References& references() {
     return all;
 }
 
-// Asks everything about a reference and follows it.
+// Asks everything about a reference and opens its target.
 Status follow(const Object& root, const Kind& kind, ConstBytes stored, Seen& seen) {
     ReferenceTarget target;
     H5MOTE_TRY(root.reference_target(kind.type, stored, target));
@@ -500,7 +500,7 @@ Status follow_region(Library& library, const Object& root, const Kind& kind, Con
     SelectionSet region(library);
     Object target;
     const Status status = root.reference_region(kind.type, stored, target, region);
-    // After an error neither is another.
+    // After an error the results are empty: no target and no region.
     EXPECT_TRUE(status == Status::ok || (!target.valid() && region.type() == SelectionType::all));
     H5MOTE_TRY(status);
     std::uint64_t elements = 0;
@@ -543,7 +543,7 @@ TEST(ReferenceFaults, MemoryAndStorageThatFail) {
     }
 }
 
-// Cut off in the dataset and in the heap, and any other kind taken for it.
+// References cut off in the dataset or in the heap, or read as another kind, are refused without reading elsewhere.
 TEST(ReferenceFaults, CutOffAndMistaken) {
     unsigned refused = 0;
     for (const Kind& kind : kKinds) {
@@ -573,7 +573,7 @@ TEST(ReferenceFaults, CutOffAndMistaken) {
     EXPECT_GT(refused, 500U);
 }
 
-// What is asked for wrongly is told, and a value or a name that is not there is empty.
+// Wrong arguments are refused by name; an empty heap id has size 0.
 TEST(ReferenceFaults, WrongQuestions) {
     FaultyFile with(references().images, "main");
     Library library(with.heap, with.port);

@@ -1,5 +1,5 @@
-// Attributes whose messages do not fit together, and those at the limits of what an object takes: whoever reads, writes
-// or checks them is told, and those beside them stay as they are.
+// Attributes whose messages contradict each other, and attributes at the limits of an object: reading, writing and
+// check_file() report them, and the attributes beside them stay as they are.
 #include <h5mote/config.hpp>
 
 #if H5MOTE_WRITE && H5MOTE_ALL_FORMATS
@@ -23,7 +23,7 @@ using Image = std::vector<std::byte>;
 constexpr auto kNumber = make_integer(4, true, ByteOrder::little);
 const std::int32_t kValues[6] = {1, 2, 3, 4, 5, 6};
 
-// A file in memory, of which each test changes its own copy.
+// A file in memory. Each test changes a copy of its own.
 struct Opened {
     Opened() = default;
     explicit Opened(const Image& image) {
@@ -59,7 +59,7 @@ Status write_matrix(Group& root) {
                                 as_bytes(Span<const std::int32_t>(kValues)));
 }
 
-// The attributes "before", "matrix" (2 x 3 numbers) and "behind".
+// A sound file with the attributes "before", "matrix" (2 x 3 numbers) and "behind".
 const Image& sound() {
     static const Image image = [] {
         Opened opened;
@@ -79,7 +79,7 @@ bool reads(Group& root, const char* name, std::int32_t expected) {
 
 }  // namespace
 
-// Of the message of "matrix", counted from its name: type 12 bytes | dataspace: 2 | rank | flags | 1 | dimensions.
+// Layout of the message of "matrix" from its name on: name 7 | type 12 | dataspace: 2 | rank | flags | 1 | dimensions.
 TEST(AttributeLimits, MessagesThatDoNotFitTogether) {
     constexpr std::size_t kType = 7;
     constexpr std::size_t kSpace = kType + 12;
@@ -128,7 +128,7 @@ TEST(AttributeLimits, MessagesThatDoNotFitTogether) {
         EXPECT_TRUE(reads(opened.root, "before", 1) && reads(opened.root, "behind", 2));
         EXPECT_EQ(opened.root.write_attribute("behind", std::int32_t{3}), Status::ok);
         EXPECT_TRUE(reads(opened.root, "behind", 3));
-        // What cannot be read can be removed, and is then in nobody's way.
+        // An attribute that cannot be read can be removed; a new one then takes its name.
         EXPECT_EQ(opened.root.remove_attribute("matrix"), Status::ok);
         EXPECT_EQ(write_matrix(opened.root), Status::ok);
         EXPECT_TRUE(reads(opened.root, "before", 1) && reads(opened.root, "behind", 3));
@@ -149,7 +149,7 @@ TEST(AttributeLimits, TextsAreOneString) {
     EXPECT_EQ(opened.root.read_attribute("texts", text, length), Status::type_mismatch);
     EXPECT_EQ(opened.root.read_attribute("none", text, length), Status::type_mismatch);
     EXPECT_EQ(opened.root.read_attribute("matrix", text, length), Status::type_mismatch);
-    // A text does not replace several, nor a number.
+    // A text replaces neither an array of texts nor a number.
     EXPECT_EQ(opened.root.write_attribute("texts", "four"), Status::type_mismatch);
     EXPECT_EQ(opened.root.write_attribute("before", "four"), Status::type_mismatch);
     EXPECT_EQ(opened.root.write_attribute("none", "four"), Status::type_mismatch);
@@ -157,7 +157,7 @@ TEST(AttributeLimits, TextsAreOneString) {
                                           as_bytes(Span<const std::int32_t>(kValues, 1))),
               Status::type_mismatch);
     EXPECT_TRUE(reads(opened.root, "before", 1));
-    // Text as it is stored by others: ended by a zero, filled with spaces, or as long as it may be.
+    // Fixed-length strings as other writers store them: ended by a zero, padded with spaces, or without any padding.
     struct Case {
         StringPadding padding;
         const char* stored;
@@ -202,7 +202,8 @@ TEST(AttributeLimits, WhatNoAttributeCanBe) {
 
 #if H5MOTE_CREATION_ORDER && defined(H5MOTE_TEST_HDF5)
 
-// Attribute info message: version 0 | flags 3: tracked, indexed | order of the next one 2.
+// When the 16-bit creation order is used up, new attributes are refused but existing ones can still be written.
+// Attribute info message: version 0 | flags 3: order tracked and indexed | next creation order (2 bytes).
 TEST(AttributeLimits, NoMoreOrdersThanTwoBytesHold) {
     Hdf5Maker maker(Hdf5Maker::Format::newest);
     make_group(maker.file(), "group", 0, 2);

@@ -138,12 +138,12 @@ TEST(Attribute, ManyInManyBlocks) {
         if (i % 16 == 15) {
             ASSERT_EQ(bench.file.flush(), Status::ok);
         }
-        // An object behind it, so that blocks do not follow each other.
+        // Create another object in between, so that the header's continuation blocks are not adjacent.
         if (i % 32 == 31) {
             ASSERT_TRUE(bool(root.create_group(name)));
         }
     }
-    // Values change in place.
+    // Overwriting values of the same size changes them in place.
     for (unsigned i = 0; i < kCount; i += 3) {
         ASSERT_EQ(bench.file.root().write_attribute(name_of(i, name), std::uint32_t{i + 1000}), Status::ok);
     }
@@ -219,11 +219,11 @@ TEST(Attribute, RefusesWhatDoesNotFit) {
     EXPECT_EQ(root.write_attribute("a", DatatypeView(), Dataspace::simple({3}), bytes), Status::invalid_argument);
     EXPECT_FALSE(root.has_attribute("a"));
     EXPECT_EQ(root.write_attribute("a", type, Dataspace::simple({3}), bytes), Status::ok);
-    // The same name with another shape or type.
+    // Writing an existing name with another shape or type is refused.
     EXPECT_EQ(root.write_attribute("a", type, Dataspace::simple({3, 1}), bytes), Status::type_mismatch);
     EXPECT_EQ(root.write_attribute("a", std::int32_t{1}), Status::type_mismatch);
     EXPECT_EQ(root.write_attribute("a", datatype_of<float>(), Dataspace::simple({3}), bytes), Status::type_mismatch);
-    // Values that would have to stand in a heap.
+    // Values that HDF5 stores in a heap are refused.
     static constexpr auto kText = make_variable_string();
     static constexpr std::byte kPointer[16] = {};
     EXPECT_EQ(root.write_attribute("v", kText, Dataspace::scalar(), {kPointer, kText.view().size()}),
@@ -232,14 +232,14 @@ TEST(Attribute, RefusesWhatDoesNotFit) {
     std::int32_t back[3] = {};
     EXPECT_EQ(root.read_attribute("a", type, {reinterpret_cast<std::byte*>(back), sizeof back}), Status::ok);
     EXPECT_EQ(std::memcmp(back, numbers, sizeof back), 0);
-    // More than the metadata cache holds, and more than a message can be.
+    // Refused: values larger than the metadata cache, and larger than a header message can be.
     static constexpr std::byte kZeros[70000] = {};
     EXPECT_EQ(root.write_attribute("b", datatype_of<std::uint8_t>(), Dataspace::simple({3000}), {kZeros, 3000}),
               Status::over_budget);
     EXPECT_EQ(root.write_attribute("b", datatype_of<std::uint8_t>(), Dataspace::simple({70000}), {kZeros, 70000}),
               Status::over_budget);
     EXPECT_FALSE(root.has_attribute("b"));
-    // What fits is stored, larger than a sector.
+    // A value that fits is stored, even if it is larger than a sector.
     EXPECT_EQ(root.write_attribute("c", datatype_of<std::uint8_t>(), Dataspace::simple({900}), {kZeros, 900}),
               Status::ok);
     root.close();
@@ -251,7 +251,8 @@ TEST(Attribute, RefusesWhatDoesNotFit) {
     EXPECT_TRUE(bench.empty());
 }
 
-// A text of any length takes the place of another in one call, as does an array with other dimensions.
+// One call replaces a text by one of any length, or an array by one of other dimensions; a user need not remove it
+// first.
 TEST(Attribute, ReplacedByAnotherSize) {
     Bench bench;
     ASSERT_EQ(bench.create(), Status::ok);
@@ -300,7 +301,7 @@ TEST(Attribute, ReplacedByAnotherSize) {
         }
         size = length == 400 ? file_size(bench) : size;
     }
-    // Another character set is another datatype of the same size.
+    // Another character set makes another datatype, though of the same size.
     ASSERT_EQ(root.write_attribute("text", "abc"), Status::ok);
     ASSERT_EQ(root.write_attribute("text",
                                    "\xc2\xb0"
@@ -313,7 +314,7 @@ TEST(Attribute, ReplacedByAnotherSize) {
     EXPECT_EQ(type.character_set(), CharacterSet::utf8);
     ASSERT_EQ(root.attribute_info("list", info), Status::ok);
     EXPECT_TRUE(info.space == Dataspace::simple({6}));
-    // The room that is there is used again and again.
+    // Replacing attributes again and again reuses the space and does not grow the file.
     EXPECT_EQ(file_size(bench), size);
     root.close();
     EXPECT_EQ(bench.file.close(), Status::ok);
@@ -321,12 +322,12 @@ TEST(Attribute, ReplacedByAnotherSize) {
 }
 
 #if H5MOTE_CONVERSION
-// The stored message need not be the one that this library would write.
+// A stored datatype may be encoded differently from what this library writes and still counts as equal.
 TEST(Attribute, ReplacedByAnEqualTypeInAnotherEncoding) {
     Bench bench;
     ASSERT_EQ(bench.create(), Status::ok);
     Group root = bench.file.root();
-    // As version 1 of the message has it: names padded, an array as a member with dimensions.
+    // The encoding of version 1: member names are padded, and an array is a member with dimensions.
     struct Pair {
         std::int32_t a;
         std::int32_t b;
@@ -404,7 +405,8 @@ TEST(Attribute, AFullStorageIsToldAndHarmless) {
 }
 
 #if H5MOTE_ALL_FORMATS
-// A handle knows name, type and shape from when it was opened. What has become smaller is not read.
+// A handle keeps the name, type and shape from when it was opened. If the value has since become smaller, reading is
+// refused instead of going beyond its end.
 TEST(Attribute, HandlesOfAttributesThatChanged) {
     Bench bench;
     ASSERT_EQ(bench.create(FileCreate{}), Status::ok);

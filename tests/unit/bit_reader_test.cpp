@@ -1,4 +1,4 @@
-// Bits from the highest on, against a reading bit by bit.
+// Reading bits from the highest on, compared with a reading bit by bit.
 #include "bit_reader.hpp"
 
 #include "test.hpp"
@@ -52,7 +52,7 @@ TEST(BitReader, RunsOfZeros) {
             EXPECT_EQ(reader.bits(before), 0U);
             ASSERT_EQ(reader.zeros(), zeros - before);
             EXPECT_TRUE(reader.ok());
-            // Nothing but zeros to the end.
+            // Only zeros are left up to the end.
             EXPECT_EQ(reader.zeros(), 0U);
             EXPECT_FALSE(reader.ok());
         }

@@ -1,4 +1,4 @@
-// Version 1 B-trees of several levels, and trees that lie.
+// Version 1 B-trees of several levels, and damaged ones.
 #include "btree1.hpp"
 #include "structure_file.hpp"
 #include "text.hpp"
@@ -10,7 +10,8 @@ using namespace h5mote_test;
 
 namespace {
 
-// Names without a heap: symbol i has the name of three digits that says 2 * i + 1, key k ends with that of its symbol.
+// Replaces the local heap: symbol i has the three-digit name 2 * i + 1, and key k is the name of the last symbol below
+// it.
 class Digits final : public SymbolNames {
 public:
     Status compare(Address offset, ConstBytes name, int& order) noexcept override {
@@ -29,9 +30,9 @@ public:
 
 constexpr unsigned kK = 1;
 constexpr Address kNodes = 512;
-constexpr unsigned kSymbols = 40;  // 2 a symbol node, 2 nodes a leaf, ...
+constexpr unsigned kSymbols = 40;  // 2 symbols in a symbol table node, 2 of those under a leaf, ...
 
-// A tree of groups with nodes of two children, bottom up: all nodes of a level side by side.
+// A B-tree of a group whose nodes have two children. Built bottom up, with all nodes of a level side by side.
 class GroupTree {
 public:
     explicit GroupTree(std::uint8_t sizeof_addr = 8) noexcept : file(sizeof_addr, 1024) {
@@ -85,7 +86,7 @@ public:
         tree.open(*file, levels[top], names);
     }
 
-    // Symbols that an iteration gives before it ends with `status`.
+    // Returns how many symbols an iteration gives before it ends with `status`.
     unsigned count(bool backwards, Status& status) noexcept {
         GroupBTree1::Cursor cursor;
         cursor.backwards = backwards;
@@ -150,7 +151,7 @@ TEST(BTree1, EmptyGroup) {
     EXPECT_EQ(group.find(1), Status::not_found);
 }
 
-// Each damage is met by looking for a name, going forwards or going backwards.
+// Each damage is noticed by a lookup of a name, by iterating forwards or by iterating backwards.
 TEST(BTree1, DamagedGroups) {
     struct Damage {
         unsigned level;
@@ -158,7 +159,7 @@ TEST(BTree1, DamagedGroups) {
         unsigned offset;  // within the node
         std::uint64_t value;
         unsigned width;
-        bool forwards;  // met in that direction
+        bool forwards;  // noticed by iterating forwards
         bool backwards;
         bool lookup;
     };
@@ -166,22 +167,22 @@ TEST(BTree1, DamagedGroups) {
     const Address leaf = model.levels[0];
     const Address size = model.node_size;
     const Damage damages[] = {
-        {4, 0, 0, 0x65657274, 4, true, true, true},              // no signature
+        {4, 0, 0, 0x65657274, 4, true, true, true},              // signature
         {4, 0, 4, 1, 1, true, true, true},                       // type
         {4, 0, 5, 3, 1, true, true, true},                       // level
         {4, 0, 5, 255, 1, true, true, true},                     // level
         {4, 0, 6, 3, 2, true, true, true},                       // more entries than fit
         {4, 0, 32, model.levels[4], 8, true, false, true},       // its own child
-        {3, 0, 32, model.levels[4], 8, true, false, true},       // a child that is above
+        {3, 0, 32, model.levels[4], 8, true, false, true},       // a child on a higher level
         {4, 0, 32, leaf, 8, true, false, true},                  // a level is missing
         {4, 0, 32, sizeof bench_storage, 8, true, false, true},  // behind the file
-        {4, 0, 32, ~std::uint64_t{0}, 8, true, false, true},     // nowhere
+        {4, 0, 32, ~std::uint64_t{0}, 8, true, false, true},     // undefined address
         {0, 0, 8, leaf + size, 8, true, true, false},            // the first has a left sibling
-        {0, 0, 16, leaf, 8, true, true, false},                  // its own sibling
-        {0, 1, 16, leaf, 8, true, true, false},                  // round and round
-        {0, 5, 16, leaf + size, 8, true, true, false},           // back to an earlier one
-        {0, 5, 8, leaf + 2 * size, 8, true, true, false},        // the same backwards
-        {0, 5, 16, model.levels[1], 8, true, true, false},       // a sibling in another level
+        {0, 0, 16, leaf, 8, true, true, false},                  // a cycle of siblings
+        {0, 1, 16, leaf, 8, true, true, false},                  // back to an earlier sibling
+        {0, 5, 16, leaf + size, 8, true, true, false},           // the same, backwards
+        {0, 5, 8, leaf + 2 * size, 8, true, true, false},        // a sibling on another level
+        {0, 5, 16, model.levels[1], 8, true, true, false},       // not a symbol table node
         {0, 0, 32, leaf, 8, true, true, true},                   // no symbol table node
         {3, 0, 6, 0, 2, true, false, false},                     // no children
     };
@@ -201,7 +202,7 @@ TEST(BTree1, DamagedGroups) {
         (void)group.tree.walk(sum);
         EXPECT_LT(sum.blocks, 100U);
     }
-    // Symbol table nodes that say they have more symbols than fit, or are of another version.
+    // Symbol table nodes with more symbols than fit, or of an unknown version.
     for (const unsigned offset : {4U, 6U}) {
         GroupTree group;
         *group.file.at(kNodes + offset) = std::byte{99};
@@ -210,7 +211,7 @@ TEST(BTree1, DamagedGroups) {
         EXPECT_EQ(status, Status::corrupt_file);
     }
     GroupTree group;
-    *group.file.at(kNodes + 8 + 16) = std::byte{3};  // what is cached in a symbol
+    *group.file.at(kNodes + 8 + 16) = std::byte{3};  // cache type of a symbol
     EXPECT_EQ(group.find(1), Status::corrupt_file);
 }
 
@@ -240,7 +241,7 @@ TEST(BTree1, Chunks) {
     StructureFile file;
     file->btree_k.chunk = 2;
     const std::uint64_t chunk = 10;
-    // The last key of a node may differ from the chunk before it in the coordinate behind the last dimension only.
+    // The last key of a node may differ from the last chunk only in the extra coordinate behind the last dimension.
     const std::uint64_t keys[] = {0, 0, 20, 0, 30, 0, 30, 1};
     write_chunk_leaf(file, 1024, keys, kUndefinedAddress, kUndefinedAddress);
     ChunkBTree1 tree;
@@ -264,12 +265,12 @@ TEST(BTree1, Chunks) {
         EXPECT_EQ(location.address, 5000 + 10 * each);
     }
     EXPECT_EQ(tree.next(cursor, &scaled, location), Status::not_found);
-    // A chunk between two others.
+    // The second chunk's coordinate is not a multiple of the chunk's size.
     store_le<std::uint64_t>(file.at(1024 + 24 + 32 + 8), 25);
     cursor = {};
     EXPECT_EQ(tree.next(cursor, &scaled, location), Status::ok);
     EXPECT_EQ(tree.next(cursor, &scaled, location), Status::corrupt_file);
-    // No tree at all.
+    // The dataset has no B-tree.
     tree.open(*file, kUndefinedAddress, 1, &chunk);
     EXPECT_EQ(tree.find(&scaled, location), Status::corrupt_file);
 }

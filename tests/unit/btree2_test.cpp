@@ -1,4 +1,4 @@
-// Version 2 B-trees of several levels, and trees that lie.
+// Version 2 B-trees of several levels, and damaged ones.
 #include "btree2.hpp"
 #include "structure_file.hpp"
 #include "text.hpp"
@@ -12,12 +12,12 @@ namespace {
 
 constexpr Address kHeader = 512;
 constexpr Address kNodes = 1024;
-constexpr std::size_t kRecord = 15;  // link by creation order
+constexpr std::size_t kRecord = 15;  // record: link by creation order
 constexpr std::size_t kNodeSize = 70;
 constexpr unsigned kLeafRecords = 4;  // (70 - 10) / 15
 constexpr std::size_t kMost = 250;
 
-// Looks for the record of an order.
+// Compares records with the creation order that is looked for.
 class Wanted final : public RecordCompare {
 public:
     explicit Wanted(std::uint64_t order) noexcept : order_(order) {}
@@ -31,7 +31,7 @@ private:
     std::uint64_t order_;
 };
 
-// A tree whose nodes have as many records as fit, or one: record i has the order 2 * i.
+// A tree whose nodes are full, or have one record each: record i has the creation order 2 * i.
 class RecordTree {
 public:
     RecordTree(unsigned depth, bool full, std::uint8_t sizeof_addr = 8) noexcept
@@ -60,8 +60,8 @@ public:
         std::uint64_t total;
     };
 
-    // One record and two children a node, or in a full tree of 4-byte addresses three and four: the pointers are
-    // address, 1 byte of records and, above the lowest internal level, 1 byte of records below.
+    // Records in a node: one, or in a full internal node two. A pointer to a child is its address, its record count (1
+    // byte) and, above the lowest internal level, the total below it (1 byte).
     unsigned records_at(unsigned depth) const noexcept {
         if (!full_) {
             return 1;
@@ -76,7 +76,7 @@ public:
         writer.fill(std::byte{0x55}, 7);
     }
 
-    // Nodes in the order of their records; a node's own records come between its children.
+    // Writes the nodes in the order of their records; a node's own records come between those of its children.
     Node make(unsigned depth) noexcept {
         const unsigned records = records_at(depth);
         Node children[6];
@@ -103,7 +103,7 @@ public:
             file.write_addr(writer, children[i].address);
             writer.u8(children[i].records);
             if (depth > 1) {
-                writer.uint(depth > 4 ? 2 : 1, children[i].total);  // a full node of depth 4 has 404 below
+                writer.uint(depth > 4 ? 2 : 1, children[i].total);  // a full child of depth 4 has 404 records below it
             }
         }
         file.seal(made.address, writer.written() + 4);
@@ -116,14 +116,14 @@ public:
     std::uint64_t nodes = 0;
     Address root = 0;
     std::size_t header_size = 0;
-    std::size_t size_of_last = 0;  // of the root, in the end
+    std::size_t size_of_last = 0;  // size of the node written last, in the end the root
 
 private:
     unsigned depth_;
     bool full_;
 };
 
-// All records by position forwards and backwards, and by comparing. How many calls did not end in ok.
+// Reads all records by position forwards and backwards, and looks each up by comparing. Returns how many calls failed.
 unsigned failures(BTree2& tree, std::uint64_t count) noexcept {
     unsigned failed = 0;
     std::byte record[BTree2::kMaxRecordSize];
@@ -201,7 +201,7 @@ TEST(BTree2, DamagedHeaders) {
         EXPECT_EQ(tree.open(*model.file, kHeader), Status::corrupt_file);
     }
     RecordTree model(2, false);
-    *model.file.at(kHeader + 20) ^= std::byte{1};  // the checksum is wrong
+    *model.file.at(kHeader + 20) ^= std::byte{1};  // wrong checksum
     BTree2 tree;
     EXPECT_EQ(tree.open(*model.file, kHeader), Status::corrupt_file);
     EXPECT_EQ(tree.open(*model.file, sizeof bench_storage - 4), Status::corrupt_file);
@@ -216,7 +216,7 @@ TEST(BTree2, DamagedNodes) {
         bool sealed;
     };
     const Damage damages[] = {
-        {0, 4, 0x464c5442, true},  // a leaf
+        {0, 4, 0x464c5442, true},  // leaf signature
         {4, 1, 1, true},           // version
         {5, 1, 5, true},           // type
         {10, 1, 77, false},        // checksum
@@ -243,7 +243,7 @@ TEST(BTree2, DamagedNodes) {
         EXPECT_EQ(tree.walk(sum), Status::corrupt_file);
         EXPECT_LT(sum.blocks, 20U);
     }
-    // A child that is its own parent has another depth than it should; one of the same depth is itself.
+    // A node that is its own child is refused, because it does not have the depth of a child.
     RecordTree model(3, false);
     store_le<std::uint64_t>(model.file.at(model.root + 21), model.root);
     model.file.seal(model.root, model.size_of_last);

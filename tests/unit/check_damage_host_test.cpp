@@ -1,6 +1,6 @@
 // Every byte of metadata in files that libhdf5 made is changed, every address of a block is replaced by that of another
-// one, and the checksum over it repaired: what reading then refuses as damaged, check_file() finds. Reading, checking
-// and changing end with all memory given back.
+// block, and the checksum is repaired. Whatever reading then refuses as damaged, check_file() must report. Reading,
+// checking and changing such files give all memory back.
 #ifdef H5MOTE_TEST_HDF5
 
 #include <h5mote/h5mote.hpp>
@@ -38,12 +38,12 @@ using Image = std::vector<std::byte>;
 alignas(16) std::byte memory[96 * 1024];
 std::byte buffer[1024];
 
-// What walking and checking say of an image.
+// The results of walking through an image and of check_file() on it.
 struct Judgement {
     Status opened = Status::ok;
     WalkResult walk;
     Findings findings;
-    std::vector<ErrorRecord> trail;  // of the walk
+    std::vector<ErrorRecord> trail;  // error trail of the walk
     bool clean = true;
 
     bool refused() const noexcept {
@@ -86,7 +86,7 @@ Judgement judge(const Image& image, bool with_check = true) {
     return result;
 }
 
-// Changes what is in a damaged file, as far as that goes. false: memory was lost.
+// Changes objects of a damaged file as far as possible. Returns false if memory was not given back.
 bool change(const Image& image) {
     MallocAllocator own(256 * 1024);
     MallocAllocator bytes;
@@ -136,7 +136,7 @@ bool change(const Image& image) {
     return own.blocks() == 0;
 }
 
-// Bytes under one checksum, and where that stands: behind them, or in a direct block of a fractal heap among them.
+// A block with a checksum, which is its last 4 bytes, or for a direct block of a fractal heap a field inside it.
 struct Block {
     std::size_t begin;
     std::size_t size;
@@ -157,7 +157,7 @@ struct Block {
     void repair(Image& image) const { store_le(image.data() + checksum, sum(image)); }
 };
 
-// The block that the library finds damaged when that byte changes.
+// Returns the block that the library reports as damaged when this byte is changed.
 std::optional<Block> block_around(Image& image, std::size_t at) {
     image[at] ^= std::byte{0x11};
     const Judgement result = judge(image, false);
@@ -179,7 +179,7 @@ std::optional<Block> block_around(Image& image, std::size_t at) {
     return std::nullopt;
 }
 
-// Bytes that repeat what is before them say nothing new.
+// Whether a byte only continues a run of equal bytes, in which changing it would test nothing new.
 bool repeats(const Image& image, std::size_t at) {
     constexpr std::size_t kRun = 5;
     if (at < kRun) {
@@ -199,7 +199,7 @@ struct Totals {
     unsigned found = 0;
 };
 
-/// A file whose bytes are changed; checksums that were right stay so.
+/// Damages the bytes of a file. Checksums that were right are repaired, so that only the damage itself can be noticed.
 class Damage {
 public:
     Damage(const MadeFile& made, Totals& totals) : image_(made.image), name_(made.name), totals_(totals) {}
@@ -211,13 +211,13 @@ public:
             << name_ << ' ' << sound.findings.last_kind;
         return !::testing::Test::HasFailure();
     }
-    /// Whether that byte is one of a checksum.
+    /// Whether the byte is part of a checksum.
     bool in_checksum(std::size_t at) {
         const Block* const block = around(at);
         return block != nullptr && at >= block->checksum && at - block->checksum < 4;
     }
-    /// The file with other bytes from `at` on: it is judged, with `changing` changed as far as that goes, and is what
-    /// it was again.
+    /// Replaces the bytes from `at` on, judges the result (and, with `changing`, tries to change it), and restores
+    /// them.
     void replace(std::size_t at, const Image& bytes, bool changing, const std::string& what) {
         const Block* const block = around(at);
         const auto place = image_.begin() + static_cast<std::ptrdiff_t>(at);
@@ -270,7 +270,7 @@ void change_each_byte(const MadeFile& made, Totals& totals) {
             continue;
         }
         const std::byte before = made.image[at];
-        // Two changes of each byte, in turn: all of them find no more, and take long.
+        // Make two of the six changes to each byte, in turn: all six find no more and take too long.
         const unsigned changes[] = {1, 2, 0x40, 0x80, 0xff, static_cast<unsigned>(before)};
         for (const std::size_t i : {at % 6, (at + 3) % 6}) {
             const unsigned mask = changes[i] == 0 ? 0xff : changes[i];
@@ -280,7 +280,7 @@ void change_each_byte(const MadeFile& made, Totals& totals) {
     }
 }
 
-// Where a block begins that says what it is.
+// Returns the offsets of all blocks that begin with a signature.
 std::vector<std::size_t> blocks_in(const Image& image) {
     std::vector<std::size_t> blocks;
     for (const std::string_view signature :
@@ -294,8 +294,7 @@ std::vector<std::size_t> blocks_in(const Image& image) {
     return blocks;
 }
 
-// Each address of a block is replaced by that of each other block, one of the same kind as a rule and often one that
-// leads back to where it is named.
+// Replaces each address of a block by that of each other block, mostly of the same kind, often one of its parents.
 void mistake_each_address(const MadeFile& made, Totals& totals) {
     Damage damage(made, totals);
     ASSERT_TRUE(damage.sound());
@@ -321,8 +320,8 @@ void mistake_each_address(const MadeFile& made, Totals& totals) {
     }
 }
 
-// Extents, and largest ones, that the index of the chunks was not made for. Dataspace message: version 2 | rank | flags
-// 1 | type 1 | dimensions | largest dimensions.
+// Sets extents and maximum sizes for which the chunk index was not made. Dataspace message: version 2 | rank | flags 1
+// | type 1 | dimensions | maximum dimensions.
 void change_the_extent(const MadeFile& made, Totals& totals) {
     const std::size_t rank = made.name.find("B-tree 2") == 0 ? 2 : 1;
     const std::byte simple[] = {std::byte{2}, static_cast<std::byte>(rank), std::byte{1}, std::byte{1}};

@@ -61,7 +61,7 @@ TEST(Check, WhatWeWriteIsSound) {
     options.memory = 2048;
     Counter counter;
     CheckSummary summary;
-    // While it is being written, and afterwards.
+    // Sound both while the file is being written and afterwards.
     ASSERT_EQ(check_file(bench.file, options, counter, &summary), Status::ok);
     EXPECT_EQ(counter.count, 0U);
     EXPECT_EQ(summary.objects, 5U);
@@ -69,7 +69,7 @@ TEST(Check, WhatWeWriteIsSound) {
     ASSERT_EQ(bench.reopen(), Status::ok);
     ASSERT_EQ(check_file(bench.file, options, counter, &summary), Status::ok);
     EXPECT_EQ(counter.count, 0U);
-    // The same in so little memory that many walks are needed.
+    // The same check in so little memory that it has to walk the file many times.
     CheckSummary small;
     options.memory = 320;
     ASSERT_EQ(check_file(bench.file, options, counter, &small), Status::ok);
@@ -109,7 +109,7 @@ TEST(Check, EveryByteOfMetadataCounts) {
     ASSERT_EQ(bench.file.close(), Status::ok);
     CheckOptions options;
     options.memory = 2048;
-    // The header of the group: every byte is under its checksum.
+    // Flip a bit in every byte of the group's header: all of them are covered by its checksum.
     for (Address at = group; at < group + 40; ++at) {
         bench_storage[at] ^= std::byte{0x20};
         Counter counter;

@@ -1,4 +1,4 @@
-// What a check says of variable-length values, wherever in an element they stand, and of files that are not open.
+// What check_file() reports of variable-length values, wherever they are in an element, and of files that are not open.
 #ifdef H5MOTE_TEST_HDF5
 
 #include <h5mote/config.hpp>
@@ -23,7 +23,7 @@ public:
     std::vector<Problem> all;
 };
 
-// The dataset "d" with one element: two texts, and three more in an array.
+// The dataset "d": each element has two texts and an array of three more.
 Image make_texts(H5D_layout_t layout, hsize_t rows) {
     struct Row {
         const char* first;
@@ -71,7 +71,7 @@ std::vector<Problem> problems_of(const Image& image) {
 
 }  // namespace
 
-// Each of five values leads to an object that is not there: one damaged value does not hide the others.
+// Each of five values refers to a heap object that does not exist: one damaged value must not hide the others.
 TEST(CheckValues, EachPartOfAnElement) {
     constexpr std::size_t kParts = 5;
     constexpr std::size_t kId = 16;  // length 4 | collection 8 | index 4
@@ -79,7 +79,8 @@ TEST(CheckValues, EachPartOfAnElement) {
         for (const std::size_t rows : {std::size_t{1}, std::size_t{2}}) {
             Image image = make_texts(layout, rows);
             ASSERT_TRUE(problems_of(image).empty());
-            // The first value: one byte in an object of the collection.
+            // The stored form of the first value, up to the index in its heap id: length 1 and the address of the
+            // collection.
             Image first(kId - 4);
             store_le<std::uint32_t>(first.data(), 1);
             store_le<std::uint64_t>(first.data() + 4, find_bytes(image, "GCOL"));

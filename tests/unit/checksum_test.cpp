@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kLargest = 2881;
 std::byte buffer[kLargest];
 
-// Byte i is 7 i + 3.
+// Bytes with byte i = 7 i + 3.
 ConstBytes ramp(std::size_t size) {
     for (std::size_t i = 0; i < size; ++i) {
         buffer[i] = static_cast<std::byte>(i * 7 + 3);
@@ -38,7 +38,7 @@ ConstBytes text(const char* string) {
 
 }  // namespace
 
-// The last four bytes of chunks of unsigned bytes that libhdf5 1.10.8 wrote with its fletcher32 filter.
+// A reader rejects a chunk with another sum: the last four bytes of chunks that libhdf5 1.10.8 wrote with fletcher32.
 TEST(Fletcher32, MatchesLibhdf5) {
     EXPECT_EQ(fletcher32(ramp(1)), 0x03000300U);
     EXPECT_EQ(fletcher32(ramp(2)), 0x030a030aU);
@@ -57,7 +57,7 @@ TEST(Fletcher32, MatchesLibhdf5) {
     EXPECT_EQ(fletcher32(ramp(2881)), 0x142a0eb2U);
 }
 
-// Sums that are multiples of 65535 stand as ffff, not as 0, unless all bytes are 0.
+// A sum that is a multiple of 65535 is stored as ffff; only if all bytes are 0 it is 0.
 TEST(Fletcher32, Extremes) {
     EXPECT_EQ(fletcher32({}), 0U);
     EXPECT_EQ(fletcher32(constant(1, std::byte{0xff})), 0xff00ff00U);

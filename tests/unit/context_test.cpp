@@ -10,7 +10,7 @@ using namespace h5mote;
 
 alignas(16) std::byte memory[512];
 
-// Holds one block that it can do without.
+// Holds one block, which it gives back when memory runs out.
 class Hoard final : public Reclaimer {
 public:
     Hoard(Context& context, std::size_t size) noexcept
@@ -115,7 +115,7 @@ TEST(Context, RefusedTwiceIsRecorded) {
     EXPECT_EQ(record.value, 24U);
     EXPECT_EQ(record.detail, static_cast<std::uint32_t>(MemoryKind::type));
 #endif
-    // Once only: the second try succeeds.
+    // If only the first try fails, the second one succeeds.
     failing.arm(1, false);
     void* const block = context.allocate(MemoryKind::type, 24);
     EXPECT_TRUE(block != nullptr);

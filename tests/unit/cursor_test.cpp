@@ -75,7 +75,7 @@ TEST(Cursor, ReaderPastTheEndStaysFailed) {
     Reader reader{ConstBytes(bytes)};
     EXPECT_EQ(reader.u32(), 0U);
     EXPECT_FALSE(reader.ok());
-    // Not even what would have fitted is read any more.
+    // After a failure nothing more is read, not even a field that would have fitted.
     EXPECT_EQ(reader.u8(), 0U);
     EXPECT_EQ(reader.remaining(), 0U);
     EXPECT_TRUE(reader.bytes(1).empty());

@@ -1,5 +1,5 @@
-// Datasets whose headers are larger than the metadata cache, made by libhdf5: whatever is asked of them while memory or
-// reading fails, the answer is the right one or names what failed, and asked again it is right.
+// Datasets whose headers are larger than the metadata cache, made by libhdf5. While memory or reading fails, each query
+// gives the right answer or the status of the fault, and asked again it is right.
 #ifdef H5MOTE_TEST_HDF5
 
 #include "sweep.hpp"
@@ -25,7 +25,7 @@ constexpr hsize_t kRows = 7;
 
 std::string member_name(unsigned i) { return "member_with_a_long_name_" + std::to_string(i); }
 
-// Numbers under long names: some 3 KiB of datatype.
+// A compound of numbers with long names, so that the datatype message takes some 3 KiB.
 hid_t record_type() {
     const hid_t type = H5Tcreate(H5T_COMPOUND, kRecord);
     for (unsigned i = 0; i < kMembers; ++i) {
@@ -36,7 +36,7 @@ hid_t record_type() {
 
 enum class Kind { contiguous, compact, chunked, growing, early };
 
-// "d": rows of those records with a fill value, of which the first three are written.
+// Makes the dataset "d" of such records with a fill value; only the first three rows are written.
 void make_records(hid_t file, Kind kind, hid_t type) {
     const Hdf5Id list(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
     std::vector<std::int32_t> values(kRows * kMembers, 5);
@@ -124,13 +124,13 @@ struct Rig {
     File file;
 };
 
-// One of the members, as another type.
+// Reads one member, converted to another type.
 struct Part {
     double member_with_a_long_name_2;
 };
 H5MOTE_COMPOUND(Part, member_with_a_long_name_2)
 
-// What is remembered of an answer.
+// The answer to a query, as numbers that can be compared.
 using Seen = std::vector<double>;
 
 void remember(Seen& seen, ConstBytes bytes) {
@@ -232,10 +232,10 @@ constexpr Query kQueries[] = {
      }},
 };
 
-// The kinds of faults that a question can meet.
+// The faults that a query can meet: the first four kinds (allocations and reads).
 const Span<const FaultKind> kFaults(kFaultKinds, 4);
 
-// One question with the k-th allocation or read failing; false when there were not as many.
+// Asks one query with the k-th allocation or read failing. Returns false when there are fewer than k.
 bool point(const MadeFile& made, const Query& query, const FaultKind& fault, std::uint64_t k, Status right,
            const Seen& expected) {
     Rig rig(made.image);
@@ -293,11 +293,11 @@ TEST(DatasetAnswers, WhateverFails) {
     EXPECT_GT(points, 1000U / sweep_step());
 }
 
-// More chunks than 64 bits count: the numbers that the cache knows them by are those of others, too.
+// With more chunks than 64 bits can count, several chunks share a number in the cache and must not be confused.
 TEST(DatasetAnswers, ChunksThatShareANumber) {
     constexpr hsize_t kSize = hsize_t{1} << 22, kSame = hsize_t{1} << 20;
     const hsize_t sizes[] = {kSize, kSize, kSize}, chunk[] = {1, 1, 1};
-    // libhdf5 writes only where it can count.
+    // Write in a small extent and extend it afterwards: libhdf5 writes only where it can count the chunks.
     const hsize_t small[] = {kSize, 1, 2}, no_end[] = {H5S_UNLIMITED, H5S_UNLIMITED, H5S_UNLIMITED};
     const hsize_t points[] = {0, 0, 0, kSame, 0, 0, 2 * kSame, 0, 0, 0, 0, 1};
     const std::int32_t stored[] = {1, 2, 3, 4};

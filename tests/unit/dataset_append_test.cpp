@@ -1,4 +1,5 @@
-// Appending: through every level of the index, with room for one chunk only, and back again after each way to stop.
+// Appending: through every level of the chunk index, with room for one chunk only, and continued after each way to
+// stop.
 #include "counting_driver.hpp"
 #include "storage_bench.hpp"
 
@@ -33,7 +34,7 @@ DatasetCreate rows(std::uint32_t chunk, bool filtered = false) noexcept {
     return create;
 }
 
-// Whether rows [0, size) are what was appended.
+// Whether the dataset has `size` rows and they are what was appended.
 bool intact(TypedDataset<Row>& log, std::uint64_t size) noexcept {
     if (log.size() != size) {
         return false;
@@ -66,7 +67,7 @@ TEST(DatasetAppend, ThroughAllLevelsOfTheIndex) {
         std::uint32_t reserve;
         unsigned rows;
     };
-    // With a row a chunk: 16 chunks in the index block, 48 in its data blocks, then super blocks; pages from 128 on.
+    // With one row a chunk: 16 chunks in the index block, 48 in its data blocks, then super blocks; pages from 128 on.
     constexpr Case kCases[] = {
         {1, false, 8, 65536, 600},  {1, false, 4, 0, 700}, {2, false, 4, 64, 900},
         {5, false, 8, 65536, 1000}, {1, true, 4, 0, 150},  {2, true, 8, 0, 330},
@@ -187,7 +188,7 @@ TEST(DatasetAppend, AFilteredChunkLargerThanTheCacheIsOverBudget) {
     bench.access.chunk_cache = 63;
     ASSERT_EQ(bench.reopen(), Status::ok);
 #if H5MOTE_ALL_FORMATS
-    // It can be looked at, but for its elements.
+    // Everything can be asked of the dataset, but its elements cannot be read.
     auto log = bench.file.root().open_dataset<Row>("log");
     ASSERT_TRUE(bool(log));
     EXPECT_EQ(log->append(Row::at(0)), Status::over_budget);
@@ -234,7 +235,7 @@ TEST(DatasetAppend, AFullStorageIsToldByTheAppendThatDoesNotFit) {
         EXPECT_GT(i, 100U);
         EXPECT_EQ(log->size(), i);
         EXPECT_EQ(log->append(Row::at(i)), Status::no_space);
-        // All before is safe: it can be flushed and read.
+        // All rows before are safe: they can be flushed and read.
         EXPECT_EQ(bench.file.flush(), Status::ok);
         EXPECT_TRUE(intact(*log, i));
         EXPECT_EQ(log->close(), Status::ok);
@@ -264,7 +265,7 @@ TEST(DatasetAppend, EndsAtTheLargestExtent) {
 #endif
 
 #if H5MOTE_FIXED_CHUNKS
-// The last chunk that there can be is begun: nothing is prepared behind it.
+// When the last possible chunk is in use, no further chunk is allocated ahead.
 TEST(DatasetAppend, GrowsToTheLastChunkOfAFixedArray) {
     for (const std::uint64_t size : {std::uint64_t{17}, std::uint64_t{20}}) {
         Bench bench;
@@ -337,7 +338,7 @@ TEST(DatasetAppend, ConvertsRecords) {
 
 namespace {
 
-// Says that the storage makes all writes between two syncs appear at once.
+// Promises that all writes between two syncs appear at once.
 class CommittingDriver final : public ForwardingDriver {
 public:
     CommittingDriver(Driver& inner, bool commits) noexcept : ForwardingDriver(inner), commits_(commits) {}
@@ -353,7 +354,8 @@ private:
 
 }  // namespace
 
-// However the index grows, from the second flush with rows on.
+// From the second flush with rows on, a flush takes two syncs (one on a storage that commits), however the index grows:
+// a logger can afford to flush often.
 TEST(DatasetAppend, AFlushTakesTwoSyncs) {
     struct Case {
         std::uint32_t chunk;
@@ -397,7 +399,8 @@ TEST(DatasetAppend, AFlushTakesTwoSyncs) {
 }
 
 #if H5MOTE_FIXED_CHUNKS && H5MOTE_PARTIAL_IO
-// A flush holds the next chunk in advance. It is not filled, but set_extent() makes it a part of the dataset.
+// A flush allocates the next chunk ahead and leaves it unfilled. When set_extent() makes it part of the dataset, its
+// elements must read as the fill value.
 TEST(DatasetAppend, AChunkHeldInAdvanceGrowsIntoFillValues) {
     Bench bench;
     auto file = File::create(bench.library, bench.driver, bench.access);

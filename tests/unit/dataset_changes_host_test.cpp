@@ -1,6 +1,5 @@
-// Changes that take more than one step: part of a compound into wide and narrow elements, into chunks larger than the
-// cache, into data that has no space yet. Whatever fails on the way is named, the change can be made again, and then
-// all of it is there.
+// Changes of several steps: one member of a compound in narrow and wide elements, in chunks larger than the cache, in
+// data without space yet. Each fault on the way is reported, and the change can be repeated and is then complete.
 #include "sweep.hpp"
 #include "world.hpp"
 
@@ -20,7 +19,7 @@ namespace {
 using namespace h5mote;
 using namespace h5mote_test;
 
-// Elements of 8 and of more than 512 bytes, and the member that is written.
+// Elements of 8 and of more than 512 bytes. Tests write the member `t`.
 struct Narrow {
     std::uint32_t t;
     std::int16_t rest[2];
@@ -72,7 +71,7 @@ private:
     }
 };
 
-// The dataset "d" of `T`: kRows rows of the fill value, `t` 7 and `rest` 8.
+// Makes the dataset "d" of `T` with kRows rows of the fill value: `t` is 7 and `rest` is 8.
 template <typename T>
 Status make(File& file, Kind kind, bool early = false) {
     std::byte stored[sizeof(T)];
@@ -99,9 +98,9 @@ Status make(File& file, Kind kind, bool early = false) {
 
 struct Change {
     const char* name;
-    bool grows;  ///< for chunks only
+    bool grows;  ///< the change extends the dataset: only chunked ones can grow
     Status (*play)(File& file);
-    /// `t` of the rows afterwards.
+    /// Values of `t` in all rows after the change.
     std::vector<double> rows;
 };
 
@@ -172,7 +171,7 @@ const Change kChanges[] = {
      {7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7}},
 };
 
-// All rows: the member that was written, and that the others are as they were.
+// Checks in all rows that `t` was written and that the other members are unchanged.
 template <typename T>
 void expect_rows(File& file, const std::vector<double>& rows) {
     auto data = file.root().open_dataset("d");
@@ -257,7 +256,7 @@ TEST(DatasetChanges, AreMadeWhateverFailed) {
          {Kind::contiguous, Kind::compact, Kind::chunked, Kind::in_place, Kind::filtered, Kind::filtered_in_two}) {
         SCOPED_TRACE(static_cast<int>(kind));
         change_all<Narrow>(kind, points);
-        if (kind != Kind::compact) {  // more than the metadata cache holds
+        if (kind != Kind::compact) {  // as compact data they exceed the metadata cache
             change_all<Wide>(kind, points);
         }
     }
@@ -269,8 +268,8 @@ TEST(DatasetChanges, AreMadeWhateverFailed) {
 
 namespace {
 
-// The same dataset as libhdf5 makes it: nothing is stored yet, and there is no index of chunks. `sizes`: rows, most
-// rows, and rows of a chunk or 0.
+// Returns the same dataset as libhdf5 makes it, without data and without a chunk index. `sizes`: rows, maximum rows,
+// and rows of a chunk or 0.
 Image made_by_libhdf5(std::vector<hsize_t> sizes, bool filtered, bool late) {
     Hdf5Maker maker(Hdf5Maker::Format::newest);
     const Hdf5Id type(H5Tcreate(H5T_COMPOUND, sizeof(Narrow)), H5Tclose);

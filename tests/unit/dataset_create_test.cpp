@@ -1,4 +1,4 @@
-// Properties of new datasets that are known only while running.
+// Dataset creation properties that are known only at run time.
 #include "storage_bench.hpp"
 
 using namespace h5mote;
@@ -69,7 +69,7 @@ TEST(DatasetCreateTest, RankChunksAndFiltersKnownWhileRunning) {
 }
 #endif
 
-// Lists that are too long are refused, however long.
+// Lists of dimensions or filters that are too long are refused, however long they are.
 TEST(DatasetCreateTest, TooManyDimensionsOrFilters) {
     Bench bench;
     ASSERT_EQ(bench.create(), Status::ok);
@@ -89,7 +89,7 @@ TEST(DatasetCreateTest, TooManyDimensionsOrFilters) {
     EXPECT_FALSE(bench.file.root().exists("d"));
 }
 
-// A dataset without a fill value says so.
+// A dataset that was created with an undefined fill value reports it as undefined.
 TEST(DatasetCreateTest, AnUndefinedFillValue) {
     Bench bench;
     ASSERT_EQ(bench.create(), Status::ok);

@@ -1,5 +1,5 @@
-// Datasets of damaged files that are changed: what would not lie where the file says is refused, and the rest of the
-// file stays as it is.
+// Datasets of damaged files are changed: writes that would go outside the file or the dataset's space are refused, and
+// the rest of the file stays as it is.
 #ifdef H5MOTE_TEST_HDF5
 
 #include "world.hpp"
@@ -48,8 +48,7 @@ Image bytes_of_number(std::uint64_t number, unsigned width = 8) {
     return bytes;
 }
 
-// Puts a number in place of that at `at`, in the block before it that begins with `signature`, and repairs the
-// checksum.
+// Replaces the number at `at` and repairs the checksum of the block around it, which begins with `signature`.
 void change(Image& image, const Image& sound, std::size_t at, std::uint64_t number, const char* signature) {
     const auto* text = reinterpret_cast<const std::byte*>(signature);
     const auto end = sound.begin() + static_cast<std::ptrdiff_t>(at);
@@ -68,7 +67,7 @@ const std::int32_t kValues[] = {1, 2, 3, 4, 5, 6, 7, 8};
 
 ConstBytes values(std::size_t count) { return as_bytes(Span<const std::int32_t>(kValues, count)); }
 
-// A dataset that nothing was stored of yet: 4 numbers, whose space is said to be smaller.
+// A contiguous dataset of 4 numbers without data, whose layout message names fewer bytes than they need.
 TEST(DatasetDamage, SpaceThatIsTooSmallForTheElements) {
     Hdf5Maker maker(Hdf5Maker::Format::newest);
     {
@@ -103,7 +102,7 @@ TEST(DatasetDamage, SpaceThatIsTooSmallForTheElements) {
             EXPECT_EQ(rig.file.close(), Status::ok);
             EXPECT_TRUE(opened == Status::ok || rig.image() == image);
         }
-        // Reading takes nothing from there.
+        // Reading takes nothing from that space: elements without data are the fill value.
         Rig rig(image);
         ASSERT_EQ(rig.open(true), Status::ok);
         std::int32_t read[4] = {9, 9, 9, 9};
@@ -120,7 +119,7 @@ struct Made {
     std::uint64_t last = 0;  // address of the last chunk
 };
 
-// A dataset in chunks of 4 numbers.
+// Makes a dataset in chunks of 4 numbers.
 Made make_chunks(bool filtered, unsigned count) {
     Made made;
     Rig rig({});
@@ -149,8 +148,8 @@ Made make_chunks(bool filtered, unsigned count) {
     return made;
 }
 
-// Chunks of 4 numbers, with and without a filter, of which the second is said to stand beyond the end of the file.
-// Written whole they need not be read first.
+// The second of two chunks has an address outside the file: writing it is refused, also when it is written whole and
+// need not be read first.
 TEST(DatasetDamage, ChunksOutsideOfTheFileAreNotWritten) {
     for (const bool filtered : {false, true}) {
         SCOPED_TRACE(filtered);
@@ -177,14 +176,14 @@ TEST(DatasetDamage, ChunksOutsideOfTheFileAreNotWritten) {
     }
 }
 
-// A chunk beyond the rows, as a power cut leaves it, is given up. Where it does not lie in the file there is no space
-// to give to others.
+// A chunk beyond the extent, as a power cut leaves it, is freed by the next change. If it lies outside the file, its
+// bytes must not become free space.
 TEST(DatasetDamage, ChunksOutsideOfTheFileAreNoSpace) {
     for (const bool filtered : {false, true}) {
         SCOPED_TRACE(filtered);
         const Made made = make_chunks(filtered, 3);
         Image shorter = made.image;
-        // The dataspace has 12 rows and no limit.
+        // Find the dataspace message by its 12 rows and unlimited maximum size.
         Image size = bytes_of_number(12);
         size.insert(size.end(), 8, std::byte{0xff});
         change(shorter, made.image, place_of(made.image, size), 8, "OHDR");
@@ -218,7 +217,7 @@ TEST(DatasetDamage, ChunksOutsideOfTheFileAreNoSpace) {
 
 // ---- only read ---------------------------------------------------------------------------------------------------
 
-// What h5mote reads and does not change: the call says so, and nothing has changed.
+// Layouts that h5mote only reads: each change is refused by name and leaves the file as it was.
 TEST(DatasetDamage, LayoutsThatAreOnlyRead) {
     Hdf5Maker maker(Hdf5Maker::Format::newest);
     {
@@ -266,7 +265,7 @@ TEST(DatasetDamage, LayoutsThatAreOnlyRead) {
                 EXPECT_EQ(data->close(), Status::ok);
                 status = rig.file.root().unlink(name);
             }
-            // What no filter passed needs none to go.
+            // Only unlinking the dataset with unfiltered edge chunks succeeds.
             const bool goes = how == 3 && name[0] == 'e' && name[1] == 'd';
             EXPECT_EQ(status, goes ? Status::ok : Status::unsupported);
             EXPECT_EQ(how == 3 ? Status::ok : data->close(), Status::ok);
@@ -277,7 +276,7 @@ TEST(DatasetDamage, LayoutsThatAreOnlyRead) {
     }
 }
 
-// Data without elements need no space, also not at once.
+// A dataset without elements gets no space, not even with early allocation.
 TEST(DatasetDamage, NothingIsAllocatedForNothing) {
     Rig rig({});
     auto created = File::create(rig.library, rig.storage);
@@ -298,7 +297,7 @@ TEST(DatasetDamage, NothingIsAllocatedForNothing) {
 
 // ---- every bit ---------------------------------------------------------------------------------------------------
 
-// Blocks of metadata of the newest format with their checksums, in the order of their places.
+// Blocks of metadata in the newest format with their checksums, in the order of their addresses.
 struct Block {
     std::size_t begin, size;
 };
@@ -328,7 +327,7 @@ bool is_of_damage(Status status) {
            status == Status::overflow;
 }
 
-// Asks everything of a dataset of numbers and changes what can be changed.
+// Queries everything about a dataset of numbers and changes all that can be changed.
 void use(Dataset& data) {
     const auto fine = [](Status status, const char* what) {
         EXPECT_TRUE(is_of_damage(status)) << what << " " << to_string(status);
@@ -350,7 +349,7 @@ void use(Dataset& data) {
     ChunkInfo chunk;
     for (unsigned i = 0; i < 50 && fine(chunks.next(chunk), "next"); ++i) {
     }
-    // As long as a damaged extent does not say that there are more chunks than anybody can count.
+    // Skip these queries if a damaged extent has too many chunks to walk through.
     if (data.size() < 1000) {
         (void)fine(data.storage_size(number), "storage_size");
         (void)fine(data.index_size(number, other), "index_size");
@@ -369,7 +368,7 @@ TEST(DatasetDamage, EveryBitOfHeadersAndIndexes) {
     unsigned refused = 0;
     unsigned flips = 0;
     for (const MadeFile& made : files_of_chunks()) {
-        // The larger ones of a kind take longer and say no more.
+        // The larger indexes of each kind take longer and test nothing more.
         const auto is = [&made](const char* what) { return made.name.find(what) != std::string::npos; };
         if (made.image[8] < std::byte{2} || is("paged") || is("super") || is("deep")) {
             continue;

@@ -1,4 +1,4 @@
-// Datasets whose filters this program lacks: what cannot be stored is refused by the call that would change it.
+// Datasets whose filters this program lacks: a change that cannot be stored is refused by the call that makes it.
 #include "world.hpp"
 
 #if H5MOTE_WRITE && H5MOTE_ALL_FORMATS && H5MOTE_FILTERS
@@ -8,7 +8,7 @@ namespace {
 using namespace h5mote;
 using namespace h5mote_test;
 
-// Rows in chunks of 4 that pass two filters.
+// Makes a dataset in chunks of 4 rows with two filters.
 Image make_filtered(const FilterSpec& second, std::size_t count) {
     World world;
     auto created = File::create(world.library, world.driver, world.access);
@@ -33,7 +33,7 @@ TEST(DatasetFilters, ThatTheProgramLacks) {
         const ConstBytes four = as_bytes(Span<const std::int32_t>(rows));
         for (unsigned change = 0; change < 10; ++change) {
             SCOPED_TRACE(change);
-            // The last chunk is full, or not.
+            // Whether the last chunk is full.
             const bool full = change >= 5;
             const Image image = make_filtered(second, full ? 8 : 6);
             MallocAllocator memory;
@@ -54,7 +54,7 @@ TEST(DatasetFilters, ThatTheProgramLacks) {
                                   : how == 2 ? data->append_records(rows, 1)
                                   : how == 3 ? data->append_records(rows, 4)
                                              : data->set_extent({12});
-            // A chunk that need not be read can be stored without a filter that is optional.
+            // Without an optional filter, chunks can be stored if they need not be read first.
             const bool can = second.optional && (how == 0 || (full && how >= 2));
             EXPECT_EQ(status, can ? Status::ok : Status::unsupported);
             EXPECT_EQ(data->close(), Status::ok);
@@ -81,7 +81,7 @@ constexpr OnlyRead kOnlyRead;
 
 }  // namespace
 
-// A filter that only reads is no reason to refuse a dataset where it is optional.
+// An optional filter that can only decode is no reason to refuse creating a dataset.
 TEST(DatasetFilters, ThatOnlyRead) {
     MallocAllocator memory;
     MallocAllocator bytes;

@@ -1,4 +1,4 @@
-// Whole and partial input and output of every layout, against a model in memory.
+// Reading and writing of datasets, whole and in part, in every layout, against a model in memory.
 #include "cursor.hpp"
 #include "storage_bench.hpp"
 
@@ -18,7 +18,7 @@ Bytes bytes_of(std::int32_t* from, std::size_t count) noexcept {
 }
 ConstBytes const_bytes_of(std::int32_t* from, std::size_t count) noexcept { return bytes_of(from, count); }
 
-// An extent and its elements in `model`, row-major.
+// An extent, whose elements are in `model` in row-major order.
 struct Grid {
     unsigned rank;
     std::uint64_t dims[5];
@@ -65,7 +65,7 @@ Slab random_slab(const Grid& grid, Numbers& numbers) noexcept {
     return slab;
 }
 
-// Numbers of the selected elements, in the order of a transfer; the count is returned.
+// Stores the numbers of the selected elements in the order of a transfer. Returns their count.
 std::size_t selected(const Grid& grid, const Slab& slab, std::uint16_t* elements) noexcept {
     std::size_t n = 0;
     for (std::size_t e = 0; e < grid.count(); ++e) {
@@ -84,14 +84,14 @@ std::size_t selected(const Grid& grid, const Slab& slab, std::uint16_t* elements
 
 std::uint16_t elements[kMost];
 
-// A fill value as DatasetCreate wants it: in the file's byte order.
+// Whether the dataset reads as the first `count` elements of the model.
 bool equals_model(Dataset& dataset, std::size_t count) noexcept {
     std::memset(buffer, 0x55, sizeof buffer);
     return dataset.read(Selection::all(), datatype_of<std::int32_t>(), bytes_of(buffer, count)) == Status::ok &&
            std::memcmp(buffer, model, count * sizeof *model) == 0;
 }
 
-// Points in any order and more than once: of those that are written to one element, the last stays.
+// Writes and reads points in any order and repeatedly: of several values for one element the last one stays.
 void exercise_points(Dataset& dataset, const Grid& grid, Numbers& numbers, std::int32_t base) noexcept {
     constexpr std::size_t kPoints = 24;
     static std::uint64_t points[kPoints * 5];
@@ -116,7 +116,7 @@ void exercise_points(Dataset& dataset, const Grid& grid, Numbers& numbers, std::
     }
 }
 
-// Random slabs are written and read back; the whole is compared now and then.
+// Writes and reads random hyperslabs, and now and then compares the whole dataset.
 void exercise(Dataset& dataset, const Grid& grid, unsigned rounds, std::uint32_t seed) noexcept {
     Numbers numbers(seed);
     const DatatypeView type = datatype_of<std::int32_t>();
@@ -200,7 +200,7 @@ void run(const Case& each, std::uint32_t seed) noexcept {
     {
         auto dataset = bench.file.root().create_dataset("data", file_type_of<std::int32_t>(), space, create);
         ASSERT_EQ(dataset.status(), Status::ok);
-        // Nothing written yet: fill values.
+        // Before the first write all elements are the fill value.
         EXPECT_TRUE(equals_model(*dataset, each.grid.count()));
         exercise(*dataset, each.grid, 12, seed);
         EXPECT_EQ(bench.file.flush(), Status::ok);
@@ -236,7 +236,7 @@ TEST(DatasetIo, EveryLayoutAgainstAModel) {
         {{2, {20, 17}}, {3, 4}, true, kAuto, true, false, 1, 48},
         {{3, {7, 6, 5}}, {2, 6, 2}, true, kAuto, true, false, 0, 96},
         {{5, {3, 4, 2, 3, 5}}, {2, 3, 2, 1, 2}, true, kAuto, true, false, -1, 96},
-        {{1, {400}}, {60}, true, kAuto, true, false, 0, 100},     // larger than the cache: in place
+        {{1, {400}}, {60}, true, kAuto, true, false, 0, 100},     // chunks larger than the cache: written in place
         {{2, {20, 17}}, {5, 9}, true, kAuto, true, false, 4, 8},  // the same, with a fill value
 #if H5MOTE_FILTERS
         {{1, {333}}, {10}, true, kAuto, true, true, 0, 40},
@@ -285,7 +285,7 @@ TEST(DatasetIo, GrowsInEveryDimension) {
     constexpr std::uint64_t kSteps[][2] = {{2, 3}, {4, 3}, {4, 5}, {13, 9}, {40, 9}};
     std::uint32_t seed = 5;
     for (const auto& step : kSteps) {
-        // The model takes its new shape, from behind so that nothing is overwritten before it moved.
+        // Move the model's rows to their new places.
         const std::size_t columns = static_cast<std::size_t>(grid.dims[1]);
         std::memcpy(buffer, model, sizeof model);
         for (std::size_t e = 0; e < static_cast<std::size_t>(step[0] * step[1]); ++e) {
@@ -305,7 +305,7 @@ TEST(DatasetIo, GrowsInEveryDimension) {
     EXPECT_TRUE(equals_model(*bench.file.root().open_dataset("data"), grid.count()));
 }
 
-// Rows appended, rows written anywhere, chunks skipped: no chunk may take another's place.
+// Appended rows, rows written anywhere, skipped chunks: no chunk may take another's place.
 TEST(DatasetIo, AppendAndRandomAccessMixed) {
     for (const std::uint32_t seed : {1U, 2U, 3U, 4U, 5U, 6U}) {
         Bench bench;
@@ -424,7 +424,7 @@ TEST(DatasetIo, EarlyAllocation) {
             }
             EXPECT_TRUE(equals_model(*bench.file.root().open_dataset("data"), 56));
         }
-        // What does not fit is told now.
+        // With early allocation, a storage that is too small is reported by the creation.
         Bench small(1000);
         ASSERT_EQ(small.create(), Status::ok);
         DatasetCreate create;
@@ -477,7 +477,7 @@ TEST(DatasetIo, RefusesWhatDoesNotFit) {
     DatasetCreate compact;
     compact.layout = Layout::compact;
     EXPECT_EQ(status_of(Dataspace::simple({20000}), compact), Status::over_budget);
-    EXPECT_EQ(status_of(Dataspace::simple({1000}), compact), Status::over_budget);  // of the metadata cache
+    EXPECT_EQ(status_of(Dataspace::simple({1000}), compact), Status::over_budget);  // larger than the metadata cache
     EXPECT_EQ(root.create_dataset("x", DatatypeView(), Dataspace::simple({4})).status(), Status::invalid_argument);
 #if H5MOTE_FILTERS
     DatasetCreate whole;
@@ -534,7 +534,7 @@ TEST(DatasetIo, ConvertsOnTheWay) {
             EXPECT_EQ(dataset->read(Selection::hyperslab({0}, {1}), datatype_of<std::int8_t>(),
                                     {reinterpret_cast<std::byte*>(&narrow), 1}),
                       Status::ok);
-            EXPECT_EQ(narrow, -128);  // the nearest that there is
+            EXPECT_EQ(narrow, -128);  // clamped to the nearest value of the type
         }
     }
 }
@@ -552,7 +552,7 @@ TEST(DatasetIo, SelectionsInMemory) {
     for (std::int32_t i = 0; i < 42; ++i) {
         model[i] = 100 + i;
     }
-    // Every second element of memory is a row-major element of the dataset.
+    // Every second element in memory corresponds to the elements of the dataset, in row-major order.
     for (std::int32_t i = 0; i < 84; ++i) {
         buffer[i] = i % 2 == 0 ? model[i / 2] : -1;
     }
@@ -572,7 +572,7 @@ TEST(DatasetIo, SelectionsInMemory) {
               Status::invalid_argument);
 }
 
-// What does not fit leaves nothing behind.
+// Creating a dataset that does not fit into the storage leaves nothing behind.
 TEST(DatasetIo, ADatasetThatFindsNoSpaceTakesNone) {
     for (const bool chunked : {false, true}) {
         Bench bench;
@@ -588,7 +588,7 @@ TEST(DatasetIo, ADatasetThatFindsNoSpaceTakesNone) {
             ASSERT_EQ(none.status(), Status::no_space);
             ASSERT_EQ(bench.file.flush(), Status::ok);
         }
-        // Nearly all that there is.
+        // A dataset that takes nearly all space of the storage.
         auto some = bench.file.root().create_dataset<std::int32_t>("d", create, Dataspace::simple({5000}));
         EXPECT_EQ(some.status(), Status::ok);
         EXPECT_EQ(bench.file.flush(), Status::ok);

@@ -1,4 +1,4 @@
-// Memory of datasets at its limits, over malloc, so that sanitizers see every access to what is not there any more.
+// Lifetime of the memory of datasets. All of it comes from malloc(), so that sanitizers see every use after release.
 #include <h5mote/h5mote.hpp>
 #include <h5mote/port/malloc.hpp>
 #include <h5mote/vfd/memory.hpp>
@@ -14,7 +14,7 @@ using namespace h5mote_test;
 
 namespace {
 
-// A file over malloc.
+// A library over malloc() and a file in memory.
 struct HeapBench {
     explicit HeapBench(std::size_t chunk_cache, std::size_t metadata_cache = 8192) noexcept {
         access.chunk_cache = chunk_cache;
@@ -45,7 +45,7 @@ ConstBytes bytes_of(const std::vector<std::uint8_t>& values) {
 
 }  // namespace
 
-// A read that takes long pieces of one chunk from the file and the short ones of the next from the cache.
+// A read takes long runs of one chunk from the file and the short ones of the next from the cache.
 TEST(DatasetLifetime, ReadingAheadGivesWayToAChunk) {
     HeapBench bench(131072);
     ASSERT_EQ(bench.open(), Status::ok);
@@ -78,7 +78,7 @@ TEST(DatasetLifetime, ReadingAheadGivesWayToAChunk) {
     EXPECT_EQ(bench.allocator.blocks(), 0U);
 }
 
-// Reading makes room by writing changed chunks, and so moves blocks of the very index that it is looking through.
+// A read makes room by writing changed chunks, and so moves blocks of the very index that it is searching.
 TEST(DatasetLifetime, AReadThatEvictsChangedChunksFindsThemAgain) {
     for (const bool extensible : {false, true}) {
         for (const bool filtered : {false, true}) {
@@ -124,7 +124,7 @@ TEST(DatasetLifetime, AReadThatEvictsChangedChunksFindsThemAgain) {
     }
 }
 
-// An iterator over chunks holds nothing of a file that is closed, and does not need the handle that it was made from.
+// An iterator over chunks refers to nothing of a closed file, and does not need the handle that it was made from.
 TEST(DatasetLifetime, AChunkIteratorOutlivesTheFile) {
     for (const bool extensible : {false, true}) {
         HeapBench bench(64);
@@ -175,14 +175,14 @@ TEST(DatasetLifetime, AChunkIteratorOutlivesTheHandle) {
             ++count;
         }
     }
-    EXPECT_GE(count, 7U);  // seven with rows; more may have their place already
+    EXPECT_GE(count, 7U);  // seven with rows; more may be allocated ahead
     EXPECT_EQ(bench.file.close(), Status::ok);
     EXPECT_EQ(bench.allocator.blocks(), 0U);
 }
 
-// A dataset of a chunk of 2^32 bytes, as libhdf5 2.0 creates it: layout message version 5. Nothing was written to it.
+// A dataset with a chunk of 2^32 bytes, as libhdf5 2.0 creates it (layout message version 5), without any data.
 TEST(DatasetLifetime, AChunkOf4GiBIsOpenedAndClosed) {
-    // Superblock 3; root group with the link "d"; the dataset of one dimension that can grow without limit.
+    // Superblock 3; the root group with the link "d"; a dataset of one dimension, which is unlimited.
     constexpr unsigned char kSuperblock[] = {0x89, 0x48, 0x44, 0x46, 0x0d, 0x0a, 0x1a, 0x0a, 0x03, 0x08, 0x08, 0,
                                              0,    0,    0,    0,    0,    0,    0,    0,    0xff, 0xff, 0xff, 0xff,
                                              0xff, 0xff, 0xff, 0xff, 0xdf, 0x01, 0,    0,    0,    0,    0,    0,

@@ -1,4 +1,4 @@
-// Writing and appending some members of a compound: what the records lack keeps its value, or gets the fill value.
+// Writing and appending some members of a compound: the other members keep their values, or get the fill value.
 #include <h5mote/user_conversion.hpp>
 
 #include "cursor.hpp"
@@ -29,19 +29,19 @@ Whole row(std::size_t i) noexcept {
     return {static_cast<std::uint32_t>(i), static_cast<std::int16_t>(i * 3), static_cast<std::int16_t>(-5)};
 }
 
-// One fill value in the file's byte order: t 7, a 8, b 9.
+// The fill value in the file's byte order: t 7, a 8, b 9.
 constexpr std::byte kFill[8] = {std::byte{7}, {}, {}, {}, std::byte{8}, {}, std::byte{9}, {}};
 
 }  // namespace
 
-// Whatever the selection covers, the members that are not written keep the values that the file has.
+// Writing one member keeps the values of the others in the file, whatever the selection covers.
 TEST(DatasetMembers, WritingOneMemberKeepsTheOthers) {
     struct Case {
         std::uint32_t chunk;
         std::size_t cache;
         bool filtered;
     };
-    // Chunks in the cache, one at a time, and larger than the cache.
+    // Chunks that fit into the cache, one at a time, and chunks larger than the cache.
     constexpr Case kCases[] = {{1, 8, false}, {4, 64, false}, {10, 80, false}, {40, 64, false}, {4, 32, true}};
     for (const Case& each : kCases) {
         if (each.filtered && H5MOTE_FILTERS == 0) {
@@ -87,8 +87,8 @@ TEST(DatasetMembers, WritingOneMemberKeepsTheOthers) {
     }
 }
 
-// Appended records that lack members give them the fill value: in the chunk cache, in place, and over rows that an
-// earlier session left behind the last one.
+// When appended records lack members, these get the fill value: in the chunk cache, in place, and where an earlier
+// session has left other bytes behind the last row.
 TEST(DatasetMembers, AppendedRecordsGetTheFillValueOfTheMembersThatTheyLack) {
     for (const std::size_t cache : {std::size_t{32}, std::size_t{512}}) {
         Bench bench;
@@ -122,7 +122,7 @@ TEST(DatasetMembers, AppendedRecordsGetTheFillValueOfTheMembersThatTheyLack) {
     }
 }
 
-// What was never written has no value to convert, unless there is a fill value or an index that could name it.
+// Unwritten elements are zero bytes and not converted, unless a fill value is defined or the layout is chunked.
 TEST(DatasetMembers, UnwrittenEnumerationsAreZeroBytes) {
     static constexpr auto kFile = make_enum<std::int8_t>(ByteOrder::little, enumerator("on", 1));
     static constexpr auto kMemory = make_enum<std::int16_t>(kNativeOrder, enumerator("on", 5));
@@ -161,7 +161,7 @@ TEST(DatasetMembers, UnwrittenEnumerationsAreZeroBytes) {
 
 namespace {
 
-// Fails when it meets the number 13.
+// A conversion that fails on the number 13.
 class Superstitious final : public UserConversion {
 public:
     static constexpr auto kFrom = make_integer(2, true, kNativeOrder);
@@ -184,7 +184,7 @@ public:
 
 }  // namespace
 
-// What a conversion of the program refuses was not appended, written or stored in an attribute.
+// A value that the program's own conversion refuses is neither appended nor written, and the caller gets the error.
 TEST(DatasetMembers, AConversionThatFailsIsTold) {
     for (const std::size_t cache : {std::size_t{16}, std::size_t{512}}) {
         Bench bench;

@@ -1,4 +1,4 @@
-// Reading elements in equal steps.
+// Reading every n-th element.
 #include "storage_bench.hpp"
 
 #if H5MOTE_PARTIAL_IO
@@ -14,8 +14,8 @@ Bytes bytes_of(std::int32_t* from, std::size_t count) noexcept {
 
 }  // namespace
 
-// Read together with what lies between them, by way of little memory or more, up to the end of the file; each time an
-// element was changed before.
+// Elements at equal steps are right whether single or read together with the gaps, for caches of any size and up to the
+// end of the file. An element is changed before each read, which must not return an older value.
 TEST(DatasetSteps, AnyStepByAnyCache) {
     constexpr std::size_t kCount = 2200;
     static std::int32_t values[kCount];

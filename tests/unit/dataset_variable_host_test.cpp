@@ -1,4 +1,4 @@
-// Variable-length data that libhdf5 wrote, read while memory runs out: what was delivered before does not stay behind.
+// Variable-length data that libhdf5 wrote, read while memory runs out: a failed read releases what it had delivered.
 #ifdef H5MOTE_TEST_HDF5
 
 #include <h5mote/h5mote.hpp>
@@ -24,7 +24,7 @@ namespace {
 
 constexpr hsize_t kRows = 40;
 
-// A file in memory with the dataset "d" of strings, in chunks or in one piece.
+// Makes a file in memory with the dataset "d" of strings, chunked or contiguous.
 std::vector<std::byte> strings(bool chunked) {
     const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
     H5Pset_fapl_core(access, 65536, false);
@@ -109,8 +109,7 @@ TEST(DatasetVariable, AReadThatFailsLeavesNoSequence) {
     }
 }
 
-// Sequences of sequences: of two datatypes of elements, one that is stored as it is in memory and one that is
-// converted.
+// Sequences of sequences: once of elements that need no conversion, and once of elements that are converted.
 TEST(DatasetVariable, NestedSequencesOfAReadThatFails) {
     constexpr std::size_t kCount = 5;
     Images images;

@@ -1,4 +1,4 @@
-// Selections of chunked extents, against the element-by-element model; the numbering of chunks.
+// Selections of chunked extents, against a model of single elements; how chunks are numbered.
 #include "chunk_grid.hpp"
 #include "chunked_runs.hpp"
 
@@ -10,7 +10,7 @@ namespace {
 using namespace h5mote;
 using namespace h5mote_test;
 
-// Element of the extent at `offset` of the chunk at `scaled`; the extent's size when it lies outside.
+// Returns the element of the extent that is at `offset` in the chunk at `scaled`, or `outside` if there is none.
 std::size_t element_at(const Case& c, const std::uint64_t* chunk, Span<const std::uint64_t> scaled,
                        std::uint64_t offset, std::size_t outside) {
     std::uint64_t coordinate[kModelRank] = {};
@@ -137,7 +137,7 @@ TEST(ChunkedRuns, ChunksBetweenBlocksAreNotVisited) {
 }
 
 TEST(ChunkedRuns, FarCornerOfAHugeExtent) {
-    // The extent has more elements than 64 bits hold where the rank allows: chunks are found all the same.
+    // Where the rank allows, the extent has more elements than 64 bits can count: chunks are found nevertheless.
     const std::uint64_t most = kUnlimited - 1;
 #if H5MOTE_MAX_RANK >= 2
     const Dataspace space = Dataspace::simple({most, most});
@@ -200,7 +200,8 @@ TEST(ChunkNumber, TheUnlimitedDimensionCountsSlowest) {
     const std::uint64_t chunk[] = {2, 5, 3};
     const std::uint64_t scaled[] = {1, 7, 2};
     const std::uint64_t endless[] = {4, kUnlimited, 9};
-    EXPECT_EQ(chunk_number(3, endless, chunk, scaled), (7U * 2 + 1) * 3 + 2);  // 2 and 3 chunks along 4 and 9
+    // There are 2 chunks along the first dimension and 3 along the last one.
+    EXPECT_EQ(chunk_number(3, endless, chunk, scaled), (7U * 2 + 1) * 3 + 2);
     const std::uint64_t limited[] = {5, 50, 9};
     EXPECT_EQ(chunk_number(3, limited, chunk, scaled), (1U * 10 + 7) * 3 + 2);
 }

@@ -1,4 +1,4 @@
-// Selections and extents at the ends of what 64 bits hold, and those that select nothing.
+// Selections and extents at the limits of 64-bit coordinates, and selections of nothing.
 #include "chunked_runs.hpp"
 #include "selected_elements.hpp"
 #include "selection_codec.hpp"
@@ -30,7 +30,7 @@ struct Rig {
 
 // ---- chunk by chunk ----------------------------------------------------------------------------------------------
 
-// An offset may take coordinates back by more than is left behind the end of a chunk.
+// A negative offset may be larger than the distance from a chunk's end to the end of all coordinates.
 TEST(SelectionEdges, IrregularAndMovedToTheBeginning) {
     Rig rig;
     const Dataspace space = Dataspace::simple({kUnlimited - 1});
@@ -55,7 +55,7 @@ TEST(SelectionEdges, IrregularAndMovedToTheBeginning) {
     }
 }
 
-// Points that lie in a chunk which is left before its runs were used up are not met again.
+// If a chunk is left before all its runs were taken, the rest of its points is skipped.
 TEST(SelectionEdges, ChunksOfPointsLeftEarly) {
     const Dataspace space = Dataspace::simple({100});
     const std::uint64_t points[] = {1, 2, 3, 50, 51, 9};
@@ -70,7 +70,7 @@ TEST(SelectionEdges, ChunksOfPointsLeftEarly) {
     EXPECT_EQ(chunks, (Numbers{0, 5, 0}));
 }
 
-// Where the numbers of chunks do not fit, points come as they stand.
+// If the chunk numbers do not fit into 64 bits, points are not sorted by chunk but come in their own order.
 TEST(SelectionEdges, PointsOfMoreChunksThan64BitsCount) {
     const std::uint64_t points[] = {kBig, kBig, 1, 1, kBig, kBig + 1};
     const std::uint64_t one[] = {1, 1};
@@ -88,9 +88,9 @@ TEST(SelectionEdges, PointsOfMoreChunksThan64BitsCount) {
     }
 }
 
-// The same where it is the last sum or product that does not fit.
+// As above, but only the last sum or product in computing the chunk number does not fit.
 TEST(SelectionEdges, PointsWhoseKeysDoNotFit) {
-    constexpr std::uint64_t kThird = 5726623061;  // of 2^34
+    constexpr std::uint64_t kThird = 5726623061;  // (2^34 - 1) / 3
     const std::uint64_t one[] = {1, 1};
     struct Sizes {
         std::uint64_t dims[2], points[6];
@@ -166,7 +166,7 @@ TEST(SelectionEdges, ExtentsAreComparedWhole) {
 
 // ---- moved selections --------------------------------------------------------------------------------------------
 
-// Within the extent or not: the same of an irregular hyperslab, of a regular one and of points.
+// Whether an offset leaves the extent is decided alike for irregular hyperslabs, regular ones and points.
 TEST(SelectionEdges, OffsetsStayInTheExtent) {
     Rig rig;
     const Dataspace space = Dataspace::simple({20, 20});
@@ -197,7 +197,7 @@ TEST(SelectionEdges, OffsetsStayInTheExtent) {
             }
         }
     }
-    // The first coordinates can be moved, the last ones not.
+    // Adding the offset to the first block fits into 64 bits, to the last block not.
     const std::uint64_t far[] = {kHalf, 0, kHalf, 0, kHalf + 9, 2, kHalf + 9, 2};
     const std::int64_t most[] = {INT64_MAX - 4, 0};
     SelectionSet high(rig.context);
@@ -215,7 +215,7 @@ TEST(SelectionEdges, OffsetsStayInTheExtent) {
     EXPECT_EQ(elements_of_runs(irregular, space).size(), 6U);
 }
 
-// A selection moves to the last coordinate that there is and not beyond, whatever it is made of.
+// A selection of any kind can be moved up to the largest coordinate and not beyond.
 TEST(SelectionEdges, AdjustedUpToTheLastCoordinate) {
     Rig rig;
     const std::uint64_t blocks[] = {5, 5, 6, 6, 8, 8}, points[] = {5, 8};
@@ -232,7 +232,8 @@ TEST(SelectionEdges, AdjustedUpToTheLastCoordinate) {
             const std::int64_t once[] = {by};
             EXPECT_EQ(set.adjust(once), by == 6 ? Status::invalid_argument : Status::ok) << kind;
             if (by == INT64_MIN) {
-                // The first is at 2^63 + 5 now: to the end of all coordinates it is as far as to that of the last.
+                // The selection begins at 2^63 + 5 now: it can be moved on until its last coordinate is the largest
+                // one.
                 const std::int64_t most[] = {-(INT64_MAX - 9)}, more[] = {-(INT64_MAX - 8)};
                 EXPECT_EQ(set.adjust(more), kind == 3 ? Status::ok : Status::invalid_argument) << kind;
                 EXPECT_EQ(kind == 3 ? Status::ok : set.adjust(most), Status::ok) << kind;
@@ -278,7 +279,7 @@ TEST(SelectionEdges, HyperslabsThatAreNone) {
                                    : each.empty ? SelectionType::none
                                                 : SelectionType::hyperslabs))
             << &each - all;
-        // What a call is given must have an extent, and a stride.
+        // Selection calls need a finite block and a stride.
         const bool limited = each.fits && each.block != kUnlimited && each.stride != 0;
         const Selection selection = slab;
         std::uint64_t count = 0;
@@ -290,7 +291,7 @@ TEST(SelectionEdges, HyperslabsThatAreNone) {
                   limited ? Status::ok : Status::invalid_argument)
             << &each - all;
     }
-    // Lists that do not belong to one rank.
+    // Lists of different lengths do not describe one hyperslab.
     const std::uint64_t two[] = {1, 1};
     const Span<const std::uint64_t> one(two, 1);
     for (const Hyperslab& slab : {Hyperslab{two, {}, one, {}}, Hyperslab{two, one, two, {}},
@@ -316,7 +317,7 @@ TEST(SelectionEdges, PointsOfWhichThereAreNone) {
     EXPECT_EQ(set.view().bounds(space, low, high), Status::not_found);
     ASSERT_EQ(other.combine(SelectionOp::set, set, space), Status::ok);
     EXPECT_TRUE(other.type() == SelectionType::points);
-    // No points are nothing, which everything combines with.
+    // A list of no blocks selects nothing, and can be combined with any selection.
     ASSERT_EQ(other.select_blocks(2, {}), Status::ok);
     EXPECT_TRUE(other.type() == SelectionType::none);
     const auto slab = Selection::hyperslab({1, 1}, {2, 2});
@@ -325,7 +326,7 @@ TEST(SelectionEdges, PointsOfWhichThereAreNone) {
     EXPECT_EQ(elements_of_runs(other, space), (Numbers{5, 6, 9, 10}));
     ASSERT_EQ(other.combine(SelectionOp::and_, set, space), Status::ok);
     EXPECT_TRUE(other.type() == SelectionType::none);
-    // Nothing corresponds to none of them, and none is the same shape as none.
+    // An intersection with no points projects to nothing, and no points have the same shape as `none`.
     ASSERT_EQ(project_intersection(slab, space, slab, space, set, other), Status::ok);
     EXPECT_TRUE(other.type() == SelectionType::none);
     bool same = false;
@@ -382,7 +383,7 @@ TEST(SelectionEdges, BlocksAreTold) {
     }
 }
 
-// As many elements, otherwise arranged.
+// Selections of equally many elements in other arrangements have different shapes.
 TEST(SelectionEdges, ShapesThatDiffer) {
     Rig rig;
     const Dataspace space = Dataspace::simple({10, 10});
@@ -441,7 +442,7 @@ TEST(SelectionEdges, ProjectionsOfExtentsThatAreTooLarge) {
         EXPECT_TRUE(made.type() == SelectionType::none);
         made.select_all();
     }
-    // What has no number as an element of the extent.
+    // Selections whose first element has no 64-bit number in the extent cannot be projected.
     Dataspace projected;
     std::uint64_t offset = 0;
     const auto far = Selection::hyperslab({kBig - 1, kBig - 1, 1}, {1, 1, 2});
@@ -465,7 +466,7 @@ TEST(SelectionEdges, MoreBlocksThan64BitsCount) {
     ASSERT_EQ(set.select_hyperslab(SelectionOp::set, {zero, two, many, {}}, space), Status::ok);
     EXPECT_EQ(set.select_hyperslab(SelectionOp::xor_, {one, {}, one, {}}, space), Status::out_of_memory);
     EXPECT_TRUE(set.view().is_regular());
-    // Unlimited of which as much was wanted as there is.
+    // The extent that an unlimited selection needs for a given number of slices, up to the largest possible one.
     const std::uint64_t start = 3, stride = kHalf, endless = kUnlimited, block = 4;
     ASSERT_EQ(set.select_hyperslab(SelectionOp::set, {{&start, 1}, {&stride, 1}, {&endless, 1}, {&block, 1}}, space),
               Status::ok);
@@ -503,12 +504,12 @@ TEST(SelectionEdges, EncodedWhenEmptyOrWithoutItsNumbers) {
     const auto far = Selection::hyperslab({kBig}, {3});
     around(far);
     EXPECT_EQ(elements_of_runs(back, space), (Numbers{kBig, kBig + 1, kBig + 2}));
-    // So many blocks that they are not listed.
+    // A regular hyperslab of so many blocks that they could not be listed.
     around(Selection::hyperslab({0}, {kBig}, {2}));
     std::uint64_t count = 0;
     EXPECT_EQ(back.view().element_count(space, count), Status::ok);
     EXPECT_EQ(count, kBig);
-    // More than 64 bits count.
+    // More elements than 64 bits can count.
     const Dataspace square = Dataspace::simple({kUnlimited - 1, kUnlimited - 1});
     const auto many = Selection::hyperslab({0, 0}, {kBig, kBig}, {2, 2});
     Writer writer{Bytes(buffer)};
@@ -516,12 +517,12 @@ TEST(SelectionEdges, EncodedWhenEmptyOrWithoutItsNumbers) {
     std::size_t length = 0;
     EXPECT_EQ(decode_selection(rig.context, {buffer, writer.written()}, 2, back, length), Status::ok);
     EXPECT_EQ(back.view().hyperslab().count[1], kBig);
-    // What `all` selects there is no number, and no combination either.
+    // Here `all` selects more elements than 64 bits can count, so it cannot be combined.
     SelectionSet all(rig.context);
     const auto single = Selection::hyperslab({1, 1}, {1, 1});
     EXPECT_EQ(all.combine(SelectionOp::not_b, single, Dataspace::simple({kBig, kBig})), Status::overflow);
     EXPECT_TRUE(all.type() == SelectionType::all);
-    // Coordinates that no element has.
+    // The largest coordinate can be encoded and decoded; a larger one in the file is refused.
     const std::uint64_t edge[] = {kUnlimited - 2};
     around(Selection::points(1, edge));
     std::size_t consumed = 0;

@@ -7,7 +7,7 @@ namespace {
 
 using namespace h5mote;
 
-// What firmware keeps in read-only memory.
+// A constant dataspace, which firmware can keep in read-only memory.
 constexpr Dataspace kLog = Dataspace::unlimited();
 static_assert(kLog.valid() && kLog.rank() == 1 && kLog.dims()[0] == 0 && kLog.max_dims()[0] == kUnlimited);
 static_assert(Dataspace::scalar().valid() && Dataspace::scalar().rank() == 0);

@@ -1,5 +1,5 @@
-// What SelectionSet promises of calls that fail: the selection stays as it was, whatever memory is missing, and the
-// call succeeds once there is memory. Arguments that are refused, and combinations with nothing and with no end.
+// A SelectionSet keeps its selection when a call on it fails, whichever memory is missing, and the call succeeds once
+// there is memory. Refused arguments, and combinations with empty and unlimited selections.
 #include "axis.hpp"
 #include "dataspace_model.hpp"
 #include "selected_elements.hpp"
@@ -31,7 +31,7 @@ void append(Numbers& to, Span<const std::uint64_t> from) {
     }
 }
 
-// All that a selection says of itself.
+// Everything that can be asked of a selection, as numbers that can be compared.
 Numbers described(const Selection& selection) {
     Numbers all{static_cast<std::uint64_t>(selection.type()), selection.rank(), selection.spans() != nullptr ? 1U : 0U};
     for (const std::int64_t each : selection.offset()) {
@@ -74,7 +74,7 @@ struct Rig {
 using Start = std::function<void(SelectionSet&)>;
 using Change = std::function<Status(SelectionSet&)>;
 
-// Fails each allocation of `change` in turn, alone and with all that follow. Returns how many there are.
+// Fails each allocation of `change` in turn, alone and with all that follow. Returns the number of allocations.
 std::uint64_t sweep(Rig& rig, const Start& start, const Change& change) {
     Numbers expected;
     Status outcome = Status::ok;
@@ -97,7 +97,7 @@ std::uint64_t sweep(Rig& rig, const Start& start, const Change& change) {
             rig.failing.arm(k, persistent);
             const Status status = change(set);
             rig.failing.disarm();
-            // The context asks once more when a single allocation failed.
+            // The context asks once more after a refused allocation, so a single failure may go unnoticed.
             EXPECT_TRUE(status == Status::out_of_memory || (!persistent && status == outcome)) << k;
             if (status == Status::out_of_memory) {
                 EXPECT_EQ(described(set), before) << k;
@@ -136,7 +136,7 @@ const std::uint64_t kStart[] = {1, 2}, kStride[] = {3, 4}, kEndless[] = {2, kUnl
 const Hyperslab kNoEnd{kStart, kStride, kEndless, kBlock};
 const std::int64_t kOffset[] = {1, -1};
 
-// One of every kind, with an offset or without.
+// Selections of every kind, with and without an offset.
 std::vector<Start> starts(Random& random, const Dataspace& space) {
     const Numbers points = random_numbers(random, 10);
     const Case a = random_case(random);
@@ -190,7 +190,7 @@ std::vector<Change> changes(Random& random, const Dataspace& space, Context& con
     for (const std::uint64_t size : {0, 3, 4, 16, 17}) {
         all.emplace_back([=](SelectionSet& set) { return set.clip_unlimited(size); });
     }
-    // What the set is encoded as, decoded into itself: as large as it may be.
+    // Decodes the set's own encoding into it, as large as the set may be.
     all.emplace_back([&context, space](SelectionSet& set) {
         std::byte buffer[4096];
         Writer writer(Bytes{buffer, sizeof buffer});
@@ -200,7 +200,7 @@ std::vector<Change> changes(Random& random, const Dataspace& space, Context& con
                    ? decode_selection(context, {buffer, writer.written()}, 0, set, consumed)
                    : encoded;
     });
-    // Of a regular hyperslab, and of whatever the set is.
+    // Projections of a regular hyperslab, and of the set's own selection.
     for (const bool own : {false, true}) {
         for (const unsigned rank : {1U, 2U, 3U}) {
             all.emplace_back([=](SelectionSet& set) {
@@ -233,7 +233,7 @@ TEST(SelectionFaults, EveryChangeWithoutMemory) {
     EXPECT_GT(allocations, 5000U);
 }
 
-// Calls that only look find out the same once there is memory.
+// A query that fails for want of memory gives the right answer once there is memory.
 TEST(SelectionFaults, LookingWithoutMemory) {
     Random random(6);
     Rig rig;
@@ -271,8 +271,7 @@ TEST(SelectionFaults, LookingWithoutMemory) {
 
 // ---- nothing and no end ------------------------------------------------------------------------------------------
 
-// In an extent without elements `all` selects nothing, and is combined as `none` is. What would be taken away from
-// lies within `all` by definition, so that nothing of it stays, and `all` and another are the other.
+// In an extent without elements `all` selects nothing and must combine as `none` does.
 TEST(SelectionFaults, AllOfNothingIsNone) {
     Rig rig;
     const Dataspace empty = Dataspace::simple({0, 11}, {kUnlimited, kUnlimited});
@@ -378,7 +377,7 @@ TEST(SelectionFaults, RefusedArgumentsChangeNothing) {
             EXPECT_EQ(each.change(set), set.rank() == 0 ? Status::ok : Status::invalid_argument) << each.what;
             EXPECT_EQ(described(set), before) << each.what;
         }
-        // There is room above for one move, not for two.
+        // There is room for one such move towards larger coordinates, not for two.
         if (set.rank() != 0) {
             EXPECT_EQ(set.adjust(least), Status::ok);
             const Numbers moved = described(set);
@@ -406,7 +405,7 @@ TEST(SelectionFaults, MoreElementsThan64BitsHold) {
     EXPECT_EQ(described(set), before);
     bool same = false;
     EXPECT_EQ(select_shape_same(rig.context, set, space, set, space, same), Status::overflow);
-    // More blocks than a program can hold in memory, and more than 64 bits count.
+    // More blocks than a program can hold in memory, and than 64 bits can count.
     const std::uint64_t two[] = {2, 2}, half[] = {big / 2, big / 2};
     ASSERT_EQ(set.select_hyperslab(SelectionOp::set, {zero, two, half, {}}, space), Status::ok);
     const Numbers regular = described(set);
@@ -415,7 +414,7 @@ TEST(SelectionFaults, MoreElementsThan64BitsHold) {
     SelectionBlocks blocks;
     ASSERT_EQ(blocks.reset(set, space), Status::ok);
     EXPECT_EQ(blocks.count(count), Status::overflow);
-    // A walk that could not begin has no blocks, whatever came before it.
+    // After a reset() that failed, an iteration gives no blocks, whatever it gave before.
     EXPECT_EQ(blocks.reset(set, Dataspace::simple({4, 4})), Status::invalid_argument);
     std::uint64_t low[2];
     std::uint64_t high[2];
@@ -426,7 +425,7 @@ TEST(SelectionFaults, MoreElementsThan64BitsHold) {
 
 // ---- offsets -----------------------------------------------------------------------------------------------------
 
-// What an offset moves is where it was moved to after a projection too.
+// A projection selects elements at the places to which the offset has moved the source.
 TEST(SelectionFaults, ProjectionsKeepOffsets) {
     Random random(8);
     Rig rig;
@@ -449,7 +448,7 @@ TEST(SelectionFaults, ProjectionsKeepOffsets) {
             }
             ASSERT_EQ(set.set_offset(offset), Status::ok);
             const Numbers expected = elements_of_runs(set, space);
-            // An offset that was there before is not that of the projection.
+            // An offset that the result had before must not apply to the projection.
             ASSERT_EQ(projected.select_points(2, {kStart, 2}), Status::ok);
             ASSERT_EQ(projected.set_offset(old), Status::ok);
             ASSERT_EQ(project_rank(set, space, 2, projected, other, from), Status::ok);
@@ -468,7 +467,7 @@ TEST(SelectionFaults, ProjectionsKeepOffsets) {
     EXPECT_GT(moved, 100U);
 }
 
-// Coordinates beyond all that 64 bits hold are not those at the beginning.
+// Coordinates that exceed 64 bits must not wrap round and intersect with the first ones.
 TEST(SelectionFaults, BlocksFarAwayDoNotIntersect) {
     Rig rig;
     const Dataspace space = Dataspace::simple({40, 40});
@@ -496,7 +495,8 @@ TEST(SelectionFaults, BlocksFarAwayDoNotIntersect) {
 
 // ---- encoded -----------------------------------------------------------------------------------------------------
 
-// Whatever the largest coordinate is, what was encoded comes back, and a buffer that is too small is noticed.
+// For every size of the largest coordinate, encoding and decoding gives the same selection, and a buffer that is too
+// small is noticed.
 TEST(SelectionFaults, EncodedAndBack) {
     Rig rig;
     const std::uint64_t largest[] = {0xff, 0xffff, 0x10000, 0xffffffff, 0x100000000, kUnlimited - 4};
@@ -549,7 +549,7 @@ TEST(SelectionFaults, EncodedAndBack) {
     EXPECT_EQ(rig.tracking.blocks(), 0U);
 }
 
-// What is counted without end ends where 64 bits do.
+// An unlimited selection ends with the largest 64-bit coordinate.
 TEST(SelectionFaults, UnlimitedToTheEndOfAllCoordinates) {
     Rig rig;
     const Dataspace space = Dataspace::simple({1});
@@ -566,7 +566,7 @@ TEST(SelectionFaults, UnlimitedToTheEndOfAllCoordinates) {
         EXPECT_EQ(clip_extent(set, 0, false), 0U);
         EXPECT_EQ(clip_extent(set, 0, true), 3U);
         for (const std::uint64_t size : {std::uint64_t{4}, std::uint64_t{5}, std::uint64_t{1000}, kUnlimited - 1}) {
-            // As many as lie below a size need no more than that.
+            // The slices below a size need no larger extent than that size.
             const std::uint64_t slices = slices_below(set, size);
             EXPECT_LE(clip_extent(set, slices, false), size);
             EXPECT_EQ(slices_below(set, clip_extent(set, slices, false)), slices);

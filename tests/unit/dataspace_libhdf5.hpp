@@ -1,4 +1,4 @@
-// The same selection on both sides, ours and libhdf5's, and what each says of it.
+// One selection built in h5mote and in libhdf5, and comparisons of the elements, blocks and runs that both give.
 #pragma once
 
 #include "chunked_runs.hpp"
@@ -26,7 +26,7 @@ inline const hsize_t* hsizes(const Numbers& numbers) { return reinterpret_cast<c
 inline hsize_t* hsizes(Numbers& numbers) { return reinterpret_cast<hsize_t*>(numbers.data()); }
 inline Span<const std::uint64_t> view(const Numbers& numbers) { return {numbers.data(), numbers.size()}; }
 
-// The numbers of one hyperslab.
+// One hyperslab: start, stride, count and block of each dimension.
 struct Slab {
     Numbers start, stride, count, block;
     Hyperslab view() const {
@@ -35,7 +35,7 @@ struct Slab {
     }
 };
 
-// The same selection on both sides.
+// The same selection built in h5mote (`ours`) and in libhdf5 (`theirs`), for comparing the two.
 struct Both {
     Both(Context& context, const Numbers& sizes) : dims(sizes), ours(context) {
         space = Dataspace::simple(view(dims));
@@ -139,8 +139,8 @@ inline Numbers blocks_of(const Selection& selection, const Dataspace& space) {
     return blocks;
 }
 
-// libhdf5 1.10 gets the numbers of a regular hyperslab wrong when a block is added (or, xor) in front of a larger one:
-// they then tell more or fewer elements than are selected.
+// libhdf5 1.10 misstates start and count of a regular hyperslab after a block was added (or, xor) in front of a larger
+// one: they describe more or fewer elements than are selected. Such a selection is no reference to compare with.
 inline bool libhdf5_is_confused(const Both& both) {
     const std::size_t rank = both.dims.size();
     if (H5Sget_select_type(both.theirs) != H5S_SEL_HYPERSLABS || H5Sis_regular_hyperslab(both.theirs) <= 0) {
@@ -158,7 +158,7 @@ inline bool libhdf5_is_confused(const Both& both) {
     return !bounded || elements != static_cast<std::uint64_t>(H5Sget_select_npoints(both.theirs));
 }
 
-// Each element once, chunk by chunk, under its right number.
+// Walks the selection chunk by chunk: each element must come once, numbered by its place among the selected elements.
 inline void compare_chunks(const Both& both, const Numbers& elements, Random& random, bool sorted) {
     const std::size_t rank = both.dims.size();
     Numbers chunk;
@@ -218,7 +218,7 @@ inline void compare(const Both& both, Random& random, bool with_blocks = true) {
     const std::size_t rank = both.dims.size();
     const Selection ours = both.ours;
     if (both.ours.type() == SelectionType::hyperslabs && with_blocks) {
-        // Before anything else: iterating makes libhdf5 add the offset for good.
+        // Ask libhdf5 for the blocks before iterating: H5Diterate adds the selection's offset to them for good.
         ASSERT_EQ(both.ours.is_regular(), H5Sis_regular_hyperslab(both.theirs) > 0);
         const Numbers blocks = blocks_of(ours, both.space);
         const auto count = static_cast<hsize_t>(H5Sget_select_hyper_nblocks(both.theirs));
@@ -260,7 +260,7 @@ inline void compare(const Both& both, Random& random, bool with_blocks = true) {
 
 using Buffer = std::vector<std::byte>;
 
-// The selection of a dataspace as libhdf5 encodes it: behind three bytes, the length of the extent and the extent.
+// Returns the selection as H5Sencode() stores it: three bytes in, the length of the extent and the extent come first.
 inline Buffer encoded_by_libhdf5(hid_t space) {
     std::size_t size = 0;
     EXPECT_GE(H5Sencode(space, nullptr, &size), 0);

@@ -1,4 +1,4 @@
-// What a selection means, spelled out element by element: the model that the iterators are tested against.
+// A model of a selection, element by element, that the iterators over selections are tested against.
 #pragma once
 
 #include <h5mote/dataspace.hpp>
@@ -12,11 +12,11 @@ inline constexpr std::size_t kModelRank = H5MOTE_MAX_RANK < 4 ? H5MOTE_MAX_RANK 
 inline constexpr std::size_t kModelElements = 256;
 inline constexpr std::uint16_t kNotSelected = 0xffff;
 
-/// The same numbers on every machine.
+/// Pseudo-random numbers, the same on every machine.
 class Random {
 public:
     explicit Random(std::uint32_t seed) : state_(seed) {}
-    /// 0 to limit - 1.
+    /// Returns a number from 0 to limit - 1.
     std::uint32_t below(std::uint32_t limit) {
         state_ ^= state_ << 13;
         state_ ^= state_ >> 17;
@@ -55,7 +55,7 @@ struct Case {
             random_axis(random, d);
         }
     }
-    /// Whether the hyperslab's definition has coordinate `c` in dimension `d`.
+    /// Whether the hyperslab contains coordinate `c` in dimension `d`.
     bool has(std::size_t d, std::uint64_t c) const {
         for (std::uint64_t i = 0; i < count[d]; ++i) {
             const std::uint64_t low = start[d] + i * stride[d];
@@ -82,7 +82,7 @@ private:
     }
 };
 
-/// For each element of the extent its number among the selected ones, or kNotSelected.
+/// For each element of the extent: its number among the selected elements, or kNotSelected.
 class Model {
 public:
     explicit Model(const Case& c) {

@@ -1,4 +1,4 @@
-// Shapes, moves, selections without limit and projections, against libhdf5 and element by element.
+// Comparing shapes, moving, unlimited selections and projections, against libhdf5 and a model of single elements.
 #ifdef H5MOTE_TEST_HDF5
 
 #include "dataspace_libhdf5.hpp"
@@ -28,7 +28,7 @@ TEST_F(SelectionsOfLibhdf5, Shapes) {
         if (kind == 2) {
             a.select(SelectionOp::xor_, random_slab(random, a.dims));
         }
-        // The same selection elsewhere, in an extent of as many dimensions or of more.
+        // The same selection moved, in an extent of as many dimensions or more.
         Numbers dims = a.dims;
         const std::size_t more = random.below(3);
         dims.insert(dims.begin(), more, 3);
@@ -105,7 +105,7 @@ TEST_F(SelectionsOfLibhdf5, Unlimited) {
         std::size_t consumed = 0;
         ASSERT_EQ(decode_selection(context, {theirs.data(), theirs.size()}, 0, read, consumed), Status::ok);
         ASSERT_EQ(theirs, encoded_by_us(read, both.space));
-        // What is selected below a size: by clipping, and by libhdf5 as what it has in common with a block.
+        // The elements below `size`: clip_unlimited() must select what libhdf5 selects by intersecting with a block.
         const std::uint64_t size = 1 + random.below(static_cast<std::uint32_t>(both.dims[d]));
         Slab below;
         below.start.assign(both.dims.size(), 0);
@@ -125,7 +125,7 @@ TEST_F(SelectionsOfLibhdf5, Unlimited) {
         ASSERT_EQ(elements, elements_of_runs(both.ours, both.space));
         ASSERT_EQ(elements.size(), slices * slice);
         cut += read.type() == SelectionType::hyperslabs && !read.is_regular() ? 1 : 0;
-        // The smallest and the largest extent with as many slices.
+        // The smallest and the largest extent that contain just these slices.
         if (slices != 0) {
             const std::uint64_t least = clip_extent(endless_set, slices, false);
             const std::uint64_t most = clip_extent(endless_set, slices, true);
@@ -172,7 +172,8 @@ TEST_F(SelectionsOfLibhdf5, ProjectedIntersections) {
         if (random.below(6) == 0) {
             target.points(random_points(random, target.dims, count));
         } else if (static_cast<std::size_t>(H5Sget_select_npoints(target.theirs)) != count) {
-            // As many elements: the first ones of an extent that has room for them.
+            // The selections must have equally many elements: take a line of single elements in an extent that has
+            // room.
             Slab line;
             line.start = {0};
             line.stride = {2};
@@ -197,8 +198,8 @@ TEST_F(SelectionsOfLibhdf5, ProjectedIntersections) {
         ASSERT_EQ(project_intersection(source.ours, source.space, target.ours, target.space, intersect.ours, ours),
                   Status::ok);
         const Numbers elements = elements_of_runs(ours, target.space);
-        // Element by element: libhdf5 1.10 loses some of them where the intersection is of points, and writes beyond
-        // its memory.
+        // Compare with a model: libhdf5 1.10 loses elements when the intersection consists of points, and writes
+        // outside its memory.
         const Numbers from = elements_of_runs(source.ours, source.space);
         const Numbers to = elements_of_runs(target.ours, target.space);
         const Numbers with = elements_of_runs(intersect.ours, intersect.space);
@@ -220,7 +221,7 @@ TEST_F(SelectionsOfLibhdf5, ProjectedRanks) {
         Both both(context, random_dims(random, 2 + random.below(2)));
         const auto rank = static_cast<unsigned>(both.dims.size());
         const std::uint64_t at = random.below(static_cast<std::uint32_t>(both.dims[0]));
-        // One coordinate only in the first dimension.
+        // Select a single coordinate in the first dimension.
         Slab slab = random_slab(random, both.dims);
         slab.start[0] = at;
         slab.count[0] = slab.block[0] = 1;
@@ -269,14 +270,14 @@ TEST_F(SelectionsOfLibhdf5, ProjectionsThatAreRefused) {
     ASSERT_EQ(kept.select_points(2, start), Status::ok);
     Dataspace other;
     std::uint64_t offset = 0;
-    // Of more than one coordinate no dimension is dropped; no rank is larger than there are.
+    // A dimension with several selected coordinates cannot be dropped, and no rank exceeds the maximum.
     EXPECT_EQ(project_rank(four, space, 1, kept, other, offset), Status::invalid_argument);
     EXPECT_EQ(project_rank(row, space, 1, kept, other, offset), Status::invalid_argument);
     EXPECT_EQ(project_rank(Selection::all(), space, 0, kept, other, offset), Status::invalid_argument);
     EXPECT_EQ(project_rank(four, space, H5MOTE_MAX_RANK + 1, kept, other, offset), Status::invalid_argument);
     EXPECT_EQ(project_rank(four, wrong, 3, kept, other, offset), Status::invalid_argument);
     EXPECT_EQ(project_rank(four, Dataspace::simple({4}), 3, kept, other, offset), Status::invalid_argument);
-    // As many elements on both sides, all within their extents.
+    // Both sides must have equally many elements, all within their extents.
     EXPECT_EQ(project_intersection(four, space, six, space, four, kept), Status::invalid_argument);
     EXPECT_EQ(project_intersection(four, wrong, four, space, four, kept), Status::invalid_argument);
     EXPECT_EQ(project_intersection(four, space, four, wrong, four, kept), Status::invalid_argument);
@@ -284,7 +285,7 @@ TEST_F(SelectionsOfLibhdf5, ProjectionsThatAreRefused) {
               Status::invalid_argument);
     EXPECT_TRUE(kept.type() == SelectionType::points && kept.view().point_count() == 1);
 
-    // Nothing is projected to nothing, one element to a scalar and back.
+    // An empty selection projects to an empty one, one element to a scalar and back.
     EXPECT_EQ(project_rank(Selection::none(), space, 1, kept, other, offset), Status::ok);
     EXPECT_TRUE(kept.type() == SelectionType::none && other.rank() == 1);
     const Hyperslab element{start, {}, one, {}};

@@ -1,4 +1,4 @@
-// Selections as runs, and memory selections beside them, against the element-by-element model.
+// Selections as runs of elements, and runs paired with a selection in memory, against a model of single elements.
 #include "selection_runs.hpp"
 
 #include "dataspace_model.hpp"
@@ -162,7 +162,7 @@ TEST(SelectionRuns, AnExtentWhoseOffsetsDoNotFitIsRefused) {
 }
 #endif
 
-// Pairs each run of one selection with a memory selection of as many elements, in order or from the back.
+// Pairs each run of one selection with as many elements of a memory selection: in order, then from random elements on.
 void pair_all(const Case& file, const Case& memory, Random& random) {
     const Model file_model(file);
     const Model memory_model(memory);
@@ -189,7 +189,7 @@ void pair_all(const Case& file, const Case& memory, Random& random) {
         }
     }
     ASSERT_EQ(done, file_model.selected());
-    // The same with single elements put together.
+    // The same with take_next(), which joins single elements into pieces of equal steps.
     ASSERT_EQ(runs.reset(file.selection(), file_space), Status::ok);
     std::uint64_t before = 0;
     for (done = 0; pairs.take_next(runs);) {
@@ -228,7 +228,7 @@ TEST(PairedRuns, MatchTheModel) {
         memory.random_extent(random, 1 + random.below(kModelRank));
         memory.random_selection(random);
         if (random.below(2) == 0 || Model(memory).selected() != selected) {
-            // Rarely do two random selections agree in number: a strided line always can.
+            // Two random selections rarely have equally many elements: take a strided line, which can have any number.
             memory.rank = 1;
             memory.whole = false;
             memory.start[0] = random.below(3);

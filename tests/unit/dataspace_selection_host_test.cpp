@@ -1,4 +1,4 @@
-// Selections combined at random, against libhdf5: the same elements in the same order, blocks, bounds, bytes in files.
+// Selections combined at random, against libhdf5: same elements in the same order, blocks, bounds and encodings.
 #ifdef H5MOTE_TEST_HDF5
 
 #include "dataspace_libhdf5.hpp"
@@ -83,7 +83,7 @@ TEST_F(SelectionsOfLibhdf5, Encoded) {
             }
             ASSERT_EQ(blocks_of(read, both.space), blocks);
         }
-        // Nothing shorter is a selection, and what fails changes nothing.
+        // A truncated encoding is refused, and a refused decoding changes nothing.
         for (std::size_t size = 0; size < theirs.size(); size += 1 + theirs.size() / 50) {
             ASSERT_NE(decode_selection(context, {theirs.data(), size}, rank, read, consumed), Status::ok);
         }
@@ -118,7 +118,7 @@ TEST_F(SelectionsOfLibhdf5, MovedAndAdjusted) {
             ASSERT_EQ(both.ours.set_offset(offset), Status::ok);
             ASSERT_GE(H5Soffset_simple(both.theirs, reinterpret_cast<const hssize_t*>(by.data())), 0);
             const bool valid = both.ours.view().validate(both.space) == Status::ok;
-            // To libhdf5 a point just beyond the extent is valid.
+            // libhdf5 considers a point just beyond the extent valid.
             ASSERT_TRUE(valid == (H5Sselect_valid(both.theirs) > 0) || both.ours.type() == SelectionType::points);
             if (!valid) {
                 continue;
@@ -142,7 +142,8 @@ TEST_F(SelectionsOfLibhdf5, MovedAndAdjusted) {
             }
         }
         ++inside;
-        // libhdf5 adjusts what it walks, but not the numbers that it tells.
+        // H5Sselect_adjust() moves what libhdf5 iterates over, but not the start that libhdf5 reports: compare no
+        // blocks.
         compare(both, random, !both.ours.view().offset().empty());
         ASSERT_FALSE(HasFatalFailure()) << i;
     }

@@ -1,4 +1,4 @@
-// Selections that are kept, and sets that own their numbers: combined, encoded, damaged, without memory.
+// Selections that are stored, and sets that own their numbers: combined, encoded, damaged, without memory.
 #include "chunked_runs.hpp"
 #include "dataspace_model.hpp"
 #include "selection_codec.hpp"
@@ -29,7 +29,7 @@ struct SelectionMemory {
 constexpr std::size_t kRows = 9;
 constexpr std::size_t kColumns = 11;
 
-// One bit an element.
+// A model of a selection: one flag for each element.
 struct Bits {
     bool set[kRows * kColumns] = {};
 };
@@ -155,16 +155,16 @@ TEST(SelectionSet, WhatIsNotDefinedIsRefused) {
 
 // ---- encoded -----------------------------------------------------------------------------------------------------
 
-// A selection of version 3: hyperslabs of two blocks, coordinates of two bytes.
+// A selection encoded in version 3: hyperslabs of two blocks, coordinates of two bytes.
 const unsigned char kBlocks3[] = {2, 0, 0, 0, 3, 0, 0, 0, 0, 2, 2, 0, 0, 0, 2, 0,  //
                                   1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6, 0, 7, 0, 8, 0};
-// Regular, unlimited in the second dimension.
+// Version 3: a regular hyperslab, unlimited in the second dimension.
 const unsigned char kRegular3[] = {2, 0, 0, 0, 3, 0, 0, 0, 1, 2, 2, 0, 0,    0,  //
                                    1, 0, 2, 0, 3, 0, 1, 0, 0, 0, 4, 0, 0xff, 0xff, 2, 0};
-// Two points of version 2, coordinates of 8 bytes.
+// Version 2: two points with coordinates of 8 bytes.
 const unsigned char kPoints2[] = {1, 0, 0, 0, 2, 0, 0, 0, 8, 1, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0,  //
                                   9, 0, 0, 0, 1, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0};
-// Three blocks of version 1 that overlap and touch.
+// Version 1: three blocks that overlap and touch.
 const unsigned char kBlocks1[] = {2, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 32, 0, 0, 0, 1, 0, 0, 0, 3, 0, 0, 0,  //
                                   2, 0, 0, 0, 5, 0, 0, 0, 4, 0, 0, 0, 7,  0, 0, 0, 8, 0, 0, 0, 8, 0, 0, 0};
 const unsigned char kAll[] = {3, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
@@ -210,7 +210,7 @@ TEST(SelectionCodec, EveryVersionIsRead) {
     EXPECT_EQ(consumed, sizeof kAll);
 }
 
-// Every byte damaged in every bit, and cut off everywhere: a status, no change, no memory lost.
+// Every bit is flipped and the encoding is cut off everywhere: decoding returns a status and reads no further.
 template <std::size_t N>
 std::size_t damage(const unsigned char (&good)[N]) {
     SelectionMemory m;
@@ -272,7 +272,8 @@ TEST(SelectionCodec, WithoutMemoryNothingChanges) {
     EXPECT_EQ(m.arena.usage().now, before);
 }
 
-// Numbers written in place are held by what they were written in. What would dangle does not compile.
+// A Selection refers to the numbers of the hyperslab that it was made from. What would leave it dangling must not
+// compile.
 static_assert(!std::is_constructible_v<Selection, OwnHyperslab<2>>);
 static_assert(!std::is_constructible_v<Selection, const OwnHyperslab<2>>);
 static_assert(!std::is_convertible_v<OwnHyperslab<2>, Selection>);

@@ -36,7 +36,7 @@ struct Bench {
     h5mote::Context context{arena, port, {}};
 };
 
-// An integer between -2^63 and 2^64: the machine's own type says which it is.
+// An integer between -2^63 and 2^64, as the machine's own types hold it.
 struct Number {
     bool negative = false;
     std::int64_t below = 0;   // if negative
@@ -90,7 +90,7 @@ TEST(DatatypeConversionModel, EveryPairOfIntegerTypes) {
         const ByteOrder from_order = (code / 256 & 1) != 0 ? ByteOrder::big : ByteOrder::little;
         const ByteOrder to_order = (code / 512 & 1) != 0 ? ByteOrder::big : ByteOrder::little;
         if (from_size == to_size && from_order != to_order) {
-            continue;  // as in libhdf5 no more than the order of bytes changes
+            continue;  // as in libhdf5, nothing but the order of bytes changes
         }
         const EncodedType<12> from = h5mote::make_integer(from_size, from_signed, from_order);
         const EncodedType<12> to = h5mote::make_integer(to_size, to_signed, to_order);
@@ -100,7 +100,7 @@ TEST(DatatypeConversionModel, EveryPairOfIntegerTypes) {
         std::vector<std::byte> in(kCount * from_size);
         std::vector<std::byte> out(kCount * to_size);
         for (unsigned i = 0; i < kCount; ++i) {
-            // Also values of few bits, and those near the ends of the ranges.
+            // Include values of few bits, and values near the ends of the ranges.
             const unsigned bits = static_cast<unsigned>(random() % 65);
             std::uint64_t value = bits == 64 ? random() : (std::uint64_t{1} << bits) + random() % 5 - 2;
             value = random() % 2 == 0 ? value : ~value;
@@ -125,7 +125,7 @@ TEST(DatatypeConversionModel, WideningIsTheCompilers) {
     for (std::uint64_t wide = 0; wide <= 0xffffffffU; wide += 977) {
         const auto bits = static_cast<std::uint32_t>(wide);
         if (is_nan(bits)) {
-            continue;  // how the compiler's conversion treats them is its own affair
+            continue;  // C++ leaves open what a conversion makes of a NaN
         }
         float value;
         std::memcpy(&value, &bits, sizeof(value));
@@ -146,7 +146,7 @@ TEST(DatatypeConversionModel, NarrowingIsTheCompilers) {
             return true;
         }
         std::uint32_t expected_bits;
-        // As in libhdf5, a double beyond the range of float is infinite however near it is.
+        // As in libhdf5, a double beyond the range of float becomes infinite, however near it is.
         constexpr double kMost = std::numeric_limits<float>::max();
         constexpr float kInfinity = std::numeric_limits<float>::infinity();
         const float expected = value > kMost ? kInfinity : value < -kMost ? -kInfinity : static_cast<float>(value);
@@ -156,7 +156,7 @@ TEST(DatatypeConversionModel, NarrowingIsTheCompilers) {
     for (unsigned i = 0; i < 2000000; ++i) {
         std::uint64_t bits = random();
         if (i % 2 == 0) {
-            // Exponents around what a float has, mantissas that end in few bits: ties.
+            // Exponents around those of a float, and mantissas that end in few bits, so that ties occur.
             const std::uint64_t exponent = 860 + random() % 310;
             const std::uint64_t mantissa = random() & ~((std::uint64_t{1} << (random() % 53)) - 1);
             bits = (bits & std::uint64_t{1} << 63) | exponent << 52 | (mantissa & ((std::uint64_t{1} << 52) - 1));
@@ -190,7 +190,7 @@ TEST(DatatypeConversionModel, TheFastWayBetweenFloatsIsTheOther) {
     }
 }
 
-// Reads a string as its padding says, without regard to how the library does.
+// Decodes a string by its padding, independently of the library's code.
 std::string text_of(const std::byte* at, std::size_t size, unsigned padding) {
     std::string text(reinterpret_cast<const char*>(at), size);
     if (padding == 2) {
@@ -231,7 +231,7 @@ TEST(DatatypeConversionModel, Strings) {
     }
 }
 
-// Messages with several bytes damaged: what is valid can be compared with and converted to anything.
+// Damages several bytes of a message: a type that still is valid can be compared with and converted to any other.
 TEST(DatatypeConversionModel, DamagedTypesConvertOrAreRefused) {
     std::mt19937 random(4);
     auto bench = std::make_unique<Bench>();
@@ -278,7 +278,7 @@ TEST(DatatypeConversionModel, DamagedTypesConvertOrAreRefused) {
     EXPECT_GE(converted, h5mote_test::kAllTypes ? 20000U : 10000U);
 }
 
-// A heap that says anything: sizes that do not fit, bytes of no meaning, errors.
+// A heap with arbitrary answers: wrong sizes, meaningless bytes, errors.
 class WildHeap final : public h5mote::VariableSource {
 public:
     explicit WildHeap(std::mt19937& random) : random_(random) {}
@@ -297,12 +297,12 @@ private:
     std::mt19937& random_;
 };
 
-// Whatever type and values a file has, they are read into the native type or refused, and all memory comes back.
+// Whatever type and values a file has, they are converted to the native type or refused, and all memory is given back.
 TEST(DatatypeConversionModel, AnyTypeAndAnyValueOfAFile) {
     std::mt19937 random(6);
     auto bench = std::make_unique<Bench>();
     WildHeap heap(random);
-    // A sequence of { string of any length, a, array of sequences of int16, enumeration }, in a compound.
+    // A compound with a sequence of { variable-length string, float, array of sequences of int16, enumeration }.
     static constexpr auto kString = [] {
         auto type = h5mote::make_variable_string();
         type.bytes[4] = std::byte{16};

@@ -1,4 +1,4 @@
-// Conversion of values: tables of what libhdf5 does, the plans that result, and what happens without memory.
+// Conversion of values: tables of libhdf5's results, the plans that are prepared, and what happens without memory.
 #include <h5mote/arena.hpp>
 #include <h5mote/compound.hpp>
 
@@ -33,7 +33,7 @@ namespace {
 constexpr ByteOrder kLittle = ByteOrder::little;
 constexpr ByteOrder kBig = ByteOrder::big;
 
-// A context over a little memory, and conversions in it.
+// A context over little memory, in which conversions are prepared.
 struct Bench {
     alignas(8) std::byte memory[1024];
     h5mote::Arena arena{h5mote::Bytes{memory, sizeof(memory)}};
@@ -43,7 +43,7 @@ struct Bench {
     std::size_t in_use() { return context.memory_report().kinds[static_cast<std::size_t>(MemoryKind::type)].now; }
 };
 
-// One value converted is the expected one. Source and target are hexadecimal, at odd addresses, with a guard behind.
+// Whether converting one value gives the expected one. Values are in hexadecimal, at odd addresses, guarded behind.
 template <std::size_t N, std::size_t M>
 bool converts(DatatypeView from, DatatypeView to, const h5mote_test::Message<N>& source,
               const h5mote_test::Message<M>& expected) {
@@ -127,7 +127,7 @@ TEST(DatatypeConversion, FloatsOfBothSizesAndOrders) {
     EXPECT_TRUE(converts(kF64, kF32, hex("000000f0ffffef47"), hex("0000807f")));  // rounds to infinity
     EXPECT_TRUE(converts(kF64, kF32, hex("000000000000f07f"), hex("0000807f")));
     EXPECT_TRUE(converts(kF64, kF32, hex("000000000000a036"), hex("01000000")));  // 2^-149
-    EXPECT_TRUE(converts(kF64, kF32, hex("0000000000009036"), hex("00000000")));  // half of it: to even
+    EXPECT_TRUE(converts(kF64, kF32, hex("0000000000009036"), hex("00000000")));  // half of that: tie, to even
     EXPECT_TRUE(converts(kF64, kF32, hex("0100000000009036"), hex("01000000")));
     EXPECT_TRUE(converts(kF64, kF32, hex("ffffffffffff8f36"), hex("00000000")));
     EXPECT_TRUE(converts(kF64, kF32, hex("ffffffffffff0f38"), hex("00008000")));  // rounds to the least normal
@@ -166,10 +166,10 @@ TEST(DatatypeConversion, EnumerationsByName) {
     EXPECT_TRUE(converts(kFrom, kTo, hex("07"), hex("00000001")));
     EXPECT_TRUE(converts(kFrom, kTo, hex("00"), hex("80000000")));
     EXPECT_TRUE(converts(kFrom, kTo, hex("05"), hex("ffffffff")));
-    // "broken" has no counterpart.
+    // "broken" has no counterpart in the other type.
     EXPECT_TRUE(prepares(kTo, kFrom) == Status::type_mismatch);
     EXPECT_TRUE(converts(DatatypeView{h5mote_test::kVersion1Enum.view()}, DatatypeView{h5mote_test::kEnumBig.view()},
-                         hex("1234"), hex("1234")));  // the same type: any value
+                         hex("1234"), hex("1234")));  // the same type: any value is copied
 }
 
 TEST(DatatypeConversion, BytesInOtherOrder) {
@@ -181,9 +181,10 @@ TEST(DatatypeConversion, BytesInOtherOrder) {
     static constexpr auto kHalfBig = hex("11210f0002000000000010000a05000a0f000000");
     EXPECT_TRUE(
         converts(DatatypeView{h5mote_test::kFloat16.view()}, DatatypeView{kHalfBig.view()}, hex("0102"), hex("0201")));
-    // Of integers neither sign nor precision is looked at, as in libhdf5.
+    // If only order and sign of two integer types differ, the bytes are reordered and nothing is clamped, as in
+    // libhdf5.
     EXPECT_TRUE(converts(kI16Big, kU16, hex("fffe"), hex("feff")));
-    // 12 significant bits in 16, from bit 4 on.
+    // A number with 12 significant bits in 16, beginning at bit 4.
     static constexpr auto kTwelve = hex("100000000200000004000c00");
     EXPECT_TRUE(converts(DatatypeView{kTwelve.view()}, kU16, hex("3412"), hex("2301")));
     EXPECT_TRUE(converts(kU16, DatatypeView{kTwelve.view()}, hex("2301"), hex("3012")));
@@ -236,7 +237,7 @@ TEST(DatatypeConversion, CompoundsByName) {
     static constexpr auto kFrom = make_compound<8>(member("a", 0, kI16), member("gone", 2, kU8), member("b", 4, kF32));
     static constexpr auto kTo =
         make_compound<12>(member("b", 0, kF64Big), member("new", 8, kU8), member("a", 10, kI16Big));
-    // What has no source keeps the guard's value 5a, as do the gaps.
+    // Members without a source and gaps keep the target's bytes, here the guard value 5a.
     EXPECT_TRUE(converts(kFrom, kTo, hex("0102eeee0000803f"), hex("3ff00000000000005a5a0201")));
     static constexpr auto kOther = make_compound<2>(member("x", 0, kI16));
     EXPECT_TRUE(converts(kFrom, kOther, hex("0102eeee0000803f"), hex("5a5a")));
@@ -266,7 +267,7 @@ TEST(DatatypeConversion, OlderMessagesOfTheSameTypeAreCopied) {
     ASSERT_TRUE(conversion.prepare(bench.context, old, now) == Status::ok);
     EXPECT_TRUE(conversion.is_copy());
     EXPECT_EQ(bench.in_use(), 0U);
-    // Arrays in members of version 1 convert as arrays do.
+    // Members with dimensions, as version 1 encodes arrays, convert like arrays.
     static constexpr auto kVersion1 =
         hex("160100000600000078000000000000000200000001000000000000000000000002000000000000000000000000000000"
             "100800000200000000001000");
@@ -305,7 +306,7 @@ TEST(DatatypeConversion, IdenticalTypesCostNothing) {
     EXPECT_TRUE(std::memcmp(in, out, 16) == 0 && std::memcmp(in + 16, out + 20, 16) == 0 &&
                 std::memcmp(in + 32, out + 40, 16) == 0);
     EXPECT_TRUE(conversion.prepare_identical(type, kI16) == Status::type_mismatch);
-    EXPECT_TRUE(conversion.is_copy());  // the earlier preparation is still there
+    EXPECT_TRUE(conversion.is_copy());  // a failed preparation keeps the earlier one
 }
 
 TEST(DatatypeConversion, StructsFromMemoryToPackedFile) {
@@ -329,7 +330,7 @@ TEST(DatatypeConversion, StructsFromMemoryToPackedFile) {
         EXPECT_TRUE(std::memcmp(&again[i].temp_c, &samples[i].temp_c, sizeof(float)) == 0);
     }
     if (h5mote::kNativeOrder == kLittle) {
-        // t_ms and accel lie side by side on both ends: two copies in all.
+        // t_ms and accel are adjacent in both types: together with temp_c that makes two copy steps.
         EXPECT_EQ(bench.in_use(), 2 * (sizeof(h5mote::ConversionPlan) + 2 * sizeof(h5mote::ConversionStep)));
     }
     there.reset();
@@ -356,7 +357,7 @@ TEST(DatatypeConversion, WithoutMemoryNothingChanges) {
     std::byte out[4];
     (void)conversion.run(1, in, 2, out, 4);
     EXPECT_TRUE(out[0] == std::byte{5} && out[3] == std::byte{0});
-    // Identical types need none.
+    // Identical types need no memory.
     EXPECT_TRUE(conversion.prepare(bench.context, kI32, kI32) == Status::ok);
     EXPECT_EQ(bench.in_use(), 0U);
     for (std::size_t i = 0; i < blocks; ++i) {

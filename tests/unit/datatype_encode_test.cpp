@@ -1,4 +1,4 @@
-// Types made while compiling are the bytes that libhdf5 writes.
+// Datatypes that are made at compile time have the bytes that libhdf5 writes.
 #include <h5mote/compound.hpp>
 
 #include <cstring>
@@ -76,7 +76,7 @@ bool same(DatatypeView type, ConstBytes expected) {
            std::memcmp(type.bytes().data(), expected.data(), expected.size()) == 0;
 }
 
-// The whole of it happens while compiling.
+// All of it happens at compile time.
 static_assert(file_type_of<GlobalSample>().size() == 16);
 static_assert(packed_type_of<GlobalSample>().size() == 14);
 static_assert(datatype_of<double[2][3]>().size() == 48);
@@ -164,14 +164,14 @@ TEST(DatatypeEncode, StructsKeepTheirLayoutInTheFile) {
     ASSERT_TRUE(memory.find_member("accel", found));
     EXPECT_EQ(found.offset, offsetof(GlobalSample, accel));
     EXPECT_TRUE(found.type.base().order() == h5mote::kNativeOrder);
-    // On a little-endian machine memory and file are one object.
+    // On a little-endian machine the memory type and the file type are one object.
     EXPECT_EQ(datatype_of<GlobalSample>().bytes().data() == file_type_of<GlobalSample>().bytes().data(),
               h5mote::kNativeOrder == ByteOrder::little);
 }
 
 TEST(DatatypeEncode, PackedStructsHaveNoGaps) {
     const DatatypeView packed = packed_type_of<app::Record>();
-    // 2 * 14 + 2 + 1 + 5 + 4 + 24 + 3 + 16 + 8
+    // The sizes of the members: 2 * 14 + 2 + 1 + 5 + 4 + 24 + 3 + 16 + 8
     EXPECT_EQ(packed.size(), 91U);
     h5mote::CompoundMembers members(packed);
     h5mote::CompoundMember member;

@@ -1,5 +1,5 @@
-// Datatypes at the limits of what conversion, native types and the builder take: each refusal by its name, and what is
-// just within is right.
+// Datatypes at the limits of conversion, native types and the builder: what exceeds them is refused by name, and what
+// is just within is right.
 #include <h5mote/arena.hpp>
 #include <h5mote/compound.hpp>
 #include <h5mote/type_builder.hpp>
@@ -47,7 +47,7 @@ public:
     }
 };
 
-// As in a file with addresses of 4 bytes: no pointers of a machine have that size.
+// A stored sequence as in a file with addresses of 4 bytes, so that its size differs from any type in memory.
 template <std::size_t N, unsigned D>
 constexpr auto stored_sequence(const EncodedType<N, D>& base) {
     auto type = make_variable_length(base);
@@ -69,26 +69,26 @@ TEST(DatatypeLimits, EnumerationsBecomeNumbersByValue) {
     ASSERT_EQ(conversion.prepare(bench.context, DatatypeView(kEnumBig.view()), kF32), Status::ok);
     EXPECT_EQ(conversion.run(2, kIn.bytes, 2, integers, 4), Status::ok);
     EXPECT_EQ(std::memcmp(integers, hex("000040c00000a040").bytes, 8), 0);
-    // Not the other way: what number has which name is not said.
+    // Numbers do not become enumerations: nothing says which name a number has.
     EXPECT_EQ(conversion.prepare(bench.context, kI32, DatatypeView(kEnumBig.view())), Status::type_mismatch);
     EXPECT_EQ(conversion.prepare(bench.context, DatatypeView(kEnumBig.view()), DatatypeView(kBitfield8.view())),
               Status::type_mismatch);
 }
 
-// Fields that reach beyond the number, and forms that libhdf5 does not convert either.
+// Numbers whose fields lie outside the value, and formats that libhdf5 does not convert either.
 TEST(DatatypeLimits, NumbersThatAreNotConverted) {
     struct Change {
         std::size_t at;
         unsigned to;
     };
     const Change floats[] = {
-        {0, 0x12},                     // of class time
-        {1, 0x10},                     // the first bit of the mantissa is always set
+        {0, 0x12},                     // class time
+        {1, 0x10},                     // normalization: the first bit of the mantissa is always set
         {1, 0x41},                     // VAX order of 2 bytes
-        {2, 16},                       // the sign behind the number
-        {4, 65},                       // bytes
-        {8, 1},                        // 16 bits from the first on
-        {10, 0},                       // no bits
+        {2, 16},                       // the sign lies behind the number
+        {4, 65},                       // 65 bytes
+        {8, 1},                        // bit offset 1 with 16 bits
+        {10, 0},                       // no significant bits
         {12, 12},                      // exponent
         {13, 0},   {13, 63}, {14, 7},  // mantissa
         {15, 0},
@@ -96,7 +96,7 @@ TEST(DatatypeLimits, NumbersThatAreNotConverted) {
     Bench bench;
     for (const Change& change : floats) {
         auto bytes = kFloat16;
-        bytes.bytes[0] = std::byte{0x31};  // the version that has VAX numbers
+        bytes.bytes[0] = std::byte{0x31};  // the message version that has VAX numbers
         bytes.bytes[change.at] = static_cast<std::byte>(change.to);
         const DatatypeView type(bytes.view());
         Conversion conversion;
@@ -120,7 +120,7 @@ TEST(DatatypeLimits, NumbersThatAreNotConverted) {
     EXPECT_EQ(bench.arena.usage().now, 0U);
 }
 
-// The smallest numbers that float and double have at all and without leading zeros, from both sides.
+// Numbers around the smallest normal number of float and double are rounded as the compiler rounds them.
 #if LDBL_MANT_DIG == 64 && defined(__x86_64__)
 template <typename T>
 void expect_small_numbers(const EncodedType<20>& type) {
@@ -146,7 +146,7 @@ void expect_small_numbers(const EncodedType<20>& type) {
 TEST(DatatypeLimits, RoundedUpToTheSmallestNormalNumber) {
     expect_small_numbers<float>(make_float(4));
     expect_small_numbers<double>(make_float(8));
-    // Half of the last bit below it.
+    // A number just below the smallest normal one, by half of the last bit: rounded up to it.
     Bench bench;
     Conversion conversion;
     static constexpr auto kF32 = make_float(4);
@@ -158,7 +158,7 @@ TEST(DatatypeLimits, RoundedUpToTheSmallestNormalNumber) {
 }
 #endif
 
-// 80 bits whose first is stored, too, so that numbers need not begin with it.
+// A format of 80 bits that stores the first bit of the mantissa, so that numbers may be unnormalized.
 TEST(DatatypeLimits, NumbersWithoutAnImpliedBit) {
     auto type = kLongDouble;
     type.bytes[1] |= std::byte{1};  // big-endian
@@ -194,7 +194,7 @@ TEST(DatatypeLimits, ComplexNumbers) {
     std::byte out[8];
     ASSERT_EQ(conversion.run(1, hex("3f80000040000000").bytes, 8, out, 8), Status::ok);
     EXPECT_EQ(std::memcmp(out, hex("0000803f00000040").bytes, 8), 0);
-    // In memory as the machine has its parts.
+    // The native type has both parts in the machine's order.
     std::byte buffer[64];
     DatatypeView native;
     for (const DatatypeView stored : {little, big}) {
@@ -208,7 +208,7 @@ TEST(DatatypeLimits, NativeTypesThatAreTooLarge) {
     std::byte buffer[200];
     DatatypeView native;
     EXPECT_EQ(native_type({}, buffer, native), Status::invalid_argument);
-    // 24-bit numbers take 32 bits each, so that what fits into a file does not fit into memory.
+    // A 24-bit number takes 32 bits in memory, so that an array that fits into a file may be too large for memory.
     static constexpr auto kNumber = make_integer(3, true);
     for (const std::uint32_t count : {0x3fffffffU, 0x40000000U, 0x55555555U}) {
         TypeBuilder array(buffer);
@@ -223,7 +223,7 @@ TEST(DatatypeLimits, NativeTypesThatAreTooLarge) {
     }
 }
 
-// A sequence of elements of 4 gigabytes: the buffer that one of them is converted in has no size.
+// A sequence of elements of 4 GiB: the buffer for converting one of them would be larger than any memory.
 TEST(DatatypeLimits, SequencesOfHugeElements) {
     static constexpr auto kFrom = stored_sequence(make_opaque(0xffffffffU, ""));
     static constexpr auto kTo = make_variable_length(make_opaque(0xffffffffU, ""));
@@ -235,7 +235,7 @@ TEST(DatatypeLimits, SequencesOfHugeElements) {
     EXPECT_EQ(bench.arena.usage().now, 0U);
 }
 
-// reclaim() releases what has the form of memory only, wherever in the type it stands.
+// reclaim() accepts only types in memory's form, so that it never takes stored bytes for pointers, however deep.
 TEST(DatatypeLimits, ReclaimRefusesTheFormOfTheFile) {
     static constexpr auto kStored = stored_sequence(kI16);
     static constexpr auto kMemory = make_variable_length(kI16);
@@ -282,7 +282,7 @@ TEST(DatatypeLimits, BuilderRefusals) {
     EXPECT_EQ(type.bitfield(64), Status::ok);
 }
 
-// A buffer of each size that is too small is told, and the type in it stays.
+// A buffer that is too small by any number of bytes is refused, and the type in it stays.
 TEST(DatatypeLimits, BuilderBuffers) {
     const std::uint32_t three[] = {3};
     for (std::size_t size = 0; size < 60; ++size) {

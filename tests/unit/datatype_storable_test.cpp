@@ -1,4 +1,4 @@
-// Types whose values are more than their own bytes: new datasets and attributes refuse them by name.
+// Types whose values refer to data elsewhere (heaps, objects): new datasets and attributes refuse them by name.
 #include <h5mote/variable_length.hpp>
 
 #include "storage_bench.hpp"

@@ -1,4 +1,4 @@
-// Hostile datatype messages: each rule of the format, every truncation, every damaged byte.
+// Hostile datatype messages: violations of each rule of the format, every truncation, every damaged byte.
 #include <h5mote/compound.hpp>
 
 #include <cstring>
@@ -26,7 +26,7 @@ Status check(ConstBytes bytes, Feature* which = nullptr) {
     return status;
 }
 
-// The vector with one byte replaced.
+// Validates a copy of the message in which one byte is replaced.
 template <std::size_t N>
 Status with(const h5mote_test::Message<N>& message, std::size_t at, unsigned value) {
     h5mote_test::Message<N> copy = message;
@@ -34,7 +34,7 @@ Status with(const h5mote_test::Message<N>& message, std::size_t at, unsigned val
     return check(copy.view());
 }
 
-// Calls every accessor, everywhere; the sum keeps the compiler from leaving any out.
+// Calls every accessor, also on nested types; the sum keeps the compiler from removing the calls.
 unsigned long visit(DatatypeView type) {
     unsigned long sum = type.size() + type.version() + static_cast<unsigned long>(type.order()) + type.bit_offset() +
                         type.precision() + type.float_fields().bias + static_cast<unsigned long>(type.padding()) +
@@ -82,7 +82,7 @@ TEST(DatatypeValidate, VersionsAndClasses) {
     EXPECT_TRUE(feature == Feature::datatype_version);
     EXPECT_TRUE(check(hex("1c0800000100000000000800").view(), &feature) == Status::unsupported);
     EXPECT_TRUE(feature == Feature::datatype_class);
-    // Versions 4 and 5 are encoded as 3 is.
+    // Versions 4 and 5 are encoded like version 3.
     EXPECT_TRUE(with(h5mote_test::kSample, 0, 0x46) == Status::ok);
     EXPECT_TRUE(with(h5mote_test::kSample, 0, 0x56) == Status::ok);
 }
@@ -106,8 +106,8 @@ TEST(DatatypeValidate, FloatFieldsDoNotOverlap) {
     using h5mote_test::kFloat32Le;
     EXPECT_TRUE(with(kFloat32Le, 2, 30) == Status::corrupt_file);   // sign in the exponent
     EXPECT_TRUE(with(kFloat32Le, 2, 3) == Status::corrupt_file);    // sign in the mantissa
-    EXPECT_TRUE(with(kFloat32Le, 2, 32) == Status::corrupt_file);   // sign outside
-    EXPECT_TRUE(with(kFloat32Le, 12, 22) == Status::corrupt_file);  // exponent over mantissa
+    EXPECT_TRUE(with(kFloat32Le, 2, 32) == Status::corrupt_file);   // sign outside the value
+    EXPECT_TRUE(with(kFloat32Le, 12, 22) == Status::corrupt_file);  // exponent overlaps the mantissa
     EXPECT_TRUE(with(kFloat32Le, 13, 0) == Status::corrupt_file);
     EXPECT_TRUE(with(kFloat32Le, 13, 9) == Status::corrupt_file);
     EXPECT_TRUE(with(kFloat32Le, 15, 0) == Status::corrupt_file);
@@ -158,7 +158,7 @@ TEST(DatatypeValidate, ArraysAreTheProductOfTheirDimensions) {
     EXPECT_TRUE(with(h5mote_test::kArray3, 9, 2) == Status::corrupt_file);
     EXPECT_TRUE(with(h5mote_test::kArray3, 9, 0) == Status::corrupt_file);
     EXPECT_TRUE(with(h5mote_test::kArray3, 4, 7) == Status::corrupt_file);
-    // 65536 * 65536 * 6 = 6 in 32 bits; 0x80000001 * 2 = 2.
+    // The products overflow 32 bits and would look right: 65536 * 65536 * 6 = 6 and 0x80000001 * 2 = 2.
     EXPECT_TRUE(check(hex("3a000000060000000300000100000001000600000010080000010000000000"
                           "0800")
                           .view()) == Status::corrupt_file);
@@ -171,7 +171,7 @@ TEST(DatatypeValidate, EnumerationsHaveAnIntegerBaseOfTheirSize) {
     EXPECT_TRUE(with(h5mote_test::kBool, 4, 2) == Status::corrupt_file);
     EXPECT_TRUE(with(h5mote_test::kBool, 8, 0x14) == Status::corrupt_file);
     EXPECT_TRUE(with(h5mote_test::kBool, 20, 0) == Status::corrupt_file);  // an empty name
-    EXPECT_TRUE(with(h5mote_test::kBool, 1, 3) == Status::corrupt_file);   // one name more
+    EXPECT_TRUE(with(h5mote_test::kBool, 1, 3) == Status::corrupt_file);   // one name more than there are
     EXPECT_TRUE(with(h5mote_test::kBool, 2, 0xff) == Status::corrupt_file);
     EXPECT_TRUE(check(hex("3800000001000000100800000100000000000800").view()) == Status::ok);
 }
@@ -179,12 +179,12 @@ TEST(DatatypeValidate, EnumerationsHaveAnIntegerBaseOfTheirSize) {
 TEST(DatatypeValidate, MembersLieInTheirCompound) {
     using h5mote_test::kSample;
     EXPECT_TRUE(with(kSample, 1, 0) == Status::corrupt_file);   // no members
-    EXPECT_TRUE(with(kSample, 1, 4) == Status::corrupt_file);   // one more than there are
-    EXPECT_TRUE(with(kSample, 4, 15) == Status::corrupt_file);  // the last one sticks out
+    EXPECT_TRUE(with(kSample, 1, 4) == Status::corrupt_file);   // one member more than there are
+    EXPECT_TRUE(with(kSample, 4, 15) == Status::corrupt_file);  // the last one ends outside the compound
     EXPECT_TRUE(with(kSample, 13, 13) == Status::corrupt_file);
     EXPECT_TRUE(with(kSample, 13, 0xff) == Status::corrupt_file);
     EXPECT_TRUE(with(h5mote_test::kSize255, 10, 255) == Status::corrupt_file);
-    // Offsets near 2^32 do not wrap: a member of 4 bytes at 0xfffffffe.
+    // Offsets near 2^32 must not wrap round: a member of 4 bytes at 0xfffffffe lies outside.
     EXPECT_TRUE(check(hex("36010000ffffffff6100feffffff10000000040000000000"
                           "2000")
                           .view()) == Status::corrupt_file);
@@ -218,9 +218,9 @@ TEST(DatatypeValidate, Version1Dimensions) {
     h5mote_test::Message<2 * sizeof(kVersion1.bytes)> many = kVersion1;
     many.bytes[20] = std::byte{1};
     many.bytes[32] = std::byte{3};
-    EXPECT_TRUE(check(many.view()) == Status::ok);  // uint32[3] at 0, before 12
+    EXPECT_TRUE(check(many.view()) == Status::ok);  // uint32[3] at 0 ends at 12, where the next member begins
     many.bytes[32] = std::byte{4};
-    EXPECT_TRUE(check(many.view()) == Status::corrupt_file);  // over the other member
+    EXPECT_TRUE(check(many.view()) == Status::corrupt_file);  // overlaps the other member
     many.bytes[32] = std::byte{5};
     EXPECT_TRUE(check(many.view()) == Status::corrupt_file);
     many.bytes[35] = std::byte{0x40};
@@ -250,7 +250,7 @@ constexpr auto kVersion2Whole =
         "170800177f000000");
 constexpr auto kComplexNumber = hex("5b0100000800000011201f000400000000002000170800177f000000");
 
-// What the sweeps go over, each a whole message.
+// The messages that the sweeps below cut off and damage.
 constexpr ConstBytes kAll[] = {h5mote_test::kInt8.view(),
                                h5mote_test::kFloat64Be.view(),
                                h5mote_test::kString5SpaceUtf8.view(),
@@ -270,7 +270,7 @@ constexpr ConstBytes kAll[] = {h5mote_test::kInt8.view(),
                                h5mote_test::kTime.view(),
                                h5mote_test::kRegionReference.view()};
 
-// A copy that ends where the buffer does, so that a sanitizer sees one byte too many. The rest of the buffer is not
+// Copies a message to the end of the buffer, so that a sanitizer notices reads behind it. The bytes in front are not
 // NUL, so that a search for the end of a name would run on.
 ConstBytes at_end(ConstBytes from, std::size_t length, std::byte (&buffer)[160]) {
     std::memset(buffer, 0x41, sizeof(buffer));

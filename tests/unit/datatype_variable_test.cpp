@@ -1,4 +1,4 @@
-// Sequences and strings of any length on their way into memory; conversions of the program; native types.
+// Variable-length sequences and strings converted to memory; the program's own conversions; native types.
 #include <h5mote/arena.hpp>
 #include <h5mote/compound.hpp>
 #include <h5mote/user_conversion.hpp>
@@ -37,10 +37,10 @@ constexpr auto kI16 = make_integer(2, true);
 constexpr auto kI32 = make_integer(4, true);
 constexpr auto kI64 = make_integer(8, true, h5mote::kNativeOrder);
 
-// Objects one behind the other, each behind its length; the address in a heap identifier says where, plus 1.
+// A heap: objects one behind the other, each after its length. An object's address in a heap id is its offset plus 1.
 class Heap final : public h5mote::VariableSource {
 public:
-    /// Adds an object and writes the value that stands in the file: elements, address, index.
+    /// Adds an object and writes the value that refers to it as in a file: element count, address, index.
     void add(std::byte* value, std::uint32_t elements, ConstBytes object) {
         h5mote::store_le<std::uint32_t>(value, elements);
         h5mote::store_le<std::uint64_t>(value + 4, used_ + 1);
@@ -91,7 +91,7 @@ struct Bench {
     std::size_t values() { return context.memory_report().kinds[static_cast<std::size_t>(MemoryKind::value)].now; }
 };
 
-// As in a file with addresses of 8 bytes.
+// A sequence type as in a file with addresses of 8 bytes.
 template <std::size_t N>
 constexpr h5mote::EncodedType<N + 8, 1> file_sequence(const h5mote::EncodedType<N>& base) {
     h5mote::EncodedType<N + 8, 1> type;
@@ -118,9 +118,9 @@ TEST(DatatypeVariable, StringsBecomePointers) {
     std::byte in[5 * 16] = {};
     bench.heap.add(in, 5, text("hello", 5));
     bench.heap.add(in + 16, 0, {});                  // empty
-    bench.heap.add(in + 32, 6, text("ab\0cde", 6));  // ends early
-    std::memset(in + 48, 0, 16);                     // none
-    std::memset(in + 64, 0xff, 16);                  // no address
+    bench.heap.add(in + 32, 6, text("ab\0cde", 6));  // a NUL ends it early
+    std::memset(in + 48, 0, 16);                     // zeros: no string
+    std::memset(in + 64, 0xff, 16);                  // undefined address
     in[64] = std::byte{3};
     Conversion conversion;
     ASSERT_TRUE(conversion.prepare(bench.context, kFile, kMemory, bench.file()) == Status::ok);
@@ -152,7 +152,7 @@ TEST(DatatypeVariable, LongSequencesAreConvertedThroughAWindow) {
     bench.heap.add(in, 300, {object, sizeof(object)});
     Conversion conversion;
     ASSERT_TRUE(conversion.prepare(bench.context, kFile, kMemory, bench.file()) == Status::ok);
-    std::byte place[sizeof(VariableLength) + 1];  // at an odd address
+    std::byte place[sizeof(VariableLength) + 1];  // the target is at an odd address
     ASSERT_TRUE(conversion.run(1, in, 16, place + 1, sizeof(VariableLength)) == Status::ok);
     VariableLength out;
     std::memcpy(&out, place + 1, sizeof(out));
@@ -163,7 +163,7 @@ TEST(DatatypeVariable, LongSequencesAreConvertedThroughAWindow) {
     }
     EXPECT_TRUE(h5mote::reclaim(bench.context, kMemory, 1, sizeof(place), place + 1) == Status::ok);
     EXPECT_EQ(bench.values(), 0U);
-    // Fewer elements than the value says.
+    // The object has fewer elements than the value states.
     h5mote::store_le<std::uint32_t>(in, 301);
     EXPECT_TRUE(conversion.run(1, in, 16, place, sizeof(VariableLength)) == Status::corrupt_file);
     std::memcpy(&out, place, sizeof(out));
@@ -208,7 +208,7 @@ void make_nested(Heap& heap, std::byte* value) {
 
 TEST(DatatypeVariable, NestedSequencesAndMembersByName) {
     if (h5mote::kNativeOrder != ByteOrder::little) {
-        return;  // the numbers of this test are little-endian
+        return;  // the expected bytes are little-endian
     }
     Bench bench;
     std::byte in[2 * 20];
@@ -231,7 +231,7 @@ TEST(DatatypeVariable, NestedSequencesAndMembersByName) {
     }
     EXPECT_TRUE(h5mote::reclaim(bench.context, kNestedMemory, 2, kNestedSize, out) == Status::ok);
     EXPECT_EQ(bench.values(), 0U);
-    // Every read fails once: nothing is left behind.
+    // Each read of the heap fails once: no memory is left behind.
     const unsigned total = bench.heap.reads;
     for (unsigned k = 1; k <= total; ++k) {
         bench.heap.reads = 0;
@@ -243,7 +243,7 @@ TEST(DatatypeVariable, NestedSequencesAndMembersByName) {
     EXPECT_GE(total, 8U);
 }
 
-// Sequences of 2 x { string, int16 }: what one that fails has delivered stands in a loop within it.
+// Sequences of 2 x { string, int16 }: when a read fails in the middle, the strings delivered before are released.
 TEST(DatatypeVariable, ArraysOfCompoundsInASequence) {
     static constexpr auto kFilePart = make_compound<18>(member("name", 0, file_string()), member("n", 16, kI16));
     static constexpr auto kMemoryPart =
@@ -298,7 +298,7 @@ TEST(DatatypeVariable, EveryAllocationMayFail) {
     Conversion conversion;
     ASSERT_TRUE(conversion.prepare(bench.context, kNestedFile, kNestedMemory, bench.file()) == Status::ok);
     std::byte out[kNestedSize];
-    // Less and less of the arena is left.
+    // Leave less and less of the arena free.
     const std::size_t held = bench.arena.usage().now;
     unsigned failed = 0;
     for (std::size_t leave = 0; leave < 400; leave += 8) {
@@ -341,7 +341,7 @@ TEST(DatatypeVariable, OnlyWithASourceAndTheSizesOfBothSides) {
     EXPECT_EQ(bench.arena.usage().now, 0U);
 }
 
-// Degrees to tenths: a conversion that only this program knows.
+// A conversion of the program's own: degrees to tenths of degrees. 99 is refused.
 class Tenths final : public h5mote::UserConversion {
 public:
     using UserConversion::UserConversion;
@@ -379,7 +379,7 @@ TEST(DatatypeVariable, ConversionsOfTheProgram) {
     ASSERT_TRUE(conversion.run(1, kIn.bytes, 4, out, 8) == Status::ok);
     EXPECT_TRUE(std::memcmp(out, kOut.bytes, 8) == 0);
     EXPECT_TRUE(conversion.run(1, kBad.bytes, 4, out, 8) == Status::invalid_argument);
-    // What processors convert goes before a soft one; equal types are copied.
+    // A built-in conversion between numbers goes before a soft conversion of the program; equal types are copied.
     ASSERT_TRUE(conversion.prepare(bench.context, kFrom, kI32) == Status::ok);
     constexpr auto kSeven = hex("07");
     ASSERT_TRUE(conversion.run(1, kSeven.bytes, 1, out, 4) == Status::ok);

@@ -8,7 +8,7 @@
 
 namespace h5mote_test {
 
-// The logger profile validates what it can store only, in the newest versions of the message.
+// The logger profile validates only datatypes that it can store, in the newest versions of the message.
 #ifdef H5MOTE_PROFILE_LOGGER
 inline constexpr bool kAllTypes = false;
 #else
@@ -58,12 +58,12 @@ inline constexpr auto kArray2Of3 = hex("3a0000000c00000001020000003a000000060000
 inline constexpr auto kSample =
     hex("3603000010000000745f6d730000100000000400000000002000616363656c00043a000000060000000103000000"
         "10080000020000000000100074656d705f63000c11201f000400000000002000170800177f000000");
-// { a: uint8 at 0, s: the above at 256 }, 300 bytes: two bytes an offset
+// { a: uint8 at 0, s: kSample's struct at 256 }, 300 bytes: member offsets take two bytes
 inline constexpr auto kNested =
     hex("360200002c01000061000000100000000100000000000800730000013603000010000000745f6d73000010000000"
         "0400000000002000616363656c00043a00000006000000010300000010080000020000000000100074656d705f63"
         "000c11201f000400000000002000170800177f000000");
-// 70000 bytes: three bytes an offset
+// 70000 bytes: member offsets take three bytes
 inline constexpr auto kBig = hex("36010000701101006100d00101100000000100000000000800");
 inline constexpr auto kSize255 = hex("36010000ff0000006100fe100000000100000000000800");
 inline constexpr auto kSize256 = hex("36010000000100006100fe00100000000100000000000800");
@@ -81,7 +81,7 @@ inline constexpr auto kRegionReference = hex("170100000c000000");
 inline constexpr auto kReference = hex("1700000008000000");
 inline constexpr auto kTime = hex("12000000040000002000");
 
-// The sample's t_ms and temp_c alone, and the sample, in versions 1 and 2 (the latter with the zeros that end it).
+// Version 1: only t_ms and temp_c of kSample. Version 2: all of kSample, and the zeros that pad the message.
 inline constexpr auto kVersion1 =
     hex("1602000010000000745f6d730000000000000000000000000000000000000000000000000000000000000000000000001000"
         "0000040000000000200074656d705f6300000c0000000000000000000000000000000000000000000000000000000000000011"

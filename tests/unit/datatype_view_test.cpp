@@ -1,4 +1,4 @@
-// What the view says of types that libhdf5 wrote, in every version of the message.
+// DatatypeView's accessors on types that libhdf5 wrote, in every version of the message.
 #include <h5mote/compound.hpp>
 #include <h5mote/datatype.hpp>
 
@@ -17,7 +17,7 @@ using h5mote::TypeClass;
 
 namespace {
 
-// A view of a message that must be valid; empty if it is not.
+// Returns a view of a message that must be valid, or an empty view if it is not.
 DatatypeView parse(h5mote::ConstBytes bytes, std::size_t* used = nullptr) {
     std::size_t length = 0;
     h5mote::Feature feature = h5mote::Feature::none;
@@ -60,7 +60,7 @@ TEST(DatatypeView, FloatingPoint) {
     EXPECT_EQ(extended.precision(), 80U);
     EXPECT_EQ(extended.float_fields().normalization, 0);
     EXPECT_EQ(extended.float_fields().bias, 16383U);
-    // VAX order is both order bits, from version 3 on.
+    // VAX order is encoded as both order bits, from version 3 on.
     static constexpr auto kVax = h5mote_test::hex("31611f0004000000000020001708000781000000");
     EXPECT_TRUE(parse(kVax.view()).order() == ByteOrder::vax);
 }
@@ -160,7 +160,7 @@ TEST(DatatypeView, OffsetsOfOneTwoAndThreeBytes) {
     EXPECT_EQ(member.type.member_count(), 3U);
 }
 
-// { x: int16[2][3] at 4 } of version 1, where the array stands in the member.
+// { x: int16[2][3] at 4 } in version 1, which encodes the dimensions in the member.
 constexpr auto kVersion1Array = h5mote_test::hex(
     "1601000014000000"
     "780000000000000004000000"
@@ -209,7 +209,7 @@ TEST(DatatypeView, EqualityLooksAtEveryField) {
     }
     EXPECT_TRUE(
         h5mote::equal(DatatypeView{h5mote_test::kEnumBig.view()}, DatatypeView{h5mote_test::kVersion1Enum.view()}));
-    // The order of members says nothing.
+    // Compounds are equal in whatever order their members are listed.
     static constexpr auto kAb = h5mote::make_compound<2>(h5mote::member("a", 0, h5mote::make_integer(1, true)),
                                                          h5mote::member("b", 1, h5mote::make_integer(1, true)));
     static constexpr auto kBa = h5mote::make_compound<2>(h5mote::member("b", 1, h5mote::make_integer(1, true)),

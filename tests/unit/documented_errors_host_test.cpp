@@ -1,5 +1,5 @@
-// The errors that headers document for single calls: each is provoked and is exactly that, and leaves the file as it
-// was. What all calls share (handles that are none, files that are only read, storage and memory that fail) is in
+// The errors that headers document for single calls: each is provoked, has exactly the documented status and leaves the
+// file as it was. Errors that all calls share (invalid handles, read-only files, failing storage and memory) are in
 // every_call_host_test.cpp.
 #include "world.hpp"
 
@@ -39,7 +39,7 @@ constexpr auto kText = make_string(4);
 constexpr auto kSequence = make_variable_length(make_integer(4, true));
 constexpr auto kReference = make_reference();
 constexpr auto kPair = make_compound<8>(member("a", 0, make_integer(4, true)), member("b", 4, make_integer(4, true)));
-// A compound whose member's type is cut off.
+// A compound type whose member's type is cut off.
 constexpr std::byte kUnsound[] = {std::byte{0x36}, std::byte{1}, std::byte{0}, std::byte{0},   std::byte{4},
                                   std::byte{0},    std::byte{0}, std::byte{0}, std::byte{'a'}, std::byte{0}};
 
@@ -385,7 +385,7 @@ TEST(DocumentedErrors, OfDatasetQueries) {
     });
 }
 
-// Filters and their names, as far as there is room for them.
+// filter() fills the caller's buffers for name and client data as far as they have room.
 TEST(DocumentedErrors, OfFiltersThatAreAskedFor) {
     World world;
     ASSERT_EQ(world.open(make_world()), Status::ok);
@@ -431,12 +431,12 @@ TEST(DocumentedErrors, OfFiles) {
     EXPECT_TRUE(world.image() == foreign);
     ASSERT_EQ(world.open(image), Status::ok);
     EXPECT_EQ(create({}, {}), Status::busy);
-    // Another library has the storage open.
+    // Another Library has the storage open.
     MallocAllocator memory;
     Library other(memory, world.port);
     EXPECT_EQ(File::open(other, world.driver).status(), Status::busy);
     EXPECT_EQ(world.close(), Status::ok);
-    // What is open for reading is not opened for writing; a file whose handles are in use stays open.
+    // A file that is open read-only cannot be opened for writing; a file with open objects is not closed.
     world.access.read_only = true;
     ASSERT_EQ(world.open(), Status::ok);
     EXPECT_EQ(File::open(world.library, world.driver).status(), Status::busy);

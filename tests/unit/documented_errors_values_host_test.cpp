@@ -1,5 +1,5 @@
-// The errors that the headers of dataspaces, selections, datatypes and variable-length data document, each provoked; a
-// selection that a call refused to change is as it was.
+// The errors that the headers of dataspaces, selections, datatypes and variable-length data document, each provoked. A
+// selection that a call refuses to change stays as it was.
 #include "storage_bench.hpp"
 
 #include <h5mote/selection_set.hpp>
@@ -49,9 +49,9 @@ TEST(DocumentedErrors, OfSelections) {
     const Case cases[] = {
         {Selection::hyperslab(start, two), Status::ok},
         {Selection::hyperslab({start, 1}, {two, 1}), Status::invalid_argument},        // another rank
-        {Selection::hyperslab(start, {two, 1}), Status::invalid_argument},             // fewer counts
+        {Selection::hyperslab(start, {two, 1}), Status::invalid_argument},             // fewer counts than dimensions
         {Selection::hyperslab(start, two, none), Status::invalid_argument},            // a stride of 0
-        {Selection::hyperslab(start, two, two, {nine, 1}), Status::invalid_argument},  // fewer blocks
+        {Selection::hyperslab(start, two, two, {nine, 1}), Status::invalid_argument},  // fewer blocks than dimensions
         {Selection::hyperslab(start, two, start, two), Status::invalid_argument},      // blocks overlap
         {Selection::hyperslab(start, nine), Status::invalid_argument},                 // beyond the extent
         {Selection::points(2, nine), Status::invalid_argument},                        // a point beyond it
@@ -89,7 +89,7 @@ TEST(DocumentedErrors, OfSelectionSets) {
     const std::uint64_t beyond[] = {1, 1, kUnlimited, 2};
     {
         SelectionSet set(bench.library);
-        // Each in turn, on a hyperslab, on points, and on an irregular selection.
+        // All errors on a regular hyperslab, on points, and on an irregular selection.
         for (const unsigned kind : {0U, 1U, 2U}) {
             if (kind == 1) {
                 ASSERT_EQ(set.select_points(2, {kZeros, 4}), Status::ok);
@@ -126,7 +126,7 @@ TEST(DocumentedErrors, OfSelectionSets) {
             ASSERT_EQ(set.view().element_count(space, after), Status::ok);
             EXPECT_EQ(before, after);
         }
-        // What has no numbers has nothing to move.
+        // `all` has no coordinates that could be moved.
         set.select_all();
         EXPECT_EQ(set.adjust(left), Status::ok);
         EXPECT_EQ(set.set_offset(left), Status::invalid_argument);
@@ -152,7 +152,7 @@ TEST(DocumentedErrors, OfDatatypesAndVariableData) {
     VariableLength values[2] = {};
     EXPECT_EQ(reclaim(bench.library, kNumbers.view(), 2, sizeof(VariableLength) - 1, values), Status::invalid_argument);
     EXPECT_EQ(reclaim(bench.library, kNumbers.view(), 2, sizeof(VariableLength), values), Status::ok);
-    // As it stands in a file, not as memory has it.
+    // The encoding of a file instead of that of memory.
     std::byte stored[sizeof kNumbers.bytes];
     std::memcpy(stored, kNumbers.bytes, sizeof stored);
     stored[4] = std::byte{13};

@@ -1,4 +1,4 @@
-// Bytes of a driver, written and looked at by what all of them are. Small enough for a microcontroller.
+// Fills and inspects the bytes of any driver. Small enough for a microcontroller.
 #pragma once
 
 #include <h5mote/driver.hpp>
@@ -14,7 +14,7 @@ inline h5mote::Status fill(h5mote::Driver& driver, std::uint64_t address, unsign
     return driver.write(h5mote::Usage::raw_data, address, {bytes, count});
 }
 
-// Whether [from, to) of the file holds nothing but `value`.
+// Whether each byte of [from, to) in the file equals `value`.
 inline bool holds(h5mote::Driver& driver, std::uint64_t from, std::uint64_t to, unsigned char value) noexcept {
     static std::byte bytes[1024];
     const auto count = static_cast<std::size_t>(to - from);

@@ -1,4 +1,4 @@
-// The test drivers and allocators themselves: a harness that cannot fail proves nothing.
+// Tests of the test drivers and allocators themselves: faults that they do not inject would prove nothing.
 #include <h5mote/arena.hpp>
 #include <h5mote/vfd/memory.hpp>
 
@@ -162,7 +162,7 @@ TEST(TrackingAllocator, FindsLeaksAndMisuse) {
     EXPECT_EQ(allocator.errors(), 3U);
     EXPECT_EQ(allocator.blocks(), 0U);
     EXPECT_EQ(arena.usage().now, 0U);
-#if !H5MOTE_POISON  // looking at memory that was released is an error of its own there
+#if !H5MOTE_POISON  // with poisoned memory, reading a released block is an error by itself
     allocator.release(block, 20);
     EXPECT_EQ(allocator.errors(), 4U);
 #endif

@@ -1,4 +1,4 @@
-// Files in several members: which byte lies where, and what the superblock tells.
+// Family and multi files: which byte is in which member, and what the superblock's driver information sets.
 #include "cursor.hpp"
 
 #include <h5mote/vfd/family.hpp>
@@ -66,7 +66,7 @@ TEST(FamilyDriver, ReadsAcrossMembers) {
     EXPECT_FALSE(family.driver.same_storage(family.a));
 }
 
-// A storage that fails with a code of its own.
+// A storage whose calls fail with a last_error() of its own.
 class Coded final : public h5mote_test::ForwardingDriver {
 public:
     Coded(Driver& inner, std::int32_t code) noexcept : ForwardingDriver(inner), code_(code) {}
@@ -124,7 +124,7 @@ TEST(FamilyDriver, EmptyOnes) {
     EXPECT_EQ(hollow.read(kRaw, 0, byte), Status::io_error);
 }
 
-// Members may follow the last that holds anything; the size of a member is what the superblock says.
+// Empty members may follow the last one with data; the member size is the one in the superblock.
 TEST(FamilyDriver, SuperblockTellsMemberSize) {
     Family family;
     MemoryDriver empty{Bytes{}};
@@ -155,7 +155,7 @@ TEST(FamilyDriver, SuperblockTellsMemberSize) {
     EXPECT_EQ(driver.use_superblock_info("whatever", info, end), Status::ok);
 }
 
-// libhdf5 refuses these two with any other driver, and ignores every other name.
+// libhdf5 refuses these two driver names when it opens the file with any other driver, and ignores all other names.
 TEST(FamilyDriver, OtherDriversRefuseIt) {
     Family family;
     std::uint64_t end = 0;
@@ -164,7 +164,7 @@ TEST(FamilyDriver, OtherDriversRefuseIt) {
     EXPECT_EQ(family.a.use_superblock_info("subfilin", {}, end), Status::ok);
 }
 
-/// Parts by the letter in their names "%s-X.h5"; counts what is open.
+/// Parts that are chosen by the letter in their names "%s-X.h5"; counts the open ones.
 class Parts final : public MultiParts {
 public:
     Status open(unsigned index, std::string_view name, Driver*& driver) noexcept override {
@@ -207,7 +207,7 @@ TEST(MultiDriver, PartsByAddress) {
         EXPECT_EQ(parts.count, 6);
         std::byte byte[1];
         for (unsigned i = 0; i < kMostParts; ++i) {
-            // What the call says the bytes are for does not matter.
+            // The address alone selects the part; the usage given to read() does not matter.
             ASSERT_EQ(driver.read(kRaw, layout.parts[i].start + 3, byte), Status::ok);
             EXPECT_EQ(byte[0], static_cast<std::byte>('a' + i));
             EXPECT_EQ(driver.read(kRaw, layout.parts[i].start + 4, byte), Status::io_error);
@@ -221,7 +221,7 @@ TEST(MultiDriver, PartsByAddress) {
     EXPECT_EQ(parts.count, 0);
 }
 
-// Two parts of which one fails with a code of its own.
+// Two parts, one of which fails with a last_error() of its own.
 class CodedParts final : public MultiParts {
 public:
     Status open(unsigned index, std::string_view /*name*/, Driver*& driver) noexcept override {
@@ -267,7 +267,7 @@ TEST(MultiDriver, MissingPart) {
     EXPECT_EQ(driver.read(kRaw, 0, byte), Status::io_error);
 }
 
-// Superblock and object headers in one part, raw data in another, everything else in the first, too.
+// Driver information: raw data in one part; superblock, object headers and everything else in the other.
 struct Information {
     std::byte bytes[8 + 2 * 16 + 8 + 16] = {};
 

@@ -1,4 +1,4 @@
-// Drivers around others, each of whose calls fails in turn: the error is passed on, and nothing is lost by it.
+// Drivers around other drivers, whose calls fail in turn: each error is passed on, and no data is lost.
 #include <h5mote/vfd/family.hpp>
 #include <h5mote/vfd/memory.hpp>
 #include <h5mote/vfd/multi.hpp>
@@ -56,14 +56,14 @@ TEST(RegionFaults, ArePassedOn) {
         EXPECT_EQ(region.write(kRaw, 40, {to, 0}), Status::ok);
         EXPECT_EQ(length(region), 100U);
     }
-    // A region that begins where the storage has nothing yet.
+    // A region that begins behind the end of the storage.
     RegionDriver behind{failing, 250};
     EXPECT_EQ(length(behind), 0U);
 }
 
 #if H5MOTE_OTHER_FILES
 
-// Members of which any call fails, also that which hands one out.
+// Members whose calls fail, including the call that opens a member.
 class Members final : public FamilyMembers {
 public:
     Status member(std::uint32_t index, Driver*& driver) noexcept override {
@@ -122,7 +122,7 @@ TEST(FamilyFaults, ArePassedOn) {
             members.failing[0].disarm();
         }
     }
-    // A size of members that the superblock says, and that leads beyond all addresses.
+    // A member size in the superblock that makes addresses overflow.
     std::byte info[8];
     std::memset(info, 0xff, sizeof info);
     std::uint64_t end = 0;
@@ -171,7 +171,7 @@ TEST(MultiFaults, ArePassedOn) {
         parts.failing[part].arm(first_call());
         EXPECT_EQ(multi.lock(false), Status::io_error);
         parts.failing[part].disarm();
-        // No part stays locked.
+        // After the failure no part may stay locked.
         EXPECT_EQ(parts.storages[0].lock(true), Status::ok);
         EXPECT_EQ(parts.storages[0].unlock(), Status::ok);
         EXPECT_EQ(multi.read(kRaw, part == 0 ? 104 : 1004, to), Status::ok);

@@ -15,7 +15,7 @@ constexpr std::uint64_t kMost = ~std::uint64_t{0};
 
 alignas(16) std::byte memory[768];
 
-// `count` bytes that all are `value`, at `address`.
+// Writes `count` bytes of `value` at `address`.
 Status write_filled(Driver& driver, std::uint64_t address, unsigned char value, std::size_t count) noexcept {
     std::byte bytes[64];
     std::memset(bytes, value, sizeof bytes);
@@ -133,7 +133,8 @@ TEST(GrowingMemoryDriver, GrowsAndGivesBack) {
         for (unsigned char i = 0; i < 60; ++i) {
             EXPECT_TRUE(all(driver.contents().subspan(i * 10U, 10), i));
         }
-        // 600 bytes are there, 900 would be asked for first, 768 there are.
+        // The arena has 768 bytes, of which 600 are in use. Growing to 900 is refused, growing to what is needed is
+        // not.
         EXPECT_EQ(driver.truncate(700), Status::ok);
         EXPECT_TRUE(all(driver.contents().subspan(600), 0));
         EXPECT_EQ(driver.truncate(800), Status::no_space);
@@ -167,7 +168,7 @@ TEST(GrowingMemoryDriver, RefusedGrowthChangesNothing) {
     EXPECT_EQ(write_filled(driver, 30, 2, 20), Status::no_space);
     EXPECT_EQ(length(driver), 40U);
     EXPECT_TRUE(all(driver.contents(), 1));
-    // Only the generous wish is refused: the bare need is enough.
+    // Only the first, generous request for memory is refused: the second asks for just what is needed.
     failing.arm(1, false);
     EXPECT_EQ(write_filled(driver, 40, 2, 1), Status::ok);
     EXPECT_EQ(failing.calls(), 2U);

@@ -1,4 +1,4 @@
-// Where other files are looked for: prefixes, directories, links; and files in several parts by their names.
+// Where the names of other files are looked for: prefixes, directories, links; and files of several parts.
 #include <h5mote/port/malloc.hpp>
 #include <h5mote/vfd/posix_files.hpp>
 #include <h5mote/vfd/posix_opener.hpp>
@@ -22,7 +22,7 @@ using namespace h5mote_test;
 const std::string kSignature = "\211HDF\r\n\032\n";
 constexpr const char* kVariables[] = {"HDF5_EXT_PREFIX", "HDF5_VDS_PREFIX", "HDF5_EXTFILE_PREFIX"};
 
-/// A directory of its own, which is the working directory meanwhile.
+/// A directory of each test's own, which is the working directory during the test.
 class Files : public testing::Test {
 protected:
     void SetUp() override {
@@ -49,7 +49,7 @@ protected:
         ASSERT_EQ(std::fwrite(text.data(), 1, text.size(), file), text.size());
         ASSERT_EQ(std::fclose(file), 0);
     }
-    /// A file that passes for HDF5 and says where it is.
+    /// Makes a file that begins with the HDF5 signature, followed by its own path.
     static void make(const std::string& path) {
         const std::size_t slash = path.rfind('/');
         if (slash != std::string::npos) {
@@ -65,7 +65,7 @@ protected:
                   Status::ok);
         return bytes.substr(skip);
     }
-    /// What is found for a name in the file at `main`, or the status.
+    /// Opens `name` as the file `main` refers to it. Returns the path of the file that was found, or the status.
     std::string find(const char* main, const char* name, OpenPurpose purpose, const PosixPrefixes& prefixes = {}) {
         PosixFile file;
         EXPECT_EQ(file.open(main), Status::ok);
@@ -93,7 +93,7 @@ TEST_F(OpenerHost, ExternalLinkOrder) {
     make("real/main.h5");
     (void)::mkdir("sub", 0777);
     ASSERT_EQ(::symlink("../real/main.h5", "sub/main.h5"), 0);
-    // From the last place where it is looked for to the first.
+    // Files are made from the last place that is searched to the first: each must be found instead of those before it.
     EXPECT_EQ(find("sub/main.h5", "x.h5", kLink), "not_found");
     make("real/x.h5");
     EXPECT_EQ(find("sub/main.h5", "x.h5", kLink), "real/x.h5");
@@ -110,10 +110,10 @@ TEST_F(OpenerHost, ExternalLinkOrder) {
     EXPECT_EQ(find("sub/main.h5", "x.h5", kLink, prefixes), "also/x.h5");
     make("listed/x.h5");
     EXPECT_EQ(find("sub/main.h5", "x.h5", kLink, prefixes), "listed/x.h5");
-    // What is no HDF5 file is passed over.
+    // A file that is not HDF5 is passed over.
     put("listed/x.h5", "something else");
     EXPECT_EQ(find("sub/main.h5", "x.h5", kLink, prefixes), "also/x.h5");
-    // Absolute names; only the last part when there is no such file.
+    // An absolute name is taken as it is; if there is no such file, its last component is looked for.
     make("elsewhere/x.h5");
     EXPECT_EQ(find("sub/main.h5", (directory + "/elsewhere/x.h5").c_str(), kLink, prefixes), "elsewhere/x.h5");
     EXPECT_EQ(find("sub/main.h5", "/no/such/x.h5", kLink, prefixes), "also/x.h5");
@@ -163,7 +163,7 @@ TEST_F(OpenerHost, ExternalData) {
     EXPECT_EQ(find("sub/main.h5", "none", kData, prefixes), "not_found");
 }
 
-// The same file is opened once; names in it are meant from where it lies.
+// A file is opened once, whichever names it has; names in it are relative to its own directory.
 TEST_F(OpenerHost, OpenedAgain) {
     make("main.h5");
     make("sub/a.h5");
@@ -214,8 +214,8 @@ TEST_F(OpenerHost, NamesThatAreNoFiles) {
 
 #if H5MOTE_TEST_SYSTEM_CALLS
 
-// Whatever call of the system fails while a file is looked for: it is found or that is told. What could not be looked
-// at does not pass for a file that is not there, in whose place something else would be shown.
+// If a system call fails, open() finds the file nevertheless or returns an error. A file that could not be examined
+// must not count as missing, because another file would be shown in its place.
 TEST_F(OpenerHost, FailedCallsAreTold) {
     make("real/main.h5");
     (void)::mkdir("sub", 0777);
@@ -337,7 +337,7 @@ TEST_F(PosixFileHost, SplitAndMulti) {
 
 #if H5MOTE_TEST_SYSTEM_CALLS
 
-// A file of any kind of which a part cannot be looked at is not one that is not there, nor something else.
+// A file with a part that cannot be examined must count neither as missing nor as a file of another kind.
 TEST_F(PosixFileHost, FailedCallsAreTold) {
     make("single.h5");
     put("family000.h5", kSignature.substr(0, 4));
@@ -375,7 +375,7 @@ TEST_F(PosixFileHost, FailedCallsAreTold) {
 
 #endif
 
-// Names of parts come from files.
+// Names of parts come from files: a hostile one must not act as a format string.
 TEST_F(PosixFileHost, NamesOfParts) {
     put("whole-x.h5", "x");
     PosixParts parts;

@@ -1,4 +1,4 @@
-// What only an operating system has: large files, locks, devices, permissions.
+// Properties of files that only an operating system has: large files, locks, devices, permissions.
 #include <h5mote/vfd/posix.hpp>
 
 #include "system_faults.hpp"
@@ -41,7 +41,7 @@ protected:
 
 const std::byte kFour[4] = {std::byte{1}, std::byte{2}, std::byte{3}, std::byte{4}};
 
-// After a sync that failed the system has forgotten what it could not write, and says ok the next time.
+// After a failed sync the system drops the data that it could not write, and reports success the next time.
 TEST_F(PosixDriverHost, AFailedSyncIsNotForgotten) {
     PosixDriver driver;
     ASSERT_EQ(open(driver, Mode::create), Status::ok);
@@ -79,7 +79,7 @@ TEST_F(PosixDriverHost, FullDevice) {
     EXPECT_EQ(driver.write(kRaw, 100, kFour), Status::no_space);
 }
 
-// The system takes a part of the bytes before it finds that there is no room: the driver takes them back.
+// The system writes a part of the bytes before it runs out of space: the driver removes this part again.
 TEST_F(PosixDriverHost, NoSpaceWritesNothing) {
     PosixDriver driver;
     ASSERT_EQ(open(driver, Mode::create), Status::ok);
@@ -117,7 +117,7 @@ TEST_F(PosixDriverHost, LocksExcludeAndShare) {
     EXPECT_EQ(one.lock(false), Status::ok);
     EXPECT_EQ(one.lock(true), Status::busy);
     EXPECT_EQ(two.close(), Status::ok);
-    EXPECT_EQ(one.lock(true), Status::busy);  // it reads itself
+    EXPECT_EQ(one.lock(true), Status::busy);  // it holds a shared lock itself
     EXPECT_EQ(one.unlock(), Status::ok);
     EXPECT_EQ(one.lock(true), Status::ok);
     EXPECT_EQ(one.lock(false), Status::busy);
@@ -172,7 +172,7 @@ TEST_F(PosixDriverHost, FileWithoutPermissionToWrite) {
     EXPECT_EQ(open(driver, Mode::read_only), Status::ok);
 }
 
-// Growth by another process is seen.
+// When another process extends the file, end_of_file() returns the new size.
 TEST_F(PosixDriverHost, EndOfFileIsAskedAnew) {
     PosixDriver writer, reader;
     ASSERT_EQ(open(writer, Mode::create), Status::ok);
@@ -185,7 +185,7 @@ TEST_F(PosixDriverHost, EndOfFileIsAskedAnew) {
     EXPECT_EQ(reader.read(kRaw, 0, back), Status::ok);
 }
 
-// Asked again, the system answers.
+// System calls that a signal interrupted are repeated.
 TEST_F(PosixDriverHost, InterruptedCallsAreMadeAgain) {
     for (const Call call : {Call::open, Call::lock, Call::read, Call::write, Call::length, Call::sync, Call::close}) {
         (void)std::remove(path().c_str());
@@ -237,7 +237,7 @@ TEST_F(PosixDriverHost, OpeningTellsWhatTheSystemSays) {
         {Call::lock, EIO, Mode::truncate, Status::io_error},
         {Call::lock, ENOLCK, Mode::truncate, Status::ok},
         {Call::length, EIO, Mode::truncate, Status::io_error},
-        // The directory that has the new name.
+        // Creating a file also syncs the directory that has its name.
         {Call::directory_sync, EIO, Mode::create, Status::io_error},
         {Call::directory_sync, EINVAL, Mode::create, Status::ok},
         {Call::open, EACCES, Mode::create, Status::ok, 1},
@@ -305,7 +305,7 @@ TEST_F(PosixDriverHost, OpenFilesTellWhatTheSystemSays) {
     system_fault = {Call::status, EIO};
     EXPECT_FALSE(driver.same_storage(same));
     EXPECT_TRUE(driver.same_storage(same));
-    // What could not be closed is not open any more all the same.
+    // A file counts as closed even if closing it failed.
     system_fault = {Call::close, EIO};
     EXPECT_EQ(driver.close(), Status::io_error);
     EXPECT_FALSE(driver.is_open());
@@ -315,7 +315,7 @@ TEST_F(PosixDriverHost, OpenFilesTellWhatTheSystemSays) {
     EXPECT_FALSE(same.is_open());
 }
 
-// Where the length of a file cannot be set, it becomes longer by zeros that are written.
+// If the system cannot set the length of a file, the driver extends it by writing zeros.
 TEST_F(PosixDriverHost, LengthCannotBeSet) {
     PosixDriver driver;
     ASSERT_EQ(open(driver, Mode::create), Status::ok);
@@ -332,7 +332,7 @@ TEST_F(PosixDriverHost, LengthCannotBeSet) {
     }
     system_fault = {Call::length, ENOSYS};
     EXPECT_EQ(driver.truncate(300), Status::ok);
-    EXPECT_EQ(system_fault.times, 1U);  // it has that length
+    EXPECT_EQ(system_fault.times, 1U);  // the length is right already: no call is made
     system_fault = {};
 }
 
@@ -343,7 +343,7 @@ TEST_F(PosixDriverHost, LengthCannotBeSet) {
 using h5mote_test::Call;
 using h5mote_test::system_fails;
 
-// Take the place of the system's in this program.
+// These functions replace those of the C library in this program.
 extern "C" {
 
 int fdatasync(int fd) { return system_fails(Call::sync) ? -1 : static_cast<int>(::syscall(SYS_fdatasync, fd)); }
@@ -385,7 +385,7 @@ int ftruncate64(int fd, off64_t size) {
 int fsync(int fd) { return system_fails(Call::directory_sync) ? -1 : static_cast<int>(::syscall(SYS_fsync, fd)); }
 
 int close(int fd) {
-    // Closed in any case, as it is by the system.
+    // Close the file in any case, as the system does even when close() fails.
     const auto result = static_cast<int>(::syscall(SYS_close, fd));
     return system_fails(Call::close) ? -1 : result;
 }

@@ -1,4 +1,4 @@
-// What holds on hosts and on boards alike; there the file lies on the machine that runs the emulator.
+// Behaviour on hosts and on boards alike; for a board the file is on the machine that runs the emulator.
 #include <h5mote/vfd/posix.hpp>
 
 #include "test.hpp"
@@ -75,7 +75,7 @@ TEST(PosixDriver, Modes) {
     EXPECT_FALSE(driver.is_open());
     EXPECT_EQ(driver.open(kPath, Mode::open_or_create), Status::ok);
     EXPECT_EQ(length(driver), 100U);
-    // Opening again closes what was open.
+    // Opening again closes the file that was open.
     EXPECT_EQ(driver.open(kPath, Mode::read_write), Status::ok);
     EXPECT_EQ(length(driver), 100U);
     EXPECT_EQ(write_filled(driver, 50, 2, 100), Status::ok);

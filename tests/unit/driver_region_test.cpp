@@ -1,4 +1,4 @@
-// A part of a storage as a storage of its own: what it promises, what it passes on and to where.
+// RegionDriver: a part of a storage as a storage of its own. Its capabilities, and which calls it passes on.
 #include <h5mote/vfd/memory.hpp>
 #include <h5mote/vfd/region.hpp>
 
@@ -44,7 +44,7 @@ TEST(Region, ShowsAPart) {
     EXPECT_EQ(fill(rest, ~std::uint64_t{0} - 50, 1, 1), Status::no_space);
 }
 
-// Notes what is asked of a storage beside reading and writing.
+// Records the calls to a storage other than reads and writes.
 class Asked final : public ForwardingDriver {
 public:
     Asked(Driver& inner, bool commits) noexcept : ForwardingDriver(inner), commits_(commits) {}
@@ -96,7 +96,7 @@ TEST(Region, PassesOnWhatIsTrueOfIt) {
     EXPECT_EQ(region.release(kRaw, 10, 20), Status::ok);
     EXPECT_EQ(storage.released_from, 110U);
     EXPECT_EQ(storage.released_size, 20U);
-    // What lies behind the region is not its own to give up.
+    // A region must not release bytes behind its end.
     EXPECT_EQ(region.release(kRaw, 70, 4096), Status::ok);
     EXPECT_EQ(storage.released_from, 170U);
     EXPECT_EQ(storage.released_size, 10U);
@@ -105,7 +105,7 @@ TEST(Region, PassesOnWhatIsTrueOfIt) {
     EXPECT_EQ(storage.released_from, 170U);
 }
 
-// A sync of one region commits what was written into all: there is one writer at a time. Elsewhere there are any.
+// A sync that commits would commit the writes of all regions: there a writer excludes them. Otherwise any may write.
 TEST(Region, OneWriterWhereASyncCommits) {
     static std::byte bytes[256];
     MemoryDriver memory{bytes};

@@ -1,6 +1,6 @@
-// Each call of the public interface that works on a file, made to fail in the ways that all of them share: by an empty
-// handle, a closed file, a file that is only read, by the k-th allocation and the k-th call of the driver for each k.
-// Whoever asks is told by the status of what failed; then nothing has changed, so that the same call can be made again.
+// Each public call that works on a file is made to fail in the ways that all calls share: by an empty handle, a closed
+// file, a read-only file, and by the k-th allocation and the k-th driver call for each k. The status names the fault,
+// nothing is lost, and the same call can be made again.
 #include "world.hpp"
 
 #if H5MOTE_WRITE
@@ -17,7 +17,7 @@ using namespace h5mote_test;
 
 namespace {
 
-/// `done`: whether what the call changes is so in the file, which was closed and opened since.
+/// `done`: whether the file, closed and opened again, has the change that the call makes.
 struct Call {
     const char* name;
     bool changes;
@@ -167,7 +167,7 @@ std::vector<Call> dataset_calls() {
     return {
         {"append_records", true,
          [](World& w) {
-             // After an error the rows that fitted are there: the rest of them is what is left to do.
+             // After an error the rows that fitted have been appended: append only the missing ones.
              const auto first = static_cast<std::size_t>(w.log.valid() ? w.log.size() : kWorldRows);
              std::int32_t rows[kWorldRows + 70];
              for (std::size_t i = 0; i < std::size(rows); ++i) {
@@ -235,7 +235,8 @@ std::vector<Call> dataset_calls() {
             {"close", true,
              [](World& w) {
                  if (!w.log.valid()) {
-                     // After an error the handle has ended, too: what it could not store the file stores.
+                     // close() ends the handle even when it fails; the file keeps what could not be stored and stores
+                     // it later.
                      return w.root.valid() ? Status::ok : Status::invalid_handle;
                  }
                  const std::int32_t row = 5;
@@ -264,7 +265,7 @@ public:
     }
 };
 
-// Calls an iterator until it ends.
+// Calls next() until the iteration ends.
 template <typename Iterator, typename Item>
 Status walk(Iterator& iterator, Item& item) noexcept {
     Status status;
@@ -415,7 +416,7 @@ std::vector<Call> every_call() {
     return calls;
 }
 
-// What fails: allocations, else calls of the driver.
+// One kind of fault: `allocations` that fail in a row, or, if that is 0, the driver's fault.
 struct Fault {
     std::string name;
     std::uint64_t allocations = 0;
@@ -426,7 +427,7 @@ struct Fault {
 
 std::vector<Fault> every_fault() {
     std::vector<Fault> faults;
-    // A single allocation, as many as are asked for in a row, all of them.
+    // A single allocation, several in a row, or all from then on.
     for (const std::uint64_t count : {std::uint64_t{1}, std::uint64_t{4}, ~std::uint64_t{0}}) {
         Fault fault;
         fault.name = "allocations";
@@ -451,7 +452,7 @@ std::vector<Fault> every_fault() {
     return faults;
 }
 
-// One call with the k-th allocation or driver call failing; false when there were not as many.
+// Makes one call with the k-th allocation or driver call failing. Returns false when there are fewer than k.
 bool point(const Image& image, const Call& call, const Fault& fault, std::uint64_t k) {
     World world;
     EXPECT_EQ(world.open(image), Status::ok);
@@ -508,7 +509,7 @@ TEST(EveryCall, SaysThatTheHandleIsNone) {
         SCOPED_TRACE(call.name);
         World world;
         ASSERT_EQ(world.open(image), Status::ok);
-        // The handles end with their file, and empty ones were never any.
+        // Closing the file ends the handles of its objects.
         EXPECT_EQ(world.file.close(), Status::ok);
         EXPECT_EQ(call.play(world), Status::invalid_handle);
         world.forget();

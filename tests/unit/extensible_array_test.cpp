@@ -1,4 +1,4 @@
-// The index of growing datasets against a model, in any order, over commits, evictions and sessions.
+// The chunk indexes of growing datasets against a model: set in any order, across commits, evictions and sessions.
 #include "extensible_array.hpp"
 #include "fixed_array.hpp"
 #include "storage_bench.hpp"
@@ -21,7 +21,7 @@ ChunkLocation location_of(unsigned value, bool filtered) noexcept {
     return location;
 }
 
-// An open file below the public interface.
+// An open file without the public interface.
 class OpenFile {
 public:
     explicit OpenFile(std::uint8_t sizeof_addr, std::size_t cache = 2048) noexcept
@@ -77,7 +77,7 @@ TEST(ExtensibleArray, HoldsWhatWasSet) {
         for (const std::uint8_t sizeof_addr : {std::uint8_t{4}, std::uint8_t{8}}) {
             for (const bool in_order : {true, false}) {
                 if (!in_order && H5MOTE_FREE_EXTENTS < 16) {
-                    continue;  // pages that move in any order leave more gaps than such a profile remembers
+                    continue;  // moving pages leaves more gaps than such a profile remembers as free space
                 }
                 const std::uint8_t width = filtered ? 3 : 0;
                 const unsigned count = filtered ? 500 : 900;
@@ -90,7 +90,7 @@ TEST(ExtensibleArray, HoldsWhatWasSet) {
                 fill(array, *file, count, in_order, filtered);
                 EXPECT_TRUE(equals_model(array, count, filtered));
                 ASSERT_EQ(file->commit(), Status::ok);
-                // Another view of it.
+                // A second object opens the same array.
                 ExtensibleArray again;
                 ASSERT_EQ(again.open(*file, address, width), Status::ok);
                 EXPECT_TRUE(equals_model(again, count, filtered));

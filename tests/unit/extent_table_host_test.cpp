@@ -1,4 +1,4 @@
-// The table of a check that finds overlaps in bounded memory, against all blocks sorted at once.
+// The table that finds overlaps in bounded memory and many walks, against a sort of all blocks at once.
 #include "extent_table.hpp"
 
 #include <h5mote/config.hpp>
@@ -26,7 +26,7 @@ struct Bench {
     Context context{memory, port, {}};
 };
 
-// What all walks together find, in the order in which they find it.
+// Returns the blocks that all walks together find, in that order.
 std::vector<Row> walk(const std::vector<CheckExtent>& blocks, std::size_t capacity, unsigned& walks) {
     Bench bench;
     std::vector<Row> found;
@@ -63,7 +63,8 @@ TEST(ExtentTable, EachBlockIsSeenOnceInOrder) {
         std::vector<unsigned> at(range, 0);
         for (unsigned i = 0; i < count; ++i) {
             const auto address = static_cast<unsigned>(random() % range);
-            // A damaged file may have more at one address than the table holds; here all of them have room.
+            // A damaged file may have more blocks at one address than the table holds; here there is room for all of
+            // them.
             if (++at[address] < capacity) {
                 blocks.push_back({address, 1 + random() % 3, i, CheckPart::chunk, false});
             }
@@ -80,7 +81,7 @@ TEST(ExtentTable, EachBlockIsSeenOnceInOrder) {
     EXPECT_GT(most_walks, 5U);
 }
 
-// Many objects lead to a block that may be shared; it is one block, also where it fills the table.
+// Several objects may refer to one shared block; it counts as one block, also where it fills the table.
 TEST(ExtentTable, SharedBlocksAreOne) {
     for (const std::size_t count : {2U, 4U, 5U, 100U}) {
         std::vector<CheckExtent> blocks;
@@ -91,7 +92,7 @@ TEST(ExtentTable, SharedBlocksAreOne) {
         unsigned walks = 0;
         EXPECT_EQ(walk(blocks, 4, walks), (std::vector<Row>{{8, 16, 0}, {64, 16, 0}}));
         EXPECT_EQ(walks, 1U);
-        // Of another size, part, or not to be shared it is another block.
+        // A block of another size or part, or one that may not be shared, is another block.
         blocks.push_back({8, 17, 1, CheckPart::global_heap, true});
         EXPECT_EQ(walk(blocks, 8, walks).size(), 3U);
         blocks.back() = {8, 16, count, CheckPart::chunk, true};
@@ -101,7 +102,7 @@ TEST(ExtentTable, SharedBlocksAreOne) {
     }
 }
 
-// More blocks of one address than the table holds: enough are kept to see that they overlap, and the walks end.
+// With more blocks at one address than the table holds, enough are kept to see the overlap, and the walks end.
 TEST(ExtentTable, FullOfOneAddress) {
     std::vector<CheckExtent> blocks;
     for (Address i = 0; i < 20; ++i) {
@@ -110,7 +111,7 @@ TEST(ExtentTable, FullOfOneAddress) {
     unsigned walks = 0;
     EXPECT_EQ(walk(blocks, 4, walks).size(), 4U);
     EXPECT_EQ(walks, 1U);
-    // Those before and behind are seen all the same.
+    // Blocks at other addresses are found nevertheless.
     for (const Address address : {Address{50}, Address{60}, Address{200}, Address{300}}) {
         blocks.push_back({address, 8, 0, CheckPart::chunk, false});
         blocks.insert(blocks.begin(), {address + 1, 8, 0, CheckPart::chunk, false});

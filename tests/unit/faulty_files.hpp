@@ -1,4 +1,4 @@
-// Files that libhdf5 makes, held in memory, whose storage fails at every call.
+// Files that libhdf5 makes, held in memory, whose storage fails at any call that a test chooses.
 #pragma once
 
 #include "forwarding_driver.hpp"
@@ -24,7 +24,7 @@ namespace h5mote_test {
 using namespace h5mote;
 using Image = std::vector<std::byte>;
 
-/// The k-th call of any of several files fails.
+/// Counts the calls of all drivers that share it and fails the k-th.
 struct Faults {
     void arm(std::uint64_t which) {
         at = which;
@@ -36,7 +36,7 @@ struct Faults {
     std::uint64_t calls = 0;
 };
 
-/// A file that is only read.
+/// A read-only file in memory whose calls can fail.
 class Stored final : public ForwardingDriver {
 public:
     Stored(const Image& image, Faults& faults)
@@ -56,14 +56,14 @@ private:
 
 using Images = std::map<std::string, Image, std::less<>>;
 
-/// Files by their names.
+/// Opens other files by name (external, virtual and linked files) from a map of images.
 class Shelf final : public DriverOpener {
 public:
     Shelf(const Images& images, Faults& faults) : images_(images), faults_(faults) {}
 
     Status open(const Driver& /*parent*/, std::string_view name, OpenPurpose /*purpose*/,
                 Driver*& driver) noexcept override {
-        // These stand for the file itself, which is not looked for.
+        // An empty name and "." stand for the file itself, which the library must not ask the opener for.
         EXPECT_TRUE(!name.empty() && name != ".");
         if (faults_.fails()) {
             return Status::io_error;
@@ -103,7 +103,7 @@ inline hid_t simple(std::vector<hsize_t> size, std::vector<hsize_t> most = {}) {
     return H5Screate_simple(static_cast<int>(size.size()), size.data(), most.empty() ? nullptr : most.data());
 }
 
-/// The bytes of a file once it is closed: an open one of the newest format says so.
+/// Returns the bytes of a file after closing: an open file of the newest format is marked as open for writing.
 template <typename Fill>
 Image made(Fill fill, hid_t creation = H5P_DEFAULT, H5F_libver_t version = H5F_LIBVER_EARLIEST) {
     const std::string name = ::testing::TempDir() + "made_by_libhdf5.h5";
@@ -117,7 +117,7 @@ Image made(Fill fill, hid_t creation = H5P_DEFAULT, H5F_libver_t version = H5F_L
     return take_file(name);
 }
 
-/// One file of several and a library to open it with, both of which fail on demand.
+/// One file of several, an opener for the others, and an allocator; all of them fail on demand.
 struct FaultyFile {
     FaultyFile(const Images& images, const char* name) : main(images.at(name), faults), shelf(images, faults) {}
 
@@ -127,9 +127,10 @@ struct FaultyFile {
         access.opener = &shelf;
         return access;
     }
-    /// Runs `look(library, *this)`, Status and what was seen, with each allocation failing in turn, alone and with all
-    /// that follow, and each call of the storage. What is not refused is as if nothing had failed. Returns how often it
-    /// was refused, or about how often if only some points are tried.
+    /// Runs `look(library, *this, seen)`, which fills `seen` and returns a Status: with each allocation failing in
+    /// turn, alone and together with all that follow, then with each call of the storage failing. A run either is
+    /// refused with the status of the fault or gives what it gives without one. Returns the number of refused runs,
+    /// extrapolated if only some points are tried.
     template <typename Seen, typename Look>
     unsigned sweep(Look look) {
         unsigned refused = 0;

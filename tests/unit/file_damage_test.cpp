@@ -1,5 +1,5 @@
-// A small file with one of everything, damaged byte by byte, with and without its checksums made right again: every
-// call on it ends with a status. Sanitizers watch on hosts.
+// A small file with one of everything, damaged byte by byte, with and without repaired checksums: every call on it
+// returns with a status. On hosts, sanitizers check the memory accesses.
 #include "checksum.hpp"
 #include "cursor.hpp"
 #include "storage_bench.hpp"
@@ -156,7 +156,7 @@ void walk_group(Group& group, unsigned depth) noexcept {
     (void)group.create_group("made");
 }
 
-// A storage that holds `saved` as it is now. Everything is done with it, and nothing may be left in memory.
+// Opens a copy of `saved` and calls everything on it. Afterwards no memory may be in use.
 class Damaged {
 public:
     explicit Damaged(std::size_t capacity = sizeof bench_storage) noexcept : bench_(capacity) {
@@ -176,13 +176,13 @@ private:
     Bench bench_;
 };
 
-// Where structures with a checksum at their end begin: at a signature.
+// A structure that begins with a signature and ends with a checksum.
 struct Block {
     std::size_t from;
     std::size_t checksum;
 };
 
-// The block that byte `at` belongs to, found by trying which end makes the checksum right.
+// Finds the block of byte `at` by trying for which end the checksum is right.
 bool find_block(std::size_t at, Block& block) noexcept {
     for (std::size_t from = at + 1; from-- > 0 && at - from < 520;) {
         const std::uint32_t word = load_le<std::uint32_t>(saved + from);
@@ -222,7 +222,7 @@ TEST(FileDamage, EveryByte) {
     }
 }
 
-// Damage that checksums do not show.
+// Damage that checksums cannot reveal must not lead out of memory either.
 TEST(FileDamage, EveryByteWithItsChecksumRepaired) {
     make_file();
     unsigned repaired = 0;

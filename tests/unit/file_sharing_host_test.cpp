@@ -1,4 +1,4 @@
-// One file of the operating system opened more than once: by two drivers, two Libraries, two processes.
+// One file of the operating system opened several times: by two drivers, two Libraries, two processes.
 #include <h5mote/h5mote.hpp>
 #include <h5mote/port/malloc.hpp>
 #include <h5mote/vfd/posix.hpp>
@@ -28,7 +28,7 @@ protected:
         return status != Status::ok ? status : File::create(library_, driver)->close();
     }
     const char* path() const { return path_.c_str(); }
-    // How another process fares that opens the file.
+    // Opens the file in another process and returns that process's status.
     Status elsewhere(bool read_only) {
         const pid_t child = ::fork();
         if (child == 0) {
@@ -106,7 +106,7 @@ TEST_F(FileSharingHost, AnotherLibraryIsKeptOut) {
         EXPECT_EQ(File::open(other, two).status(), Status::busy);
         EXPECT_EQ(File::open(other, one).status(), Status::busy);
         EXPECT_EQ(File::create(other, two).status(), Status::busy);
-        // Not even the driver empties a file that somebody has open.
+        // Not even a driver that truncates empties a file that is open.
         PosixDriver emptying;
         EXPECT_EQ(emptying.open(path(), Mode::truncate), Status::busy);
         EXPECT_FALSE(emptying.is_open());
@@ -136,7 +136,7 @@ TEST_F(FileSharingHost, AnotherProcessIsKeptOutAndReadersShare) {
     EXPECT_EQ(elsewhere(true), Status::ok);
     EXPECT_EQ(elsewhere(false), Status::busy);
     EXPECT_EQ(file->close(), Status::ok);
-    // Without locks it is as it was before there were any.
+    // With file_locking off, a file can be opened although the storage is locked.
     ASSERT_EQ(driver.lock(true), Status::ok);
     FileAccess careless;
     careless.file_locking = false;

@@ -1,4 +1,4 @@
-// One storage opened more than once, and what becomes of handles when their file is closed.
+// One storage opened several times, and the handles of objects whose file is closed.
 #include "storage_bench.hpp"
 
 #if H5MOTE_WRITE
@@ -25,7 +25,7 @@ TEST(FileSharing, AStorageOpenedAgainIsTheSameFile) {
     ASSERT_EQ(second.status(), Status::ok);
     auto third = File::open_or_create(bench.library, bench.driver, bench.access);
     ASSERT_EQ(third.status(), Status::ok);
-    // What one handle writes, the other sees, before anything is flushed.
+    // What is written through one handle is read through the other, before any flush.
     auto log = bench.file.root().create_dataset<std::int32_t>("log", chunks_of(8));
     ASSERT_EQ(log.status(), Status::ok);
     ASSERT_EQ(log->append(7), Status::ok);
@@ -35,7 +35,7 @@ TEST(FileSharing, AStorageOpenedAgainIsTheSameFile) {
     ASSERT_EQ(same->append(8), Status::ok);
     EXPECT_EQ(log->size(), 2U);
     EXPECT_EQ(File::create(bench.library, bench.driver, bench.access).status(), Status::busy);
-    // The file closes with the last of its handles.
+    // The file is closed with the last of its handles.
     EXPECT_EQ(bench.file.close(), Status::ok);
     EXPECT_EQ(third->close(), Status::ok);
     EXPECT_TRUE(log->valid());
@@ -54,7 +54,7 @@ TEST(FileSharing, AStorageOpenedAgainIsTheSameFile) {
 TEST(FileSharing, WhatIsOpenForReadingIsNotOpenedForWriting) {
     Bench bench;
     ASSERT_EQ(bench.create(), Status::ok);
-    // Whoever asks to read only may read what another handle writes.
+    // A file that is open for writing can be opened read-only, and shows what the other handle writes.
     FileAccess reading = bench.access;
     reading.read_only = true;
     auto reader = File::open(bench.library, bench.driver, reading);
@@ -88,7 +88,7 @@ TEST(FileSharing, AnotherLibraryIsKeptOut) {
     EXPECT_EQ(arena.usage().now, 0U);
     EXPECT_EQ(bench.file.close(), Status::ok);
     {
-        // Readers share.
+        // Several readers share a storage.
         auto one = File::open(bench.library, bench.driver, reading);
         auto two = File::open(other, bench.driver, reading);
         EXPECT_EQ(one.status(), Status::ok);
@@ -114,7 +114,7 @@ TEST(FileSharing, AnOpeningThatFailsGivesTheLockBack) {
     EXPECT_EQ(bench.driver.lock(true), Status::ok);
     EXPECT_EQ(bench.create(), Status::busy);
     EXPECT_EQ(bench.driver.unlock(), Status::ok);
-    // A storage that cannot be locked is opened by who says so.
+    // A storage that cannot be locked can be opened with file_locking off.
     EXPECT_EQ(bench.driver.lock(true), Status::ok);
     bench.access.file_locking = false;
     EXPECT_EQ(bench.create(), Status::ok);
@@ -160,7 +160,7 @@ TEST(FileSharing, WeaklyClosedFilesLiveAsLongAsTheirObjects) {
     EXPECT_FALSE(bench.file.valid());
     EXPECT_TRUE(log->valid());
     EXPECT_EQ(log->append(2), Status::ok);
-    // The file is open still, so that this is a handle of it.
+    // The file is still open, so that opening it again gives another handle of it.
     ASSERT_EQ(bench.open(), Status::ok);
     EXPECT_EQ(bench.file.root().open_dataset("log")->size(), 2U);
     bench.file = File();
@@ -182,14 +182,14 @@ TEST(FileSharing, SemiClosedFilesAreBusyWhileObjectsAreOpen) {
     Group group = bench.file.root();
     auto second = File::open(bench.library, bench.driver, bench.access);
     ASSERT_EQ(second.status(), Status::ok);
-    EXPECT_EQ(second->close(), Status::ok);  // not the last handle
+    EXPECT_EQ(second->close(), Status::ok);  // not the last handle of the file
     EXPECT_EQ(bench.file.close(), Status::busy);
     EXPECT_TRUE(bench.file.valid());
     ASSERT_EQ(group.create_group("kept").status(), Status::ok);
     group.close();
     EXPECT_EQ(bench.file.close(), Status::ok);
     EXPECT_TRUE(bench.empty());
-    // A destructor cannot be refused: the file goes on until its objects are gone.
+    // A destructor cannot fail: the file stays open until its objects are closed.
     ASSERT_EQ(bench.open(), Status::ok);
     group = bench.file.root();
     bench.file = File();

@@ -1,4 +1,4 @@
-// Space of a file: what is given up is used again, and the driver hears of it.
+// Free space of a file: released space is used again, and the driver is told of it.
 #include "file_space.hpp"
 #include "forwarding_driver.hpp"
 #include "storage_bench.hpp"
@@ -11,8 +11,8 @@ using namespace h5mote_test;
 
 namespace {
 
-// Takes the library at its word: what was released reads as garbage after the next sync, but for what was written
-// meanwhile.
+// Overwrites released bytes with garbage at the next sync, except those written in between: the library must not read
+// them again.
 class ForgetfulDriver final : public ForwardingDriver {
 public:
     ForgetfulDriver(Driver& inner, bool commits) noexcept : ForwardingDriver(inner), commits_(commits) {}
@@ -25,7 +25,7 @@ public:
     Status release(Usage, std::uint64_t address, std::uint64_t size) noexcept override {
         ++releases;
         mark(address, size, true);
-        return Status::io_error;  // which is passed over
+        return Status::io_error;  // the library ignores it
     }
     Status write(Usage usage, std::uint64_t address, ConstBytes from) noexcept override {
         mark(address, from.size(), false);
@@ -144,7 +144,7 @@ TEST(FileSpace, WhatIsReleasedIsNotReadAgain) {
 
 namespace {
 
-// A storage that commits, has no space, and remembers what room it is to keep.
+// A committing storage that is full and records which space it is asked to keep.
 class FullDriver final : public ForwardingDriver {
 public:
     using ForwardingDriver::ForwardingDriver;
@@ -190,7 +190,7 @@ TEST(FileSpace, NoRoomIsKeptForWhatFoundNoPlace) {
     EXPECT_EQ(driver.kept_bytes, 0U);
 }
 
-// At the end of what an address can say the next unit would begin at address 0.
+// Near the largest address, rounding up to the next unit must not wrap round to address 0.
 TEST(FileSpace, NothingIsPlacedBeyondTheLargestAddress) {
     Bench bench;
     ForgetfulDriver& driver = *make_forgetful(bench, false);
@@ -213,7 +213,7 @@ TEST(FileSpace, NothingIsPlacedBeyondTheLargestAddress) {
     }
 }
 
-// Blocks lie in units as the storage has them, and of larger ones beginning and end do.
+// A block that fits lies within one atomic unit; of larger ones the first and the last 64 bytes do.
 TEST(FileSpace, BlocksArePlacedByTheAtomicUnit) {
     for (const std::uint32_t promised : {128U, 256U, 384U, 512U, 4096U}) {
         Bench bench;
@@ -244,7 +244,7 @@ namespace {
 constexpr Address kPiece = 16;
 constexpr Address kPieces = 200;
 
-// Gives up every second of kPieces pieces, and tells how many of these are given out again before the file grows.
+// Releases every second of kPieces pieces. Returns how many of them are allocated again before the file grows.
 unsigned pieces_found(FileSpace& space, bool pressure, Library& library) {
     space.open(kPieces * kPiece, 1U << 20, 1U << 20);
     for (Address i = 0; i < kPieces; i += 2) {
@@ -252,7 +252,7 @@ unsigned pieces_found(FileSpace& space, bool pressure, Library& library) {
     }
     space.settle();
     if (pressure) {
-        // More than there is: everything that can be done without is given up.
+        // This request cannot be met, but the library releases all memory that it can do without.
         EXPECT_EQ(library.allocate(MemoryKind::other, 2 * sizeof bench_memory), nullptr);
     }
     bool given[kPieces] = {};
@@ -271,7 +271,7 @@ unsigned pieces_found(FileSpace& space, bool pressure, Library& library) {
 
 }  // namespace
 
-// However many runs of free space there are, none is forgotten while there is memory; who needs that gets it.
+// All runs of free space are remembered while there is memory; under pressure that memory is given up.
 TEST(FileSpace, ManyRunsAreRemembered) {
     Bench bench;
     {
@@ -287,7 +287,7 @@ TEST(FileSpace, ManyRunsAreRemembered) {
     EXPECT_TRUE(bench.empty());
 }
 
-// What no allocation needs is not taken from others; what is not in use is given back when somebody asks.
+// Remembering runs takes no memory that others hold, and unused memory is given back by garbage_collect().
 TEST(FileSpace, RunsTakeOnlyMemoryThatIsLeft) {
     Bench bench;
     FileSpace space(bench.library, bench.driver);

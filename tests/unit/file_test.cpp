@@ -14,7 +14,7 @@ FileCreate properties(unsigned sizeof_addr, unsigned version = 2) noexcept {
     return create;
 }
 
-// Makes the superblock's checksum right again.
+// Repairs the checksum of the superblock.
 void repair(std::size_t sizeof_addr) noexcept {
     const std::size_t size = 12 + 4 * sizeof_addr;
     store_le<std::uint32_t>(bench_storage + size, lookup3({bench_storage, size}));
@@ -38,7 +38,7 @@ TEST(File, IsCreatedInEveryShapeAndOpensAgain) {
             EXPECT_EQ(static_cast<unsigned>(bytes[8]), version);
             EXPECT_EQ(static_cast<unsigned>(bytes[9]), sizeof_addr);
             EXPECT_EQ(static_cast<unsigned>(bytes[11]), 0U);  // not marked as open
-            // The recorded end of file is the real one.
+            // The superblock records the file's real end.
             EXPECT_EQ(load_uint(&bytes[12 + 2 * sizeof_addr], sizeof_addr), bytes.size());
             ASSERT_EQ(bench.open(), Status::ok);
             std::int32_t answer = 0;
@@ -97,13 +97,13 @@ TEST(File, HandlesOutliveTheirFileAndSaySo) {
     EXPECT_EQ(log->set_extent({9}), Status::invalid_handle);
     EXPECT_EQ(bench.file.flush(), Status::invalid_handle);
     EXPECT_EQ(bench.file.close(), Status::invalid_handle);
-    EXPECT_FALSE(bench.empty());  // the handles hold a little
+    EXPECT_FALSE(bench.empty());  // open handles keep some memory
     root.close();
     group->close();
     EXPECT_EQ(log->close(), Status::ok);
     EXPECT_EQ(log->close(), Status::invalid_handle);
     EXPECT_TRUE(bench.empty());
-    // The row that was not flushed before is there: close() flushes.
+    // close() has flushed the row that was not flushed before.
     ASSERT_EQ(bench.open(), Status::ok);
     EXPECT_EQ(bench.file.root().open_dataset("log")->size(), 1U);
 }
@@ -126,14 +126,14 @@ TEST(File, EmptyHandlesRefuseEverything) {
 TEST(File, OpenTellsWhatTheStorageHolds) {
     Bench bench;
     EXPECT_EQ(bench.open(), Status::not_found);
-    // Something else.
+    // The storage holds something else than an HDF5 file.
     ASSERT_EQ(bench.driver.truncate(100), Status::ok);
     std::memset(bench_storage, 'x', 100);
     EXPECT_EQ(bench.open(), Status::not_hdf5);
     EXPECT_EQ(File::open_or_create(bench.library, bench.driver, bench.access).status(), Status::not_hdf5);
     EXPECT_EQ(static_cast<char>(bench_storage[0]), 'x');
     EXPECT_EQ(bench.driver.contents().size(), 100U);
-    // Shorter than a signature, and a signature without the rest.
+    // Storages shorter than a signature, or with a signature but not the rest of a superblock.
     for (const std::size_t size : {std::size_t{1}, std::size_t{7}, std::size_t{8}, std::size_t{12}, std::size_t{40}}) {
         Bench other;
         ASSERT_EQ(other.create(), Status::ok);
@@ -152,7 +152,7 @@ TEST(File, BlankStorageIsCreatedIn) {
         auto file = File::open_or_create(bench.library, bench.driver, bench.access, properties(sizeof_addr));
         EXPECT_EQ(file.status(), Status::ok);
         EXPECT_EQ(file->close(), Status::ok);
-        // A creation of which the superblock did not arrive.
+        // A creation was cut off before its superblock was written.
         std::memset(bench_storage, 0, 16 + 4 * sizeof_addr);
         auto again = File::open_or_create(bench.library, bench.driver, bench.access, properties(sizeof_addr));
         EXPECT_EQ(again.status(), Status::ok);
@@ -165,7 +165,7 @@ TEST(File, ATruncatedFileIsCorrupt) {
     ASSERT_TRUE(bool(bench.file.root().create_group("g")));
     ASSERT_EQ(bench.file.close(), Status::ok);
     const std::size_t whole = bench.driver.contents().size();
-    // One byte more than recorded does no harm: a power cut leaves such files.
+    // A file may be longer than its superblock records, because a power cut leaves such files.
     ASSERT_EQ(bench.driver.truncate(whole + 1), Status::ok);
     EXPECT_EQ(bench.open(), Status::ok);
     EXPECT_EQ(bench.file.close(), Status::ok);
@@ -176,7 +176,7 @@ TEST(File, ATruncatedFileIsCorrupt) {
     }
 }
 
-// Somebody cuts the storage while the file is open: no call says that all is well, and nothing hides what is gone.
+// The storage is cut while the file is open: flush() and close() report it, and do not extend it again over the loss.
 TEST(File, CutBeneathItsHandle) {
     for (const bool written : {false, true}) {
         Bench bench;
@@ -242,14 +242,14 @@ TEST(File, NamesWhatItDoesNotKnowYet) {
         EXPECT_EQ(lookup3(bench.driver.contents()), before);
         EXPECT_TRUE(bench.empty());
     }
-    // A superblock extension.
+    // A file with a superblock extension.
     Bench bench;
     ASSERT_EQ(bench.create(), Status::ok);
     ASSERT_EQ(bench.file.close(), Status::ok);
     store_le<std::uint64_t>(bench_storage + 20, 100);
     repair(8);
     EXPECT_EQ(bench.open(), Status::unsupported);
-    // Marked as open for writing, a file can still be read.
+    // A file that is marked as open for writing can still be read.
     ASSERT_EQ(bench.create(), Status::ok);
     ASSERT_EQ(bench.file.close(), Status::ok);
     bench_storage[11] = std::byte{1};
@@ -310,7 +310,7 @@ TEST(File, LastHandleReleasesEverything) {
         Group moved = static_cast<Group&&>(root);
         EXPECT_FALSE(root.valid());
         EXPECT_TRUE(moved.valid());
-        // The handle of the file goes first.
+        // The file's own handle ends before that of a group.
         bench.file = File();
         EXPECT_TRUE(moved.valid());
         EXPECT_EQ(moved.write_attribute("late", std::int32_t{3}), Status::ok);

@@ -57,7 +57,7 @@ FilterSpec spec_of(const FilterVector& vector) {
     return spec;
 }
 
-// Decodes to the middle of `room`; what lies on both sides must stay.
+// Decodes into the middle of `room`; the bytes on both sides must stay as they are.
 Status decode(const FilterSpec& spec, std::size_t length, std::size_t space, std::size_t& size) {
     for (std::byte& each : room) {
         each = kMark;
@@ -90,13 +90,13 @@ TEST(FilterDecoders, ChunksOfTheLibrary) {
         EXPECT_TRUE(is_decoded(vector, size));
         EXPECT_TRUE(decode(spec, vector.stored_size, kLargest, size) == Status::ok);
         EXPECT_TRUE(is_decoded(vector, size));
-        // Too little room.
+        // A target that is too small.
         EXPECT_TRUE(decode(spec, vector.stored_size, vector.decoded_size - 1, size) == Status::corrupt_file);
         EXPECT_TRUE(decode(spec, vector.stored_size, 0, size) == Status::corrupt_file);
-        // Two bytes less: packed bits may end a byte before the chunk does.
+        // Cut off at least two bytes: with packed bits the last byte may not be needed.
         for (std::size_t length = 0; length + 2 <= vector.stored_size; ++length) {
             const Status status = decode(spec, length, vector.decoded_size, size);
-            // LZF has no length of its own.
+            // LZF does not record the length, so that a truncated chunk may just be shorter.
             EXPECT_TRUE(status == Status::corrupt_file || (spec.id == FilterId::lzf && size < vector.decoded_size));
         }
         Bytes out{room, sizeof room};
@@ -105,7 +105,8 @@ TEST(FilterDecoders, ChunksOfTheLibrary) {
 }
 
 #if H5MOTE_FILTER_SCALEOFFSET
-// libhdf5 finds no minimum among numbers the first of which is a NaN, and stores zeros in place of all of them.
+// If the first number is a NaN, libhdf5 finds no minimum and stores zeros for all numbers: they must read as the
+// minimum or, with a fill value, as the fill value.
 TEST(FilterDecoders, ScaleOffsetOfNotANumber) {
     constexpr std::uint32_t kNan = 0x7fc00000;
     constexpr std::uint32_t kFill = 0x40f00000;
@@ -120,8 +121,8 @@ TEST(FilterDecoders, ScaleOffsetOfNotANumber) {
         FilterSpec spec{FilterId::scaleoffset, false, 20, {}};
         spec.encoded = values;
         std::memset(stored, 0, 54);
-        stored[0] = std::byte{64};  // bits
-        stored[4] = std::byte{8};   // bytes of the minimum
+        stored[0] = std::byte{64};  // bits for each number
+        stored[4] = std::byte{8};   // size of the minimum
         stored[7] = std::byte{0xc0};
         stored[8] = std::byte{0x7f};
         std::size_t size = 0;
@@ -153,7 +154,7 @@ TEST(FilterDecoders, DamagedBytesEndInAStatus) {
                 stored[at] ^= static_cast<std::byte>(1U << bit);
             }
         }
-        // Of packed bits none is wrong.
+        // Every bit pattern is valid for the n-bit filter.
         EXPECT_TRUE(refused > 0 || spec.id == FilterId::nbit);
     }
 }

@@ -47,11 +47,11 @@ Data sample(int kind, std::size_t size) {
             case 4:
                 value = i % 44 < 20 ? static_cast<unsigned>(i % 44) : random() % 32;
                 break;
-            // Counts like Fibonacci's: the codes want to be longer than 15 bits.
+            // Frequencies like Fibonacci numbers, for which optimal codes would be longer than the allowed 15 bits.
             case 5:
                 value = static_cast<unsigned>(__builtin_ctz((random() & 0xffffff) | 0x1000000));
                 break;
-            // Repeats from far away, up to the window's end.
+            // Repetitions at large distances, up to the size of the window.
             default:
                 value =
                     i < 100 ? random() : static_cast<unsigned>(data[i - 1 - i / 300 * 7919 % (i < 32768 ? i : 32768)]);
@@ -84,7 +84,7 @@ Data zlib_pack(const Data& data, int level, int strategy, int window, int memory
     return out;
 }
 
-// Runs `window`-inflate over exactly these bytes; false unless the stream ends within them and within `limit` bytes.
+// Inflates exactly these bytes. Returns false unless the stream ends within them and gives at most `limit` bytes.
 bool zlib_expand(const Data& in, std::size_t limit, int window, Data& out, std::size_t& used) {
     z_stream stream{};
     EXPECT_EQ(inflateInit2(&stream, window), Z_OK);
@@ -101,7 +101,7 @@ bool zlib_expand(const Data& in, std::size_t limit, int window, Data& out, std::
     return status == Z_STREAM_END && size <= limit;
 }
 
-// Decodes in exactly sized buffers, so that the sanitizers see every step beyond them.
+// Decodes between buffers of exact sizes, so that sanitizers notice every access outside.
 Status expand(const Data& in, std::size_t limit, Data& out) {
     const std::unique_ptr<std::byte[]> source(new std::byte[in.size()]);
     if (!in.empty()) {
@@ -130,7 +130,7 @@ Data pack(const Data& data) {
     return {target.get(), target.get() + size};
 }
 
-// As pack(), but by zlib in a profile that only reads.
+// Like pack(), but a profile that only reads takes zlib's encoder.
 Data any_pack(const Data& data) {
     return H5MOTE_WRITE != 0 ? pack(data) : zlib_pack(data, 6, Z_DEFAULT_STRATEGY, 15, 8);
 }
@@ -145,7 +145,7 @@ TEST(DeflateHost, ReadsEverythingZlibWrites) {
             const Data data = sample(kind, size);
             for (int level = 0; level <= 9; ++level) {
                 for (int strategy = Z_DEFAULT_STRATEGY; strategy <= Z_FIXED; ++strategy) {
-                    // All windows with small data, the extremes with large.
+                    // All window sizes for small data, only the smallest and the largest for large data.
                     for (int window = 9; window <= 15; window += size > 3000 ? 6 : 1) {
                         Data out;
                         const Data stream = zlib_pack(data, level, strategy, window, window == 9 ? 1 : 8, level == 6);
@@ -177,7 +177,7 @@ TEST(DeflateHost, ZlibReadsEverythingWeWrite) {
     }
 }
 
-// Whatever room the encoder has, it writes the same bytes or says that they do not fit.
+// With any room for its result the encoder gives the same bytes, or reports that they do not fit.
 TEST(DeflateHost, RoomDoesNotChangeTheStream) {
     for (int kind = 0; kind < kKinds; ++kind) {
         const Data data = sample(kind, 700);
@@ -232,7 +232,7 @@ TEST(DeflateHost, EveryTruncationAndByteAsZlib) {
     EXPECT_GE(tried, 500000U / h5mote_test::sweep_step());
 }
 
-// Damage behind which the checksum is set right again, so that it cannot hide what the decoder made of it.
+// The checksum is repaired after the damage, so that it cannot hide what the decoder made of the damaged codes.
 TEST(DeflateHost, RepairedDamageAsZlib) {
     std::mt19937 generator(7);
     const auto random = [&generator] { return static_cast<unsigned>(generator()); };
@@ -245,7 +245,7 @@ TEST(DeflateHost, RepairedDamageAsZlib) {
         }
         Data stream = base;
         for (unsigned change = 1 + random() % 3; change > 0; --change) {
-            // Mostly within the head of the block, where the codes are.
+            // Damage mostly the head of the block, which describes the codes.
             const std::size_t span = random() % 2 == 0 && stream.size() > 80 ? 80 : stream.size();
             stream[2 + random() % (span - 2)] ^= static_cast<std::byte>(1U << random() % 8);
         }

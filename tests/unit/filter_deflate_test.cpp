@@ -1,4 +1,4 @@
-// H5Zdeflate - whichever back end is built.
+// H5Zdeflate - tests that hold for either implementation (built in or zlib).
 #include <h5mote/filters/deflate.hpp>
 
 #include "test.hpp"
@@ -38,7 +38,7 @@ Status decode(ConstBytes in, Bytes out, std::size_t& size) {
     return deflate_filter.decode(kSpec, in, out, size, scratch);
 }
 
-// Whether `stream` expands to `size` bytes that begin with those of `plain`.
+// Whether `stream` expands to `length` bytes that begin with those of `plain`.
 bool expands(ConstBytes stream, std::size_t length) {
     std::size_t size = 0;
     bool same = decode(stream, {back, length}, size) == Status::ok && size == length;
@@ -61,7 +61,7 @@ TEST(DeflateFilter, RoundTripsAllSizes) {
             std::size_t size = 0;
             ASSERT_TRUE(deflate_filter.encode(mandatory, {plain, length}, out, size, scratch) == Status::ok);
             ASSERT_TRUE(expands({packed, size}, length));
-            // What fits is not written when there is a byte less.
+            // One byte less room than needed is refused.
             ASSERT_TRUE(deflate_filter.encode(mandatory, {plain, length}, {packed, size - 1}, size, scratch) ==
                         Status::no_space);
         }
@@ -84,7 +84,7 @@ TEST(DeflateFilter, Shrinks) {
 }
 #endif
 
-// Streams that zlib made, of a stored and a fixed block. Dynamic ones: filter_deflate_host_test.cpp.
+// Streams that zlib made, with a stored and a fixed block. For dynamic blocks see filter_deflate_host_test.cpp.
 TEST(DeflateFilter, ExpandsStreamsOfZlib) {
     static constexpr unsigned char kStored[] = {0x78, 0x01, 0x01, 0x05, 0x00, 0xfa, 0xff, 0x68,
                                                 0x65, 0x6c, 0x6c, 0x6f, 0x06, 0x2c, 0x02, 0x15};
@@ -105,7 +105,7 @@ TEST(DeflateFilter, RefusesDamagedFrames) {
         packed[i] = static_cast<std::byte>(kFixed[i]);
     }
     std::size_t size = 0;
-    // Bytes after the stream do not matter; everything before its end does.
+    // Bytes after the stream are ignored, unlike changes before its end.
     EXPECT_TRUE(decode({packed, 15}, back, size) == Status::ok);
     EXPECT_EQ(size, 5U);
     for (std::size_t length = 0; length < 13; ++length) {
@@ -137,7 +137,7 @@ TEST(DeflateFilter, EveryTruncationAndBitFlipEnds) {
         ASSERT_TRUE(decode({packed, i}, {back, 500}, size) == Status::corrupt_file);
         for (unsigned bit = 0; bit < 8; ++bit) {
             packed[i] ^= static_cast<std::byte>(1U << bit);
-            // Padding, or the length of a code that is not used, may change without changing the result.
+            // Damage to padding, or to the length of an unused code, may leave the result unchanged.
             const Status status = decode({packed, stream}, {back, 500}, size);
             ASSERT_TRUE(status == Status::corrupt_file || expands({packed, stream}, 500));
             packed[i] ^= static_cast<std::byte>(1U << bit);

@@ -24,7 +24,7 @@ void fill() {
 
 }  // namespace
 
-// Chunk that libhdf5 1.10.8 wrote: 03 0a 11 18 1f, then 22 33 4e 4a.
+// A chunk that libhdf5 1.10.8 wrote: the bytes 03 0a 11 18 1f, then the checksum 22 33 4e 4a.
 TEST(Fletcher32Filter, AppendsTheChecksum) {
     fill();
     std::size_t size = 0;

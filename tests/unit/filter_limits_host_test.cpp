@@ -1,4 +1,4 @@
-// What filters say of sizes at both ends, and of client data that no dataset has.
+// Filters given the smallest and largest sizes, and client data that no dataset has.
 #include <h5mote/config.hpp>
 
 #if H5MOTE_WRITE && H5MOTE_ALL_FORMATS
@@ -17,14 +17,14 @@ using namespace h5mote_test;
 TEST(FilterLimits, Sizes) {
     for (const Filter* const filter : kAllFilters) {
         const auto id = static_cast<unsigned>(filter->id());
-        // Those that libhdf5 does not bring along are found by their names.
+        // Filters that are not part of libhdf5 are stored with their names.
         EXPECT_EQ(filter->name() != nullptr && std::strlen(filter->name()) > 0, id >= 256) << id;
         for (const bool optional : {false, true}) {
             FilterSpec spec;
             spec.id = filter->id();
             spec.optional = optional;
             for (const std::size_t size : {std::size_t{0}, std::size_t{1}, std::size_t{1000}, SIZE_MAX - 4, SIZE_MAX}) {
-                // No more than there can be; less than what went in only where a filter may be left out.
+                // The limit does not wrap round; it is below the input's size only if the filter is optional.
                 const std::size_t limit = filter->encoded_limit(spec, size);
                 EXPECT_TRUE(limit >= size || optional) << id << ' ' << size;
                 EXPECT_TRUE(size == 0 || limit >= size - 1) << id << ' ' << size;
@@ -33,7 +33,7 @@ TEST(FilterLimits, Sizes) {
     }
 }
 
-// Every size of the target that is too small is no_space when a chunk is written, and corrupt_file when it is read.
+// A target that is too small by any number of bytes gives no_space when encoding and corrupt_file when decoding.
 TEST(FilterLimits, TargetsThatAreTooSmall) {
     std::vector<std::byte> chunk(96);
     for (std::size_t i = 0; i < chunk.size(); ++i) {
@@ -50,7 +50,7 @@ TEST(FilterLimits, TargetsThatAreTooSmall) {
         std::size_t size = 0;
         const Status whole = filter->encode(spec, in, {out.data(), out.size() - 1}, size, {state.data(), state.size()});
         if (whole == Status::unsupported) {
-            continue;  // it only reads
+            continue;  // it only decodes
         }
         ASSERT_EQ(whole, Status::ok);
         const std::vector<std::byte> stored(out.begin(), out.begin() + static_cast<std::ptrdiff_t>(size));
@@ -75,7 +75,7 @@ TEST(FilterLimits, TargetsThatAreTooSmall) {
     }
 }
 
-// Client data: how many | whether the chunk is as it was | elements | the type of an element.
+// Client data of n-bit: number of values | whether the chunk is unpacked | elements | encoding of the element's type.
 TEST(FilterLimits, NbitOfDamagedTypes) {
     enum : std::uint32_t { kNumber = 1, kArray = 2, kCompound = 3, kOther = 4 };
     struct Case {
@@ -83,24 +83,24 @@ TEST(FilterLimits, NbitOfDamagedTypes) {
         bool sound;
     };
     const Case cases[] = {
-        {{3, 1, 8}, true},                                                   // not packed
-        {{3, 1, 0}, true},                                                   // of which the rest is not looked at
-        {{5, 0, 2, kOther, 4}, true},                                        // two of 4 bytes
-        {{5, 0, 2, kOther, 0}, false},                                       // of no size
-        {{5, 0, 3, kOther, 4}, false},                                       // more than the chunk has
-        {{5, 0, 2, 5, 4}, false},                                            // of no class
-        {{5, 0, 2, 0, 4}, false},                                            //
-        {{8, 0, 2, kNumber, 4, 0, 32, 0}, true},                             // whole numbers
-        {{8, 0, 2, kNumber, 4, 0, 31, 2}, false},                            // bits beyond them
-        {{8, 0, 2, kNumber, 4, 2, 32, 0}, false},                            // of no order
-        {{7, 0, 1, kArray, 8, kOther, 4}, true},                             //
-        {{7, 0, 1, kArray, 8, kOther, 0}, false},                            //
-        {{9, 0, 1, kCompound, 8, 1, 0, kOther, 8}, true},                    //
-        {{9, 0, 1, kCompound, 8, 1, 4, kOther, 8}, false},                   // a member that ends beyond it
-        {{9, 0, 1, kCompound, 8, 1, 9, kOther, 1}, false},                   // and one that begins there
-        {{9, 0, 1, kCompound, 8, 1, ~0U, kOther, ~0U}, false},               //
-        {{12, 0, 1, kCompound, 8, 2, 0, kOther, 6, 0, kOther, 6}, false},    // more than it holds
-        {{12, 0, 1, kCompound, 8, 2, 0, kOther, 8, 0, kOther, ~0U}, false},  // and than can be counted
+        {{3, 1, 8}, true},                                      // not packed
+        {{3, 1, 0}, true},                                      // not packed: the rest is ignored
+        {{5, 0, 2, kOther, 4}, true},                           // two elements of 4 bytes
+        {{5, 0, 2, kOther, 0}, false},                          // of size 0
+        {{5, 0, 3, kOther, 4}, false},                          // more elements than the chunk has
+        {{5, 0, 2, 5, 4}, false},                               // of an unknown class
+        {{5, 0, 2, 0, 4}, false},                               //
+        {{8, 0, 2, kNumber, 4, 0, 32, 0}, true},                // whole numbers
+        {{8, 0, 2, kNumber, 4, 0, 31, 2}, false},               // bit offset 2 with 31 bits: beyond the number
+        {{8, 0, 2, kNumber, 4, 2, 32, 0}, false},               // of an unknown byte order
+        {{7, 0, 1, kArray, 8, kOther, 4}, true},                //
+        {{7, 0, 1, kArray, 8, kOther, 0}, false},               //
+        {{9, 0, 1, kCompound, 8, 1, 0, kOther, 8}, true},       //
+        {{9, 0, 1, kCompound, 8, 1, 4, kOther, 8}, false},      // a member that ends outside the compound
+        {{9, 0, 1, kCompound, 8, 1, 9, kOther, 1}, false},      // a member that begins outside the compound
+        {{9, 0, 1, kCompound, 8, 1, ~0U, kOther, ~0U}, false},  //
+        {{12, 0, 1, kCompound, 8, 2, 0, kOther, 6, 0, kOther, 6}, false},    // members larger than the compound
+        {{12, 0, 1, kCompound, 8, 2, 0, kOther, 8, 0, kOther, ~0U}, false},  // members whose sum overflows
     };
     for (const Case& each : cases) {
         std::vector<std::byte> encoded(4 * each.values.size());

@@ -1,4 +1,4 @@
-// H5Z - the pipeline with the real filters, in exactly as much memory as it asks for.
+// H5Z - the pipeline with the real filters, in exactly as much memory as it states that it needs.
 #include "pipeline.hpp"
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ FilterEntry mandatory_deflate() {
     return entry;
 }
 
-// Memory of exactly that many bytes, aligned as the pipeline wants it.
+// Memory of exactly `count` bytes, aligned as the pipeline requires.
 struct Exact {
     explicit Exact(std::size_t count) : size(count), memory(new std::byte[count]) {}
     h5mote::Bytes bytes() const { return {memory.get(), size}; }
@@ -45,7 +45,7 @@ Data sample(int kind, std::size_t size) {
     std::mt19937 generator(static_cast<unsigned>(kind));
     Data data(size);
     for (std::size_t i = 0; i < size; i += 4) {
-        // A slow wave in steps as floats, a constant, noise.
+        // Kinds of data: a slow wave in steps as floats, a constant, noise.
         const float wave = std::floor(std::sin(static_cast<float>(i) / 300.0F) * 8.0F);
         const std::uint32_t value = kind == 0 ? 0 : kind == 1 ? 0x40490fdbU : static_cast<std::uint32_t>(generator());
         unsigned char bytes[4];
@@ -94,7 +94,7 @@ TEST(FilterPipelineHost, RealFiltersInAllOrders) {
             round_trip({kFletcher, kDeflate}, data, noise ? 2 : 0);
             round_trip({kShuffle, kDeflate, kFletcher}, data, noise ? 2 : 0);
             round_trip({kFletcher, kShuffle, kDeflate, kFletcher}, data, noise ? 4 : 0);
-            // Must be used even if the chunk grows by it, as the HDF5 library does.
+            // A mandatory filter must be used even if it makes the chunk larger, as libhdf5 does.
             round_trip({mandatory_deflate()}, data, 0);
             round_trip({kShuffle, mandatory_deflate()}, data, 0);
             round_trip({kShuffle, mandatory_deflate(), kFletcher}, data, 0);
@@ -131,13 +131,13 @@ TEST(FilterPipelineHost, DamagedChunksAreRefused) {
             Data bad = stored;
             bad[i] ^= static_cast<std::byte>(flip);
             EXPECT_EQ(decode(bad, 0), Status::corrupt_file);
-            // Without the checksum filter the bytes are no stream of the right length or a damaged one.
+            // Without the checksum filter the stream has the wrong length or is damaged.
             EXPECT_EQ(decode(bad, 2), Status::corrupt_file);
         }
     }
     for (std::uint32_t wrong = 1; wrong < 8; ++wrong) {
         const Status status = decode(stored, wrong);
-        // Ignoring only the shuffle, or the checksum (which then trails the stream), gives 400 bytes all the same.
+        // Skipping only shuffle, or only the checksum (whose bytes then trail the stream), still gives 400 bytes.
         EXPECT_EQ(status, wrong == 1 || wrong == 4 || wrong == 5 ? Status::ok : Status::corrupt_file) << wrong;
     }
 }

@@ -1,4 +1,4 @@
-// H5Z - the pipeline, with filters of the test's own whose behaviour is exact.
+// H5Z - the pipeline, with test filters whose results are known exactly.
 #include "pipeline.hpp"
 
 #include "test.hpp"
@@ -17,8 +17,8 @@ namespace {
 
 constexpr std::uint32_t kFails = 99;
 
-// Adds values[0] to every byte (kFails: is out of memory when it encodes) and appends values[1] bytes (or, negative,
-// takes away that many zeros from the end); asks for values[2] bytes of state and writes all of them.
+// Adds values[0] to every byte (kFails: encoding returns out_of_memory) and appends values[1] bytes (negative: removes
+// that many zeros from the end). Asks for 20 bytes of scratch memory and writes all of them.
 class TestFilter final : public Filter {
 public:
     constexpr TestFilter(FilterId id, bool in_place) : id_(id), in_place_(in_place) {}
@@ -100,7 +100,7 @@ FilterEntry stage(const Filter* filter, std::uint32_t add, int growth, bool opti
     return {{id, optional, 4, {add, static_cast<std::uint32_t>(growth)}}, filter};
 }
 
-// The chunk ends in zeros, so that filters can take them away.
+// Fills the chunk and ends it with `zeros` zeros, which test filters can remove.
 void fill(std::size_t zeros) {
     for (std::size_t i = 0; i < kChunk; ++i) {
         chunk[i] = static_cast<std::byte>(i + zeros >= kChunk ? 0 : 100 + i);
@@ -117,7 +117,7 @@ bool chunk_is_copy() {
     return true;
 }
 
-// Encodes with no byte more than scratch_need() says, then decodes likewise what was stored. Gives the mask and size.
+// Encodes in exactly scratch_need() bytes, then decodes the stored chunk likewise. Returns its filter mask and size.
 Status round_trip(FilterPipeline pipeline, std::uint32_t& mask, std::size_t& stored_size) {
     const std::size_t need = pipeline.scratch_need(kChunk, true);
     FilterId failed = FilterId::none;
@@ -177,7 +177,7 @@ TEST(FilterPipeline, NoFilters) {
     EXPECT_TRUE(place.data() == chunk);
     EXPECT_TRUE(pipeline.decode(place, 0, chunk, {}, failed) == Status::ok);
     EXPECT_TRUE(pipeline.stored_place(kChunk - 1, 0, chunk, {}, place) == Status::corrupt_file);
-    // More was stored than a chunk has: the rest is passed over.
+    // If more bytes are stored than a chunk has, the rest is ignored.
     ASSERT_TRUE(pipeline.stored_place(kChunk + 5, 0, chunk, {}, place) == Status::ok);
     EXPECT_TRUE(place.data() == chunk && place.size() == kChunk);
     EXPECT_TRUE(pipeline.decode(place, 0, chunk, {}, failed) == Status::ok);
@@ -193,12 +193,12 @@ TEST(FilterPipeline, AllKindsOfStages) {
                 FilterEntry entries[3];
                 unsigned code = growths;
                 for (unsigned i = 0; i < 3; ++i, code /= 3) {
-                    // Only bytes that are still zero can go: those stages add nothing.
+                    // Only zeros can be removed: the stages that might shrink the chunk add nothing.
                     const std::uint32_t add = i == 2 ? 5 : 0;
                     entries[i] = stage((kinds >> i & 1) != 0 ? &kInPlace : &kMoves, add, kGrowth[code % 3],
                                        (optional >> i & 1) != 0);
                 }
-                // Zeros enough for two shrinking stages: a third fails, and is skipped if it may be.
+                // There are zeros for two shrinking stages: the third fails, and is skipped if it is optional.
                 fill(4);
                 std::uint32_t mask = 0;
                 std::size_t size = 0;
@@ -230,14 +230,14 @@ TEST(FilterPipeline, OneBufferWhereOneIsEnough) {
     EXPECT_EQ(FilterPipeline{shuffle_and_pack}.scratch_need(kChunk, false), kState + 40);
     EXPECT_EQ(FilterPipeline{all}.scratch_need(kChunk, true), kState + 96);
     EXPECT_EQ(FilterPipeline{all}.scratch_need(kChunk, false), kState + 48);
-    // What no machine can hold is said so, not wrapped around.
+    // A need that exceeds the address space is reported as SIZE_MAX and does not wrap round.
     EXPECT_EQ(FilterPipeline{all}.scratch_need(SIZE_MAX - 16, true), SIZE_MAX);
     EXPECT_EQ(FilterPipeline{all}.decode_need(kChunk, SIZE_MAX - 2, 0), SIZE_MAX);
 }
 
 TEST(FilterPipeline, OptionalFiltersAreSkipped) {
     fill(0);
-    // The first cannot shrink, the second is missing, the third works.
+    // The first filter cannot shrink the chunk, the second is missing, the third works.
     FilterEntry entries[] = {stage(&kMoves, 1, -1, true), stage(nullptr, 1, 0, true), stage(&kMoves, 7, 4, true)};
     std::uint32_t mask = 0;
     std::size_t size = 0;
@@ -246,7 +246,7 @@ TEST(FilterPipeline, OptionalFiltersAreSkipped) {
     EXPECT_EQ(size, kChunk + 4);
     EXPECT_EQ(FilterPipeline{entries}.skip_all(), 7U);
 
-    // All skipped: the chunk itself is the result.
+    // All filters are skipped: the result is the chunk itself.
     FilterEntry none[] = {stage(&kMoves, 1, -1, true), stage(nullptr, 1, 0, true)};
     ConstBytes result;
     FilterId failed = FilterId::none;
@@ -273,7 +273,7 @@ TEST(FilterPipeline, MandatoryFiltersFail) {
     EXPECT_TRUE(chunk_is_copy());
 }
 
-// An optional filter is left out where it has nothing to offer, not where it could have worked.
+// An optional filter is skipped if it cannot shrink the chunk, but not if it fails for want of memory.
 TEST(FilterPipeline, OptionalFiltersThatFail) {
     fill(0);
     FilterEntry entries[] = {stage(&kMoves, 1, 0), stage(&kInPlace, kFails, 0, true)};
@@ -300,7 +300,7 @@ TEST(FilterPipeline, DecodingRefuses) {
     FilterId failed = FilterId::none;
     Bytes place;
     {
-        // Bytes that stand elsewhere than where stored_place() says, and too little room.
+        // Stored bytes at another place than stored_place() names, and too little room.
         FilterEntry one[] = {stage(&kMoves, 1, 4)};
         const FilterPipeline moves{one};
         static std::byte elsewhere[kChunk + 4];
@@ -310,7 +310,7 @@ TEST(FilterPipeline, DecodingRefuses) {
         EXPECT_TRUE(moves.decode(place, 0, chunk, {work, need - 1}, failed) == Status::over_budget);
         EXPECT_TRUE(chunk_is_copy());
     }
-    // A filter that this program lacks, also when it is optional: the bytes did go through it.
+    // A filter that this program lacks cannot be skipped when decoding, even if it is optional: it was applied.
     FilterEntry missing[] = {stage(nullptr, 1, 0, true), stage(&kMoves, 1, 4)};
     const FilterPipeline lacking{missing};
     ASSERT_TRUE(lacking.stored_place(kChunk + 4, 0, chunk, work, place) == Status::ok);
@@ -320,7 +320,7 @@ TEST(FilterPipeline, DecodingRefuses) {
     EXPECT_TRUE(lacking.decode(place, 0, chunk, work, failed) == Status::unsupported);
     EXPECT_TRUE(failed == FilterId::lzf);
 
-    // Results that are shorter or longer than the chunk, and bytes that the filter refuses.
+    // Results that are shorter or longer than the chunk, and bytes that a filter refuses.
     FilterEntry entries[] = {stage(&kMoves, 1, 4)};
     const FilterPipeline pipeline{entries};
     for (std::size_t size = 0; size <= kChunk + 12; ++size) {
@@ -337,7 +337,7 @@ TEST(FilterPipeline, DecodingRefuses) {
     EXPECT_TRUE(failed == FilterId::nbit);
     EXPECT_TRUE(pipeline.stored_place(sizeof work, 0, chunk, work, place) == Status::over_budget);
     EXPECT_TRUE(pipeline.stored_place(SIZE_MAX, 0, chunk, work, place) == Status::over_budget);
-    // Bits beyond the filters mean nothing.
+    // Mask bits beyond the number of filters are ignored.
     EXPECT_TRUE(pipeline.stored_place(kChunk, ~0U, chunk, work, place) == Status::ok);
 }
 

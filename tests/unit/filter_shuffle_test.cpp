@@ -32,7 +32,7 @@ TEST(ShuffleFilter, OrdersBytesByPlanes) {
     std::size_t size = 0;
     ASSERT_TRUE(shuffle_filter.encode(shuffle_of(4), {plain, 10}, shuffled, size, {}) == Status::ok);
     ASSERT_EQ(size, 10U);
-    // Two elements of four bytes, then the two bytes that fill none.
+    // Two elements of four bytes, then the two bytes that are no whole element.
     static constexpr unsigned kExpected[10] = {0, 4, 1, 5, 2, 6, 3, 7, 8, 9};
     for (unsigned i = 0; i < 10; ++i) {
         EXPECT_EQ(static_cast<unsigned>(shuffled[i]), kExpected[i]);

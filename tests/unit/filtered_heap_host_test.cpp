@@ -1,4 +1,4 @@
-// Links in a heap whose blocks pass filters, as libhdf5 makes it: memory and storage that fail, a heap that is damaged.
+// Links in a fractal heap whose blocks are filtered, as libhdf5 makes it: with failing memory and storage, and damaged.
 #include <h5mote/config.hpp>
 
 #if defined(H5MOTE_TEST_HDF5) && H5MOTE_ALL_FORMATS && H5MOTE_FILTERS
@@ -18,7 +18,7 @@ using namespace h5mote_test;
 
 constexpr unsigned kLinks = 40;
 
-// A group with more links than a header holds.
+// Makes a group with more links than a header holds, so that they are stored in a heap.
 Image make_group() {
     return made(
         [](hid_t file) {
@@ -44,7 +44,7 @@ Status list_links(Library& library, Driver& driver, const FileAccess& access, st
     LinkIterator links(*group);
     Link link;
     Status status = Status::ok;
-    // No more than a damaged file can name.
+    // A damaged file may seem to have any number of links: stop after 1000.
     for (unsigned i = 0; i < 1000 && (status = links.next(link)) == Status::ok; ++i) {
         names += link.name();
     }
@@ -63,13 +63,13 @@ TEST(FilteredHeap, LinksWhateverFails) {
         return status;
     });
     EXPECT_GT(refused, 30U);
-    // Without the filters.
+    // A library without these filters cannot read the links.
     std::string names;
     Library bare(with.failing, with.port);
     EXPECT_EQ(list_links(bare, with.main, with.access(), names), Status::unsupported);
 }
 
-// Every bit of the heap's header, its checksum repaired: the pipeline of its blocks is there.
+// Flips every bit of the heap's header, which has the filter pipeline of its blocks, and repairs the checksum.
 TEST(FilteredHeap, DamagedHeader) {
     Images images;
     Image& image = images["main"];

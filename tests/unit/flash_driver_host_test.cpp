@@ -1,5 +1,5 @@
 // The flash driver against a model, over chips of many kinds: random changes, mounts, power cuts within any program or
-// erase, and again while it recovers.
+// erase operation, also during the recovery from a cut.
 #include <h5mote/vfd/flash.hpp>
 
 #include "flash_simulator.hpp"
@@ -50,7 +50,7 @@ public:
         fresh_driver();
     }
 
-    // `cuts`: the power fails now and then. Number of times that it did.
+    // Makes random changes. With `cuts` the power fails now and then; returns how often it did.
     unsigned run(unsigned steps, bool cuts, bool failures = false) {
         EXPECT_NE(driver_->mount(options_), Status::ok);
         EXPECT_EQ(driver_->format(kind_.format, options_), Status::ok);
@@ -62,7 +62,7 @@ public:
                                                      FlashCut::unstable};
                 chip_.simulator.cut_after(1 + pick(pick(2) == 0 ? 6 : 60), kCuts[pick(4)], random_(), pick(40));
             }
-            // A chip that is worn out has no room for what is asked of it here.
+            // Stop when the chip is worn out and may have no room for the changes.
             if (failures && driver_->usage().blocks_bad > kind_.geometry.blocks / 6) {
                 break;
             }
@@ -167,7 +167,7 @@ private:
         } else if (chip_.simulator.powered()) {
             ADD_FAILURE() << "sync " << to_string(status);
         } else {
-            perhaps_.push_back(now_);  // the commit may have been complete all the same
+            perhaps_.push_back(now_);  // the commit may have been completed before the cut
         }
     }
 
@@ -190,7 +190,7 @@ private:
         }
     }
 
-    // Without a cut: what was not synced is gone.
+    // Mounts again without a power cut: changes since the last sync are lost.
     void remount() {
         fresh_driver();
         const std::uint64_t before = chip_.simulator.operations();
@@ -207,7 +207,7 @@ private:
         EXPECT_LE(live, (now_.size() + page - 1) / page * page);
     }
 
-    // What a sync that was cut short would have made may be found, or not, until another one is over.
+    // After a cut within a sync, its changes may or may not be there, until the next sync succeeds.
     void recover() {
         for (unsigned mounts = 1 + pick(3); mounts > 0; --mounts) {
             chip_.simulator.power_on(random_());
@@ -238,12 +238,12 @@ private:
 };
 
 const Kind kKinds[] = {
-    {{32, 1024, 256, 1, 0xff}, {128, 12}, 16, false},       // on-chip, small blocks
+    {{32, 1024, 256, 1, 0xff}, {128, 12}, 16, false},       // on-chip flash, small blocks
     {{32, 1024, 1024, 4, 0x00}, {256, 20}, 8, false},       //
     {{32, 4096, 256, 1, 0xff}, {512, 12}, 32, false},       // SPI NOR
     {{64, 2048, 256, 4, 0xff}, {512, 12}, 64, false},       //
-    {{24, 4096, 256, 8, 0xff}, {256, 12}, 32, true},        // with an ECC over double words
-    {{24, 8192, 256, 256, 0xff}, {512, 12}, 32, false},     // whole pages
+    {{24, 4096, 256, 8, 0xff}, {256, 12}, 32, true},        // with an ECC over 8 bytes
+    {{24, 8192, 256, 256, 0xff}, {512, 12}, 32, false},     // programs whole pages
     {{24, 16384, 2048, 2048, 0xff}, {1024, 12}, 32, true},  // NAND
     {{40, 4096, 512, 32, 0x00}, {4096, 30}, 16, false},     //
 };
@@ -278,7 +278,7 @@ TEST(FlashDriver, LivesWithBadBlocks) {
     }
 }
 
-// Groups of writes anywhere on a full device, with mounts in between: none costs more than was foretold.
+// Groups of writes anywhere on a full device, with mounts in between: no group costs more than worst_case() predicts.
 TEST(FlashDriver, StaysWithinTheWorstCase) {
     for (const Kind& kind : kKinds) {
         Chip chip(kind);
@@ -331,7 +331,7 @@ TEST(FlashDriver, StaysWithinTheWorstCase) {
         }
         std::printf("unit %u: at most %.3f of the bytes, %.3f of the programs, %.3f of the erases, %.5f of the reads\n",
                     kind.geometry.program_unit, most[0], most[1], most[2], most[3]);
-        // The bounds are not just any large numbers.
+        // The predicted costs must not be arbitrarily large either.
         EXPECT_GT(most[0], 0.005) << "unit " << kind.geometry.program_unit;
         EXPECT_LE(refused, 600U) << "unit " << kind.geometry.program_unit;
         ASSERT_FALSE(::testing::Test::HasFailure());

@@ -1,4 +1,4 @@
-// A file on raw flash, on a chip that is small enough for boards: what calls return, what stays.
+// A file on raw flash, on a chip that is small enough for boards: what calls return, and which data stays.
 #include <h5mote/vfd/flash.hpp>
 
 #include "flash_simulator.hpp"
@@ -35,7 +35,7 @@ std::uint64_t length(Driver& driver) {
     return driver.end_of_file(size) == Status::ok ? size : ~std::uint64_t{0};
 }
 
-// `count` bytes that depend on `seed` and where they stand.
+// Writes `count` bytes that depend on `seed` and on their address.
 Status write_pattern(Driver& driver, std::uint64_t address, std::size_t count, unsigned seed) {
     std::byte bytes[300];
     for (std::size_t i = 0; i < count; ++i) {
@@ -91,7 +91,7 @@ TEST(Flash, NothingIsFormattedByItself) {
     EXPECT_EQ(rig.chip.violation(), FlashViolation::none);
 }
 
-// Erased bytes are a failure of the ECC, which is not one of the chip.
+// On a chip with ECC, erased bytes cannot be read: mount() must find it blank, not broken.
 TEST(Flash, BlankChipWithAnEcc) {
     FlashSimulatorOptions options = chip_options();
     options.blank_is_unreadable = true;
@@ -185,13 +185,12 @@ TEST(Flash, FullDeviceIsSafeAndCanBeUsedAgain) {
     EXPECT_EQ(rig.chip.violation(), FlashViolation::none);
 }
 
-// A bit that turns over makes one page unreadable, and no other, also when it is moved.
-// Room that cannot be is never there, however the numbers add up.
+// keep_room() refuses more than the device holds, also if the sum with the map's overhead exceeds 64 bits.
 TEST(Flash, NoRoomForMoreThanTheDeviceHolds) {
     Rig rig;
     ASSERT_EQ(rig.driver.format(kFormat, kOptions), Status::ok);
     ASSERT_EQ(rig.driver.keep_room(1, 600), Status::ok);
-    // The fewest bytes that need more, with the 72 that each page of them costs besides, than can be counted.
+    // Find the smallest size that, with 72 bytes of overhead for each of its pages, exceeds 64 bits.
     std::uint64_t low = 0;
     std::uint64_t high = ~std::uint64_t{0};
     while (low < high) {
@@ -217,7 +216,8 @@ TEST(Flash, DamageStaysWhereItIs) {
         EXPECT_EQ(write_pattern(rig.driver, 128 * page, 128, page), Status::ok);
     }
     EXPECT_EQ(rig.driver.sync(), Status::ok);
-    // The first byte of page 5, where it stands.
+    // Find page 5 on the chip and flip a bit in its first byte: this page is unreadable from then on, also after it was
+    // moved, and all other pages stay readable.
     bool found = false;
     for (std::uint32_t block = 0; block < kChip.blocks && !found; ++block) {
         for (std::uint32_t at = 0; at + 32 < kChip.block_size && !found; at += 4) {
@@ -243,7 +243,7 @@ TEST(Flash, DamageStaysWhereItIs) {
             }
         }
         EXPECT_EQ(write_pattern(rig.driver, 640, 60, 5), Status::io_error);
-        // Long enough that all is moved.
+        // Write enough that all blocks are collected and their pages moved.
         for (unsigned i = 0; i < 20; ++i) {
             EXPECT_EQ(write_pattern(rig.driver, 0, 128, 0), Status::ok);
             EXPECT_EQ(rig.driver.sync(), Status::ok);
@@ -259,7 +259,7 @@ TEST(Flash, DamageStaysWhereItIs) {
     EXPECT_EQ(rig.chip.violation(), FlashViolation::none);
 }
 
-// What the chip's ECC corrected has another place after the next sync, wherever it was.
+// Data in which the ECC had to correct bits is written elsewhere by the next sync, before more bits fail.
 TEST(Flash, CorrectedBitsAreWrittenElsewhere) {
     unsigned moved = 0;
     for (std::uint32_t at = 0; at < kChip.capacity(); at += 52) {
@@ -296,7 +296,7 @@ TEST(Flash, CorrectedBitsAreWrittenElsewhere) {
     EXPECT_GT(moved, 20U);
 }
 
-// Each byte of each header: nothing that was synced is lost, and no older state comes back.
+// A damaged byte in any block header loses nothing that was synced and brings no older state back.
 TEST(Flash, DamagedHeadersHideNothing) {
     for (std::uint32_t at = 0; at < FlashDriver::kIdentification; ++at) {
         Rig rig;
@@ -327,7 +327,7 @@ TEST(Flash, DamagedHeadersHideNothing) {
     }
 }
 
-// Each bit of the newest block, wherever the log stands in it: what was synced last is there, or what is damaged tells.
+// Every bit of the newest block is flipped, at various fill levels: reading gives the last synced data or an error.
 TEST(Flash, NoBitBringsBackAnOlderState) {
     unsigned told = 0;
     unsigned whole = 0;
@@ -388,7 +388,7 @@ TEST(Flash, BlocksTellWhatTheyHold) {
         bad += info.state == FlashBlockInfo::State::bad ? 1 : 0;
         EXPECT_EQ(info.erases, rig.chip.erases(block));
     }
-    EXPECT_GE(live, 8U);  // some pages are in two pieces
+    EXPECT_GE(live, 8U);  // some pages are stored in two pieces
     EXPECT_LE(live, 10U);
     EXPECT_GE(dead, 4U);
     EXPECT_LE(live + dead, 14U);

@@ -1,5 +1,5 @@
-// What a chip does wrong must not make the flash driver forget anything: reads that are not answered, programs that
-// fail one after the other; and a mount with the options that wrote.
+// Faults of the chip must not make the flash driver lose data: reads that fail, programs that fail one after the other.
+// And a file must mount with the options that it was written with.
 #include "flash_chip.hpp"
 #include "test.hpp"
 
@@ -38,7 +38,7 @@ TEST(FlashFaults, MemoryMustBeAligned) {
     EXPECT_EQ(crooked.format(), Status::invalid_argument);
 }
 
-// The map grows by a level while as many changes are remembered as the options allow: the same options mount it.
+// While the map gains a level and as many changes as the options allow are pending, these options still suffice.
 TEST(FlashFaults, MountsWithTheOptionsThatWrote) {
     constexpr FlashFormat kFormat{128, 12};
     constexpr FlashOptions kOptions{16, false};
@@ -64,7 +64,7 @@ TEST(FlashFaults, MountsWithTheOptionsThatWrote) {
     EXPECT_GT(mounts, 1000U);
 }
 
-// A mount in which any one of the reads is not answered says so. It does not bring an older state back.
+// If any single read fails during a mount, the mount fails. It does not fall back to an older state.
 TEST(FlashFaults, MountTellsOfEachReadThatFailed) {
     Rig rig({32, 4096, 256, 1, 0xff}, {}, {});
     ASSERT_EQ(rig.driver.format(), Status::ok);
@@ -90,7 +90,7 @@ TEST(FlashFaults, MountTellsOfEachReadThatFailed) {
     EXPECT_EQ(rig.content(), expected);
 }
 
-// A read that is not answered while blocks are freed: what could not be read is not taken for dead.
+// If a read fails while blocks are freed, the pages that could not be read must not count as dead.
 TEST(FlashFaults, NoReadThatFailsLosesAnything) {
     constexpr FlashGeometry kChip{24, 1024, 256, 4, 0xff};
     constexpr FlashFormat kFormat{128, 12};
@@ -133,8 +133,8 @@ TEST(FlashFaults, NoReadThatFailsLosesAnything) {
     EXPECT_GT(failed, 600U);
 }
 
-// Two blocks, one behind the other, wear out at any two of their programs: what the first has lost with a program unit
-// is lost again while it is written anew.
+// Two adjacent blocks wear out, each at any of its programs: while the data of the first is rewritten, the second fails
+// too.
 TEST(FlashFaults, TwoProgramsFailOneAfterTheOther) {
     constexpr FlashGeometry kChip{32, 4096, 256, 256, 0xff};
     constexpr FlashFormat kFormat{256, 12};
@@ -163,7 +163,7 @@ TEST(FlashFaults, TwoProgramsFailOneAfterTheOther) {
     }
 }
 
-// Changes of every kind. What fails is tried again: a chip that fails once goes on then.
+// Changes of every kind. A failed one is repeated, because a chip that fails once works the next time.
 class Changes {
 public:
     Changes(Rig& rig, std::vector<std::byte> now) : now_(std::move(now)), rig_(rig) {}
@@ -219,8 +219,8 @@ private:
     unsigned failures_ = 0;
 };
 
-// Any read, program or erase fails once while pages are written, cut off and given up: tried again, the same pages are
-// there, and counted as if nothing had failed.
+// Any single read, program or erase fails while pages are written, truncated and released. After a second try the same
+// pages are there, and the usage counts are as if nothing had failed.
 TEST(FlashFaults, WhatFailedOnceIsDoneTheSecondTime) {
     struct Chip {
         FlashGeometry geometry;

@@ -1,5 +1,5 @@
-// Logs fill a flash chip: whatever append() took, flush() makes durable; the append that does not fit says so; what is
-// deleted then makes room again.
+// Logs fill a flash chip: flush() makes durable whatever append() accepted, the append that does not fit returns
+// no_space, and removing objects makes room again.
 #include <h5mote/filters/deflate.hpp>
 #include <h5mote/filters/fletcher32.hpp>
 #include <h5mote/filters/shuffle.hpp>
@@ -66,7 +66,7 @@ public:
         open();
         auto ballast = file_.root().create_dataset<Row>("ballast", layout());
         ASSERT_EQ(ballast.status(), Status::ok);
-        // A third of the chip.
+        // Fill a third of the chip.
         while (driver_->usage().live < driver_->usage().capacity / 3) {
             ASSERT_EQ(ballast->append(row_at(9, 0)), Status::ok);
             ASSERT_EQ(file_.flush(), Status::ok);
@@ -76,7 +76,7 @@ public:
         if (::testing::Test::HasFatalFailure()) {
             return;
         }
-        // A full chip has room for a log, or says so at once.
+        // A full chip either has room for another group or reports that it has none.
         const Status made = file_.root().create_group("late").status();
         EXPECT_TRUE(made == Status::ok || made == Status::no_space);
         EXPECT_EQ(file_.flush(), Status::ok);
@@ -124,7 +124,7 @@ private:
         return sum;
     }
 
-    // Until an append does not fit, even right behind a flush.
+    // Appends rows until one does not fit even right after a flush.
     void fill() {
         bool flushed = false;
         for (std::uint32_t i = 0;; ++i) {
@@ -161,7 +161,7 @@ private:
         ASSERT_EQ(file_.flush(), Status::ok);
     }
 
-    // As after a reset: all that was acknowledged is there, and nothing else.
+    // Opens the file as after a reset: exactly the rows that were flushed are there.
     void reopen() {
         std::vector<std::uint64_t> copy_memory(chip_memory_.size());
         FlashSimulator copy(options(what_), {reinterpret_cast<std::byte*>(copy_memory.data()), copy_memory.size() * 8});
@@ -209,7 +209,7 @@ TEST(FlashFull, AppendTells) {
         const bool small = geometry.block_size == 1024;
         const FlashFormat format{small ? 128U : 512U, static_cast<std::uint8_t>(small ? 25 : 12)};
         const std::uint16_t changes = small ? 8 : 32;
-        // The logger has no filters.
+        // The logger profile has no filters.
         for (const bool filtered : {false, H5MOTE_FILTERS != 0}) {
             for (const unsigned logs : {1U, 2U}) {
                 for (const unsigned flush_rows : {1U, 5U, 100000U}) {

@@ -1,5 +1,5 @@
-// Mounting a chip whose log was damaged or made by somebody else, with checksums that fit; geometries and formats that
-// make no sense; reads that are not answered while a chip is looked at.
+// Mounting chips whose log is damaged or crafted, with right checksums; impossible geometries and formats; reads that
+// fail while a chip is examined.
 #include <gtest/gtest.h>
 
 #include "checksum.hpp"
@@ -24,7 +24,7 @@ class Rig : public FlashChip {
 public:
     Rig() : FlashChip(kChip, kFormat, kOptions) {}
 
-    /// `rounds` syncs, the last of which leaves that number in each of the first 300 bytes.
+    /// Makes `rounds` syncs, each of which fills the first 300 bytes with its number.
     void work(unsigned rounds) {
         ASSERT_EQ(driver.format(kFormat, kOptions), Status::ok);
         for (unsigned i = 1; i <= rounds; ++i) {
@@ -32,7 +32,7 @@ public:
             ASSERT_EQ(driver.sync(), Status::ok);
         }
     }
-    /// What each of the first 300 bytes holds; -1 when they differ or cannot be read.
+    /// Returns the value of the first 300 bytes, or -1 if they differ or cannot be read.
     int held() {
         std::byte bytes[300];
         if (driver.read(kRaw, 0, bytes) != Status::ok) {
@@ -72,7 +72,7 @@ public:
     }
     void seal_head(std::uint32_t block) { put_number(block, 28, lookup3({at(block, 0), 28})); }
 
-    /// Where commits lie in a block, the last one last.
+    /// Returns the offsets of the commits in a block, the newest last.
     std::vector<std::uint32_t> commits(std::uint32_t block) const {
         std::vector<std::uint32_t> found;
         for (std::uint32_t offset = 32; offset + 32 <= kChip.block_size; offset += 4) {
@@ -85,7 +85,8 @@ public:
     void seal_commit(std::uint32_t block, std::uint32_t offset) {
         put_number(block, offset + 4, commit_sum(block, offset));
     }
-    // Of a record with so many bytes of contents: all but the checksum itself, started with the place in words.
+    // Returns the checksum of a record with `length` bytes of contents: over everything but the checksum itself, seeded
+    // with the record's position on the chip in words.
     std::uint32_t record_sum(std::uint32_t block, std::uint32_t offset, std::uint32_t length) const {
         std::byte bytes[28];
         std::memcpy(bytes, at(block, offset), 4);
@@ -97,7 +98,7 @@ private:
     std::uint32_t commit_sum(std::uint32_t block, std::uint32_t offset) const { return record_sum(block, offset, 20); }
 };
 
-// A chip that says of itself what it is told, and is never touched.
+// A chip that claims a given geometry and must not be accessed.
 class Claims final : public FlashDevice {
 public:
     explicit Claims(const FlashGeometry& geometry) noexcept : geometry_(geometry) {}
@@ -162,7 +163,7 @@ struct Field {
     FlashFinding finding;
 };
 
-// The newest header says what the log was made with.
+// Damages each field of the newest header, which names the geometry and format of the log.
 TEST(FlashMount, EachFieldOfTheNewestHeader) {
     static constexpr Field kFields[] = {
         {"version 2", 4, 1, 2, Status::unsupported, FlashFinding::version},
@@ -195,7 +196,7 @@ TEST(FlashMount, EachFieldOfTheNewestHeader) {
             EXPECT_EQ(rig.driver.usage().finding_block, newest) << field.name;
         }
         EXPECT_EQ(rig.held(), field.expected == Status::ok ? 20 : -1) << field.name;
-        // Whatever it was, formatting makes it a file.
+        // Formatting makes the chip usable, whatever was on it.
         ASSERT_EQ(rig.driver.format(kFormat, kOptions), Status::ok) << field.name;
         ASSERT_EQ(rig.fill(0, 300, 99), Status::ok) << field.name;
         ASSERT_EQ(rig.driver.sync(), Status::ok) << field.name;
@@ -204,11 +205,11 @@ TEST(FlashMount, EachFieldOfTheNewestHeader) {
     }
 }
 
-// Commits whose fields cannot be are none, whatever their checksums: the one before counts.
+// A commit with impossible fields is ignored even if its checksum is right: the previous commit counts.
 TEST(FlashMount, EachFieldOfTheNewestCommit) {
     struct Change {
         const char* name;
-        std::uint32_t at;  // from the payload; the key: -4
+        std::uint32_t at;  // offset in the payload; the key is at -4
         std::uint32_t value;
     };
     static constexpr Change kChanges[] = {
@@ -239,8 +240,8 @@ TEST(FlashMount, EachFieldOfTheNewestCommit) {
     }
 }
 
-// Pages that go are those of one node of the map. A record that names more of them, with a checksum that fits, must not
-// take other pages with it.
+// A record of removed pages covers pages of one node of the map only. If it names more, with a right checksum, the
+// other pages must stay.
 TEST(FlashMount, PagesThatGoAreOfOneNode) {
     for (const std::uint32_t count : {9U, 16U, 17U, 0xffffffffU}) {
         Rig rig;
@@ -263,7 +264,7 @@ TEST(FlashMount, PagesThatGoAreOfOneNode) {
         ASSERT_EQ(found, 1U);
         ASSERT_EQ(rig.driver.mount(kOptions), Status::ok) << count;
         EXPECT_EQ(rig.held(), 20) << count;
-        // What is remembered in memory becomes nodes.
+        // Write the changes that are pending in memory into nodes of the map.
         ASSERT_EQ(rig.fill(512, 100, 3), Status::ok) << count;
         ASSERT_EQ(rig.driver.sync(), Status::ok) << count;
         EXPECT_EQ(rig.held(), 20) << count;
@@ -272,12 +273,12 @@ TEST(FlashMount, PagesThatGoAreOfOneNode) {
     }
 }
 
-// A node of the map that cannot be read loses what it leads to, and nothing else: what lies elsewhere can be written
-// for as long as the chip lasts, which has to free the blocks that hold what was lost.
+// An unreadable node of the map loses its own pages and nothing else. The rest can be written for as long as the chip
+// lasts, which requires freeing the blocks with the lost pages.
 TEST(FlashMount, ADamagedNodeDoesNotFillTheChip) {
     Rig rig;
     ASSERT_EQ(rig.driver.format(kFormat, kOptions), Status::ok);
-    // Pages of three nodes, all of which are written.
+    // Write all pages of three nodes of the map.
     constexpr unsigned kPages = 40;
     for (unsigned i = 1; i <= 6; ++i) {
         for (unsigned page = 0; page < kPages; ++page) {
@@ -287,7 +288,7 @@ TEST(FlashMount, ADamagedNodeDoesNotFillTheChip) {
             }
         }
     }
-    // The first sync after a mount writes all that is remembered in memory into the map.
+    // The first sync after a mount writes all changes that are pending in memory into the map.
     ASSERT_EQ(rig.driver.mount(kOptions), Status::ok);
     ASSERT_EQ(rig.fill(0, 128, 6), Status::ok);
     ASSERT_EQ(rig.driver.sync(), Status::ok);
@@ -295,7 +296,7 @@ TEST(FlashMount, ADamagedNodeDoesNotFillTheChip) {
     for (std::uint32_t block = 0; block < kChip.blocks; ++block) {
         for (std::uint32_t offset = 32; rig.has_head(block) && offset + 32 <= kChip.block_size; offset += 4) {
             const std::uint32_t word = rig.number(block, offset);
-            // Node 1 of the lowest level, of whatever size.
+            // Damage node 1 of the lowest level, of any size.
             if ((word & 0x7f) == 3 && rig.number(block, offset + 8) == (1U << 28 | 1)) {
                 ++damaged;
                 rig.put_number(block, offset + 4, rig.number(block, offset + 4) ^ 0x55);
@@ -314,7 +315,7 @@ TEST(FlashMount, ADamagedNodeDoesNotFillTheChip) {
         ASSERT_EQ(rig.fill(4096 + i % 8 * 128, 128, i), Status::ok) << i;
         ASSERT_EQ(rig.driver.sync(), Status::ok) << i;
     }
-    // What was lost is known to be, and can be written again.
+    // Lost pages give an error and can be written again.
     for (unsigned page = 0; page < kPages; ++page) {
         const Status status = rig.driver.read(kRaw, std::uint64_t{page} * 128, bytes);
         EXPECT_TRUE(status == Status::ok ? page < 16 || page >= 32 : page >= 16 && page < 32) << page;
@@ -324,16 +325,16 @@ TEST(FlashMount, ADamagedNodeDoesNotFillTheChip) {
     }
 }
 
-// What a session removed and did not commit is still in the log when its blocks are freed. Its records name parts of a
-// map that was higher than the one of the state.
+// Records of removals that were never committed are still in the log when its blocks are freed. They name parts of a
+// map that had more levels than the committed one, and must be ignored.
 TEST(FlashMount, WhatWasRemovedWithoutACommitIsNothing) {
     Rig rig;
     rig.work(5);
-    // Three nodes of the map, two of which are given up wholly.
+    // Write three nodes of the map and remove two of them entirely.
     ASSERT_EQ(rig.fill(2048, 4096, 9), Status::ok);
     ASSERT_EQ(rig.driver.truncate(2048), Status::ok);
     for (unsigned i = 0; i < 500; ++i) {
-        // The first sync after a mount writes all that is remembered in memory into the map.
+        // The first sync after a mount writes all changes that are pending in memory into the map.
         ASSERT_EQ(i % 10 == 0 ? rig.driver.mount(kOptions) : Status::ok, Status::ok) << i;
         ASSERT_EQ(rig.fill(1024 + i % 8 * 128, 128, i), Status::ok) << i;
         ASSERT_EQ(rig.driver.sync(), Status::ok) << i;
@@ -341,7 +342,7 @@ TEST(FlashMount, WhatWasRemovedWithoutACommitIsNothing) {
     }
 }
 
-// No commit anywhere, and blocks that lead in a circle, nowhere, or to one that is no older.
+// No block has a commit, and the references between blocks form a circle, leave the chip, or lead to a newer block.
 TEST(FlashMount, NoStateIsFound) {
     struct Way {
         const char* name;
@@ -378,7 +379,7 @@ TEST(FlashMount, NoStateIsFound) {
     }
 }
 
-// A chip of which every block is bad, or all but too few.
+// All blocks are bad, or so many that a file does not fit.
 TEST(FlashMount, BadBlocks) {
     for (const std::uint32_t good : {0U, 1U, 4U}) {
         Rig rig;
@@ -391,7 +392,7 @@ TEST(FlashMount, BadBlocks) {
     }
 }
 
-// What a driver is asked before it is mounted, or beyond what there is.
+// Calls before mount(), and with addresses outside the file.
 TEST(FlashMount, RefusesWhatIsNotThere) {
     Rig rig;
     FlashBlockInfo info;
@@ -423,7 +424,7 @@ TEST(FlashMount, RefusesWhatIsNotThere) {
     EXPECT_EQ(rig.held(), 3);
 }
 
-// Each read is in turn not answered while something is asked: it is told, and asked again there is the same answer.
+// Each read fails in turn during a call: the call returns an error, and succeeds when it is repeated.
 TEST(FlashMount, EachReadFails) {
     Rig full;
     full.work(60);

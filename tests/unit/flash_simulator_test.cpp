@@ -1,4 +1,4 @@
-// The simulated flash chip itself: each of its refusals is seen, and what an interrupted operation leaves behind.
+// The simulated flash chip itself: that it notices each forbidden access, and what interrupted operations leave behind.
 #include "flash_simulator.hpp"
 #include "test.hpp"
 
@@ -21,7 +21,7 @@ FlashSimulatorOptions options(std::uint32_t unit = 4, std::uint8_t erased = 0xff
     return result;
 }
 
-// `size` bytes of one value.
+// `size` bytes of the same value.
 struct Filled {
     Filled(unsigned char value, std::size_t count) : size(count) { std::memset(bytes, value, sizeof bytes); }
     operator ConstBytes() const { return {bytes, size}; }
@@ -35,7 +35,7 @@ unsigned byte_at(FlashSimulator& chip, std::uint32_t block, std::uint32_t offset
     return status == Status::ok ? static_cast<unsigned>(byte) : 1000U + static_cast<unsigned>(status);
 }
 
-// How many of the first `size` bytes of a block differ from `value`.
+// Returns how many of the first `size` bytes of a block differ from `value`.
 unsigned other_than(FlashSimulator& chip, std::uint32_t block, unsigned value, std::uint32_t size) {
     unsigned count = 0;
     for (std::uint32_t i = 0; i < size; ++i) {
@@ -260,7 +260,7 @@ TEST(FlashSimulator, UnstableBitsReadDifferently) {
     EXPECT_EQ(std::memcmp(reads[0], reads[3], 128), 0);
     for (const auto& read : reads) {
         for (std::size_t i = 0; i < 160; ++i) {
-            EXPECT_EQ(read[i] & std::byte{0x0f}, std::byte{0x0f});  // what was not to change has not
+            EXPECT_EQ(read[i] & std::byte{0x0f}, std::byte{0x0f});  // bits that were not programmed stay
             EXPECT_TRUE(i < 128 || read[i] == std::byte{0xff});
         }
     }

@@ -1,5 +1,4 @@
-// A chip that now and then does not answer: neither a read nor whether a block is bad. What is not known is not made
-// up.
+// A chip that sometimes answers neither reads nor whether a block is bad: the driver reports it instead of guessing.
 #include <gtest/gtest.h>
 
 #include "flash_chip.hpp"
@@ -17,7 +16,7 @@ constexpr FlashGeometry kChip{32, 1024, 256, 4, 0xff};
 constexpr FlashFormat kFormat{128, 12};
 constexpr FlashOptions kOptions{8, false};
 
-// `count` questions, from the `at`-th on, are not answered.
+// Does not answer `count` reads and questions for bad blocks, from the `at`-th on.
 class Unsure final : public FlashDevice {
 public:
     explicit Unsure(FlashSimulator& chip) noexcept : chip_(chip) {}
@@ -106,7 +105,7 @@ TEST(FlashUnanswered, BlocksAreNotMadeUp) {
     EXPECT_GT(told, 100U);
 }
 
-// A device that was formatted is empty when it is mounted, whatever it held.
+// A freshly formatted device is empty when it is mounted, whatever was on it before.
 TEST(FlashUnanswered, AFormattedDeviceIsEmpty) {
     unsigned refused = 0;
     for (std::uint64_t at = 1;; ++at) {
@@ -128,8 +127,8 @@ TEST(FlashUnanswered, AFormattedDeviceIsEmpty) {
     EXPECT_GT(refused, 10U);
 }
 
-// A good block that is passed over because the chip did not answer is not one of the bad ones that lie ahead: no more
-// blocks are taken to be free than are.
+// A good block that is skipped because the chip did not answer must not be counted as one of the bad blocks expected
+// later: the driver must not believe in more free blocks than there are.
 TEST(FlashUnanswered, NoMoreBlocksAreFreeThanThereAre) {
     unsigned failures = 0;
     for (std::uint64_t at = 1; at < 4000; at += 3) {

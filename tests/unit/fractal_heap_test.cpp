@@ -1,4 +1,4 @@
-// Objects of every kind in fractal heaps, and heaps that lie.
+// Objects of every kind in fractal heaps, and damaged heaps.
 #include "fractal_heap.hpp"
 #include "structure_file.hpp"
 #include "text.hpp"
@@ -16,12 +16,12 @@ constexpr Address kInner = 1536;  // indirect, below the root
 constexpr Address kTree = 2048;
 constexpr Address kBlocks = 4096;
 constexpr unsigned kWidth = 2;
-constexpr Address kFirst = 64;     // bytes of the first direct blocks
-constexpr Address kLargest = 128;  // of the largest: rows 0, 1 and 2 are direct, row 3 has indirect blocks of 256
+constexpr Address kFirst = 64;     // size of the first direct blocks
+constexpr Address kLargest = 128;  // and of the largest: rows 0, 1 and 2 are direct, row 3 has indirect blocks of 256
 constexpr unsigned kBits = 16;
 constexpr Address kPrefix = 5 + 8 + 2;
 
-// Undoes what the test's blocks passed: every byte was inverted, or, with a mask, not.
+// The filter of the test's blocks: every byte is inverted; with a filter mask it was not applied.
 class Inverter final : public BlockDecoder {
 public:
     Status decode(FileState& file, ConstBytes pipeline, std::uint32_t mask, Address address, Address stored,
@@ -55,7 +55,7 @@ public:
             write_direct(kBlocks, 0, kFirst);
             return;
         }
-        // All direct blocks exist but the second of row 1; of the two indirect ones the first.
+        // All direct blocks exist except the second of row 1, and the first of the two indirect blocks.
         Writer root = indirect(kRoot, 0);
         Address offset = 0;
         for (unsigned i = 0; i < 6; ++i) {
@@ -82,7 +82,7 @@ public:
 
     Address overhead() const noexcept { return kPrefix + (options_.checksums ? 4 : 0); }
 
-    // An id of managed object.
+    // Returns the heap id of a managed object.
     ConstBytes id(Address offset, Address length) noexcept {
         std::memset(id_, 0, sizeof id_);
         store_uint(id_ + 1, 2, offset);
@@ -168,7 +168,7 @@ private:
     std::byte id_[32];
 };
 
-// Whether the object has the bytes that stand at that offset.
+// Whether the heap gives the object with the bytes that the model has at that offset.
 bool is_object(FractalHeap& heap, HeapFile& model, Address offset, Address length) noexcept {
     MetadataWindow window;
     bool same = heap.object(model.id(offset, length), window) == Status::ok && window.size() == length;
@@ -204,13 +204,13 @@ TEST(FractalHeap, ManagedObjects) {
                 EXPECT_EQ(heap.object(model.id(block + size - 1, 2), window), Status::corrupt_file);
                 EXPECT_EQ(heap.object(model.id(block + overhead, 101), window), Status::corrupt_file);
             }
-            // Blocks that do not exist, and what lies behind the last row.
+            // Offsets in blocks that do not exist, and behind the last row.
             for (const Address offset : {192U, 255U, 768U, 1023U, 1024U, 65535U}) {
                 MetadataWindow window;
                 EXPECT_EQ(heap.object(model.id(offset, 1), window), Status::corrupt_file);
             }
             BlockSum sum;
-            *model.file.at(kHeader + 22) = std::byte{0xff};  // no B-tree of huge objects
+            *model.file.at(kHeader + 22) = std::byte{0xff};  // undefined address of the B-tree of huge objects
             std::memset(model.file.at(kHeader + 22), 0xff, 8);
             model.file.seal(kHeader, model.header_size);
             FractalHeap again;
@@ -274,7 +274,7 @@ TEST(FractalHeap, TinyObjects) {
             id[0] = static_cast<std::byte>(0x20U | (extended ? stored >> 8 : stored));
             id[1] = extended ? static_cast<std::byte>(stored) : std::byte{1};
             if (stored > 15 && !extended) {
-                continue;  // cannot be said
+                continue;  // longer than the id's length field allows
             }
             MetadataWindow window;
             const Status status = heap.object(ConstBytes(id).first(length), window);
@@ -291,7 +291,7 @@ TEST(FractalHeap, TinyObjects) {
 
 namespace {
 
-// The B-tree of huge objects: one record.
+// Writes the B-tree of huge objects with one record.
 void write_tree(HeapFile& model, unsigned type, ConstBytes record) noexcept {
     Writer leaf = model.file.write(kTree + 256);
     leaf.bytes(bytes_of("BTLF"));
@@ -358,7 +358,7 @@ TEST(FractalHeap, HugeObjects) {
             BlockSum sum;
             EXPECT_EQ(heap.walk(sum), Status::ok);
             EXPECT_EQ(sum.blocks, 1U + 11 + 2 + 1);
-            // Another id, an object beyond the file, a tree of another kind, none.
+            // An unknown id, an object beyond the file, a tree of another type, no tree.
             id[1] = std::byte{43};
             id[8] = std::byte{direct ? std::uint8_t{1} : std::uint8_t{0}};
             EXPECT_EQ(heap.object(wanted, window), Status::corrupt_file);
@@ -396,8 +396,8 @@ TEST(FractalHeap, DamagedHeaders) {
         unsigned width;
         std::uint64_t value;
     };
-    // With addresses and lengths of 8: ids at 5, filters at 7, then from 110 on width, first block, largest block,
-    // bits, first rows, root, rows.
+    // Offsets for 8-byte addresses and lengths: id length 5, filter length 7, then from 110 on: table width, first
+    // block size, largest block size, heap size in bits, first rows, root address, rows.
     const Damage damages[] = {
         {0, 1, 'f'},          {4, 1, 1},    {5, 2, 3},     {110, 2, 0},   {110, 2, 3},
         {112, 8, 0},          {112, 8, 63}, {112, 8, 256}, {120, 8, 100}, {120, 8, 0},
@@ -420,14 +420,14 @@ TEST(FractalHeap, DamagedHeaders) {
     EXPECT_EQ(heap.open(*model.file, sizeof bench_storage - 20), Status::corrupt_file);
 }
 
-// Two fields at once, each of a value that some heap has: what the header then promises is not there.
+// Two fields at once get values that are valid in other heaps: the blocks that they promise do not exist.
 TEST(FractalHeap, HeadersOfOtherHeaps) {
     struct Field {
         unsigned offset;
         unsigned width;
         std::uint64_t value;
     };
-    // As above; also the flags at 9, the largest managed object at 10, the root at 132.
+    // Offsets as above; also flags 9, largest managed object 10, root address 132.
     const Field fields[] = {
         {5, 2, 5},         {5, 2, 8},          {5, 2, 40},       {9, 1, 0},      {9, 1, 3},          {10, 4, 0},
         {10, 4, 1},        {10, 4, 70000},     {10, 4, ~0U},     {110, 2, 1},    {110, 2, 2},        {110, 2, 8},
@@ -474,19 +474,19 @@ TEST(FractalHeap, DamagedBlocks) {
         Address address;
         unsigned width;
         std::uint64_t value;
-        Address block;  // indirect block whose checksum is made right, or 0
+        Address block;  // indirect block whose checksum is repaired, or 0
     };
     constexpr Address kEntry = kRoot + kPrefix;
     const Damage damages[] = {
         {kRoot, 1, 0, kRoot},                      // signature
-        {kRoot + 5, 8, kHeader + 1, kRoot},        // another heap
-        {kRoot + 13, 2, 8, kRoot},                 // another offset
+        {kRoot + 5, 8, kHeader + 1, kRoot},        // header address of another heap
+        {kRoot + 13, 2, 8, kRoot},                 // another block offset
         {kRoot + 20, 1, 99, 0},                    // checksum
         {kEntry, 8, sizeof bench_storage, kRoot},  // first block: beyond the file
         {kEntry, 8, kRoot, kRoot},                 // itself
         {kEntry, 8, kBlocks + 64, kRoot},          // another block
         {kBlocks, 1, 0, 0},                        // a direct block's signature
-        {kBlocks + 30, 1, 99, 0},                  // and checksum
+        {kBlocks + 30, 1, 99, 0},                  // and its checksum
     };
     for (const Damage& damage : damages) {
         HeapFile model;
@@ -501,7 +501,7 @@ TEST(FractalHeap, DamagedBlocks) {
         BlockSum sum;
         EXPECT_EQ(heap.walk(sum), Status::corrupt_file);
     }
-    // An indirect block below that is the root, or itself.
+    // An indirect block below the root that is the root, or its own child.
     HeapFile model;
     store_le<std::uint64_t>(model.file.at(kEntry + 6 * 8), kRoot);
     model.file.seal(kRoot, kPrefix + 8 * 8 + 4);

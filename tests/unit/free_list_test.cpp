@@ -1,4 +1,4 @@
-// What lies idle in the free lists: found again by kind and size, within limits, and gone when somebody needs it.
+// Free lists: idle memory is found again by kind and size, is limited, and is given up when others need memory.
 #include "storage_bench.hpp"
 #include "test_allocators.hpp"
 
@@ -13,9 +13,9 @@ using namespace h5mote_test;
 
 namespace {
 
-constexpr std::size_t kLink = 2 * sizeof(void*);  // what an idle block has to hold
+constexpr std::size_t kLink = 2 * sizeof(void*);  // a block on a free list needs room for two pointers
 
-// Lists over an arena, with what lies idle in them given back at the end.
+// Free lists over an arena; the destructor gives idle memory back.
 struct Lists {
     explicit Lists(const FreeListLimits& limits = kBenchLists) noexcept { lists.set_limits(limits); }
     ~Lists() { lists.drain(tracking); }
@@ -133,8 +133,8 @@ TEST(FreeLists, AllAreEmptiedThatWouldPassTheirLimitTogether) {
     EXPECT_FALSE(rig.lists.drain(rig.tracking));
 }
 
-// Blocks of many sizes come and go: nobody gets what somebody else has, no list holds more than it may, and every block
-// comes back to the allocator with the size that it was asked for.
+// Blocks of many sizes come and go: no two are in use at the same address, no list exceeds its limits, and each block
+// returns to the allocator with the size that it was allocated with.
 TEST(FreeLists, ManyBlocksOfManySizes) {
     struct Block {
         unsigned char* memory = nullptr;
@@ -252,7 +252,7 @@ TEST(FreeListsOfALibrary, NothingIsIdleWithoutAFile) {
 
 namespace {
 
-// Counts how often it was asked to do without what it holds.
+// Counts how often it is asked to release memory.
 class Asked final : public Reclaimer {
 public:
     void reclaim() noexcept override { ++times; }
@@ -267,7 +267,7 @@ TEST(FreeListsOfALibrary, IdleMemoryIsGivenUpBeforeACacheIsAsked) {
     Asked cache;
     bench.library.add_reclaimer(cache);
     bench.library.set_free_list_limits({sizeof bench_memory, sizeof bench_memory});
-    // Half of what is free in small blocks, the other half in one that no list may serve.
+    // Take half of the free memory in small blocks and the rest in one that is too large for any list.
     constexpr std::size_t kSmall = 64;
     constexpr std::size_t kMost = sizeof bench_memory / kSmall;
     void* blocks[kMost];
@@ -292,7 +292,7 @@ TEST(FreeListsOfALibrary, IdleMemoryIsGivenUpBeforeACacheIsAsked) {
     EXPECT_TRUE(bench.empty());
 }
 
-// What stays is not placed behind idle memory, where it would keep what is free in pieces.
+// Long-lived blocks are not placed behind idle ones, which would fragment the free memory.
 TEST(FreeListsOfALibrary, WhatStaysIsPlacedAsIfNothingLayIdle) {
     Bench bench;
     ASSERT_EQ(bench.create(), Status::ok);
@@ -323,7 +323,7 @@ TEST(FreeListsOfALibrary, LimitsAreSetWhileMemoryLiesIdle) {
     EXPECT_EQ(bench.file.close(), Status::ok);
 }
 
-// What caches give back on the way is not left lying idle.
+// Memory that the caches release during the collection does not stay on the lists.
 TEST(FreeListsOfALibrary, GarbageCollectionEmptiesCachesAndThenLists) {
     Bench bench;
     ASSERT_EQ(bench.create(), Status::ok);

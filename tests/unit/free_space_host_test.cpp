@@ -1,4 +1,4 @@
-// The free space of files that libhdf5 makes and keeps track of: beside what libhdf5 says of it, and damaged.
+// The free space that libhdf5 tracks in its files: compared with libhdf5's own answers, and damaged.
 #include <h5mote/config.hpp>
 
 #if H5MOTE_ALL_FORMATS
@@ -48,7 +48,7 @@ bool operator==(const Told& a, const Told& b) {
            a.info.metadata == b.info.metadata && a.sections == b.sections;
 }
 
-/// A file in which datasets of many sizes were made and every other one was removed.
+/// Makes a file with datasets of many sizes and removes every other one.
 Image make(H5F_fspace_strategy_t strategy, bool persist, H5F_libver_t version, std::size_t sizes = 8) {
     const std::string name = ::testing::TempDir() + "free_space.h5";
     const Hdf5Id create(H5Pcreate(H5P_FILE_CREATE), H5Pclose);
@@ -134,7 +134,7 @@ void seal(Image& image, std::size_t at, std::size_t size) {
 
 std::uint64_t address_at(const Image& image, std::size_t at) { return load_le<std::uint64_t>(image.data() + at); }
 
-/// The file space info message, version 1 of strategy 0 that persists, and the part of an object header it stands in.
+/// Finds the file space info message (version 1, strategy 0, persistent) and the header block around it.
 struct Message {
     explicit Message(const Image& image) {
         const std::byte begin[] = {std::byte{1}, std::byte{0}, std::byte{1}, std::byte{1}, std::byte{0}, std::byte{0}};
@@ -176,7 +176,7 @@ TEST(FreeSpace, IsWhatLibhdf5Says) {
         for (const H5F_libver_t version : {H5F_LIBVER_EARLIEST, H5F_LIBVER_LATEST}) {
             for (const std::size_t sizes : {8U, 4U, 2U}) {
                 if (each.persist && sizes != 8) {
-                    continue;  // libhdf5 1.10.8 writes lists there that it cannot read itself
+                    continue;  // libhdf5 1.10.8 cannot read the lists that it writes there
                 }
                 const Image image = make(each.strategy, each.persist, version, sizes);
                 const Told expected = theirs(image);
@@ -194,7 +194,7 @@ TEST(FreeSpace, IsWhatLibhdf5Says) {
     }
 }
 
-// Version 0 of the file space info message, of libhdf5 1.10.0: strategy 1 keeps free space, in six managers.
+// Version 0 of the file space info message, as libhdf5 1.10.0 wrote it: strategy 1 persists, with six managers.
 TEST(FreeSpace, OfTheOldMessage) {
     const Image made = make(H5F_FSPACE_STRATEGY_FSM_AGGR, true, H5F_LIBVER_LATEST);
     const Told expected = mine(made);
@@ -220,7 +220,7 @@ struct Damage {
     Status expected;
 };
 
-// Fields of the first manager's header and of its section list; their checksums are right.
+// Damages each field of the first manager's header and section list, and repairs the checksums.
 TEST(FreeSpace, EachFieldDamaged) {
     const Image made = make(H5F_FSPACE_STRATEGY_FSM_AGGR, true, H5F_LIBVER_LATEST);
     const Message message(made);
@@ -274,7 +274,7 @@ TEST(FreeSpace, EachFieldDamaged) {
     }
 }
 
-// Whoever is shown the sections may end it; a storage that does not answer and memory that is not there are told of.
+// The callback may end the enumeration; failing storage and missing memory are reported.
 TEST(FreeSpace, EndsWithTheFirstError) {
     const Image image = make(H5F_FSPACE_STRATEGY_PAGE, true, H5F_LIBVER_LATEST);
     const Told expected = mine(image);
@@ -288,7 +288,7 @@ TEST(FreeSpace, EndsWithTheFirstError) {
     access.read_only = true;
     unsigned reads = 0;
     unsigned allocations = 0;
-    // In the small cache the lists of sections are walked through in pieces.
+    // With the small cache the section lists are read in pieces.
     for (const std::size_t cache : {std::size_t{2048}, std::size_t{64}}) {
         access.metadata_cache = cache;
         for (bool of_driver : {true, false}) {

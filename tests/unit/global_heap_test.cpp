@@ -1,4 +1,4 @@
-// Objects of global heaps in any order, and collections that lie.
+// Objects of global heaps in any order, and damaged collections.
 #include "global_heap.hpp"
 #include "structure_file.hpp"
 #include "text.hpp"
@@ -17,7 +17,7 @@ struct Stored {
     std::size_t size;
 };
 
-// A collection of `size` bytes with those objects, object i full of bytes i, and free space in the rest.
+// Writes a collection of `size` bytes with these objects (object i is filled with bytes i) and free space in the rest.
 void write_collection(StructureFile& file, Address size, Span<const Stored> objects) noexcept {
     Writer writer = file.write(kCollection);
     writer.bytes(bytes_of("GCOL"));
@@ -83,7 +83,7 @@ TEST(GlobalHeap, ObjectsInAnyOrder) {
     }
 }
 
-// What is left behind the last object may be too short for a header.
+// The free space behind the last object may be too short for an object header.
 TEST(GlobalHeap, FullCollection) {
     for (const Address rest : {Address{0}, Address{8}}) {
         StructureFile file;
@@ -115,14 +115,14 @@ TEST(GlobalHeap, DamagedCollections) {
         file.write(kCollection + 8).u64(size);
         EXPECT_TRUE(refuses(7));
     }
-    // The first object ends behind the collection, or would do so if its length were counted modulo 2^64.
+    // The first object ends behind the collection, also where computing its end would overflow 64 bits.
     for (const Address size : {Address{4065}, ~Address{0}, ~Address{0} - 7, ~Address{0} - 40}) {
         write_collection(file, 4096, kObjects);
         file.write(kCollection + 24).u64(size);
         EXPECT_TRUE(refuses(7));
         EXPECT_TRUE(refuses(2));
     }
-    // Free space that does not get on, or ends behind the collection.
+    // A free space object that is too small to get past it, or ends behind the collection.
     const std::size_t free_space = 16 + 24 + 24 + 16 + 120 + 720 + 40;
     for (const Address size : {Address{0}, Address{15}, Address{4097}, ~Address{0}}) {
         write_collection(file, 4096, kObjects);

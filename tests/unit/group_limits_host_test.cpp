@@ -1,4 +1,4 @@
-// Paths and links of files that libhdf5 made which lead to nothing, are damaged, or cannot be changed.
+// Paths and links in files of libhdf5 that lead to nothing, are damaged, or belong to a group that cannot be changed.
 #ifdef H5MOTE_TEST_HDF5
 
 #include <h5mote/config.hpp>
@@ -16,7 +16,7 @@ namespace {
 
 using Image = std::vector<std::byte>;
 
-// A copy of the file, and what is left of it.
+// A copy of the file, opened, for comparing its bytes afterwards.
 struct Opened {
     explicit Opened(const Image& image, LinkResolver* resolver = nullptr) {
         EXPECT_EQ(storage.assign({image.data(), image.size()}), Status::ok);
@@ -50,7 +50,7 @@ struct Opened {
 
 }  // namespace
 
-// The link at the end of a path has to have a name.
+// A path to a link must end with a name; "." and "/" name objects only.
 TEST(GroupLimits, PathsWithoutALastPart) {
     Hdf5Maker maker(Hdf5Maker::Format::newest);
     make_group(maker.file(), "group", 2, 0);
@@ -76,7 +76,7 @@ TEST(GroupLimits, PathsWithoutALastPart) {
     EXPECT_TRUE(opened.holds(image));
 }
 
-// A group whose header is of version 1 keeps the order of its links: it can be read but not changed.
+// A group with an object header of version 1 whose links have a creation order can be read but not changed.
 TEST(GroupLimits, OrderedLinksBelowAnOldHeader) {
     Hdf5Maker maker(Hdf5Maker::Format::newest);
     EXPECT_GE(H5Fset_libver_bounds(maker.file(), H5F_LIBVER_EARLIEST, H5F_LIBVER_LATEST), 0);
@@ -107,7 +107,7 @@ TEST(GroupLimits, OrderedLinksBelowAnOldHeader) {
     EXPECT_TRUE(opened.holds(image));
 }
 
-// What an external link holds: version and flags (0) | file | 0 | path | 0.
+// The value of an external link: version and flags (0) | file | 0 | path | 0.
 TEST(GroupLimits, DamagedExternalLinks) {
     Hdf5Maker maker(Hdf5Maker::Format::newest);
     H5Lcreate_external("other.h5", "path", maker.file(), "link", H5P_DEFAULT, H5P_DEFAULT);
@@ -121,10 +121,10 @@ TEST(GroupLimits, DamagedExternalLinks) {
         const char* target;
     };
     const Change changes[] = {
-        {0, '\0', Status::unsupported, "other.h5", "path"},   // nobody opens other files
-        {0, '\1', Status::corrupt_file, "other.h5", "path"},  // of no version that there is
-        {9, 'x', Status::unsupported, "other.h5xpath", ""},   // one name where there are two
-        {14, 'x', Status::unsupported, "other.h5", "pathx"},  // an end that is missing
+        {0, '\0', Status::unsupported, "other.h5", "path"},   // no opener for other files is set
+        {0, '\1', Status::corrupt_file, "other.h5", "path"},  // unknown version
+        {9, 'x', Status::unsupported, "other.h5xpath", ""},   // one string where there should be two
+        {14, 'x', Status::unsupported, "other.h5", "pathx"},  // no zero behind the path
     };
     for (const Change& change : changes) {
         Image image = sound;
@@ -140,7 +140,7 @@ TEST(GroupLimits, DamagedExternalLinks) {
         EXPECT_EQ(link.target(), change.target);
         EXPECT_TRUE(opened.root.find_link("link", link) == Status::ok && findings_in(opened.file).status == Status::ok);
     }
-    // No zero at all behind the first one.
+    // No string is ended by a zero.
     Image image = sound;
     image[at + 9] = image[at + 14] = std::byte{'x'};
     reseal(image);

@@ -9,7 +9,7 @@ bool text_is(const char* text, std::size_t length, const char* wanted) noexcept 
     return std::strlen(wanted) == length && std::memcmp(text, wanted, length) == 0;
 }
 
-// "link" and a number.
+// Returns "link" and a number.
 const char* name_of(unsigned i, char (&name)[16]) noexcept {
     std::memcpy(name, "link00000", 10);
     for (unsigned digit = 8; digit > 3; --digit, i /= 10) {
@@ -54,7 +54,7 @@ TEST(Group, PathsLeadToObjects) {
     std::uint32_t count = 0;
     EXPECT_EQ(root.link_count(count), Status::ok);
     EXPECT_EQ(count, 2U);
-    // A dataset is no group, nor is a group a dataset.
+    // A dataset cannot be opened as a group, nor a group as a dataset.
     DatasetCreate create;
     create.chunk = {4};
     ASSERT_TRUE(bool(root.create_dataset<std::int32_t>("log", create)));
@@ -146,12 +146,12 @@ TEST(Group, SoftLinksAreFollowedAndLoopsEnd) {
         EXPECT_EQ(root.open_group(path).status(), Status::not_found);
         EXPECT_FALSE(root.exists(path));
     }
-    // Through a soft link, but not in its place.
+    // A new object can be created through a soft link to a group, but not in place of a soft link.
     EXPECT_TRUE(bool(root.create_group("second/made")));
     EXPECT_TRUE(root.exists("a/b/made"));
     EXPECT_EQ(root.create_group("dangling").status(), Status::already_exists);
     EXPECT_EQ(root.create_group("loop/made").status(), Status::not_found);
-    // 16 in one path, and no more.
+    // A path may pass 16 soft links, and no more.
     char name[3] = "s0";
     char target[3] = "a";
     for (char i = 0; i < 18; ++i) {
@@ -214,7 +214,7 @@ TEST(Group, LongAndForeignNames) {
     EXPECT_TRUE(bench.file.root().exists(std::string_view(name, 300)));
 }
 
-// Other readers take names for text that ends in a zero byte.
+// Names with a zero byte are refused: other readers would take them for shorter names.
 TEST(Group, NamesContainNoZeroByte) {
     Bench bench;
     ASSERT_EQ(bench.create(), Status::ok);
@@ -236,7 +236,7 @@ TEST(Group, NamesContainNoZeroByte) {
 }
 
 #if H5MOTE_ALL_FORMATS
-// A walk that looks up one link after another decodes all of them into the same place.
+// An iteration decodes all links into the same Link: a hard link must not keep the target of a soft one before it.
 TEST(Group, HardLinksAfterSoftOnesHaveNoTarget) {
     Bench bench;
     ASSERT_EQ(bench.create(), Status::ok);

@@ -1,4 +1,5 @@
-// Small files that libhdf5 makes in memory, one for each way in which it stores chunks, links, attributes and messages.
+// Small files that libhdf5 makes in memory, one for each way in which HDF5 stores chunks, links, attributes and
+// messages.
 #pragma once
 
 #include "checksum.hpp"
@@ -18,7 +19,7 @@ struct MadeFile {
         false;  ///< has the dataset "d" of 32-bit integers, which may grow, in a file that h5mote can change
 };
 
-/// A file of libhdf5 while it is made.
+/// Makes a file with libhdf5 in memory and hands out its bytes.
 class Hdf5Maker {
 public:
     enum class Format { oldest, newest };
@@ -38,7 +39,7 @@ public:
         }
     }
 
-    /// The properties of the file, before anything is made in it.
+    /// The file creation properties: change them before the first call of file().
     hid_t properties() const noexcept { return create_; }
     hid_t file() noexcept {
         if (file_ < 0) {
@@ -46,7 +47,7 @@ public:
         }
         return file_;
     }
-    /// The file as it is after closing: no longer marked as open for writing.
+    /// Returns the bytes as if the file had been closed: the superblock's mark "open for writing" is cleared.
     std::vector<std::byte> finish() {
         constexpr std::size_t kFlags = 11;
         constexpr std::size_t kChecksum = 44;
@@ -66,15 +67,15 @@ private:
     hid_t file_ = -1;
 };
 
-/// A dataset of 32-bit integers: element i, counted through, is i.
+/// A dataset of 32-bit integers whose values count up: element i in row-major order is i.
 struct MadeDataset {
     std::vector<hsize_t> dims;
     std::vector<hsize_t> max_dims;
     std::vector<hsize_t> chunk;
     bool filtered = false;
-    bool early = false;  ///< space for all chunks at once
-    hsize_t first = 0;   ///< only elements from there on are written (one dimension)
-    hsize_t count = 0;   ///< as many, 0: all
+    bool early = false;  ///< allocates all chunks when the dataset is created
+    hsize_t first = 0;   ///< (one dimension) the first element that is written
+    hsize_t count = 0;   ///< how many elements are written; 0: all
     const char* name = "d";
 
     void make(hid_t file) const {
@@ -107,7 +108,7 @@ struct MadeDataset {
     }
 };
 
-/// Files with the dataset "d", one for each index of chunks in several shapes.
+/// Files with the dataset "d", one for each kind of chunk index in several shapes.
 inline std::vector<MadeFile> files_of_chunks() {
     using Format = Hdf5Maker::Format;
     constexpr hsize_t kNoEnd = H5S_UNLIMITED;
@@ -150,7 +151,7 @@ inline std::vector<MadeFile> files_of_chunks() {
     return files;
 }
 
-/// An attribute of an object, `values` numbers long.
+/// Gives an object an attribute of `values` numbers.
 inline void make_attribute(hid_t object, const std::string& name, hsize_t values) {
     const Hdf5Id space(H5Screate_simple(1, &values, nullptr), H5Sclose);
     const Hdf5Id attribute(H5Acreate2(object, name.c_str(), H5T_STD_I32LE, space, H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
@@ -158,7 +159,7 @@ inline void make_attribute(hid_t object, const std::string& name, hsize_t values
     H5Awrite(attribute, H5T_NATIVE_INT32, numbers.data());
 }
 
-/// Variable-length strings: the dataset `name`, and an attribute of it.
+/// Makes the dataset `name` of variable-length strings, and an attribute of such strings on it.
 inline void make_strings(hid_t file, const char* name, H5D_layout_t layout = H5D_CONTIGUOUS) {
     const Hdf5Id type(H5Tcopy(H5T_C_S1), H5Tclose);
     H5Tset_size(type, H5T_VARIABLE);
@@ -189,7 +190,7 @@ inline void make_group(hid_t file, const char* name, unsigned links, unsigned at
     }
 }
 
-/// Files with links, attributes and messages in every storage that they have.
+/// Files with links, attributes and messages in every storage that HDF5 has for them.
 inline std::vector<MadeFile> files_of_objects() {
     using Format = Hdf5Maker::Format;
     std::vector<MadeFile> files;

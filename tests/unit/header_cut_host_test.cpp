@@ -1,5 +1,5 @@
-// Attributes larger than a sector are replaced and removed, links of a long group come and go, an index that cannot
-// grow is filled, and the power fails within any write: what was flushed is as it was, or as it became.
+// Attributes larger than a sector are replaced and removed, links of a long group are added and removed, an index of
+// fixed size is filled, and the power fails within each write: the file is as flushed last, or as after the change.
 #include <h5mote/filters/fletcher32.hpp>
 #include <h5mote/h5mote.hpp>
 #include <h5mote/port/malloc.hpp>
@@ -26,8 +26,8 @@ constexpr auto kByte = make_integer(1, false);
 
 std::string link_name(unsigned i) { return "a rather long name of a link " + std::to_string(i); }
 
-// Every operation arrives as the last one, torn at each sector, and alone of those since the last sync. check(image,
-// operations) sees each of these, up to the first failure.
+// Cuts the power in each operation: torn at each sector, after all earlier operations or only those before the last
+// sync. Calls check(image, operations) for each image, up to the first failure.
 template <typename Check>
 void for_each_cut(const RecordingDriver& recorder, const Check& check) {
     const auto& operations = recorder.operations();
@@ -53,7 +53,7 @@ void for_each_cut(const RecordingDriver& recorder, const Check& check) {
     }
 }
 
-// look(file) of what a cut left behind, in which nothing is wrong.
+// Opens an image that a cut left behind, checks that check_file() finds nothing, and calls look(file).
 template <typename Look>
 void look_at(const Image& image, std::size_t operations, const Look& look, Span<const Filter* const> filters = {}) {
     SCOPED_TRACE(std::to_string(operations) + " operations");
@@ -82,7 +82,7 @@ bool has_link(Group& group, const std::string& name) {
     return false;
 }
 
-// The attribute of one value: that, 0 when there is none, -1 when it is torn.
+// Returns the value that all bytes of the attribute have; 0 if there is no attribute, -1 if the bytes differ.
 int value_of(Group& root, const char* name, std::size_t size) {
     std::vector<std::byte> bytes(size);
     const Status status = root.read_attribute(name, kByte.view(), {bytes.data(), bytes.size()});
@@ -106,7 +106,7 @@ Status set(Group& root, const char* name, std::size_t size, int value) {
 struct State {
     int large = 0;
     int larger = 0;
-    unsigned first = 0;  // links [first, last) are there
+    unsigned first = 0;  // links [first, last) exist
     unsigned last = 0;
 };
 
@@ -185,8 +185,8 @@ TEST(HeaderPowerCut, BlocksLargerThanASector) {
     EXPECT_GT(cuts, 150U);
 }
 
-// A large block is written anew because something was removed from it, and, before that is durable, gets another
-// attribute, while other blocks of the header wait to be written, too.
+// Messages are removed from a large block of the header, which is therefore rewritten. Before this is durable, an
+// attribute is added to the block, while other blocks of the header wait to be written, too.
 TEST(HeaderPowerCut, AddedToABlockThatWasWrittenAnew) {
     MallocAllocator memory;
     NullPort port;
@@ -194,7 +194,7 @@ TEST(HeaderPowerCut, AddedToABlockThatWasWrittenAnew) {
     RecordingDriver recorder(storage);
     constexpr unsigned kOthers = 9;
     const auto other = [](unsigned i) { return "other" + std::to_string(i); };
-    std::size_t made = 0;  // operations
+    std::size_t made = 0;  // number of operations after the creation
     {
         Library library{memory, port};
         FileAccess access;
@@ -240,14 +240,14 @@ TEST(HeaderPowerCut, AddedToABlockThatWasWrittenAnew) {
     EXPECT_GT(cuts, 500U);
 }
 
-// A text is replaced by longer and shorter ones, in headers of one block and of several: after every cut it is one of
-// two, and there is one attribute of its name.
+// A text is replaced by longer and shorter ones, in headers of one block and of several: after every cut the attribute
+// has the old or the new text, and there is only one of its name.
 TEST(HeaderPowerCut, AttributesReplacedByAnotherSize) {
     MallocAllocator memory;
     NullPort port;
     GrowingMemoryDriver storage(memory);
     RecordingDriver recorder(storage);
-    std::vector<std::pair<std::size_t, std::string>> known;  // operations, text
+    std::vector<std::pair<std::size_t, std::string>> known;  // number of operations, text
     constexpr unsigned kOthers = 9;
     {
         Library library{memory, port};
@@ -297,14 +297,14 @@ TEST(HeaderPowerCut, AttributesReplacedByAnotherSize) {
 }
 
 #if H5MOTE_FIXED_CHUNKS
-// A grid of chunks is written cell by cell: the pages of its index lie across sectors.
+// Chunks of a grid are written one by one: the pages of its fixed array lie across sectors.
 void cut_grid(std::uint64_t cells, bool filtered, std::size_t floor) {
     MallocAllocator memory;
     NullPort port;
     GrowingMemoryDriver storage(memory);
     RecordingDriver recorder(storage);
     const Filter* const filters[] = {&fletcher32_filter};
-    std::vector<std::pair<std::size_t, std::uint64_t>> known;  // operations, cells
+    std::vector<std::pair<std::size_t, std::uint64_t>> known;  // number of operations, cells
     const auto cell_of = [&](std::uint64_t n) { return n * 37 % cells; };
     {
         Library library{memory, port, filters};

@@ -1,4 +1,4 @@
-// Chunk indexes in a metadata cache that holds little more than one path through them, cut within each write.
+// Chunk indexes in a metadata cache that holds little more than one path through the index, cut within each write.
 #include "story.hpp"
 
 #if H5MOTE_PARTIAL_IO
@@ -7,8 +7,8 @@ namespace {
 
 using namespace h5mote_test;
 
-// The blocks of an index move when they change, each after the one that leads to it. The cache may have to write what
-// was moved before the next one fits.
+// A changed index block moves, and so must the block that refers to it. The cache may have to write moved blocks before
+// there is room for the next one.
 void cut_index(std::uint32_t unit, std::size_t cache, bool filtered, std::size_t& cuts) {
     constexpr unsigned kRows = 90;
     Recorded disk(unit);
@@ -67,7 +67,7 @@ TEST(IndexPowerCut, SmallCache) {
 
 #if H5MOTE_FIXED_CHUNKS && H5MOTE_FILTERS
 
-// A walk that has to begin again gives back the page that it had found, for which there is not room twice.
+// When a search in the index has to start again, it must release the page that it holds: the cache has no room for two.
 TEST(FixedIndex, SmallestCache) {
     for (const std::uint64_t count : {40U, 300U, 512U}) {
         Recorded disk(512);

@@ -1,5 +1,5 @@
 // Iterators over links and attributes of every storage outlive their file: they hold nothing of its cache between two
-// calls, and say invalid_handle.
+// calls, and return invalid_handle.
 #ifdef H5MOTE_TEST_HDF5
 
 #include <h5mote/h5mote.hpp>
@@ -20,8 +20,8 @@ using namespace h5mote_test;
 
 namespace {
 
-// The bytes of a file whose root group has `count` groups and as many attributes. It is closed first: an open file of
-// the newest format says so.
+// Returns a file whose root group has `count` groups and as many attributes. The file is closed first, because an open
+// file of the newest format is marked as open.
 std::vector<std::byte> image_of(bool newest, unsigned count) {
     const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
     if (newest) {
@@ -41,7 +41,7 @@ std::vector<std::byte> image_of(bool newest, unsigned count) {
     return take_file(kName);
 }
 
-// look(file) for files of both formats with few and with many names, through handles that end before the library does.
+// Calls look(file) for files of both formats with few and with many names, and checks that no memory is left in use.
 template <typename Look>
 void for_each_storage(const Look& look) {
     for (const bool newest : {false, true}) {
@@ -83,7 +83,7 @@ TEST(IteratorLifetime, OutliveTheFile) {
     }
 }
 
-// An attribute and a link that were read are there when the file is not.
+// A Link keeps its name after the file is closed; an Attribute reports that it can no longer be read.
 TEST(IteratorLifetime, WhatWasFoundOutlivesTheFile) {
     for_each_storage([](File& file) {
         auto attribute = file.root().open_attribute("name3");

@@ -1,5 +1,5 @@
-// Logs whose bytes are hostile, with checksums that fit: whatever they say, open() ends, touches nothing but its own
-// memory and the two storages, and either refuses or leaves a file that can be read and written.
+// Hostile logs with right checksums: whatever they contain, open() returns, accesses only its own memory and the two
+// storages, and either refuses the log or leaves a file that can be read and written.
 #include <h5mote/vfd/journal.hpp>
 #include <h5mote/vfd/memory.hpp>
 
@@ -43,7 +43,7 @@ struct Files {
 
 Image copy(const MemoryDriver& driver) { return {driver.contents().begin(), driver.contents().end()}; }
 
-// Makes header and records fit their checksums again, as far as their lengths lead.
+// Repairs the checksums of headers and records, as far as the records' lengths lead.
 void repair(Image& log) {
     std::uint32_t chain = 0;
     std::uint32_t newest = 0;
@@ -92,7 +92,7 @@ TEST(JournalDamage, HostileLogs) {
     for (unsigned round = 0; round < 40000; ++round) {
         Image hostile = log;
         for (std::size_t n = 1 + below(3); n > 0; --n) {
-            // The fields of headers and records rather than what they hold.
+            // Damage the fields of headers and records rather than their contents.
             std::size_t at = below(2) == 0 ? kSlotSize + below(kHeaderSize) : kFirstRecord + below(1900);
             static constexpr unsigned char kOdd[] = {0, 1, 2, 3, 4, 0x7f, 0x80, 0xff};
             hostile[at] = static_cast<std::byte>(below(2) == 0 ? kOdd[below(8)] : below(256));

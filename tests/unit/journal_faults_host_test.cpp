@@ -1,5 +1,5 @@
-// A journal whose storages fail in its opening and closing, whose log's header makes no sense, or that is asked for
-// what cannot be.
+// A journal whose storages fail while it is opened and closed, whose log has impossible headers, or that is given
+// arguments that it must refuse.
 #include <gtest/gtest.h>
 
 #include "checksum.hpp"
@@ -17,7 +17,7 @@ using journal::kFirstRecord;
 using journal::kHeaderSize;
 using journal::kSlotSize;
 
-// A home of 900 bytes, and a log that holds two transactions that are not in it yet: a shorter file, and bytes in it.
+// Makes a home of 900 bytes and a log with two transactions that are not in the home yet: a truncation and a write.
 void leave_transactions(Files& files) noexcept {
     ASSERT_EQ(files.journal.open(small()), Status::ok);
     ASSERT_EQ(fill(files.journal, 0, 1, 900), Status::ok);
@@ -35,7 +35,7 @@ bool has_transactions(Driver& driver) noexcept {
            holds(driver, 150, 300, 1) && holds(driver, 300, 500, 2) && holds(driver, 500, 600, 1);
 }
 
-// The slot of the newest header.
+// Returns the offset of the slot with the newest header.
 std::uint32_t newest_slot() noexcept {
     return load_le<std::uint32_t>(log_bytes + 12) > load_le<std::uint32_t>(log_bytes + kSlotSize + 12) ? 0 : kSlotSize;
 }
@@ -44,8 +44,8 @@ void seal_header(std::uint32_t slot) noexcept {
     store_le(log_bytes + slot + kHeaderSize - 4, lookup3({log_bytes + slot, kHeaderSize - 4}));
 }
 
-// Whatever call of either storage fails while transactions are found and carried over, or shown: it is told, and the
-// next opening finds them as if nothing had been.
+// Whichever call of either storage fails while transactions are found and carried over to the home (or, read-only,
+// shown): open() returns the error, and the next open() finds all transactions.
 TEST(JournalFaults, OpeningFailsAtEachCall) {
     for (const bool read_only : {false, true}) {
         for (const bool home_fails : {false, true}) {
@@ -82,7 +82,7 @@ TEST(JournalFaults, OpeningFailsAtEachCall) {
     }
 }
 
-// Both storages are locked, or none is; a lock that cannot be given back is told of, by whichever it is.
+// Either both storages are locked or none; a lock that cannot be released is reported, whichever storage it is.
 TEST(JournalFaults, LocksFailAtEachCall) {
     for (const bool home_fails : {false, true}) {
         Files files;
@@ -102,15 +102,15 @@ TEST(JournalFaults, LocksFailAtEachCall) {
         EXPECT_EQ(journal.lock(true), Status::ok);
         failing.arm(fault);
         EXPECT_EQ(journal.unlock(), Status::io_error);
-        // The other one was given back all the same.
+        // The other storage was unlocked nevertheless.
         Driver& other = home_fails ? static_cast<Driver&>(files.log) : files.home;
         EXPECT_EQ(other.lock(true), Status::ok);
         EXPECT_EQ(other.unlock(), Status::ok);
     }
 }
 
-// All that was carried over is in the home; but while the log says otherwise, others must not change the file. So a
-// header that could not be written is written by the next sync(), and close() is one.
+// After all was carried over, other programs may change the file only if the log's header says that it is empty. A
+// header that could not be written is written by the next sync(), which close() includes.
 TEST(JournalFaults, AClosedLogIsEmpty) {
     unsigned failures = 0;
     for (std::uint64_t at = 1; at < 40; ++at) {
@@ -124,13 +124,13 @@ TEST(JournalFaults, AClosedLogIsEmpty) {
         DriverFault fault;
         fault.at = at;
         log.arm(fault);
-        const Status status = journal.sync();  // carries over: the log is half full
+        const Status status = journal.sync();  // carries over to the home: the log is half full
         const bool failed = log.failures() != 0;
         log.disarm();
         EXPECT_EQ(status, failed ? Status::io_error : Status::ok) << at;
         ASSERT_EQ(journal.close(), Status::ok) << at;
         EXPECT_TRUE(holds(files.home, 100, 900, 2)) << at;
-        // As another program does that knows nothing of the log.
+        // Change the file like a program that does not know of the log.
         ASSERT_EQ(fill(files.home, 600, 7, 100), Status::ok);
         ASSERT_EQ(journal.open(small()), Status::ok);
         EXPECT_EQ(journal.report().state, JournalState::clean) << at;
@@ -143,7 +143,7 @@ TEST(JournalFaults, AClosedLogIsEmpty) {
     EXPECT_GT(failures, 3U);
 }
 
-// A later version's header is newer than the one beside it: what it says counts, not what this version can read.
+// A log of a later version is refused, even if an older header that this version can read is beside the newest one.
 TEST(JournalFaults, AnOlderHeaderDoesNotStandForALaterVersion) {
     Files files;
     leave_transactions(files);
@@ -172,8 +172,8 @@ struct Field {
     JournalState state;
 };
 
-// Fields of the newest header, with a checksum that is right. The records' first checksum is that of the header: they
-// are those of no round then, and nothing of them is replayed.
+// Changed fields of the newest header, with a right checksum. The first record's checksum starts with that of the
+// header, so that no record belongs to the changed header, and none is replayed.
 TEST(JournalFaults, EachFieldOfTheHeader) {
     constexpr std::uint64_t kMost = ~std::uint64_t{0};
     static constexpr Field kFields[] = {
@@ -212,7 +212,7 @@ TEST(JournalFaults, EachFieldOfTheHeader) {
     }
 }
 
-// The lists of a log that is only read are those it was written with, and need that much memory.
+// Opening a log read-only takes the number of lists that it was written with, and memory for as many.
 TEST(JournalFaults, ReaderWithTooLittleMemory) {
     Files files;
     alignas(8) static std::byte large[1024];
@@ -227,7 +227,7 @@ TEST(JournalFaults, ReaderWithTooLittleMemory) {
     JournalDriver reader{files.home, files.log, Bytes(work_too, 400)};
     EXPECT_EQ(reader.open(options), Status::over_budget);
     EXPECT_EQ(length(reader), ~std::uint64_t{0});
-    // Whoever carries over what is in the log makes lists of their own.
+    // Opening for writing carries over what is in the log and then uses the number of lists from its own options.
     options.read_only = false;
     EXPECT_EQ(reader.open(options), Status::ok);
     EXPECT_TRUE(holds(reader, 0, 300, 1));
@@ -239,7 +239,7 @@ TEST(JournalFaults, RefusesWhatCannotBe) {
     options.lists = 0;
     EXPECT_EQ(files.journal.open(options), Status::invalid_argument);
     JournalDriver none{files.home, files.log, Bytes(work, 200)};
-    EXPECT_EQ(none.open(small()), Status::over_budget);  // less than what is gathered at least
+    EXPECT_EQ(none.open(small()), Status::over_budget);  // less than a journal needs at least
     EXPECT_EQ(files.journal.close(), Status::invalid_handle);
     EXPECT_EQ(files.journal.keep_room(1, 100), Status::invalid_handle);
     ASSERT_EQ(files.journal.open(small()), Status::ok);
@@ -254,8 +254,8 @@ TEST(JournalFaults, RefusesWhatCannotBe) {
     EXPECT_EQ(files.journal.close(), Status::ok);
 }
 
-// A write of several records of which one cannot be written, nor those before it be read: what was appended cannot be
-// taken back in memory. Nothing more is taken, and discard() finds what was committed.
+// A write of several records fails in the middle, and reading the log fails, too, so that the records already appended
+// cannot be taken back. The journal refuses further changes until discard() has returned to the last commit.
 TEST(JournalFaults, WhatCannotBeTakenBackIsDiscarded) {
     Files files;
     FailingDriver log{files.log};

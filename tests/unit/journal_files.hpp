@@ -22,12 +22,12 @@ inline JournalOptions small() noexcept {
     options.checkpoint = 2048;
     options.limit = sizeof log_bytes;
     options.lists = 4;
-    // After what stands for a power cut a second driver opens what the first one has open still.
+    // Tests leave a driver open where the power "fails"; its lock must not keep the second driver out.
     options.file_locking = false;
     return options;
 }
 
-// As empty as they can be.
+// A journal over an empty home and log. Their memory is full of 0xdd, not of zeros.
 struct Files {
     MemoryDriver home{home_bytes};
     MemoryDriver log{log_bytes};

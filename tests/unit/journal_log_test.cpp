@@ -1,4 +1,4 @@
-// Which file a journal's log belongs to, who may open them, and how changes that are not to be are taken back.
+// Which file a journal's log belongs to, who may open the two, and how uncommitted changes are taken back.
 #include <h5mote/vfd/region.hpp>
 
 #include "counting_driver.hpp"
@@ -13,7 +13,8 @@ namespace {
 
 using namespace h5mote_test;
 
-// What a transaction needs of the home that is never committed goes when the journal is closed, whoever closes it.
+// Space that the home was extended by for a transaction that is not committed is cut off when the journal is closed,
+// also by the next program.
 TEST(Journal, ClosedHomeEndsWhereTheFileEnds) {
     for (const bool discards : {false, true}) {
         Files files;
@@ -49,7 +50,7 @@ TEST(Journal, NeverReplayedOntoAnotherFile) {
     EXPECT_EQ(fill(wrong, 0, 1, 1), Status::invalid_handle);
     ASSERT_EQ(fill(other, 0, 8, 1000), Status::ok);
     EXPECT_EQ(wrong.open(small()), Status::invalid_argument);
-    // The same, but a byte near its end; and longer.
+    // Homes with the same bytes except one near the end, and with one byte more.
     ASSERT_EQ(fill(other, 0, 9, 1000), Status::ok);
     ASSERT_EQ(fill(other, 950, 8, 1), Status::ok);
     EXPECT_EQ(wrong.open(small()), Status::invalid_argument);
@@ -61,9 +62,8 @@ TEST(Journal, NeverReplayedOntoAnotherFile) {
     EXPECT_EQ(wrong.report().state, JournalState::replayed);
 }
 
-// An empty log is none: others may have changed the file meanwhile.
-// A log that was copied when it held transactions, and put back when these and later ones are in the file: wherever the
-// file was changed, the transactions do not come a second time.
+// A log is copied with a transaction in it and put back when the file has this and a later transaction. It must not be
+// replayed, wherever the file was changed: it would undo the later one.
 TEST(Journal, OlderLogIsNotReplayed) {
     static std::byte older[sizeof log_bytes];
     for (const std::uint64_t first : {0, 100, 1300, 1500, 2400}) {
@@ -77,7 +77,7 @@ TEST(Journal, OlderLogIsNotReplayed) {
             ASSERT_EQ(files.journal.sync(), Status::ok);
             const auto size = static_cast<std::size_t>(length(files.log));
             std::memcpy(older, log_bytes, size);
-            // It is a good one as yet.
+            // As yet the log belongs to the file.
             JournalDriver again{files.home, files.log, work_too};
             ASSERT_EQ(again.open(small()), Status::ok);
             ASSERT_EQ(again.report().state, JournalState::replayed);
@@ -91,6 +91,7 @@ TEST(Journal, OlderLogIsNotReplayed) {
     }
 }
 
+// While the log is empty, other programs may change the file: their changes must stay.
 TEST(Journal, FileMayChangeWhileTheLogIsEmpty) {
     Files files;
     ASSERT_EQ(files.journal.open(small()), Status::ok);
@@ -118,14 +119,14 @@ TEST(Journal, ForeignAndDamagedLogs) {
     EXPECT_EQ(files.journal.report().state, JournalState::blank);
     ASSERT_EQ(fill(files.journal, 0, 1, 600), Status::ok);
     ASSERT_EQ(files.journal.sync(), Status::ok);
-    // A version that is not known, in the only header.
+    // The only header has an unknown version.
     std::byte version[1] = {std::byte{2}};
     ASSERT_EQ(files.log.write(kRaw, 512 + 8, version), Status::ok);
     EXPECT_EQ(files.journal.open(small()), Status::corrupt_file);
     EXPECT_EQ(files.journal.report().state, JournalState::damaged);
 }
 
-// From open() on nobody else recovers or uses the same storages: not only while a file is open.
+// From open() on nobody else may recover or use the two storages, whether or not a file is open on the journal.
 TEST(Journal, LocksWhatItOpens) {
     Files files;
     JournalOptions options = small();
@@ -148,7 +149,7 @@ TEST(Journal, LocksWhatItOpens) {
         EXPECT_TRUE(holds(files.home, 0, 100, 0));
     }
     EXPECT_EQ(files.home.lock(false), Status::busy);
-    // Those who only read share.
+    // Several read-only journals share the storages.
     ASSERT_EQ(files.journal.open(options), Status::ok);
     EXPECT_EQ(files.journal.report().state, JournalState::pending);
     {
@@ -157,17 +158,17 @@ TEST(Journal, LocksWhatItOpens) {
         options.read_only = false;
         EXPECT_EQ(other.open(options), Status::busy);
     }
-    // Open again for writing, and closed: the locks are gone.
+    // Opening for writing and closing again releases the locks.
     ASSERT_EQ(files.journal.open(options), Status::ok);
     EXPECT_EQ(files.journal.report().state, JournalState::replayed);
     ASSERT_EQ(files.journal.close(), Status::ok);
     EXPECT_EQ(files.home.lock(true), Status::ok);
-    // One of the two is taken: neither is held, and nothing was looked at.
+    // If one storage is locked by others, open() locks neither and reads nothing.
     EXPECT_EQ(files.journal.open(options), Status::busy);
     EXPECT_EQ(files.log.lock(true), Status::ok);
     EXPECT_EQ(files.log.unlock(), Status::ok);
     EXPECT_EQ(files.home.unlock(), Status::ok);
-    // An open() that fails for another reason holds nothing either.
+    // Nor does an open() that fails for another reason keep a lock.
     for (const std::uint64_t at : {0U, 1000U}) {
         ASSERT_EQ(fill(files.log, at, 7, 1000), Status::ok);
     }
@@ -178,7 +179,7 @@ TEST(Journal, LocksWhatItOpens) {
     EXPECT_EQ(files.home.unlock(), Status::ok);
 }
 
-// What was not committed is taken back, whatever it was; what was is there.
+// discard() takes back all uncommitted changes of any kind, and keeps the committed ones.
 TEST(Journal, DiscardGoesBackToTheLastCommit) {
     for (const std::size_t more : {0U, 1U, 600U}) {
         Files files;
@@ -196,7 +197,7 @@ TEST(Journal, DiscardGoesBackToTheLastCommit) {
         EXPECT_EQ(files.home.lock(false), Status::busy);
         EXPECT_EQ(length(files.journal), 700U);
         EXPECT_TRUE(holds(files.journal, 0, 700, 1));
-        // What is committed next has none of it.
+        // The next commit contains none of the discarded changes.
         ASSERT_EQ(fill(files.journal, 300, 4, 10), Status::ok);
         ASSERT_EQ(files.journal.sync(), Status::ok);
         ASSERT_EQ(files.journal.discard(), Status::ok);

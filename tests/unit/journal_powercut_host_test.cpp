@@ -1,6 +1,6 @@
-// Cuts the power at every point of what a journal does to its home and its log: unsynced writes lost, torn and in
-// another order, in each of the two storages by itself, and again in the recovery. What is found must be the state of
-// the last sync() that returned ok, or of one that had begun, and must stay what was found.
+// Cuts the power at every point of a journal's work on its home and log: unsynced writes are lost, torn and reordered,
+// in each storage independently, and again during the recovery. The file must have the state of the last sync() that
+// returned ok or of one that had begun, and must keep the state that was found.
 #include <h5mote/vfd/journal.hpp>
 #include <h5mote/vfd/memory.hpp>
 #include <h5mote/vfd/region.hpp>
@@ -29,7 +29,7 @@ struct Step {
     DriverOperation operation;
 };
 
-// Notes what is done to home and log in one sequence.
+// Records the operations on home and log in one sequence.
 class Noting final : public ForwardingDriver {
 public:
     Noting(Driver& inner, bool log, std::vector<Step>& steps) : ForwardingDriver(inner), log_(log), steps_(steps) {}
@@ -52,7 +52,7 @@ private:
     std::vector<Step>& steps_;
 };
 
-// A home and a log that hold given bytes, with a journal over them. Or all in two regions of the home.
+// A home and a log with given bytes and a journal over them. With `regions`, both are regions of one storage.
 struct Machine {
     Image home_bytes;
     Image log_bytes;
@@ -86,13 +86,13 @@ struct Machine {
     Image home_image() const { return {home.contents().begin(), home.contents().end()}; }
     Image log_image() const { return {log.contents().begin(), log.contents().end()}; }
 
-    // What the file holds for whoever reads it.
+    // Returns the file as it is read through the journal.
     Image contents() {
         std::uint64_t size = 0;
         Image image;
         if (journal.end_of_file(size) == Status::ok) {
             image.resize(static_cast<std::size_t>(size));
-            // In pieces that begin anywhere.
+            // Read in pieces of varying length.
             for (std::size_t at = 0; at < image.size();) {
                 const std::size_t count = std::min<std::size_t>(image.size() - at, 1 + at * 7 % 1300);
                 if (journal.read(Usage::raw_data, at, {image.data() + at, count}) != Status::ok) {
@@ -110,8 +110,8 @@ struct Random {
     std::size_t below(std::size_t n) { return std::uniform_int_distribution<std::size_t>(0, n - 1)(engine); }
 };
 
-// What one storage holds when the power fails after `count` steps: all up to its last sync, and of what comes behind
-// all (choice 0), nothing (1) or some of it in any order.
+// Returns the bytes of one storage after a power cut behind `count` steps: everything up to its last sync and, of the
+// later operations, all (choice 0), none (1), or some in any order and torn.
 Image after_cut(const Image& initial, const std::vector<Step>& steps, std::size_t count, bool log, bool syncs,
                 std::size_t choice, Random& random) {
     std::vector<const DriverOperation*> loose;
@@ -144,20 +144,20 @@ Image after_cut(const Image& initial, const std::vector<Step>& steps, std::size_
 }
 
 struct Sync {
-    std::size_t begun;  // steps made before and after it
+    std::size_t begun;  // number of steps before and after the sync
     std::size_t done;
     Image contents;
 };
 
 struct Sweep {
     Random random;
-    bool regions = false;  // home and log in regions of a card, which says neither length nor has zeros to extend with
-    bool home_syncs = true;  // false: those of the home do nothing, which must be seen
+    bool regions = false;  // home and log are regions of a card, which has no length of its own and no zeros behind it
+    bool home_syncs = true;  // false: syncs of the home are ignored, which the sweep must notice
     bool log_syncs = true;
     std::size_t cuts = 0;
     std::size_t lost = 0;
 
-    // Random writes and lengths, each followed by a comparison with a model; a sync now and then.
+    // Makes random writes and truncations, compares with a model after each of them, and sometimes syncs.
     void work(Machine& machine, Image& model, std::vector<Sync>& syncs, int operations) {
         for (int i = 0; i < operations; ++i) {
             const std::size_t kind = random.below(12);
@@ -188,7 +188,7 @@ struct Sweep {
         }
     }
 
-    // The state that a recovery finds, which must be one of [first, last], and stays.
+    // Recovers from a cut: the file must have one of the states [first, last], and keep it.
     void recover(const Image& home, const Image& log, const std::vector<Sync>& syncs, std::size_t first,
                  std::size_t last, bool again) {
         Machine machine(home, log, regions);
@@ -206,13 +206,13 @@ struct Sweep {
         if (!known || !again) {
             return;
         }
-        // Read only, the same is seen.
+        // A read-only journal shows the same state and writes nothing.
         Machine reader(home, log, regions);
         reader.options.read_only = true;
         ++cuts;
         lost += reader.journal.open(reader.options) == Status::ok && reader.contents() == found ? 0 : 1;
         lost += reader.steps.empty() ? 0 : 1;
-        // Cut again, in the recovery and in the first transactions after it.
+        // Cut the power again, during the recovery and in the first transactions after it.
         std::vector<Sync> later{{0, 0, found}};
         Image model = found;
         work(machine, model, later, 3);
@@ -262,7 +262,7 @@ TEST(JournalPowerCut, EveryPoint) {
     }
     std::printf("%zu cuts, %zu lost\n", sweep.cuts, sweep.lost);
     if (std::getenv("H5MOTE_EXPECT_LOSSES") != nullptr) {
-        // One of the journal's rules was left out of this build.
+        // This build leaves out one of the journal's rules, so that the sweep must find losses.
         EXPECT_GT(sweep.lost, 0U);
         return;
     }
@@ -270,7 +270,7 @@ TEST(JournalPowerCut, EveryPoint) {
     EXPECT_GE(sweep.cuts, 60000U / sweep_step());
 }
 
-// The sweep can fail: without the syncs of either storage it finds losses.
+// The sweep is able to notice losses: it does if the syncs of either storage are ignored.
 TEST(JournalPowerCut, EverySyncIsNeeded) {
     for (const bool home : {false, true}) {
         Sweep sweep;

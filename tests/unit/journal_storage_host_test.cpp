@@ -1,5 +1,4 @@
-// A journal over storages of many kinds - full ones, such that cannot become shorter, such that change by themselves -
-// that fail at every call.
+// A journal over storages of many kinds (full, unable to shrink, changed by others), each of whose calls fails in turn.
 #include <gtest/gtest.h>
 
 #include "driver_bytes.hpp"
@@ -23,7 +22,7 @@ Content content(Driver& driver) {
     return all;
 }
 
-// Files that only grow.
+// A storage that can grow but not shrink.
 class GrowingOnly final : public ForwardingDriver {
 public:
     using ForwardingDriver::ForwardingDriver;
@@ -32,7 +31,7 @@ public:
     }
 };
 
-// What a program does, step by step, and what the file is then if all that was done is kept.
+// A sequence of changes through a journal, and a model of the file's content.
 class Program {
 public:
     explicit Program(JournalDriver& journal) : journal_(journal) {}
@@ -45,7 +44,7 @@ public:
         H5MOTE_TRY(sync());
         H5MOTE_TRY(fill(10, 3, 20));
         H5MOTE_TRY(sync());
-        // Room that only an empty log has.
+        // Keep room that is only free while the log is empty.
         H5MOTE_TRY(journal_.keep_room(1, 100));
         H5MOTE_TRY(journal_.keep_room(0, 0));
         H5MOTE_TRY(fill(100, 3, 50));
@@ -64,7 +63,7 @@ public:
         committed = now_;
         return Status::ok;
     }
-    /// What may be found after a failure: the last commit, or that which failed.
+    /// Whether the content is allowed after a failure: that of the last commit, or of the commit that failed.
     bool may_be(const Content& found) const { return found == committed || (syncing_ && found == now_); }
 
     Content committed;
@@ -107,7 +106,7 @@ struct Storages {
     Driver* log;
 };
 
-// Whatever call fails is told, and what was committed is found: by discard() as well as by another opening.
+// Each failed call is reported, and the committed content is found, by discard() as well as by another open().
 TEST(JournalStorage, EveryCallOfAProgramFails) {
     unsigned told = 0;
     for (unsigned variant = 0; variant < 16; ++variant) {
@@ -138,7 +137,7 @@ TEST(JournalStorage, EveryCallOfAProgramFails) {
                 ASSERT_EQ(status, Status::ok);
                 break;
             }
-            // What only makes a log shorter that is empty already may fail.
+            // Errors of calls that only shorten an empty log are ignored.
             EXPECT_TRUE(status == fault.status || status == Status::ok) << to_string(status);
             ++told;
             if (discards && length(journal) != ~std::uint64_t{0}) {
@@ -159,7 +158,7 @@ TEST(JournalStorage, EveryCallOfAProgramFails) {
     EXPECT_GT(told, 500U);
 }
 
-// Room that cannot be is never there, however the numbers add up.
+// keep_room() refuses more than the log can hold, also if the sum with the records' overhead exceeds 64 bits.
 TEST(JournalStorage, NoRoomForMoreThanALogHolds) {
     Files files;
     JournalOptions options = small();
@@ -169,7 +168,7 @@ TEST(JournalStorage, NoRoomForMoreThanALogHolds) {
     const auto wanted = [&](std::uint64_t bytes) {
         return bytes + (bytes / (gathered - journal::kRecordSize) + bytes / journal::kPage + 2) * journal::kRecordSize;
     };
-    // The fewest bytes that need more with their records than can be counted.
+    // Find the smallest size that, with the headers of its records, exceeds 64 bits.
     std::uint64_t low = 0;
     std::uint64_t high = ~std::uint64_t{0};
     while (low < high) {
@@ -187,7 +186,7 @@ TEST(JournalStorage, NoRoomForMoreThanALogHolds) {
     EXPECT_EQ(files.journal.close(), Status::ok);
 }
 
-// A log that is written anew under whoever reads with it: what is read then is anything, but reading ends.
+// The log is changed by others while the journal reads with it: the content is undefined, but reading returns.
 TEST(JournalStorage, LogThatChangesByItself) {
     for (std::uint32_t offset = journal::kFirstRecord; offset < 1400; ++offset) {
         for (const unsigned value : {0x00, 0x01, 0x04, 0x14, 0x7f, 0xff}) {
@@ -207,7 +206,7 @@ TEST(JournalStorage, LogThatChangesByItself) {
     }
 }
 
-// A raw device as a log, longer than a log's positions reach, and more memory than is ever gathered.
+// A raw device as a log, larger than positions in a log can address.
 class LongLog final : public ForwardingDriver {
 public:
     using ForwardingDriver::ForwardingDriver;
@@ -238,7 +237,7 @@ TEST(JournalStorage, LogAndMemoryLargerThanAreUsed) {
     EXPECT_TRUE(holds(files.home, 150, 900, 1));
 }
 
-// What stands where a log should begin: anything but parts of a very first header is left alone.
+// A storage without a whole header is used as a new log only if it holds nothing but parts of a very first header.
 TEST(JournalStorage, WhatIsNoTornHeaderIsLeftAlone) {
     std::byte header[journal::kHeaderSize];
     {
@@ -253,7 +252,7 @@ TEST(JournalStorage, WhatIsNoTornHeaderIsLeftAlone) {
             Files files;
             std::memset(log_bytes, 0, sizeof log_bytes);
             ASSERT_EQ(files.log.truncate(journal::kFirstRecord), Status::ok);
-            // Of the header all but its first word has arrived, and one byte more somewhere.
+            // All of the header but its first 8 bytes is there, and one byte more anywhere.
             std::memcpy(log_bytes + journal::kSlotSize + 8, header + 8, sizeof header - 8);
             const std::uint32_t in_header = at - journal::kSlotSize;
             log_bytes[at] = foreign ? std::byte{0x55} : in_header < sizeof header ? header[in_header] : std::byte{0xff};
@@ -269,7 +268,7 @@ TEST(JournalStorage, WhatIsNoTornHeaderIsLeftAlone) {
     EXPECT_GT(blank, 700U);
 }
 
-// Both storages have to be written, again and again, one sync before the other.
+// The journal's capabilities need properties of both storages: both are rewritten, and synced in order.
 TEST(JournalStorage, PromisesWhatBothCanKeep) {
     Files files;
     for (unsigned lacks = 0; lacks < 8; ++lacks) {

@@ -57,7 +57,7 @@ TEST(Journal, HomeIsNotTouchedBeforeTheCommit) {
     EXPECT_TRUE(holds(files.journal, 150, 200, 2));
     EXPECT_EQ(files.journal.read(kRaw, 199, Bytes(work_too, 2)), Status::io_error);
     EXPECT_TRUE(holds(files.home, 0, 200, 0));
-    // A power cut: nothing of it was committed.
+    // After a power cut nothing of the uncommitted transaction is there.
     JournalDriver again{files.home, files.log, work_too};
     ASSERT_EQ(again.open(small()), Status::ok);
     EXPECT_EQ(again.report().state, JournalState::clean);
@@ -123,7 +123,7 @@ TEST(Journal, FewSyncs) {
     ASSERT_EQ(journal.sync(), Status::ok);
     home.reset();
     log.reset();
-    // A hundred rows, each durable: 64 + 20 bytes of data and 8 + 20 of a counter, 20 of a commit.
+    // Commit a hundred rows one by one. Each takes 64 + 20 bytes of data, 8 + 20 of a counter and 20 of a commit.
     for (unsigned char i = 0; i < 100; ++i) {
         ASSERT_EQ(fill(journal, 64U + i % 32U * 64U, i, 64), Status::ok);
         ASSERT_EQ(fill(journal, 16, i, 8), Status::ok);
@@ -150,7 +150,7 @@ TEST(Journal, WhatDoesNotFitChangesNothing) {
     ASSERT_EQ(files.journal.open(small()), Status::ok);
     ASSERT_EQ(fill(files.journal, 0, 1, 1000), Status::ok);
     ASSERT_EQ(fill(files.journal, 0, 2, 1000), Status::ok);
-    // The transaction is larger than the log. What was accepted of it can be committed.
+    // The transaction exceeds the log. The part that was accepted can be committed.
     EXPECT_EQ(fill(files.journal, 500, 3, 1000), Status::no_space);
     EXPECT_EQ(length(files.journal), 1000U);
     EXPECT_TRUE(holds(files.journal, 0, 1000, 2));
@@ -168,7 +168,7 @@ TEST(Journal, WhatDoesNotFitChangesNothing) {
     EXPECT_TRUE(holds(files.home, sizeof home_bytes - 6, sizeof home_bytes, 4));
 }
 
-// A log that is full of what is committed is emptied when there is need.
+// When a log is full of committed transactions, they are carried over to the home to make room.
 TEST(Journal, FullLogIsCarriedOver) {
     Files files;
     JournalOptions options = small();
@@ -183,7 +183,7 @@ TEST(Journal, FullLogIsCarriedOver) {
     EXPECT_TRUE(holds(files.journal, 1900, 2400, 19));
 }
 
-// What room is kept for fits, whatever else is written before; more than that is refused.
+// Room that keep_room() has promised is there, whatever is written before; larger requests are refused.
 TEST(Journal, RoomThatWasKeptIsThere) {
     Files files;
     ASSERT_EQ(files.journal.open(small()), Status::ok);
@@ -209,8 +209,7 @@ TEST(Journal, RoomThatWasKeptIsThere) {
     }
 }
 
-// The same in a log that grows: it ends with what arrived.
-// The very first header of a log, 512 bytes from its start.
+// A copy of the very first header of a log, which is 512 bytes from its start.
 std::byte header[140];
 
 void keep_first_header() {
@@ -220,6 +219,7 @@ void keep_first_header() {
     std::memcpy(header, log_bytes + 512, sizeof header);
 }
 
+// A log that grew by its very first header, of which only the end arrived, is still a new log.
 TEST(Journal, VeryFirstHeaderIsTornWhereTheLogEnds) {
     keep_first_header();
     for (std::size_t from = 1; from < sizeof header; ++from) {
@@ -235,7 +235,7 @@ TEST(Journal, VeryFirstHeaderIsTornWhereTheLogEnds) {
     }
 }
 
-// The very first header may arrive in parts, any of them.
+// After a power cut within the very first header any parts of it may be in the log, which still counts as a new one.
 TEST(Journal, VeryFirstHeaderIsTorn) {
     keep_first_header();
     for (std::size_t from = 0; from < sizeof header; ++from) {
@@ -254,7 +254,7 @@ TEST(Journal, VeryFirstHeaderIsTorn) {
             ASSERT_EQ(fill(again.journal, 0, 2, 10), Status::ok);
             ASSERT_EQ(again.journal.sync(), Status::ok);
             EXPECT_TRUE(holds(again.journal, 0, 10, 2));
-            // Where anything else stands it is left alone.
+            // If anything else is there, too, the log is refused.
             std::memset(log_bytes, 0, sizeof log_bytes);
             std::memcpy(log_bytes + 512 + 100, header + 100, 40);
             log_bytes[from < 100 ? from : 700 + from] = std::byte{'x'};
@@ -264,7 +264,7 @@ TEST(Journal, VeryFirstHeaderIsTorn) {
     }
 }
 
-// A program was killed, and the storage may not have yet what it wrote: nothing is built on that before it is synced.
+// What a killed program has written may not be durable yet: it must be synced before anything relies on it.
 TEST(Journal, WhatAKilledProgramWroteIsSyncedFirst) {
     DriverFault no_sync;
     no_sync.at = 1;
@@ -341,7 +341,7 @@ TEST(Journal, FailedWriteIsTakenBack) {
     }
 }
 
-// Whatever call fails, once or for good: the error is returned, and what was acknowledged is there afterwards.
+// Whichever call fails, once or permanently: the error is returned, and committed changes are found afterwards.
 TEST(Journal, EveryCallFails) {
     for (const unsigned home_fails : {0U, 1U}) {
         bool failed = true;
@@ -392,7 +392,7 @@ TEST(Journal, ReadOnlyShowsWhatIsInTheLog) {
     ASSERT_EQ(files.journal.sync(), Status::ok);
     JournalOptions options = small();
     options.read_only = true;
-    options.lists = 64;  // those of the log count
+    options.lists = 64;  // for reading, the number of lists of the log counts
     JournalDriver reader{files.home, files.log, work_too};
     ASSERT_EQ(reader.open(options), Status::ok);
     EXPECT_EQ(reader.report().state, JournalState::pending);
@@ -408,7 +408,7 @@ TEST(Journal, ReadOnlyShowsWhatIsInTheLog) {
     EXPECT_TRUE(holds(files.home, 0, 600, 0));
 }
 
-// As newlib's files without ftruncate().
+// Like files of newlib without ftruncate(): they can only grow.
 class GrowingOnly final : public ForwardingDriver {
 public:
     using ForwardingDriver::ForwardingDriver;

@@ -1,5 +1,5 @@
-// Object headers that the metadata cache has no room for, so that they are read in pieces, while memory and storage
-// fail: what could not be read is told, and never passes for what is not there.
+// Object headers that exceed the metadata cache, so that they are read in pieces, while memory and storage fail: what
+// cannot be read is reported and never taken for missing.
 #include <h5mote/config.hpp>
 
 #if defined(H5MOTE_TEST_HDF5) && H5MOTE_ALL_FORMATS && H5MOTE_OTHER_FILES
@@ -19,7 +19,7 @@ constexpr char kFile[] = "large.h5";
 constexpr unsigned kLinks = 60;
 constexpr unsigned kCounted = 40;
 
-// Names of many lengths, so that links begin and end everywhere in a piece.
+// Names of many lengths, so that links begin and end anywhere in a piece.
 std::string name_of(unsigned i) { return "link " + std::to_string(i) + std::string(i * 7 % 23, '-'); }
 
 void put_attribute(hid_t object, const char* name, hsize_t size) {
@@ -29,8 +29,8 @@ void put_attribute(hid_t object, const char* name, hsize_t size) {
     EXPECT_GE(H5Awrite(attribute, H5T_NATIVE_UCHAR, values.data()), 0);
 }
 
-// "group": a header of several kilobytes, of links, some longer than a piece, and what is said of all of them.
-// "data": values in the header, and the time behind them; in old files by a message.
+// "group" has a header of several kilobytes: links, some longer than a piece, an attribute, a comment, a link count.
+// "data" has values in the header and a modification time behind them, which old files have as a message.
 Image make(H5F_libver_t version) {
     return made(
         [](hid_t file) {
@@ -57,7 +57,7 @@ Image make(H5F_libver_t version) {
         H5P_DEFAULT, version);
 }
 
-// Groups of which the number of links stands where a piece of the header ends, in one of them across that end.
+// Groups whose link count is near the end of a piece of the header, in one of them across that end.
 Image make_counted() {
     return made(
         [](hid_t file) {
@@ -85,7 +85,7 @@ Status facts(Group& root, const char* path, Seen& seen) {
     return Status::ok;
 }
 
-// A link is looked for whose name begins in the middle of all, and one that is not there.
+// Finds a link of "group" by name.
 Status find(Group& root, const std::string& name, Seen& seen) {
     Link link;
     const Status status = root.find_link("group/" + name, link);

@@ -1,5 +1,5 @@
-// Every public call takes the lock of its Library once, holds it to its end and gives it back. Without H5MOTE_THREADS
-// none does. tests/threads/entries_test.py sees to it that no public function is missing here.
+// Every public call takes the lock of its Library once, holds it until it returns and releases it. Without
+// H5MOTE_THREADS no call takes it. tests/threads/entries_test.py checks that no public function is missing here.
 #include "storage_bench.hpp"
 
 #include <h5mote/check.hpp>
@@ -22,7 +22,7 @@ public:
     }
     void unlock() noexcept override { --depth; }
 
-    unsigned entries = 0;  // how often the lock was taken by who did not have it
+    unsigned entries = 0;  // how often a thread that did not hold the lock took it
     unsigned depth = 0;
 };
 
@@ -34,7 +34,7 @@ public:
         access.metadata_cache = 2048;
         access.chunk_cache = 512;
     }
-    // Whether the lock was taken that often since the last call, and given back.
+    // Whether the lock was taken `times` times since the last call, and is free.
     bool took(unsigned times) noexcept {
         const bool right = port.entries == times * kOnce && port.depth == 0;
         port.entries = 0;
@@ -48,14 +48,14 @@ public:
     FileAccess access;
 };
 
-// A call, and what it returned, if it is a handle or a status; handles live to the end of the statement.
+// Makes a call, which must take the lock once. A returned handle lives until the end of the statement.
 #define TAKES(...)                  \
     do {                            \
         (void)bench.took(0);        \
         (void)(__VA_ARGS__);        \
         EXPECT_TRUE(bench.took(1)); \
     } while (0)
-// The same for a call whose handle goes at once, which takes the lock again.
+// The same for a call whose result is a temporary handle, which takes the lock again when it ends.
 #define TAKES_AND_ENDS(times, ...)          \
     do {                                    \
         (void)bench.took(0);                \
@@ -89,7 +89,7 @@ TEST(LibraryLock, EveryCallOfAFile) {
     TAKES(file->close());
     (void)bench.took(0);
     EXPECT_EQ(file->close(), Status::invalid_handle);
-    EXPECT_TRUE(bench.took(0));  // an empty handle knows no library
+    EXPECT_TRUE(bench.took(0));  // an empty handle does not refer to a Library
     TAKES(bench.library.garbage_collect());
     TAKES(bench.library.set_free_list_limits({}));
     TAKES(bench.library.memory_report());
@@ -168,7 +168,7 @@ TEST(LibraryLock, EveryCallOfAnObject) {
         *opened = Attribute();
         EXPECT_TRUE(bench.took(1));
     }
-    // The walk and the object that it is over.
+    // The iterator and the object that it iterates over end here.
     EXPECT_TRUE(bench.took(2));
     TAKES(reclaim(bench.library, datatype_of<std::int32_t>(), 1, 4, &value));
 #endif
@@ -242,7 +242,7 @@ TEST(LibraryLock, EveryCallOfADataset) {
     ASSERT_EQ(log.status(), Status::ok);
     const std::int32_t rows[3] = {1, 2, 3};
     TAKES(log->append(4));
-    TAKES(log->append(5));  // the chunk is in memory now
+    TAKES(log->append(5));  // the chunk is in memory already
     TAKES(log->append(Span<const std::int32_t>(rows)));
     TAKES(log->append_records(rows, 2));
     Dataspace space;

@@ -14,7 +14,7 @@ struct Item : ListNode<>, ListNode<Other> {
     int number;
 };
 
-// The numbers in order as decimal digits, read both ways.
+// The numbers of the list as decimal digits, read forwards and backwards.
 template <typename L>
 long forward(L& list) noexcept {
     long digits = 0;

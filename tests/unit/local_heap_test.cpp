@@ -1,4 +1,4 @@
-// Names in local heaps, of any length and at any place, and heaps that lie.
+// Names in local heaps, of any length and at any offset, and damaged heaps.
 #include "local_heap.hpp"
 #include "structure_file.hpp"
 #include "text.hpp"
@@ -60,7 +60,7 @@ TEST(LocalHeap, NamesAreComparedAsBytes) {
     }
 }
 
-// A heap larger than the cache is looked into piece by piece; names lie across the pieces.
+// A heap larger than the cache is read in pieces; names lie across their borders.
 TEST(LocalHeap, LargerThanTheCache) {
     StructureFile file(8, 1024);
     constexpr Address kSize = 12000;
@@ -104,7 +104,7 @@ TEST(LocalHeap, NameWithoutEndIsDamage) {
         EXPECT_EQ(heap.name(offset, window), Status::corrupt_file);
         EXPECT_EQ(heap.compare(offset, bytes_of("xxxxxxxxxxxxxxxxx"), order), Status::corrupt_file);
     }
-    // Where the names differ before, the end is not looked for.
+    // A comparison that is decided by earlier bytes does not look for the end of the name.
     EXPECT_EQ(heap.compare(0, bytes_of("y"), order), Status::ok);
 }
 
@@ -145,7 +145,8 @@ TEST(LocalHeap, FreeBlocks) {
     ASSERT_EQ(heap.open(*file, kHeap), Status::ok);
     EXPECT_EQ(heap.free_space(bytes), Status::ok);
     EXPECT_EQ(bytes, 88U);
-    // A list that never ends, blocks that end behind the segment, or are shorter than what they say of themselves.
+    // A list of free blocks that never ends, blocks that end behind the segment, and sizes smaller than a block's
+    // header.
     for (const Address next : {Address{16}, Address{64}, Address{120}, Address{0}, ~Address{0} - 8}) {
         file.write(kData + 64).u64(next);
         EXPECT_EQ(heap.free_space(bytes), Status::corrupt_file);

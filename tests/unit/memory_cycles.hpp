@@ -1,4 +1,4 @@
-// What tests of memory go round with: an arena of exactly what the formula says.
+// A library in an arena of exactly the size that the published formulas give, for tests that repeat one cycle.
 #pragma once
 
 #include "storage_bench.hpp"
@@ -9,7 +9,7 @@ namespace h5mote_test {
 
 constexpr unsigned kCycles = 10000;
 
-// What the arena has is what the formula says, to the byte.
+// The arena has exactly `kSize` bytes, so that a formula that is one byte short makes the test fail.
 template <std::size_t kSize>
 class Exact {
 public:

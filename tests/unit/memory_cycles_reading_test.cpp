@@ -1,5 +1,5 @@
-// An arena of exactly required_memory(limits) bytes carries a program that reads for ever: a file is opened, listed,
-// read in parts and closed, ten thousand times.
+// An arena of exactly required_memory(limits) bytes suffices for ever for a program that reads: a file is opened,
+// listed, read in parts and closed, ten thousand times.
 #include "memory_cycles.hpp"
 #include "reading_file.hpp"
 
@@ -38,7 +38,7 @@ std::uint32_t little_endian(const std::byte* from, std::size_t size) noexcept {
     return value;
 }
 
-// Types of the file on both sides: conversion takes memory of its own.
+// Rows are read as the file's own type: a conversion would take memory of its own.
 Status read_log(Dataset& log, DatatypeView type, std::uint64_t first) noexcept {
     std::byte rows[3 * kRowSize];
     H5MOTE_TRY(log.read(Selection::hyperslab({first}, {3}), type, rows));

@@ -1,5 +1,5 @@
-// An arena of exactly required_memory(limits) bytes carries a program for ever: files are opened, written, closed and
-// opened again, ten thousand times, with everything that the limits allow open at once.
+// An arena of exactly required_memory(limits) bytes suffices for ever: files are opened, written, closed and reopened,
+// ten thousand times, with everything open at once that the limits allow.
 #include "memory_cycles.hpp"
 
 #include <cstdio>
@@ -9,10 +9,10 @@ using namespace h5mote_test;
 
 namespace {
 
-// A file of a logger, and a rich one, is begun anew after so many.
+// After so many cycles the file is created anew: that of the logger, and the rich one.
 constexpr unsigned kCyclesOfALog = 50;
 constexpr unsigned kCyclesOfAGrid = 2;
-// Another program after so many.
+// After so many cycles the sizes of chunks and caches change.
 constexpr unsigned kCyclesOfAShape = 20;
 
 struct Row {
@@ -48,7 +48,7 @@ void go_round(Memory& memory, const FileAccess& access, unsigned cycles_of_one_f
 
 #if H5MOTE_WRITE
 
-// One session: the log grows, a second one beside it, now and then an attribute is written anew.
+// One session of a logger: appends to one log and to a second one beside it, and sometimes rewrites an attribute.
 Status session(Library& library, Driver& driver, const FileAccess& access, unsigned cycle) noexcept {
     auto file = File::open_or_create(library, driver, access);
     H5MOTE_TRY(file.status());
@@ -90,12 +90,12 @@ TEST(MemoryCycles, ALogger) {
 
 namespace {
 
-// A program of its own: how large its chunks and caches are.
+// The sizes of one program's chunks and caches.
 struct Shape {
     Limits limits;
     std::uint32_t log_chunk;  // rows
     std::uint32_t grid_chunk[2];
-    std::uint32_t width;  // of the grid
+    std::uint32_t width;  // columns of the grid
     bool deflate;
 };
 
@@ -122,7 +122,7 @@ Shape shape_of(Numbers& numbers) noexcept {
     return shape;
 }
 
-// Groups, attributes of several sizes, a log without filters and a grid with them, read back in parts.
+// Groups, attributes of several sizes, an unfiltered log and a filtered grid, read back in parts.
 Status rich_session(Library& library, Driver& driver, const Shape& shape, unsigned cycle) noexcept {
     auto file = File::open_or_create(library, driver, shape.limits.access);
     H5MOTE_TRY(file.status());
@@ -169,7 +169,7 @@ Status rich_session(Library& library, Driver& driver, const Shape& shape, unsign
     return file->close();
 }
 
-// Sessions of one shape in an arena of what it requires over `memory`; false when one failed.
+// Runs sessions of one shape in an arena of the memory that it requires. Returns false when one failed.
 bool go_round(const Shape& shape, Bytes memory, unsigned cycles) {
     const std::size_t size = required_memory(shape.limits);
     MemoryDriver driver(Bytes{bench_storage, sizeof bench_storage});
@@ -212,8 +212,7 @@ TEST(MemoryCycles, GroupsAttributesAndPartialReads) {
 }
 
 #ifndef H5MOTE_BARE_TESTS
-// Compressing takes more work memory than expanding, and is first asked for when the chunks that were read fill the
-// arena.
+// Compressing needs more work memory than expanding, and asks for it when the chunks that were read fill the arena.
 TEST(MemoryCycles, CompressingAfterReading) {
     Shape shape{};
     shape.log_chunk = 130;

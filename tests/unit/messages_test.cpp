@@ -1,4 +1,4 @@
-// Object header messages: bytes written by hand from specification IV.A.2, round trips, and every shorter body.
+// Object header messages: bytes written by hand from specification IV.A.2, round trips, and every truncated body.
 #include "messages.hpp"
 
 #include "storage_bench.hpp"
@@ -24,7 +24,7 @@ bool written(const Writer& writer, ConstBytes wanted) noexcept {
     return writer.ok() && writer.written() == wanted.size() && std::memcmp(body, wanted.data(), wanted.size()) == 0;
 }
 
-// No prefix of a message is one.
+// Whether every truncation of the message is refused.
 template <typename Message>
 bool refuses_prefixes(Context& context, FileShape shape, std::size_t size) noexcept {
     for (std::size_t length = 0; length < size; ++length) {
@@ -64,7 +64,7 @@ TEST(Messages, Dataspace) {
     constexpr unsigned char kBad[][20] = {
         {3, 0, 0, 0},                                                  // version
         {2, 0, 0, 1},                                                  // simple without dimensions
-        {2, 1, 0, 0, 1},                                               // scalar with one
+        {2, 1, 0, 0, 1},                                               // scalar with one dimension
         {2, 0, 0, 9},                                                  // no such class
         {2, 1, 1, 1, 5, 0, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0},  // larger than its maximum
     };
@@ -124,7 +124,7 @@ TEST(Messages, Links) {
     EXPECT_EQ(back.type, LinkMessage::Type::soft);
     EXPECT_EQ(back.target.size(), 2U);
     EXPECT_EQ(back.address, kUndefinedAddress);
-    // A hard link has no target: not that of the link decoded before it, either.
+    // A hard link has no target: it must not keep that of the link decoded before.
     ASSERT_EQ(back.decode(bench.library, kNarrow, view(kHard)), Status::ok);
     EXPECT_TRUE(back.target.empty());
     constexpr unsigned char kNoName[] = {1, 0, 0, 0x10, 0x20, 0, 0};
@@ -199,7 +199,7 @@ TEST(Messages, Layout) {
     bad[5] = 0;  // an empty chunk
     EXPECT_EQ(layout.decode(bench.library, kNarrow, view(bad)), Status::corrupt_file);
     std::memcpy(bad, kChunked, sizeof bad);
-    bad[7] = 6;  // an index that there is not
+    bad[7] = 6;  // unknown index type
     EXPECT_EQ(layout.decode(bench.library, kNarrow, view(bad)), Status::unsupported);
     bad[0] = 6;
     EXPECT_EQ(layout.decode(bench.library, kNarrow, view(bad)), Status::unsupported);
@@ -216,7 +216,7 @@ TEST(Messages, Layout) {
     EXPECT_EQ(layout.address, 0x40U);
     EXPECT_EQ(layout.chunk_dim(1), 4U);
     EXPECT_EQ(layout.decode(bench.library, kNarrow, view(kOldest).first(16)), Status::corrupt_file);
-    // Sizes of what is not chunked are not to be relied on.
+    // Layout messages of old versions: the dimensions of a contiguous dataset cannot be relied on.
     constexpr unsigned char kOldWhole[] = {2, 2, 1, 0, 0, 0, 0, 0, 0x40, 0, 0, 0, 10, 0, 0, 0, 4, 0, 0, 0};
     ASSERT_EQ(layout.decode(bench.library, kNarrow, view(kOldWhole)), Status::ok);
     EXPECT_EQ(layout.layout_class, LayoutMessage::Class::contiguous);

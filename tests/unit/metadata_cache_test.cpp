@@ -1,4 +1,4 @@
-// The three stores below the object model: metadata blocks, raw chunks, file space.
+// What lies below the object model: the caches of metadata blocks and of raw chunks, and file space.
 #include "metadata_cache.hpp"
 #include "checksum.hpp"
 #include "chunk_cache.hpp"
@@ -100,7 +100,7 @@ TEST(MetadataCache, BlocksAreWrittenByPhase) {
     std::memset(a->at(0), 3, 36);
     std::memset(b->at(0), 4, 36);
     MetadataCache::mark_dirty(*a, 0, Phase::object);
-    MetadataCache::mark_dirty(*b, 10, Phase::index);  // only from there on
+    MetadataCache::mark_dirty(*b, 10, Phase::index);  // only the bytes from 10 on have changed
     ASSERT_EQ(bench.cache.flush(Phase::fresh), Status::ok);
     EXPECT_TRUE(stored(0, 40, 1));
     ASSERT_EQ(bench.cache.flush(Phase::index), Status::ok);
@@ -109,7 +109,7 @@ TEST(MetadataCache, BlocksAreWrittenByPhase) {
     EXPECT_EQ(bench_storage[110], std::byte{4});
     ASSERT_EQ(bench.cache.flush(Phase::object), Status::ok);
     EXPECT_TRUE(stored(0, 40, 3));
-    // A change of an earlier phase does not bring a later one forward.
+    // A block waits for the latest phase of its changes: a change of an earlier phase does not bring it forward.
     MetadataCache::mark_dirty(*a, 0, Phase::object);
     MetadataCache::mark_dirty(*a, 0, Phase::index);
     EXPECT_FALSE(bench.cache.has_dirty(Phase::index));
@@ -134,7 +134,7 @@ TEST(MetadataCache, ABlockIsHeldHoweverManyHoldIt) {
 TEST(MetadataCache, ChangedBlocksLeaveForOneBetweenHoles) {
     CacheBench bench(1024);
     Pinned block;
-    // Four blocks, changed and live, with something small behind each; the rest of the memory is taken.
+    // Four changed blocks that are live in the file, each with a small allocation behind it; all other memory is taken.
     void* between[4];
     for (unsigned i = 0; i < 4; ++i) {
         ASSERT_EQ(bench.cache.create(kUsage, i * 100, 100, block), Status::ok);
@@ -158,7 +158,7 @@ TEST(MetadataCache, ChangedBlocksLeaveForOneBetweenHoles) {
     EXPECT_EQ(bench.hook.commits, commits + 1);
     EXPECT_TRUE(stored(0, 100, 7) && stored(300, 100, 7));
     block.reset();
-    // What nobody can make room for fails.
+    // A request for which no eviction can make room fails.
     EXPECT_EQ(bench.cache.create(kUsage, 2000, 600, block), Status::out_of_memory);
     bench.library.release(MemoryKind::other, taken, rest);
     for (const unsigned i : {0, 2, 3}) {
@@ -170,7 +170,7 @@ TEST(MetadataCache, KeepsItsBudget) {
     CacheBench bench(1024);
     Pinned block;
     EXPECT_EQ(bench.cache.create(kUsage, 0, 2000, block), Status::over_budget);
-    // Many more than fit: fresh ones are written and go.
+    // Create many more blocks than fit: fresh ones are written and evicted.
     for (unsigned i = 0; i < 60; ++i) {
         ASSERT_EQ(bench.cache.create(kUsage, i * 100, 100, block), Status::ok);
         std::memset(block->at(0), static_cast<int>(i), 96);
@@ -182,7 +182,7 @@ TEST(MetadataCache, KeepsItsBudget) {
     for (unsigned i = 0; i < 60; ++i) {
         ASSERT_EQ(bench.cache.protect(kUsage, i * 100, 100, block), Status::ok);
         EXPECT_EQ(*block->at(50), static_cast<std::byte>(i));
-        // Live and changed: only a commit makes room.
+        // Changed blocks that are live in the file need a commit before they can be evicted.
         *block->at(50) = std::byte{200};
         MetadataCache::mark_dirty(*block, 50, Phase::object);
         EXPECT_LE(bench.cache.used(), bench.cache.budget());
@@ -193,7 +193,7 @@ TEST(MetadataCache, KeepsItsBudget) {
     for (unsigned i = 0; i < 60; ++i) {
         EXPECT_EQ(bench_storage[i * 100 + 50], std::byte{200});
     }
-    // What is pinned stays.
+    // Pinned blocks stay.
     Pinned pins[12];
     Status status = Status::ok;
     unsigned held = 0;
@@ -270,7 +270,7 @@ TEST(ChunkCache, EvictsCompleteOnesFirst) {
     ASSERT_EQ(cache.add(other, 0, static_cast<std::uint32_t>(before - 100), large), Status::ok);
     EXPECT_EQ(other.written, 0U);
     if (owner.gone > 0) {
-        EXPECT_EQ(owner.written % 10 == 2 || owner.written / 10 == 2, true);  // the complete one went first
+        EXPECT_EQ(owner.written % 10 == 2 || owner.written / 10 == 2, true);  // the complete chunk was evicted first
     }
     ASSERT_EQ(cache.add(other, 1, 1000 - 200, large), Status::ok);
     EXPECT_GE(owner.gone, 2U);
@@ -327,7 +327,7 @@ TEST(FileSpace, MetadataLiesInOneSector) {
     }
 }
 
-// Against a map of who owns which byte: nothing is given out twice, nothing before its commit.
+// Checked against the owner of each byte: no space is given out twice, and none before its release is committed.
 TEST(FileSpace, NothingIsGivenOutTwice) {
     struct Piece {
         Address address;
@@ -374,7 +374,7 @@ TEST(FileSpace, NothingIsGivenOutTwice) {
     }
     space.settle();
 #if H5MOTE_FREE_EXTENTS >= 64
-    // All of it merges and is cut off.
+    // All free space merges and is cut off.
     EXPECT_EQ(space.end(), 0U);
 #endif
 }
@@ -383,7 +383,7 @@ TEST(FileSpace, KnowsWhatReadsAsZero) {
     Bench bench(4096);
     ASSERT_EQ(bench.driver.truncate(1000), Status::ok);
     FileSpace space(bench.library, bench.driver);
-    // 1000 bytes are stored, of which 400 belong to the file.
+    // The storage has 1000 bytes, of which 400 belong to the file.
     space.open(400, 1 << 20, 1000);
     Address address = 0;
     bool zeros = true;

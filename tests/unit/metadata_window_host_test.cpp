@@ -1,5 +1,5 @@
-// Object headers that are larger than the metadata cache, in files that are written to: what is read through a window
-// is what the file holds, before and after changes, and a change that would need the whole block is refused.
+// Object headers larger than the metadata cache, in files that are changed: reading through a window gives the content
+// of the file before and after changes, and a change that needs the whole block is refused.
 #ifdef H5MOTE_TEST_HDF5
 
 #include "world.hpp"
@@ -13,7 +13,7 @@ using namespace h5mote_test;
 
 namespace {
 
-constexpr hsize_t kLarge = 900;  // numbers: 3600 bytes
+constexpr hsize_t kLarge = 900;  // numbers in an attribute: 3600 bytes
 
 // A file of libhdf5 with the groups "large", whose header has two attributes of kLarge numbers, and "small".
 Image make_large_headers() {
@@ -65,10 +65,10 @@ TEST(MetadataWindow, HeadersLargerThanTheCacheInFilesThatAreWritten) {
         ASSERT_EQ(small.status(), Status::ok);
         for (std::int32_t round = 0; round < 3; ++round) {
             expect_numbers(*large, "first", 1);
-            // Changes fill the cache with what is not on the storage yet.
+            // Changes fill the cache with blocks that are not in the storage yet.
             EXPECT_EQ(small->write_attribute("round", round), Status::ok);
             expect_numbers(*large, "second", 2);
-            // For this the block of the header would have to be held in the cache.
+            // This change would need the whole header block in the cache.
             EXPECT_EQ(large->write_attribute("added", round), Status::over_budget);
             EXPECT_FALSE(large->has_attribute("added"));
             std::int32_t value = -1;
@@ -84,7 +84,7 @@ TEST(MetadataWindow, HeadersLargerThanTheCacheInFilesThatAreWritten) {
     auto large = world.root.open_group("large");
     expect_numbers(*large, "first", 1);
     expect_numbers(*large, "second", 2);
-    // What was refused for want of room is done where there is some.
+    // With a larger cache, the refused change can be made.
     EXPECT_EQ(large->write_attribute("added", std::int32_t{5}), Status::ok);
     expect_numbers(*large, "second", 2);
     large->close();

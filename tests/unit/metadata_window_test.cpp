@@ -1,4 +1,4 @@
-// Blocks of metadata of any size, whole or through a window.
+// Metadata blocks of any size, read whole or through a window.
 #include "metadata_window.hpp"
 #include "checksum.hpp"
 #include "cursor.hpp"
@@ -37,7 +37,7 @@ public:
     MetadataCache cache;
 };
 
-// Reads in an order that goes back and forth, pieces smaller and larger than the window.
+// Reads pieces smaller and larger than the window, back and forth.
 void expect_bytes(MetadataWindow& window, std::size_t address, std::size_t size) {
     Numbers numbers(3);
     static std::byte copy[2048];
@@ -80,7 +80,7 @@ TEST(MetadataWindow, SmallAndLargeBlocksReadTheSame) {
     }
 }
 
-// Whoever takes up a window again that could not be opened must not read what was never verified.
+// After a failed open() a window gives no bytes, so that no caller reads bytes whose checksum was never verified.
 TEST(MetadataWindow, WhatCouldNotBeOpenedIsClosed) {
     WindowBench bench;
     for (const std::size_t size : {std::size_t{0}, std::size_t{3}, std::size_t{300}, std::size_t{9000}}) {

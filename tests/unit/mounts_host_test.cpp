@@ -1,4 +1,4 @@
-// Files that are mounted in others: where that is refused, in every order of ending, and without memory.
+// Files mounted in other files: where that is refused, closing in every order, and without memory.
 #include "world.hpp"
 
 #if H5MOTE_WRITE && H5MOTE_ALL_FORMATS
@@ -8,7 +8,8 @@ using namespace h5mote_test;
 
 namespace {
 
-/// Another file of the same library, with a group "here" that says which file it is in.
+/// Another file of the same library. Its root group has the attribute "which" with the file's number, and a group
+/// "here".
 struct Other {
     Other(World& world, std::int32_t number) : storage(world.bytes) {
         auto created = File::create(world.library, storage, world.access);
@@ -55,7 +56,7 @@ TEST_F(Mounts, Refused) {
     EXPECT_EQ(Group().unmount("empty"), Status::invalid_handle);
     ASSERT_EQ(root.mount("empty", one.file), Status::ok);
     EXPECT_EQ(root.mount("group", one.file), Status::already_exists);
-    // Into the mounted file, and from there back.
+    // A file is mounted inside a mounted one. Mounting the outermost file inside that one would make a circle.
     ASSERT_EQ(root.mount("empty/here", two.file), Status::ok);
     EXPECT_EQ(which(world, "empty/here"), 2);
     EXPECT_EQ(two.file.root().mount("here", world.file), Status::invalid_argument);
@@ -86,7 +87,7 @@ TEST_F(Mounts, EndInEveryOrder) {
     }
 }
 
-// Files that are mounted stay open without handles of their own, and close with the one that they are mounted in.
+// Mounted files stay open without handles of their own, and are closed with the file that they are mounted in.
 TEST_F(Mounts, CloseWithTheirFile) {
     ASSERT_EQ(world.root.mount("empty", one.file), Status::ok);
     ASSERT_EQ(world.root.mount("group/1", two.file), Status::ok);
@@ -101,7 +102,7 @@ TEST_F(Mounts, CloseWithTheirFile) {
     EXPECT_TRUE(two.file.root().exists("here"));
 }
 
-// A mount for which there is no memory has not happened: neither file knows of it.
+// A mount that fails for want of memory leaves both files unmounted.
 TEST_F(Mounts, WithoutMemory) {
     unsigned refused = 0;
     for (std::uint64_t k = 1;; ++k) {

@@ -1,5 +1,5 @@
-// What objects and files of libhdf5 say of themselves: comments, named datatypes, sizes; without memory, and while the
-// storage does not answer.
+// What objects and files of libhdf5 report: comments, committed types, storage sizes; without memory, and while the
+// storage fails.
 #include <h5mote/config.hpp>
 
 #if H5MOTE_ALL_FORMATS
@@ -31,7 +31,7 @@ using Image = std::vector<std::byte>;
 
 constexpr char kComment[] = "said of a group";
 
-// Attributes and links in indexes of their own, messages shared in lists and in a B-tree.
+// Makes attributes and links with indexes of their own, and shared messages in lists and in a B-tree.
 Image make(H5F_libver_t version) {
     const std::string name = ::testing::TempDir() + "object_facts.h5";
     {
@@ -105,7 +105,7 @@ struct World {
     Group root;
 };
 
-/// A question, and the answer as numbers.
+/// A query and its answer as numbers.
 struct Question {
     const char* name;
     std::function<Status(World&, std::vector<std::uint64_t>&)> ask;
@@ -158,7 +158,7 @@ const Question kQuestions[] = {
      }},
 };
 
-// The sizes are those that libhdf5 tells.
+// The sizes are those that libhdf5 reports.
 TEST(ObjectFacts, AreWhatLibhdf5Says) {
     for (const H5F_libver_t version : {H5F_LIBVER_EARLIEST, H5F_LIBVER_LATEST}) {
         const Image image = make(version);
@@ -178,8 +178,9 @@ TEST(ObjectFacts, AreWhatLibhdf5Says) {
             ASSERT_GE(H5Oget_info_by_name2(theirs, path, &object, H5O_INFO_ALL, H5P_DEFAULT), 0);
             std::vector<std::uint64_t> answer;
             ASSERT_EQ(facts(world, path, answer), Status::ok) << path;
-            // Of an extensible array libhdf5 1.10.8 counts the index block before it knows the number of super blocks.
-            // Header 72, index block with 4 elements and 6 + 25 addresses 298, data block of 16 elements 150.
+            // For an extensible array libhdf5 1.10.8 computes the size of the index block before it knows the number of
+            // super blocks. Right are: header 72, index block with 4 elements and 6 + 25 addresses 298, data block of
+            // 16 elements 150.
             const bool array = version == H5F_LIBVER_LATEST && std::strcmp(path, "data") == 0;
             const std::uint64_t index = array ? 72 + 298 + 150 : object.meta_size.obj.index_size;
             EXPECT_EQ(answer,
@@ -191,7 +192,7 @@ TEST(ObjectFacts, AreWhatLibhdf5Says) {
     }
 }
 
-// In a small cache larger objects than fit are walked through in pieces.
+// A failing query returns the error and succeeds when repeated. With the small cache, blocks are read in pieces.
 TEST(ObjectFacts, EndWithTheFirstError) {
     const Image image = make(H5F_LIBVER_LATEST);
     for (const std::size_t cache : {std::size_t{2048}, std::size_t{200}}) {
@@ -251,7 +252,7 @@ TEST(ObjectFacts, CommentsAndTypesThatAreNotThere) {
     EXPECT_EQ(Object().comment(text, length), Status::invalid_handle);
     EXPECT_EQ(NamedDatatype::from(static_cast<Object&&>(*group)).status(), Status::not_found);
     EXPECT_EQ(NamedDatatype::from(Object()).status(), Status::invalid_handle);
-    // Moved, the type goes along; onto itself nothing happens.
+    // A moved handle keeps the type; assigning it to itself changes nothing.
     auto object = world.root.open_object("type");
     ASSERT_EQ(object.status(), Status::ok);
     auto named = NamedDatatype::from(static_cast<Object&&>(*object));

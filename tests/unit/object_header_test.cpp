@@ -1,4 +1,5 @@
-// Object headers below the object model: messages added and removed at random against a model, headers made by others.
+// Object headers below the object model: messages added and removed at random against a model, and headers made by
+// hand.
 #include "checksum.hpp"
 #include "header.hpp"
 #include "storage_bench.hpp"
@@ -13,7 +14,7 @@ public:
     void write(HeaderWriter& header) const noexcept override { header.reserve_continuation(); }
 };
 
-// A body of `size` bytes that all are `value`.
+// A message body of `size` bytes of the same value.
 class Filled final : public MessageContent {
 public:
     Filled(std::size_t size, unsigned value) noexcept : size_(size), value_(value) {}
@@ -42,7 +43,7 @@ public:
 
 constexpr MessageType kType = MessageType::attribute;
 
-// Goes to the message whose bytes are `value`.
+// Moves the iterator to the message whose bytes are `value`.
 Status find(MessageIterator& message, unsigned value, std::size_t size) noexcept {
     for (;;) {
         H5MOTE_TRY(message.next(kType));
@@ -54,7 +55,7 @@ Status find(MessageIterator& message, unsigned value, std::size_t size) noexcept
     }
 }
 
-// A header made by hand at the end of the file; the checksum of each block is made here.
+// A header made by hand, to be placed at the end of the file with the checksum of each block.
 std::byte image[256];
 
 Address place(OpenFile& file, std::size_t size, Address offset = 0) noexcept {
@@ -85,7 +86,7 @@ TEST(ObjectHeader, MessagesComeAndGo) {
     OpenFile file;
     Address header = 0;
     ASSERT_EQ(create_header(file.state, Empty(), header), Status::ok);
-    std::uint8_t sizes[200] = {};  // of message i; 0: not there
+    std::uint8_t sizes[200] = {};  // size of message i; 0: not there
     Numbers numbers(7);
     unsigned there = 0;
     for (unsigned round = 0; round < 900; ++round) {
@@ -136,7 +137,7 @@ TEST(ObjectHeader, FailedAdditionsChangeNothing) {
     const Address end = file.state.space.end();
     EXPECT_EQ(add_message(file.state, header, kType, 0, 0, Filled(70000, 1)), Status::over_budget);
     EXPECT_EQ(add_message(file.state, header, kType, 0, 0, Filled(5000, 1)), Status::over_budget);
-    // Nor do they take space.
+    // A failed addition takes no space.
     EXPECT_EQ(file.state.space.end(), end);
     EXPECT_EQ(add_message(file.state, header, kType, 0, 0, Filled(40, 1)), Status::ok);
     std::uint32_t count = 0;
@@ -150,7 +151,7 @@ TEST(ObjectHeader, FailedAdditionsChangeNothing) {
 
 TEST(ObjectHeader, ChainsThatNeverEndAreCorrupt) {
     OpenFile file;
-    // A continuation that continues with itself.
+    // A continuation block that continues with itself.
     std::memset(image, 0, sizeof image);
     Writer block{Bytes(image)};
     block.u32(0x4b48434fU);
@@ -171,7 +172,7 @@ TEST(ObjectHeader, ChainsThatNeverEndAreCorrupt) {
     while ((status = message.next()) == Status::ok) {
     }
     EXPECT_EQ(status, Status::corrupt_file);
-    // Out of the file, and too short to be a block.
+    // Continuation blocks outside the file, and too short to be a block.
     for (const unsigned size : {100000U, 3U}) {
         Writer other = begin(16);
         write_message_header(other, 0, MessageType::continuation, 12, 0, 0);
@@ -201,7 +202,7 @@ TEST(ObjectHeader, UnknownMessagesAreKeptOrRefused) {
         MessageIterator message(file.state, place(file, 7 + 7 + 4));
         EXPECT_EQ(message.next(), each.status);
     }
-    // A message that reaches beyond its block; a header that is none; one of version 1.
+    // A message that ends behind its block, bytes that are no header, and a header of version 1.
     OpenFile file;
     Writer writer = begin(4 + 3);
     writer.u8(1);
@@ -221,13 +222,13 @@ TEST(ObjectHeader, UnknownMessagesAreKeptOrRefused) {
 #endif
 }
 
-// The number of links to an object neither passes its last value nor falls below 0.
+// The reference count of an object neither exceeds 32 bits nor falls below 0.
 TEST(ObjectHeader, LinksAreCountedAsFarAsTheFileCan) {
     for (const unsigned value : {0xffU, 0U}) {
         OpenFile file;
         Address header = 0;
         ASSERT_EQ(create_header(file.state, Empty(), header), Status::ok);
-        // A zero, which is the message's version, and four bytes of a number.
+        // The message: version 0 and a count of four equal bytes.
         class Count final : public MessageContent {
         public:
             explicit Count(unsigned each) noexcept : each_(each) {}

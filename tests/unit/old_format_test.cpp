@@ -1,5 +1,5 @@
-// Files of the oldest kind, made here byte by byte: superblock 0, object headers 1, a symbol table; sound, behind a
-// user block, and damaged so that whoever follows every pointer never comes to an end.
+// Files of the oldest format, made here byte by byte: superblock 0, object headers of version 1, a symbol table. Sound,
+// behind a user block, and damaged so that following every address would never end.
 
 #include "cursor.hpp"
 #include "message_type.hpp"
@@ -61,8 +61,8 @@ void symbol(Writer& to, std::uint64_t name, std::uint64_t address, std::uint32_t
     to.fill(std::byte{0}, 12);
 }
 
-// /a is a committed type with an attribute in a continuation block, /link leads to it. `base`: recorded in the
-// superblock.
+// "/a" is a committed type with an attribute in a continuation block, "/link" a soft link to it. `base`: base address
+// in the superblock.
 void make_image(std::uint64_t base) {
     std::memset(image, 0, sizeof image);
     Writer superblock = at(0);
@@ -123,7 +123,7 @@ void make_image(std::uint64_t base) {
     object.u64(kMore);
     object.u64(kEnd - kMore);
 
-    // Attribute message, version 1: each part padded.
+    // Attribute message of version 1: each part is padded.
     Writer more = at(kMore);
     message(more, MessageType::attribute, 48);
     more.u16(1);
@@ -134,7 +134,7 @@ void make_image(std::uint64_t base) {
     more.fill(std::byte{0}, 7);
     integer_type(more);
     more.u32(0);
-    more.u64(1);  // version 1 of a dataspace without dimensions
+    more.u64(1);  // dataspace message of version 1 without dimensions
     more.u32(7);
     more.u32(0);
     message(more, MessageType::null, kEnd - kMore - 64);
@@ -172,7 +172,7 @@ public:
 }  // namespace
 
 TEST(OldFormat, EverythingIsFound) {
-    // Behind a user block, and there with the base that was true before the block was put in front.
+    // At the start, behind a user block, and with the base address from before the user block was put in front.
     struct Case {
         std::size_t user_block;
         std::uint64_t base;
@@ -260,7 +260,7 @@ TEST(OldFormat, ContinuationsThatLeadToEachOtherEnd) {
 
 TEST(OldFormat, SharedMessagesThatLeadToEachOtherEnd) {
     make_image(0);
-    // The type of the attribute is that of its own object, which says that it is that of its own object.
+    // The datatype of the attribute refers to its own object, whose datatype message refers to the object again.
     store_le<std::uint32_t>(image + kObject + 16 + 4, kMessageShared);
     Writer shared = at(kObject + 16 + 8);
     shared.u16(2);
@@ -281,7 +281,7 @@ TEST(OldFormat, GroupsThatHoldThemselvesAreVisitedOnce) {
     EXPECT_EQ(file.root.visit(counter), Status::ok);
     EXPECT_EQ(counter.objects, 1U);
     EXPECT_EQ(counter.links, 2U);
-    // A path goes round as often as it says; a soft link that leads to itself ends.
+    // A path may go through the circle any number of times; a soft link to itself ends with an error.
     EXPECT_TRUE(file.root.exists("a/a/a/a/link"));
     std::memcpy(image + kNames + 24, "link", 4);
     OldFile circle;

@@ -1,4 +1,4 @@
-// Putting keys of any length in order within little memory: each comes out once, in order.
+// Sorting keys of any length in little memory: each key comes out once, in order.
 #include "ordered_batch.hpp"
 #include "storage_bench.hpp"
 
@@ -11,7 +11,7 @@ namespace {
 
 constexpr unsigned kKeys = 120;
 
-// Key i: of a length and order of its own, not sorted.
+// Makes key i: of a length and value of its own, not in order of i.
 std::size_t make_key(unsigned i, std::byte (&key)[64]) {
     Numbers numbers(i + 1);
     const std::size_t length = 36 + numbers.below(28);

@@ -1,4 +1,4 @@
-// Data in other files, and pieces of other datasets, in files that libhdf5 makes.
+// External data and virtual datasets in files that libhdf5 makes.
 #include <h5mote/config.hpp>
 
 #if H5MOTE_ALL_FORMATS && H5MOTE_OTHER_FILES
@@ -38,7 +38,7 @@ struct Opened {
     File file;
 };
 
-// What lies behind the elements that are read may be in a file that is missing; libhdf5 does not look for it.
+// If the file with data behind the selected elements is missing, reading succeeds: libhdf5 does not look for it either.
 TEST(OtherFiles, PointsBesideAMissingExternalFile) {
     const std::string folder = ::testing::TempDir();
     const std::string name = folder + "external_points.h5";
@@ -79,7 +79,7 @@ TEST(OtherFiles, PointsBesideAMissingExternalFile) {
     std::remove(here.c_str());
 }
 
-// Sources in the file itself need nobody who opens files, whatever other mappings need.
+// Sources in the virtual dataset's own file need no opener, whatever other mappings need.
 TEST(OtherFiles, ExtentOfAVirtualDatasetWithoutAnOpener) {
     const std::string name = ::testing::TempDir() + "virtual_extent.h5";
     const hid_t made = H5Fcreate(name.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);

@@ -1,5 +1,5 @@
-// Files that libhdf5 made are changed and checked while every allocation and every call of the driver fails in turn:
-// whoever is refused says so, a change can be made again and is then what it is without the fault, also for libhdf5.
+// Files of libhdf5 are changed and checked while every allocation and every driver call fails in turn: failures are
+// reported, and a repeated change gives what it gives without the fault, as libhdf5 sees it, too.
 #ifdef H5MOTE_TEST_HDF5
 
 #include "sweep.hpp"
@@ -18,9 +18,9 @@ using namespace h5mote_test;
 
 namespace {
 
-// A file in memory, and what may fail below it.
+// A file in memory whose allocator and driver fail on demand.
 struct Rig {
-    /// `unit`: what the storage writes whole, in bytes; 0: as memory does.
+    /// `unit`: atomic unit of the storage in bytes; 0: that of a storage in memory.
     explicit Rig(const Image& image, std::uint32_t unit = 0)
         : promising(storage, unit == 0 ? storage.capabilities() : with_unit(unit)) {
         library.set_free_list_limits({0, 0});  // so that every allocation can fail
@@ -51,8 +51,8 @@ struct Rig {
     File file;
 };
 
-// The dataset grows by a few elements each way, as far as it may, and its last row gets values. What is looked at are
-// its last rows.
+// Extends the dataset by a few elements in each dimension, as far as the maximum sizes allow, and writes the last row.
+// The last rows are what tests compare.
 class Growth {
 public:
     explicit Growth(Dataset& dataset) {
@@ -71,7 +71,7 @@ public:
         last_[0] = dims_[0] - 1;
     }
 
-    // Can be made again, whatever of it was done.
+    // Can be repeated, however much of it was done before.
     Status play(File& file) const {
         auto data = file.root().open_dataset<std::int32_t>("d");
         H5MOTE_TRY(data.status());
@@ -87,7 +87,7 @@ public:
         H5MOTE_TRY(data.status());
         return data->read(selection(start_, count_), Span<std::int32_t>(rows.data(), rows.size()));
     }
-    /// The same by libhdf5; nothing when it refuses.
+    /// Reads the same rows with libhdf5; returns nothing if libhdf5 refuses.
     std::vector<std::int32_t> libhdf5(const Image& image) const {
         const Hdf5Id file = open_image({image.data(), image.size()});
         const Hdf5Id data(H5Dopen2(file, "d", H5P_DEFAULT), H5Dclose);
@@ -155,7 +155,7 @@ void grow(const MadeFile& made, std::size_t cache, std::uint32_t unit, unsigned&
             EXPECT_EQ(growth.read(rig.file, rows), Status::ok);
             ASSERT_EQ(rig.file.close(), Status::ok);
             EXPECT_EQ(rig.memory.blocks(), 0U);
-            // The first time nothing is made to fail, and libhdf5 says what is right.
+            // The first run has no fault, and libhdf5 gives the expected rows.
             if (k == 0) {
                 failed = true;
                 expected = growth.libhdf5(rig.image());
@@ -168,9 +168,9 @@ void grow(const MadeFile& made, std::size_t cache, std::uint32_t unit, unsigned&
     }
 }
 
-// The dataset goes, and with it what its index is made of.
+// Removes the dataset, with all blocks of its chunk index.
 void unlink(const MadeFile& made, unsigned& points) {
-    // Thousands of elements of a paged index are looked at one after the other: every hundredth call fails.
+    // A paged index takes thousands of calls: fail only every 101st.
     const std::uint64_t step = made.name.find("paged") == std::string::npos ? 1 : 101;
     for (const FaultKind& fault : kFaultKinds) {
         bool failed = true;
@@ -215,7 +215,7 @@ constexpr Query kQueries[] = {
          H5MOTE_TRY(data.storage_size(bytes));
          H5MOTE_TRY(data.heap_size(bytes));
          const Status status = data.index_size(chunks, bytes);
-         return status == Status::invalid_argument ? Status::ok : status;  // not in chunks
+         return status == Status::invalid_argument ? Status::ok : status;  // not chunked
      }},
     {"datatype",
      [](Dataset& data) {
@@ -252,7 +252,7 @@ constexpr Query kQueries[] = {
      }},
 };
 
-// What is asked of a dataset is answered, or the fault is named; asked again it is answered.
+// Each query is answered or returns the status of the fault; repeated, it is answered.
 void ask(const MadeFile& made, unsigned& points) {
     for (const Query& query : kQueries) {
         for (const FaultKind& fault : kFaultKinds) {
@@ -281,7 +281,7 @@ void ask(const MadeFile& made, unsigned& points) {
     }
 }
 
-// What cannot be read is found, and nothing else; memory that is refused is the end of the check, or goes unnoticed.
+// check_file() reports what cannot be read and nothing else. A refused allocation ends the check or goes unnoticed.
 void check(const MadeFile& made, unsigned& points) {
     for (const FaultKind& fault : kFaultKinds) {
         bool failed = true;
@@ -315,7 +315,7 @@ TEST(OtherIndexes, GrowWhateverFails) {
     unsigned points = 0;
     for (const MadeFile& made : files_of_chunks()) {
         if (made.may_grow) {
-            // As little as will do, so that blocks come and go, and much.
+            // The smallest cache that suffices, so that blocks are evicted and read again, and a large one.
             const std::size_t least = made.name.find("paged") == std::string::npos ? 2048 : 16384;
             for (const std::uint32_t unit : {0U, 512U}) {
                 grow(made, least, unit, points);
@@ -327,7 +327,8 @@ TEST(OtherIndexes, GrowWhateverFails) {
     EXPECT_GT(points, 1000U / sweep_step());
 }
 
-// The array that was begun for the first chunk has no elements: there is no room for as many.
+// Creating the array for the first chunk fails, because there is no room for so many elements. set_extent() must not
+// then walk through all of these elements.
 TEST(OtherIndexes, AnArrayWithoutElementsIsNotCountedThrough) {
     Rig rig(files_of_chunks().back().image);
     auto created = File::create(rig.library, rig.driver, rig.access);

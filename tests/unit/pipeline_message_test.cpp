@@ -23,7 +23,7 @@ struct Room {
     h5mote::Library library{arena, port};
 };
 
-// deflate with one value, then a filter 32000 "lzf" with nine.
+// The filter deflate with one value, then a filter 32000 "lzf" with nine values.
 constexpr unsigned char kVersion1[] = {
     1, 2,    0, 0, 0, 0, 0, 0,                                                                                 //
     1, 0,    8, 0, 0, 0, 1, 0, 'd', 'e', 'f', 'l', 'a', 't', 'e', 0,                                           //
@@ -117,7 +117,7 @@ TEST(PipelineMessage, DamageIsRefused) {
     EXPECT_TRUE(with(0, 0) == Status::unsupported);
     EXPECT_TRUE(with(0, 3) == Status::unsupported);
     EXPECT_TRUE(with(1, 33) == Status::corrupt_file);
-    EXPECT_TRUE(with(10, 7) == Status::corrupt_file);    // a name that is not padded
-    EXPECT_TRUE(with(23, 'x') == Status::corrupt_file);  // a name without end
-    EXPECT_TRUE(with(15, 1) == Status::corrupt_file);    // more values than bytes
+    EXPECT_TRUE(with(10, 7) == Status::corrupt_file);    // the length of the name is not padded
+    EXPECT_TRUE(with(23, 'x') == Status::corrupt_file);  // a name without a terminating zero
+    EXPECT_TRUE(with(15, 1) == Status::corrupt_file);    // more values than the message has room for
 }

@@ -6,7 +6,7 @@
 
 using h5mote::MallocAllocator;
 
-// On a board malloc has nothing to give, which is the first thing to be tested there.
+// A MallocAllocator counts the blocks that are in use. On a board malloc() has no memory, which is tested first.
 TEST(MallocAllocator, CountsWhatIsHeld) {
     MallocAllocator allocator;
     void* const first = allocator.allocate(100);
@@ -53,6 +53,6 @@ TEST(MallocAllocator, RefusesBeyondItsLimit) {
 TEST(PosixPort, KnowsTheTime) {
     h5mote::PosixPort port;
     const std::uint32_t now = port.time();
-    EXPECT_GT(now, 1600000000U);  // semihosting gives the host's clock to a board
+    EXPECT_GT(now, 1600000000U);  // on a board, semihosting gives the host's clock
     EXPECT_LE(now, port.time());
 }

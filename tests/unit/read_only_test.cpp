@@ -1,5 +1,5 @@
-// A file that is only read, in every profile: what it holds is found, and whatever would change it says read_only. In
-// profile reader that is so however the file is opened.
+// A read-only file, in every profile: its content can be read, and every change returns read_only. In profile reader
+// every file is read-only, however it is opened.
 #include "small_file.hpp"
 #include "storage_bench.hpp"
 
@@ -8,7 +8,7 @@ using namespace h5mote_test;
 
 namespace {
 
-// The small file in the bench's storage, opened.
+// The small file, opened in the bench's storage.
 class SmallFile {
 public:
     explicit SmallFile(bool read_only) noexcept {
@@ -98,7 +98,7 @@ TEST(ReadOnly, NothingIsCreatedInItsPlace) {
     EXPECT_TRUE(bench.empty());
 }
 
-// A file in any state but the right one: each is named, and nothing is left in memory.
+// A file that cannot be opened: the status names the reason, and all memory is given back.
 TEST(ReadOnly, OpenNamesWhatIsWrong) {
     const auto opened = [](std::size_t size, std::size_t at, unsigned flip) {
         Bench bench;
@@ -117,5 +117,5 @@ TEST(ReadOnly, OpenNamesWhatIsWrong) {
     EXPECT_EQ(opened(40, 0, 0), Status::corrupt_file);
     EXPECT_EQ(opened(sizeof kSmallFile, 1, 1), Status::not_hdf5);
     EXPECT_EQ(opened(sizeof kSmallFile, 8, 4), Status::unsupported);    // version
-    EXPECT_EQ(opened(sizeof kSmallFile, 20, 1), Status::corrupt_file);  // its checksum
+    EXPECT_EQ(opened(sizeof kSmallFile, 20, 1), Status::corrupt_file);  // the superblock's checksum
 }

@@ -1,5 +1,5 @@
-// Files whose blocks of metadata are larger than the metadata cache, so that they are read piece by piece, are walked
-// and checked while each read of the driver fails in turn: then whoever asks is told, and all memory is given back.
+// Files with metadata blocks larger than the metadata cache, which are read in pieces, are walked and checked while
+// each read of the driver fails in turn: the fault is reported, and all memory is given back.
 #ifdef H5MOTE_TEST_HDF5
 
 #include <h5mote/h5mote.hpp>
@@ -28,7 +28,7 @@ namespace {
 
 std::byte buffer[1024];
 
-// Nodes, heaps and tables of some kilobytes each.
+// Makes files with nodes, heaps and tables of several kilobytes each.
 std::vector<MadeFile> files_of_large_blocks() {
     using Format = Hdf5Maker::Format;
     std::vector<MadeFile> files;
@@ -85,7 +85,7 @@ std::vector<MadeFile> files_of_large_blocks() {
     return files;
 }
 
-// Counts what is wrong, and what there was too little memory to look at.
+// Counts errors, and what could not be checked for want of memory.
 class Counter final : public CheckReporter {
 public:
     void problem(const Problem& problem) noexcept override {
@@ -93,7 +93,7 @@ public:
         mistaken += problem.kind != ProblemKind::unreadable ? 1U : 0U;
     }
     unsigned errors = 0;
-    unsigned mistaken = 0;  ///< of what can be read
+    unsigned mistaken = 0;  ///< problems other than "unreadable"
 };
 
 struct Outcome {
@@ -106,7 +106,7 @@ struct Outcome {
     bool told() const noexcept { return opened != Status::ok || walk.errors != 0; }
 };
 
-// What `check_file` says, as if it were a walk.
+// Runs check_file() and translates its findings into the result of a walk.
 Status check(Library& library, Driver& driver, const FileAccess& access, WalkResult& result) {
     auto file = File::open(library, driver, access);
     H5MOTE_TRY(file.status());
@@ -162,7 +162,7 @@ void fail_each_read(const MadeFile& made, bool checking, unsigned& points) {
         ASSERT_EQ(outcome.failures, 1U);
         EXPECT_TRUE(outcome.clean);
         EXPECT_TRUE(outcome.told() || outcome.walk.digest == sound.walk.digest);
-        // What cannot be read is not taken for damage.
+        // What cannot be read must not be reported as damaged.
         const Status why = outcome.opened != Status::ok ? outcome.opened : outcome.walk.first_error;
         EXPECT_TRUE(why == Status::ok || why == Status::io_error) << to_string(why);
         ++points;

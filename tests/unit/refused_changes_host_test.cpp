@@ -1,5 +1,5 @@
-// A change that could not be written safely, or at all, is refused by the call that asks for it, before it changes
-// anything: never by the flush afterwards, when the caller was told already that it is done.
+// A change that cannot be written safely is refused by the call that makes it, before anything changes: not by a later
+// flush, when the caller was told already that the change was made.
 #include <h5mote/config.hpp>
 
 #if H5MOTE_WRITE
@@ -30,7 +30,7 @@ using namespace h5mote;
 using namespace h5mote_test;
 using Image = RecordingDriver::Image;
 
-// A file in memory, opened for writing. What is written is recorded.
+// A file in memory, opened for writing. All operations of the driver are recorded.
 struct Storage {
     explicit Storage(const Image& image, std::size_t metadata_cache, bool torn_headers = false)
         : filled(driver.assign({image.data(), image.size()})) {
@@ -56,18 +56,18 @@ struct Storage {
 
 #ifdef H5MOTE_TEST_HDF5
 
-// A dataset "d" of libhdf5.
+// A dataset "d" as libhdf5 makes it.
 struct Made {
-    hsize_t most = H5S_UNLIMITED;  // rows that it can have
+    hsize_t most = H5S_UNLIMITED;  // maximum number of rows
     bool filtered = false;
-    std::size_t element = 4;  // bytes, which are also the fill value in its header
+    std::size_t element = 4;  // bytes of an element, and of the fill value in the header
     bool written = false;
-    hsize_t chunk = 4;  // rows, at most
+    hsize_t chunk = 4;  // rows of a chunk, at most
     hsize_t rows = 3;
     bool early = false;  // space for chunks is allocated early
 };
 
-// Its file, with an object header of about `pad` bytes before that of the dataset.
+// Makes its file, with an object header of about `pad` bytes before that of the dataset.
 Image made_by_libhdf5(std::size_t pad, const Made& made) {
     const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
     H5Pset_libver_bounds(access, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST);
@@ -108,7 +108,7 @@ Image made_by_libhdf5(std::size_t pad, const Made& made) {
     return take_file(name);
 }
 
-// How many rows libhdf5 finds and can read; -1: it cannot.
+// Returns the number of rows that libhdf5 finds and can read, or -1 if it cannot read them.
 int rows_by_libhdf5(const Image& image) {
     const Hdf5Id file = open_image({image.data(), image.size()});
     const Hdf5Id dataset(H5Dopen2(file, "d", H5P_DEFAULT), H5Dclose);
@@ -127,7 +127,7 @@ bool refused(Library& library, Status status) {
             library.trail().newest().value == static_cast<std::uint64_t>(Feature::ordered_writing));
 }
 
-// Every write is torn at each sector: the dataset has as many rows as before or after, and each can be read.
+// Tears every write at each sector: the dataset must have as many rows as before or after, and all can be read.
 void tear(const Storage& storage, std::uint64_t before, std::uint64_t after) {
     for (std::size_t i = 0; i < storage.recorder.operations().size(); ++i) {
         for (const std::size_t length : storage.recorder.tears(i, 512)) {
@@ -149,9 +149,9 @@ void tear(const Storage& storage, std::uint64_t before, std::uint64_t after) {
     }
 }
 
-// Changes the dataset, wherever its header begins: the change is there, or was refused and left the file as it was.
-// `least`: in so many of the places it is refused at least; with all formats in no more, because the index of chunks is
-// made anew where its header lies across sectors.
+// Changes the dataset with its header at each of many offsets: the change is made, or refused and the file stays as it
+// was. It must be refused for at least `least` offsets. With all formats it is refused for at most `most`, because a
+// chunk index whose header lies across sectors is then made anew.
 void change_everywhere(const Made& made, std::uint64_t size, const std::function<Status(Dataset& dataset)>& change,
                        unsigned least = 1, unsigned most = 6) {
     unsigned done = 0;
@@ -193,7 +193,7 @@ TEST(RefusedChanges, AppendToAHeaderAcrossSectors) {
     });
 }
 
-// A row for which the index need not change is taken, and the flush prepares no place for more.
+// Appends to a chunk that is in the index already: the index need not change, and the flush must not extend it ahead.
 TEST(RefusedChanges, AppendToAChunkThatTheIndexHas) {
     Made made;
     made.written = true;
@@ -222,7 +222,7 @@ TEST(RefusedChanges, TheSameExtentInAHeaderAcrossSectors) {
 
 #if H5MOTE_FILTERS && H5MOTE_FIXED_CHUNKS && H5MOTE_PARTIAL_IO
 
-// libhdf5 lays all chunks of such a dataset one behind the other, without an index, when it gets its first row.
+// For such a dataset libhdf5 allocates all chunks in one piece without an index, when the first row is written.
 TEST(RefusedChanges, NotTheFirstRowOfChunksWithoutAnIndex) {
     Made made;
     made.most = 158;
@@ -241,7 +241,7 @@ TEST(RefusedChanges, NotTheFirstRowOfChunksWithoutAnIndex) {
     EXPECT_EQ(rows_by_libhdf5(storage.image()), 100);
 }
 
-// All rows, each byte of which is 7.
+// Writes three rows of bytes 7.
 Status write_rows(Dataset& dataset) {
     std::byte encoded[64];
     DatatypeView type;
@@ -250,7 +250,7 @@ Status write_rows(Dataset& dataset) {
     return dataset.write(Selection::all(), type, {rows.data(), rows.size()});
 }
 
-// The header of an index cannot move alone, since every block of the index says where it stands.
+// The header of a chunk index cannot move alone, because every block of the index has its address.
 TEST(RefusedChanges, AppendToAnIndexWithAHeaderAcrossSectors) {
     for (const bool filtered : {false, true}) {
         Made made;
@@ -261,7 +261,7 @@ TEST(RefusedChanges, AppendToAnIndexWithAHeaderAcrossSectors) {
             const std::int32_t row = 7;
             return dataset.append_records(&row, 1);
         };
-        // Four times because of the object header, as above.
+        // Four offsets are refused because of the object header, as above.
         change_everywhere(made, 4, append, H5MOTE_ALL_FORMATS != 0 ? 4 : 4 + 6, 4);
         made.most = 400;
         change_everywhere(made, 4, append, H5MOTE_ALL_FORMATS != 0 ? 4 : 4 + 1, 4);
@@ -269,7 +269,7 @@ TEST(RefusedChanges, AppendToAnIndexWithAHeaderAcrossSectors) {
 }
 
 #if H5MOTE_ALL_FORMATS
-// An index of many blocks, with pages, gets another place as a whole.
+// A large index, with many blocks and pages, is moved as a whole.
 TEST(RefusedChanges, AppendToALargeIndexWithAHeaderAcrossSectors) {
     Made made;
     made.written = true;
@@ -315,22 +315,23 @@ TEST(RefusedChanges, AreMadeWhereTheProgramAllowsIt) {
     }
 }
 
-// The first chunk changes the header, which names it or the index. A filtered one is stored by the flush.
+// The first chunk changes the object header, which gets the address of the chunk or of its index. A filtered chunk is
+// stored by the flush.
 TEST(RefusedChanges, FirstChunkOfAHeaderAcrossSectors) {
-    // A header of a little more than a sector: its end lies across one when its beginning does.
+    // The header is a little larger than a sector: if its beginning lies across sectors, so does its end.
     for (const hsize_t most : {hsize_t{3}, hsize_t{40}}) {
         change_everywhere({most, true, 432}, 3, write_rows);
     }
 }
 
-// What a chunk's new form changes in the index is one block, which moves where its sectors require it.
+// A chunk that is rewritten changes one block of the index, which moves if it lies across sectors.
 TEST(RefusedChanges, ChunkInAnIndexWithAHeaderAcrossSectors) {
     change_everywhere({H5S_UNLIMITED, true, 4, true}, 3, write_rows, 0);
     change_everywhere({400, true, 4, true}, 3, write_rows, H5MOTE_ALL_FORMATS != 0 ? 0 : 1, 0);
 }
 
-// A filtered chunk gets its element in the index when it is flushed. That of a dataset which can have so many rows and
-// no more is one block, which the metadata cache has to have room for.
+// A filtered chunk gets its entry in the index when it is flushed. With a limited maximum size, the index is a fixed
+// array in one block, which must fit into the metadata cache.
 TEST(RefusedChanges, IndexLargerThanTheMetadataCache) {
     for (const bool written : {false, true}) {
         const Image before = made_by_libhdf5(8, {4000, true, 4, written});
@@ -343,7 +344,7 @@ TEST(RefusedChanges, IndexLargerThanTheMetadataCache) {
         }
         EXPECT_EQ(dataset->close(), Status::ok);
         EXPECT_EQ(storage.file.close(), Status::ok);
-        // The index itself may be made, but nothing in it.
+        // The index may be created, but no chunk is entered in it.
         EXPECT_TRUE(!written || storage.image() == before);
     }
 }

@@ -1,5 +1,5 @@
-// Storage that commits: what a session wrote whose last commit failed is gone with it, and does not come with the
-// commit of the next one.
+// On a storage that commits, the writes of a session whose last commit failed are lost, and must not be committed by
+// the next session.
 #include <h5mote/h5mote.hpp>
 #include <h5mote/port/malloc.hpp>
 #include <h5mote/vfd/journal.hpp>
@@ -26,14 +26,14 @@ constexpr unsigned kAttributes = 24;
 
 std::string name_of(unsigned i) { return "attribute" + std::to_string(i); }
 
-// `storage` commits, and is behind whatever fails.
+// Makes commits fail. `storage` commits; the driver with the faults is in front of it.
 void refuse_a_close(Driver& storage) {
     MallocAllocator memory;
     NullPort port;
     Library library{memory, port};
     FailingDriver failing{storage};
     FileAccess access;
-    access.metadata_cache = 2048;  // most of what is changed is written before the end
+    access.metadata_cache = 2048;  // so small that most changes are written before the close
     for (const bool create : {false, true}) {
         auto file = File::create(library, failing, access);
         ASSERT_EQ(file.status(), Status::ok);

@@ -1,4 +1,4 @@
-// A logger that is never closed: its power fails after any flush, and it goes on from what the storage holds.
+// A logger that is never closed: its power fails after any flush, and it continues with what the storage has.
 #include "storage_bench.hpp"
 
 using namespace h5mote;
@@ -70,7 +70,7 @@ TEST(Reopen, GoesOnFromTheLastFlush) {
                     std::memcpy(survived, bench.driver.contents().data(), size);
                 }
             }
-            // What is written from here on never was.
+            // Everything written from here on is lost.
             ASSERT_EQ(log->append(Row::at(rows)), Status::ok);
             EXPECT_EQ(log->close(), Status::ok);
             EXPECT_EQ(file->close(), Status::ok);
@@ -81,8 +81,8 @@ TEST(Reopen, GoesOnFromTheLastFlush) {
 }
 
 #if H5MOTE_PARTIAL_IO
-// Rows that were written but not flushed stand in space that the file has or will have again. They are not the fill
-// values of rows that never were.
+// Rows that were written, but not flushed when the power failed, are in space that the dataset will use again. When it
+// is extended, they must not appear in place of the fill value.
 TEST(Reopen, LostRowsDoNotComeBackAsFillValues) {
     for (const bool filtered : {false, true}) {
         for (const std::size_t cache : {std::size_t{32}, std::size_t{200}, std::size_t{8}}) {
@@ -116,7 +116,7 @@ TEST(Reopen, LostRowsDoNotComeBackAsFillValues) {
                 ASSERT_EQ(bench.file.flush(), Status::ok);
                 size = bench.driver.contents().size();
                 std::memcpy(survived, bench_storage, size);
-                // The dimension did not arrive.
+                // Restore the header, as if the new dimension had not been written.
                 std::memcpy(survived + static_cast<std::size_t>(log->address()), before, 250);
             }
             Bench bench;

@@ -1,4 +1,4 @@
-// Files that a test has changed at places of its choice, with checksums that fit.
+// Damages files at places of a test's choice and repairs the checksums, so that only the damage itself can be noticed.
 #pragma once
 
 #include "../reading/all_filters.hpp"
@@ -21,7 +21,8 @@
 
 namespace h5mote_test {
 
-/// Repairs the checksum of each block that a walk over the file finds damaged: of all that end in it.
+/// Repairs the checksum of each block that a walk over the file finds damaged, if the checksum is the block's last 4
+/// bytes.
 inline void reseal(std::vector<std::byte>& image) {
     static std::byte buffer[1024];
     for (bool again = true; again;) {
@@ -48,7 +49,7 @@ inline void reseal(std::vector<std::byte>& image) {
     }
 }
 
-/// Where these bytes stand, which have to be there, at or behind `from`.
+/// Returns the offset of the first occurrence of `bytes` at or behind `from`; the test fails if there is none.
 inline std::size_t find_bytes(const std::vector<std::byte>& image, std::string_view bytes, std::size_t from = 0) {
     const auto* const text = reinterpret_cast<const std::byte*>(bytes.data());
     const auto at =

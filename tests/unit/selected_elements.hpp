@@ -10,7 +10,7 @@ namespace h5mote_test {
 
 using Numbers = std::vector<std::uint64_t>;
 
-/// Offsets of the elements in the extent, in the order of the selection.
+/// Returns the offsets of the selected elements in the extent, in the order of the selection.
 inline Numbers elements_of_runs(const h5mote::Selection& selection, const h5mote::Dataspace& space) {
     Numbers elements;
     h5mote::SelectionRuns runs;

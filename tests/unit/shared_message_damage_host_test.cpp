@@ -1,5 +1,5 @@
-// Messages of the superblock extension, the table of shared messages and references to them, in a file that libhdf5
-// made: each field damaged, with checksums that fit.
+// Messages of the superblock extension, the table of shared messages and references to shared messages, in a file that
+// libhdf5 made: each field damaged, with right checksums.
 #include <h5mote/config.hpp>
 
 #if H5MOTE_ALL_FORMATS
@@ -37,10 +37,10 @@ constexpr unsigned kCacheImage = 0x18;
 
 struct Made {
     Image image;
-    std::size_t extension, shared, committed, named, root;  // headers
+    std::size_t extension, shared, committed, named, root;  // addresses of object headers
 };
 
-// "shared" has a datatype in the heap of shared messages, "committed" the one that is called "type".
+// The datatype of "shared" is in the heap of shared messages; that of "committed" is the committed type "type".
 Made make() {
     const std::string name = ::testing::TempDir() + "shared_message_damage.h5";
     Made made;
@@ -63,7 +63,7 @@ Made make() {
         const auto dataset = [&](const char* path, hid_t type) {
             EXPECT_GE(Hdf5Id(H5Dcreate2(file, path, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Dclose), 0);
         };
-        dataset("first", compound);  // what is met a second time goes into the heap
+        dataset("first", compound);  // libhdf5 moves a message into the heap when it is used a second time
         dataset("shared", compound);
         const Hdf5Id type(H5Tcopy(H5T_STD_I16LE), H5Tclose);
         EXPECT_GE(H5Tcommit2(file, "type", type, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), 0);
@@ -90,7 +90,7 @@ void seal_block(Image& image, std::size_t at, std::size_t size) {
     store_le(image.data() + at + size - 4, lookup3({image.data() + at, size - 4}));
 }
 
-/// A header of version 2, with the blocks that its continuation messages lead to.
+/// An object header of version 2, with its continuation blocks.
 struct Header {
     Header(const Image& image, std::size_t address) {
         const auto flags = std::to_integer<unsigned>(image[address + 5]);
@@ -109,7 +109,7 @@ struct Header {
             }
         }
     }
-    /// Where the message of that type begins; 0 when there is none.
+    /// Returns the offset of the message of that type, or 0 if there is none.
     std::size_t find(const Image& image, unsigned type) const {
         std::size_t found = 0;
         for (std::size_t i = 0; i < blocks.size() && found == 0; ++i) {
@@ -133,7 +133,7 @@ struct Header {
         }
     }
     struct Block {
-        std::size_t at, first, size;  // first: of the first message, from `at`
+        std::size_t at, first, size;  // first: offset of the first message from `at`
     };
     std::vector<Block> blocks;
     std::size_t head;
@@ -213,14 +213,14 @@ TEST(SharedMessageDamage, SuperblockExtension) {
         {"k, symbols", of_k + 5, 2, 0, kNotOpened},
         {"table, version", of_table, 1, 1, kNotOpened},
         {"table, nine indexes", of_table + 9, 1, 9, kNotOpened},
-        // What is behind the table is none of it.
+        // Bytes behind the table are not part of it: a wrong number of indexes is noticed.
         {"table, eight indexes", of_table + 9, 1, 8, {kOk, kCorrupt, kCorrupt, kOk}},
         {"table, no indexes", of_table + 9, 1, 0, {kOk, kOk, kCorrupt, kOk}},
         {"table, one index", of_table + 9, 1, 1, {kOk, kCorrupt, kCorrupt, kOk}},
         {"table, nowhere", of_table + 1, 8, kMost, {kOk, kCorrupt, kCorrupt, kOk}},
         {"table, behind the file", of_table + 1, 8, made.image.size() - 8, {kOk, kCorrupt, kCorrupt, kOk}},
         {"table, elsewhere", of_table + 1, 8, made.root, {kOk, kCorrupt, kCorrupt, kOk}},
-        // Messages that are too short for what they are called.
+        // Messages that are shorter than their changed type requires.
         {"k as a table", k, 1, kTable, kNotOpened},
         {"k as driver information", k, 1, kDriverInfo, kNotOpened},
         {"k as a cache image", k, 1, kCacheImage, kNotOpened},
@@ -241,7 +241,8 @@ TEST(SharedMessageDamage, Table) {
     ASSERT_NE(message, 0U);
     const auto at = static_cast<std::size_t>(load_le<std::uint64_t>(made.image.data() + message + header.head + 1));
     ASSERT_EQ(std::memcmp(made.image.data() + at, "SMTB", 4), 0);
-    // Two indexes: version 1 | type 1 | kinds 2 | least size 4 | list 2 | B-tree 2 | messages 2 | index 8 | heap 8.
+    // Table of two indexes, each: version 1 | type 1 | kinds 2 | least size 4 | list 2 | B-tree 2 | messages 2 | index
+    // 8 | heap 8.
     constexpr std::size_t kSize = 30;
     const std::size_t second = at + 4 + kSize;
     constexpr Told kNoTypes{kOk, kCorrupt, kCorrupt, kOk};

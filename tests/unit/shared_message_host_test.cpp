@@ -1,4 +1,4 @@
-// Messages that libhdf5 stored once for several objects.
+// Messages that libhdf5 stored once and shared by several objects.
 #ifdef H5MOTE_TEST_HDF5
 
 #include <h5mote/h5mote.hpp>
@@ -18,7 +18,8 @@ using namespace h5mote_test;
 
 namespace {
 
-// A file with some datasets of the same fill value, which is stored in its old and its new form. Whether it is shared.
+// Makes a file of datasets with the same fill value, which libhdf5 stores in the old and the new message. `shared`: the
+// messages may be shared.
 std::vector<std::byte> filled(bool shared) {
     const Hdf5Id create(H5Pcreate(H5P_FILE_CREATE), H5Pclose);
     if (shared) {
@@ -41,7 +42,7 @@ std::vector<std::byte> filled(bool shared) {
 
 }  // namespace
 
-// The index of shared messages names the new form only, and has both.
+// The index of shared messages lists only the new fill value message as its kind, but contains both.
 TEST(SharedMessage, FillValuesOfTheOldForm) {
     for (const bool shared : {false, true}) {
         const std::vector<std::byte> image = filled(shared);

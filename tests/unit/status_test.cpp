@@ -46,7 +46,7 @@ TEST(ErrorTrail, FailReturnsItsStatus) {
     EXPECT_EQ(trail.size(), 0U);
     EXPECT_EQ(trail.newest().status, Status::ok);
     EXPECT_EQ(trail.fail(Module::object, at_line(12), Status::corrupt_file), Status::corrupt_file);
-    // Also when the status is not known when compiling.
+    // The status need not be known at compile time.
     volatile unsigned code = static_cast<unsigned>(Status::busy);
     EXPECT_EQ(trail.fail(Module::file, at_line(13), static_cast<Status>(static_cast<unsigned>(code)), 0, 0),
               Status::busy);
@@ -92,7 +92,7 @@ TEST(ErrorTrail, RecordsHoldEveryField) {
     EXPECT_EQ(trail.newest().value, 77U);
 }
 
-// What firmware prints, a host translates.
+// Firmware may print a record as a number, which a host translates back.
 TEST(ErrorTrail, TheNumberOfARecordIsTheRecord) {
     ErrorTrail trail;
     const SourcePlace place = source_place("core/storage/metadata_cache.cpp", 345);

@@ -15,7 +15,7 @@
 
 namespace h5mote_test {
 
-// One of each in a program; tests run one after the other.
+// One arena and one storage for the whole program, which all tests share: they run one after the other.
 alignas(16) inline std::byte bench_memory[15 * 1024];
 alignas(16) inline std::byte bench_storage[24 * 1024];
 
@@ -37,7 +37,7 @@ struct FileFill {
     std::byte bytes[4];
 };
 
-// The default, which a program has to ask for where a memory checker is compiled in.
+// The default limits of builds without a memory checker; where one is compiled in (H5MOTE_POISON), the default is 0.
 inline constexpr h5mote::FreeListLimits kBenchLists{4096, 8192};
 
 class Bench {
@@ -60,7 +60,7 @@ public:
         const h5mote::Status status = file.close();
         return status == h5mote::Status::ok ? open() : status;
     }
-    /// The file closed, nothing may be left in memory.
+    /// Whether all memory has been given back. Call after the file is closed.
     bool empty() const noexcept { return arena.usage().now == 0 && arena.check(); }
 
     h5mote::Arena arena;
@@ -77,7 +77,7 @@ private:
     }
 };
 
-/// Repeatable numbers.
+/// Pseudo-random numbers, the same on every machine.
 class Numbers {
 public:
     explicit Numbers(std::uint32_t seed) noexcept : state_(seed * 2654435761U + 1) {}

@@ -1,4 +1,5 @@
-// Stories of changes: the power fails within each write, and the file is as it was before the change, or as it became.
+// Power cuts within a series of changes: after a cut within any write, the file must be as before the change or after
+// it.
 #pragma once
 
 #include <h5mote/filters/fletcher32.hpp>
@@ -36,7 +37,7 @@ inline Status set(Object& object, const char* name, std::size_t size, int value)
     return object.write_attribute(name, kByte.view(), Dataspace::simple(dims), {bytes.data(), bytes.size()});
 }
 
-// The value of an attribute all of whose bytes are equal.
+// Returns as text the value that all bytes of an attribute have, "torn" if they differ, or the error of reading them.
 inline std::string get(const Object& object, const char* name, std::size_t size) {
     std::vector<std::byte> bytes(size);
     const Status status = object.read_attribute(name, kByte.view(), {bytes.data(), bytes.size()});
@@ -49,7 +50,7 @@ inline std::string get(const Object& object, const char* name, std::size_t size)
                                 : std::string(to_string(status)) + " ";
 }
 
-// What a file holds, as text.
+// Describes the content of a file as text, for comparison.
 using Describe = std::function<std::string(File&)>;
 
 inline std::string describe(const Image& image, const Describe& what) {
@@ -64,19 +65,20 @@ inline std::string describe(const Image& image, const Describe& what) {
     return file.status() == Status::ok ? what(*file) : std::string(to_string(file.status()));
 }
 
-// What was done to a recorded file, and after how many operations it was durable.
+// Records the changes of a file: after which operation of the driver each was durable, and what the file then held.
 class Story {
 public:
     Story(RecordingDriver& recorder, Describe what) : recorder_(recorder), what_(std::move(what)) {}
 
-    // One change, made durable.
+    // Flushes one change and notes what the file holds.
     void change(File& file, Status status) {
         ASSERT_EQ(status, Status::ok);
         ASSERT_EQ(file.flush(), Status::ok);
         const std::size_t done = recorder_.operations().size();
         chapters_.push_back({done, describe(recorder_.image(done), what_)});
     }
-    // Every operation arrives as the last one, torn at each unit, alone or with those since the last sync.
+    // Cuts the power in each operation: torn at each unit, after all earlier operations or only those before the last
+    // sync.
     std::size_t cut(std::uint32_t unit) const {
         const auto& operations = recorder_.operations();
         Image synced = recorder_.initial();
@@ -130,7 +132,7 @@ private:
     std::vector<Chapter> chapters_;
 };
 
-// A storage in memory with units of that size, recorded.
+// A recorded storage in memory that promises atomic units of `unit` bytes.
 struct Recorded {
     explicit Recorded(std::uint32_t unit) : promising(storage, with_unit(unit)), recorder(promising) {}
 

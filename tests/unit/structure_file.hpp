@@ -30,9 +30,9 @@ public:
     h5mote::FileState& operator*() noexcept { return state_; }
     h5mote::FileState* operator->() noexcept { return &state_; }
 
-    /// Where the file ends, as its superblock would say.
+    /// Sets the end of the file, as its superblock would state it.
     void set_end(h5mote::Address end) noexcept { state_.space.open(end, state_.shape().max_addr(), end); }
-    /// A writer from `address` on. What the cache holds is forgotten: the next look is at the bytes.
+    /// Returns a writer from `address` on. The cache is emptied, so that the library next sees the written bytes.
     h5mote::Writer write(h5mote::Address address) noexcept {
         state_.cache.reclaim();
         return h5mote::Writer({at(address), sizeof bench_storage - static_cast<std::size_t>(address)});
@@ -41,7 +41,7 @@ public:
         state_.cache.reclaim();
         return bench_storage + address;
     }
-    /// Ends a block of `size` bytes, checksum included, with its checksum.
+    /// Writes the checksum of a block of `size` bytes into its last 4 bytes.
     void seal(h5mote::Address address, std::size_t size) noexcept {
         h5mote::store_le(at(address + size - 4), h5mote::lookup3({bench_storage + address, size - 4}));
     }

@@ -1,5 +1,5 @@
-// What stands between the superblock and the file: the block that tells which driver made it, and the image of the
-// metadata cache that a file was closed with. Both damaged in every field, and with a storage that fails at every call.
+// Two blocks that are found through the superblock: driver information, and the metadata cache image that a file was
+// closed with. Both are damaged in every field, and read from a storage that fails at every call.
 #include <h5mote/config.hpp>
 
 #if defined(H5MOTE_TEST_HDF5) && H5MOTE_ALL_FORMATS && H5MOTE_OTHER_FILES
@@ -15,7 +15,7 @@ using namespace h5mote_test;
 constexpr char kFile[] = "file.h5";
 constexpr std::uint64_t kMost = ~std::uint64_t{0};
 
-// A driver that takes what the superblock says to it.
+// A driver that accepts driver information and records it.
 class Taking final : public ForwardingDriver {
 public:
     using ForwardingDriver::ForwardingDriver;
@@ -32,7 +32,7 @@ public:
     Status answer = Status::ok;
 };
 
-// A file of the oldest format, and behind it a driver information block.
+// Offsets in a superblock of the oldest format, and the size of a driver information block's prefix.
 constexpr std::size_t kEndOfFile = 40, kDriverInfo = 48, kBlock = 16;
 
 Image with_driver_info(std::uint32_t length) {
@@ -51,7 +51,7 @@ Image with_driver_info(std::uint32_t length) {
 
 struct Case {
     const char* name;
-    std::int64_t move;  // of the block's address
+    std::int64_t move;  // added to the block's address
     std::uint8_t version;
     std::uint32_t length;
     Status answer;
@@ -110,7 +110,7 @@ TEST(SuperblockDriver, EachFieldOfTheInformation) {
 
 using Seen = std::vector<std::uint64_t>;
 
-// Opens the file and counts what is in it.
+// Opens the file and counts the objects in it.
 Status look(Library& library, Driver& driver, const FileAccess& access, Seen& seen) {
     auto file = File::open(library, driver, access);
     H5MOTE_TRY(file.status());
@@ -164,7 +164,8 @@ TEST(SuperblockDriver, CacheImageWhileEachCallFails) {
     EXPECT_EQ(expected[3], 1U);
 }
 
-// Each byte of the image's head and of its entries' is given odd values: what is found is told, and nothing hangs.
+// Each byte of the image's header and of its first entries gets odd values: open() refuses or succeeds, and always
+// returns.
 TEST(SuperblockDriver, EachByteOfACacheImage) {
     const Image made = with_cache_image();
     std::size_t at = 0;
@@ -173,7 +174,7 @@ TEST(SuperblockDriver, EachByteOfACacheImage) {
     }
     unsigned refused = 0;
     unsigned opened = 0;
-    // The head of the image, and of the first entries with what they hold.
+    // The image's header, and the first entries with their contents.
     for (std::size_t i = 0; i < 400 && at + i < made.size(); ++i) {
         for (const unsigned value : {0x00U, 0x01U, 0x7fU, 0x80U, 0xffU}) {
             Image image = made;

@@ -8,7 +8,7 @@ using namespace h5mote_test;
 
 namespace {
 
-// Written by hand from specification II.A: version 2, 4-byte offsets, 8-byte lengths.
+// Made by hand from specification II.A: version 2, 4-byte offsets, 8-byte lengths.
 constexpr unsigned char kShort[28] = {0x89, 'H',  'D',  'F',  '\r', '\n', 0x1a, '\n', 2, 4, 8, 0,  // up to the flags
                                       0,    0,    0,    0,    0xff, 0xff, 0xff, 0xff,              // base, extension
                                       0x78, 0x56, 0x34, 0x12, 32,   0,    0,    0};                // end, root

@@ -1,10 +1,11 @@
-// Calls of the system that fail on demand in the program of the unit tests: driver_posix_host_test.cpp has the
-// functions that take their place.
+// Makes system calls of the POSIX driver fail on demand, in the program of the unit tests. The functions that replace
+// those of the C library are in driver_posix_host_test.cpp.
 #pragma once
 
 #include <cerrno>
 
-// Which calls of the C library the driver makes is known here, and one argument of a system call holds an offset.
+// Only here it is known which functions of the C library the driver calls, and that a system call takes a 64-bit
+// offset.
 #if defined(__LP64__) && defined(__GLIBC__)
 #define H5MOTE_TEST_SYSTEM_CALLS 1
 #else
@@ -15,12 +16,12 @@ namespace h5mote_test {
 
 enum class Call : unsigned char { none, open, status, lock, seek, read, write, length, sync, directory_sync, close };
 
-/// The next calls of one kind fail.
+/// Makes the next `times` calls of one kind fail, after `after` calls that succeed.
 struct SystemFault {
     Call call = Call::none;
-    int error = 0;  // 0: the call returns 0, as a write() does that finds no room on some systems
+    int error = 0;  // errno; 0: the call returns 0, as write() does on some systems that find no room
     unsigned times = 1;
-    unsigned after = 0;  // calls that are answered before
+    unsigned after = 0;  // calls of this kind that succeed first
 };
 inline SystemFault system_fault;
 

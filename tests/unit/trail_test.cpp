@@ -1,4 +1,4 @@
-// What the error trail says of errors, as numbers and as text.
+// The records of the error trail, as numbers and as text.
 #include <h5mote/trail.hpp>
 
 #include "counting_driver.hpp"
@@ -20,7 +20,7 @@ public:
             std::memcpy(first, text.data(), length);
         }
     }
-    // Whether the newest record's line has that text in it.
+    // Whether the newest record's line contains the text.
     bool say(std::string_view text) const noexcept {
         return std::string_view(first, length).find(text) != std::string_view::npos;
     }
@@ -30,7 +30,7 @@ public:
     char first[200];
 };
 
-// Whether the newest record says that. Empties the trail.
+// Whether the newest record contains the text. Clears the trail.
 bool told(Bench& bench, std::string_view text) noexcept {
     Lines lines;
     print_trail(bench.library, lines);
@@ -38,7 +38,7 @@ bool told(Bench& bench, std::string_view text) noexcept {
     return lines.say(text);
 }
 
-// A storage that fails with a code of its own.
+// A storage whose calls fail with a last_error() of its own.
 class Broken final : public ForwardingDriver {
 public:
     using ForwardingDriver::ForwardingDriver;
@@ -85,7 +85,7 @@ TEST(Trail, SaysWhichPartOfAPathIsMissing) {
     EXPECT_EQ(root.open_group("a/soft").status(), Status::not_found);
     EXPECT_TRUE(told(bench, "part number 2 of the path that a link leads to"));
 #endif
-    // Asking is no error.
+    // exists() reports no error.
     EXPECT_FALSE(root.exists("a/none"));
     EXPECT_EQ(bench.library.trail().size(), 0U);
 }
@@ -150,7 +150,7 @@ TEST(Trail, SaysWhichDimensionDiffers) {
     create.chunk = {4, 3};
     const Dataspace space = Dataspace::simple({0, 3}, {kUnlimited, 3});
     ASSERT_TRUE(bool(root.create_dataset<float>("grid", create, space)));
-    // What it has grown to is no difference.
+    // The size that the dataset has grown to may differ from the requested one.
     EXPECT_TRUE(bool(root.open_or_create_dataset<float>("grid", create, Dataspace::simple({5, 3}, {kUnlimited, 3}))));
     EXPECT_EQ(root.open_or_create_dataset<float>("grid", create, Dataspace::simple({0, 4}, {kUnlimited, 4})).status(),
               Status::invalid_argument);

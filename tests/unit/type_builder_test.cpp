@@ -1,4 +1,4 @@
-// Types made while running are the bytes of those made while compiling.
+// Datatypes made at run time have the same bytes as those made at compile time.
 #include <h5mote/type_builder.hpp>
 
 #include "storage_bench.hpp"
@@ -40,7 +40,7 @@ TEST(TypeBuilder, EqualsWhatTheCompilerMakes) {
     static constexpr auto kOpaque = make_opaque(6, "a picture");
     EXPECT_TRUE(same(type.type(), kOpaque));
 
-    // The base type may stand in the builder's own buffer.
+    // The base type may be in the builder's own buffer.
     const std::uint32_t dimensions[] = {3, 2};
     EXPECT_EQ(type.string(17, StringPadding::space_padded, CharacterSet::utf8), Status::ok);
     EXPECT_EQ(type.array(type.type(), dimensions), Status::ok);
@@ -125,8 +125,7 @@ TEST(TypeBuilder, RefusesWhatDoesNotFitTogether) {
     EXPECT_EQ(type.enumerator("x", 256), Status::overflow);
 }
 
-// Each buffer that is too small is told, and keeps what was there before.
-// Values of as many bits as the base type has, of which one may be the sign.
+// Enumerators may use all bits of the base type's precision, one of which may be the sign.
 TEST(TypeBuilder, EnumeratorsOfFewBits) {
     for (const bool is_signed : {false, true}) {
         for (const unsigned precision : {1U, 2U, 7U, 8U}) {
@@ -146,6 +145,7 @@ TEST(TypeBuilder, EnumeratorsOfFewBits) {
     }
 }
 
+// A buffer that is too small by any number of bytes is refused, and the type in it stays.
 TEST(TypeBuilder, ABufferThatIsTooSmallIsOverBudget) {
     static constexpr auto kText = make_string(3);
     static constexpr auto kWhole = make_compound<7>(member("a", 0, kInt), member("text", 4, kText));
@@ -178,7 +178,7 @@ TEST(TypeBuilder, NestedTooDeep) {
 }
 
 #if H5MOTE_WRITE
-// What was built can be stored, and found again.
+// A type that was built can be stored in a dataset or attribute and read again.
 TEST(TypeBuilder, DatasetsAndAttributesOfIt) {
     Bench bench;
     ASSERT_EQ(bench.create(), Status::ok);

@@ -1,5 +1,5 @@
-// A link is removed and the storage fails before the object's count of links follows: the call says ok, because the
-// link is gone, and the object counts one link too many. That harms nothing, then or when its last link goes.
+// A link is removed, and the storage fails before the object's reference count is reduced: unlink() returns ok, because
+// the link is gone. The count is one too high, which harms nothing, neither then nor when the last link is removed.
 #include "world.hpp"
 
 #if H5MOTE_WRITE && H5MOTE_ALL_FORMATS
@@ -39,7 +39,8 @@ TEST(UnlinkFaults, ACountThatCannotFollowTheLinkHarmsNothing) {
             continue;
         }
         ++late;
-        // One link, two counted: worth a note, no problem. Nobody has it open, so that nothing else keeps it.
+        // One link with a count of two is a note of check_file(), no problem. Close the file, so that no handle keeps
+        // the object.
         ASSERT_EQ(world.close(), Status::ok);
         ASSERT_EQ(world.open(), Status::ok);
         Findings findings = findings_in(world.file);

@@ -1,5 +1,5 @@
-// Links and objects come and go, and the power fails anywhere in between, with what was written since the last sync
-// there in any part: what stays is whole, what goes is there or not, and the file is sound.
+// Links and objects are created and removed, and the power fails anywhere in between, losing any of the writes since
+// the last sync: objects that stay are whole, those being removed are there or not, and the file is sound.
 #include <h5mote/h5mote.hpp>
 #include <h5mote/port/malloc.hpp>
 #include <h5mote/vfd/memory.hpp>
@@ -33,7 +33,7 @@ struct Row {
 };
 H5MOTE_COMPOUND(Row, seed, index)
 
-// A log: what its rows begin with and how many there are.
+// A log: the value with which its rows begin, and their number.
 struct Log {
     std::uint32_t seed;
     std::uint64_t rows;
@@ -45,7 +45,7 @@ class Script {
 public:
     Script(File& file, bool compact) : file_(file), root_(file.root()), compact_(compact) {}
 
-    // `after` is called whenever all is durable.
+    // Calls `after` whenever all changes are durable.
     template <typename After>
     void run(After after) {
         after(model);
@@ -54,7 +54,7 @@ public:
             make(name, 10 + 17 * round);
             flush(after);
             if (round % 2 == 1) {
-                // Renamed: by one name or the other it is always there.
+                // Rename a log: it must be found at any time by the old or the new name.
                 link("kept" + std::to_string(round), name);
                 if (round % 4 == 1) {
                     flush(after);
@@ -62,7 +62,7 @@ public:
                 unlink(name);
                 flush(after);
             } else if (round != 0) {
-                // Replaced by another of the same name.
+                // Replace a log by another of the same name.
                 unlink(name);
                 make(name, 5);
                 flush(after);
@@ -175,7 +175,7 @@ private:
     };
 
     void check(const Image& image, std::size_t operations) {
-        // The model that was acknowledged last, and the one after it.
+        // The state of the last flush that returned, and the one after it.
         std::size_t last = known_.size();
         for (std::size_t i = 0; i < known_.size() && known_[i].operations <= operations; ++i) {
             last = i;
@@ -214,7 +214,7 @@ private:
                 bad += " " + name + " is damaged";
             }
         }
-        // What has two names on the way from one to the other has at least one of them.
+        // A log that is renamed must have at least one of its two names.
         for (const auto& [name, log] : before) {
             for (const auto& [other, same] : after) {
                 if (same == log && name != other && !read(*file, name) && !read(*file, other)) {
@@ -270,7 +270,7 @@ TEST(UnlinkPowerCut, LongChunks) {
 
 #ifdef H5MOTE_TEST_HDF5
 
-// A file of libhdf5 in memory.
+// A file that libhdf5 makes in memory.
 class Foreign {
 public:
     Foreign() : access_(H5Pcreate(H5P_FILE_ACCESS)) {
@@ -308,7 +308,7 @@ public:
         H5Fclose(file);
         return take_file(kName);
     }
-    // Opens such a file and counts the links of its root; -1 when something cannot be read.
+    // Opens an image with libhdf5 and counts the links of the root group; -1 if an object cannot be read.
     static int open(const Image& image) {
         const Hdf5Id opened = open_image(image);
         if (opened < 0) {
@@ -331,12 +331,12 @@ public:
         if (H5Literate(opened, H5_INDEX_NAME, H5_ITER_NATIVE, nullptr, each, &links) < 0) {
             links = -1;
         }
-        // libhdf5 goes on where we were.
+        // libhdf5 must be able to continue with the file.
         H5Gclose(H5Gcreate2(opened, "libhdf5 was here", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
         return links;
     }
 
-    // Opens such a file and takes a link out.
+    // Opens an image with libhdf5 and removes a link.
     static bool unlink(const Image& image, const char* name) {
         const Hdf5Id opened = open_image(image);
         return opened >= 0 && H5Ldelete(opened, name, H5P_DEFAULT) >= 0 && H5Fflush(opened, H5F_SCOPE_GLOBAL) >= 0;
@@ -401,8 +401,8 @@ TEST(Unlink, InFilesOfLibhdf5) {
     EXPECT_EQ(foreign.open({after.begin(), after.end()}), 3);
 }
 
-// A dataset whose extent can never hold an element has no chunk index: libhdf5 does not make a fixed array of no
-// elements, and cannot delete one.
+// A dataset whose maximum size has no elements must get no chunk index: libhdf5 makes no fixed array without elements,
+// and cannot delete one.
 TEST(Unlink, OfADatasetForNoElementsByLibhdf5) {
     MallocAllocator memory;
     NullPort port;
@@ -430,7 +430,7 @@ TEST(Unlink, OfADatasetForNoElementsByLibhdf5) {
 
 #endif
 
-// A chip that is full: what is deleted makes room.
+// On a full flash chip, removing a dataset makes room for others.
 TEST(Unlink, MakesRoomOnAFullChip) {
     constexpr FlashGeometry kGeometry{24, 4096, 256, 4, 0xff};
     constexpr FlashFormat kFormat{256, 12};
@@ -459,7 +459,7 @@ TEST(Unlink, MakesRoomOnAFullChip) {
             flushed = status == Status::ok ? static_cast<std::uint32_t>(log->size()) : flushed;
             count += 32;
         }
-        // What the chip has no room for is lost with the handle; later flushes do without it.
+        // Rows for which the chip has no room are lost when the handle is closed; later flushes do not need them.
         const Status closed = log->close();
         EXPECT_TRUE(closed == Status::ok || closed == Status::no_space) << to_string(closed);
         return flushed;
@@ -486,8 +486,8 @@ TEST(Unlink, MakesRoomOnAFullChip) {
     }
 }
 
-// Three logs at a time in one session, the oldest of which goes before the next one comes: a chip that holds three has
-// room for any number of them.
+// One session keeps three logs and removes the oldest before it creates the next: a chip with room for three logs has
+// room for any number of them over time.
 TEST(Unlink, RotatingLogsNeverFillAChip) {
     constexpr FlashGeometry kGeometry{64, 4096, 256, 1, 0xff};
     FlashChip chip(kGeometry);
@@ -520,7 +520,7 @@ TEST(Unlink, RotatingLogsNeverFillAChip) {
             most = driver.usage().live;
         }
     }
-    // What the tenth round needed, the last one does not need much more of.
+    // The last round needs little more space than the tenth.
     EXPECT_LT(driver.usage().live, most + most / 4);
     for (unsigned n = 147; n < 150; ++n) {
         ASSERT_EQ(file->root().unlink("log" + std::to_string(n)), Status::ok);

@@ -1,4 +1,4 @@
-// What unlink() cannot remove yet of files that libhdf5 made: it says which feature, and changes nothing.
+// Objects in files of libhdf5 that unlink() cannot remove yet: the error names the feature, and nothing changes.
 #include "world.hpp"
 
 #if H5MOTE_WRITE && H5MOTE_ALL_FORMATS
@@ -35,12 +35,12 @@ Hdf5Id group(hid_t file, const char* name, unsigned link_order = 0, unsigned att
     return Hdf5Id(H5Gcreate2(file, name, H5P_DEFAULT, list, H5P_DEFAULT), H5Gclose);
 }
 
-// New groups and, in them, objects of the oldest form; types and attributes that several objects share.
+// Makes new groups and objects of the oldest format in them; types and attributes that several objects share.
 void make(const char* name) {
     const Hdf5Id access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
     EXPECT_GE(H5Pset_libver_bounds(access, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST), 0);
     const Hdf5Id create(H5Pcreate(H5P_FILE_CREATE), H5Pclose);
-    EXPECT_GE(H5Pset_link_phase_change(create, 20, 10), 0);  // of the root: links stay in its header
+    EXPECT_GE(H5Pset_link_phase_change(create, 20, 10), 0);  // of the root group: links stay in its header
     const Hdf5Id file(H5Fcreate(name, H5F_ACC_TRUNC, create, access), H5Fclose);
     EXPECT_GE(file, 0);
     const Hdf5Id type(H5Tcopy(H5T_STD_I16LE), H5Tclose);
@@ -108,7 +108,7 @@ TEST(UnlinkRefusals, NameTheFeature) {
     }
     ASSERT_EQ(file->flush(), Status::ok);
     EXPECT_TRUE(Image(storage.contents().begin(), storage.contents().end()) == image);
-    // Attributes that are in the header itself go with it, whether their order is kept or not.
+    // Attributes that are stored in the header go with it, whether their creation order is tracked or not.
     EXPECT_EQ(root.unlink("few"), Status::ok);
     EXPECT_FALSE(root.exists("few"));
     root.close();

@@ -1,4 +1,4 @@
-// Links go, and with the last one their object; its space is used again.
+// Links are removed, and objects with their last link; their space is used again.
 #include "failing_driver.hpp"
 #include "sound.hpp"
 #include "storage_bench.hpp"
@@ -46,7 +46,7 @@ bool intact(Group group, const char* name, [[maybe_unused]] std::uint32_t count)
     return same;
 }
 
-// What check_file() finds wrong.
+// Returns the number of problems that check_file() finds; 1000 if it fails or finds more notes than allowed.
 unsigned problems(File& file, unsigned notes = 0) noexcept {
     const Findings findings = findings_in(file, 2048);
     return findings.status != Status::ok || findings.notes > notes ? 1000 : findings.problems;
@@ -72,7 +72,7 @@ TEST(Unlink, OnlyThatLinkGoes) {
     EXPECT_EQ(root.unlink(""), Status::invalid_argument);
     EXPECT_EQ(Group().unlink("one"), Status::invalid_handle);
 
-    // The last part of the path is not followed, the others are.
+    // A soft link at the end of the path is removed itself; those before are followed.
     EXPECT_EQ(root.unlink("nowhere"), Status::ok);
     EXPECT_EQ(root.unlink("group/up/soft"), Status::ok);
     EXPECT_FALSE(root.exists("soft"));
@@ -103,7 +103,7 @@ TEST(Unlink, AnObjectGoesWithItsLastLink) {
         auto one = root.open_dataset<Row>("one");
         ASSERT_EQ(one.status(), Status::ok);
         ASSERT_EQ(root.create_hard_link("two", *one), Status::ok);
-        // An object that stays may be in use.
+        // If another hard link remains, the object may be open.
         ASSERT_EQ(root.unlink("one"), Status::ok);
         EXPECT_EQ(one->append(Row::at(20)), Status::ok);
         EXPECT_EQ(root.unlink("two"), Status::busy);
@@ -138,7 +138,7 @@ TEST(Unlink, AGroupGoesOnceItIsEmpty) {
     EXPECT_EQ(root.unlink("a/b/c"), Status::ok);
     EXPECT_EQ(root.unlink("a/b"), Status::ok);
     EXPECT_EQ(root.unlink("a"), Status::ok);
-    // The root group is held by the file itself, whatever its header counts.
+    // The root group is kept by the file itself, whatever its reference count is.
     ASSERT_EQ(root.create_hard_link("again", root), Status::ok);
     EXPECT_EQ(root.unlink("again"), Status::ok);
     root.close();
@@ -164,7 +164,7 @@ TEST(Unlink, AllSpaceIsUsedAgain) {
         std::uint64_t most = 0;
         for (std::uint32_t round = 0; round < 12; ++round) {
             Group root = bench.file.root();
-            // The names have several lengths.
+            // Names of several lengths, so that the freed messages differ in size.
             const char* const name = round % 3 == 0 ? "log" : round % 3 == 1 ? "another log" : "x";
             ASSERT_EQ(make_log(bench.file.root(), name, 300, create), Status::ok);
             {
@@ -185,7 +185,7 @@ TEST(Unlink, AllSpaceIsUsedAgain) {
             ASSERT_EQ(bench.file.flush(), Status::ok);
             EXPECT_EQ(problems(bench.file), 0U);
         }
-        // Nothing stays behind the root group but what its header grew by.
+        // Only the growth of the root group's header remains of all that was created.
         std::uint64_t size = 0;
         ASSERT_EQ(bench.reopen(), Status::ok);
         ASSERT_EQ(bench.driver.end_of_file(size), Status::ok);
@@ -212,7 +212,7 @@ TEST(Unlink, EveryLayoutGoes) {
             create.allocation = AllocationTime::early;
         }
         if (layout > 1) {
-            // A fixed array in one block, in pages, and of chunks that pass a filter.
+            // A fixed array in one block, in pages, and with filtered chunks.
             create.chunk = {layout == 3 ? 1U : 7U, 3};
         }
         if (layout == 4) {
@@ -238,7 +238,7 @@ TEST(Unlink, EveryLayoutGoes) {
         EXPECT_EQ(problems(bench.file), 0U);
         ASSERT_EQ(bench.reopen(), Status::ok);
         ASSERT_EQ(bench.driver.end_of_file(size), Status::ok);
-        // What was left free for blocks to lie within sectors is known to the session that made them only.
+        // Gaps between blocks, which keep them within sectors, are known only to the session that left them.
         EXPECT_LE(size, reopened ? empty + 512 : empty);
         EXPECT_EQ(problems(bench.file), 0U);
         ASSERT_EQ(bench.file.close(), Status::ok);
@@ -247,7 +247,7 @@ TEST(Unlink, EveryLayoutGoes) {
 }
 #endif
 
-// Each call of the driver fails once: the link is there with its object, or it is gone.
+// Each call of the driver fails once: afterwards the link is there with its object, or both are gone.
 TEST(Unlink, FaultsLeaveASoundFile) {
     unsigned points = 0;
     for (std::uint64_t at = 1;; ++at) {
@@ -309,8 +309,8 @@ TEST(Unlink, NotUnderAMount) {
 }
 #endif
 
-// Wherever the storage ends, the append that does not fit says so; what came before is safe, and work goes on once
-// something was deleted.
+// Wherever the storage ends, the append that does not fit returns no_space, earlier rows are safe, and appending
+// continues after an object was removed.
 TEST(Unlink, MakesRoomOnAFullStorage) {
     for (std::size_t capacity = 2600; capacity < 12000; capacity += 433) {
         for (const std::uint32_t chunk : {1U, 8U}) {
@@ -348,7 +348,7 @@ TEST(Unlink, MakesRoomOnAFullStorage) {
             {
                 auto log = bench.file.root().open_dataset<Row>("log");
                 ASSERT_EQ(log.status(), Status::ok);
-                // Most of the room of what went; some goes into the index, and small pieces are lost.
+                // Most of the freed space can be used; some of it goes into the index, and small pieces are lost.
                 const std::uint32_t before = count;
                 while (log->append(Row::at(count)) == Status::ok) {
                     ++count;

@@ -1,4 +1,5 @@
-// Rows that a dataset's last handle could not store: nobody is told by a destructor, so the file tells.
+// Rows that could not be stored when a dataset's last handle ended: a destructor cannot report it, so flush() and
+// close() of the file do.
 #include "failing_driver.hpp"
 #include "storage_bench.hpp"
 
@@ -9,12 +10,12 @@ using namespace h5mote_test;
 
 namespace {
 
-// A storage that refuses writes while it is told to.
+// A bench whose storage refuses writes on demand.
 class Rows {
 public:
     Rows() noexcept : failing_(bench.driver) {}
 
-    // A log that was flushed, and a row whose only handle ends while the storage refuses writes.
+    // Makes a log and flushes it, then appends a row whose only handle ends while the storage refuses writes.
     Status begin() noexcept {
         auto made = File::create(bench.library, failing_, bench.access);
         H5MOTE_TRY(made.status());
@@ -32,7 +33,7 @@ public:
         failing_.arm(refuse ? DriverFault{1, true, Status::no_space, kWriteCall} : DriverFault{});
     }
     std::uint64_t rows() noexcept { return file.root().open_dataset("log")->size(); }
-    // What the storage holds once the file is closed.
+    // Returns the number of rows in the storage, once the file is closed.
     std::uint64_t stored_rows() noexcept {
         EXPECT_TRUE(bench.empty());
         EXPECT_EQ(bench.open(), Status::ok);
@@ -55,7 +56,7 @@ TEST(UnstoredRows, FlushTellsAndTriesAgain) {
     ASSERT_EQ(test.begin(), Status::ok);
     EXPECT_EQ(test.file.flush(), Status::no_space);
     EXPECT_EQ(test.file.flush(), Status::no_space);
-    EXPECT_EQ(test.rows(), 1U);  // whoever opens the dataset finds them
+    EXPECT_EQ(test.rows(), 1U);  // opening the dataset again finds the row
     test.refuse_writes(false);
     EXPECT_EQ(test.file.flush(), Status::ok);
     EXPECT_EQ(test.file.close(), Status::ok);
@@ -84,8 +85,8 @@ TEST(UnstoredRows, GoWithTheirDataset) {
 
 #if H5MOTE_PARTIAL_IO
 
-// A chunk that the chunk cache has no room for is filled on the storage before the first row goes there. When that is
-// refused, what was never written still has the fill value.
+// A chunk for which the chunk cache has no room is filled in the storage before the first row is written there. If this
+// is refused, rows that were never written must still read as the fill value.
 TEST(UnstoredRows, AChunkThatCannotBeFilledIsNotThere) {
     constexpr std::uint64_t kUnwritten = 13;
     bool refused = true;

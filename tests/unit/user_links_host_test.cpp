@@ -1,5 +1,4 @@
-// User-defined links that libhdf5 made, followed by a program that knows what they mean: here, that their data is a
-// path.
+// User-defined links that libhdf5 made, followed with a resolver of the program, which takes their data as paths.
 #ifdef H5MOTE_TEST_HDF5
 
 #include <h5mote/h5mote.hpp>
@@ -26,7 +25,7 @@ const std::string kLong = "inner" + std::string(200, '/') + "x";
 
 hid_t follow_nothing(const char*, hid_t, const void*, std::size_t, hid_t, hid_t) { return -1; }
 
-// The groups /inner/x, /inner and /other, and links with paths as their data.
+// Makes the groups /inner/x, /inner and /other, and user-defined links with paths as their data.
 std::vector<std::byte> file_with_links(Hdf5Maker::Format format) {
     H5L_class_t kind = {};
     kind.version = H5L_LINK_CLASS_T_VERS;
@@ -55,7 +54,7 @@ public:
     Status resolve(const Link& link, Span<char> path, std::size_t& length) noexcept override {
         ++calls;
         if (shrinks != nullptr) {
-            // It takes less the second time than it asked for the first time.
+            // The second call returns a shorter path than the first call asked for.
             length = calls == 1 ? path.size() + 100 : std::strlen(shrinks);
             if (calls != 1) {
                 std::memcpy(path.data(), shrinks, length);
@@ -72,8 +71,8 @@ public:
     }
     unsigned calls = 0;
     Status answer = Status::ok;
-    std::size_t claimed = 0;        ///< a length that is not so
-    const char* shrinks = nullptr;  ///< what every link leads to
+    std::size_t claimed = 0;        ///< a wrong length that resolve() returns
+    const char* shrinks = nullptr;  ///< the path that every link resolves to
 };
 
 struct Opened {
@@ -89,7 +88,7 @@ struct Opened {
             addresses.push_back(file.root().open_group(name)->address());
         }
     }
-    /// Where the path leads.
+    /// Returns the address of the group at `path`.
     Address at(const char* path) {
         auto group = file.root().open_group(path);
         EXPECT_EQ(group.status(), Status::ok) << path;
@@ -104,7 +103,7 @@ struct Opened {
     MemoryDriver driver;
     PathResolver resolver;
     File file;
-    std::vector<Address> addresses;  // of /inner and of /inner/x
+    std::vector<Address> addresses;  // addresses of /inner and of /inner/x
 };
 
 constexpr Hdf5Maker::Format kFormats[] = {Hdf5Maker::Format::oldest, Hdf5Maker::Format::newest};
@@ -121,7 +120,7 @@ TEST(UserLinks, LeadWhereTheProgramSays) {
         EXPECT_EQ(opened.at("other/relative"), opened.addresses[1]);
         EXPECT_EQ(opened.at("other/here"), opened.at("other"));
         EXPECT_EQ(opened.at("other/here/relative"), opened.addresses[1]);
-        // What has no room is asked for again with as much as it takes.
+        // A path that does not fit is asked for again with as much room as it needs.
         opened.resolver.calls = 0;
         EXPECT_EQ(opened.at("long"), opened.addresses[1]);
         EXPECT_EQ(opened.resolver.calls, 2U);
@@ -156,7 +155,7 @@ TEST(UserLinks, AreRefusedAsTheProgramSays) {
             opened.resolver.answer = answer;
             EXPECT_EQ(opened.status("short"), answer);
         }
-        // A length that cannot be: of what was written, and of what would be.
+        // Lengths that cannot be right, with a path that was written (ok) and with a path that needs more room.
         opened.resolver.answer = Status::ok;
         opened.resolver.claimed = 1000;
         EXPECT_EQ(opened.status("short"), Status::invalid_argument);

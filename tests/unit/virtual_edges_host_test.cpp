@@ -1,4 +1,4 @@
-// Virtual datasets of virtual datasets, of sources that are missing or differ in length, and mappings that do not fit.
+// Virtual datasets of virtual datasets, sources that are missing or differ in length, and mappings that do not fit.
 #include <h5mote/config.hpp>
 
 #if defined(H5MOTE_TEST_HDF5) && H5MOTE_ALL_FORMATS && H5MOTE_OTHER_FILES
@@ -29,7 +29,7 @@ void put(hid_t file, const char* name, const Hdf5Id& space, hid_t list, const in
     EXPECT_TRUE(values == nullptr || H5Dwrite(dataset, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0);
 }
 
-// Rows that may grow, numbered from `first` on.
+// Makes a source of unlimited rows whose values count up from `first`.
 void put_source(hid_t file, const char* name, hsize_t rows, int first) {
     Values values(rows * kColumns);
     std::iota(values.begin(), values.end(), first);
@@ -44,7 +44,7 @@ struct From {
     const char* dataset;
 };
 
-// Sources side by side, each as long as it is.
+// Makes a virtual dataset of sources side by side, each with as many rows as it has.
 void put_virtual(hid_t file, const char* name, std::vector<From> sources) {
     const Hdf5Id list(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
     const int fill = -1;
@@ -105,7 +105,7 @@ Status read_all(Dataset& dataset, Values& values) {
                         {reinterpret_cast<std::byte*>(values.data()), values.size() * sizeof(int)});
 }
 
-// One by one, the last first.
+// Reads all elements as points, the last one first.
 Status read_points(Dataset& dataset, Values& values) {
     Dataspace space;
     H5MOTE_TRY(dataset.dataspace(space));
@@ -141,7 +141,7 @@ TEST(VirtualEdges, OfVirtualDatasets) {
         for (const char* name : {"v5", "v6", "self"}) {
             EXPECT_EQ(root.open_dataset(name).status(), Status::unsupported) << name;
         }
-        // Where the sources are open already, it is reading that goes too deep.
+        // If the sources are open already, the nesting is found to be too deep when reading.
         for (const char* name : {"v1", "v2", "v3", "v4", "v5", "v6"}) {
             auto dataset = root.open_dataset(name);
             ASSERT_EQ(dataset.status(), Status::ok);
@@ -186,7 +186,7 @@ TEST(VirtualEdges, SourcesOfDifferentLengths) {
     EXPECT_EQ(with.tracking.blocks(), 0U);
 }
 
-// Nothing is lost or held when memory or the storage fails while points are read, or bytes as they stand in the file.
+// A fault while points or stored bytes are read loses nothing and leaves nothing open.
 TEST(VirtualEdges, ReadWhateverFails) {
     for (const char* name : {"two", "missing", "v3"}) {
         FaultyFile with(images(), "main");
@@ -241,12 +241,12 @@ void append(Image& image, const Slab& slab) {
     image.insert(image.end(), buffer, buffer + writer.written());
 }
 
-// The file with one mapping of "v0" to "mapped" instead of what stands there.
+// Returns the file in which "mapped" has just one mapping, with this source file, dataset and selections.
 Image with_mapping(const char* file, const char* dataset, const Slab& source, const Slab& destination) {
     Image image = images().at("main");
     const auto* text = reinterpret_cast<const std::byte*>(kLongName);
     const auto found = std::search(image.begin(), image.end(), text, text + sizeof kLongName);
-    // Version, number of mappings, the name of the file, which is ".".
+    // Version, number of mappings, and the name of the source file ".".
     std::byte* const begin = image.data() + (found - image.begin()) - 1 - 8 - 2;
     const auto size = static_cast<std::size_t>(load_le<std::uint64_t>(begin - 8));
     Image made(begin, begin + 9);

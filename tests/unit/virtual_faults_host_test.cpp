@@ -1,5 +1,5 @@
-// Virtual datasets and external data whose memory and storage fail at every call, and whose mappings are damaged in
-// every bit: files that libhdf5 makes, in memory.
+// Virtual datasets and external data: memory and storage fail at every call, and every bit of the mappings is damaged,
+// in files that libhdf5 makes in memory.
 #include <h5mote/config.hpp>
 
 #if defined(H5MOTE_TEST_HDF5) && H5MOTE_ALL_FORMATS && H5MOTE_OTHER_FILES
@@ -29,7 +29,7 @@ void put(hid_t file, const char* name, const Hdf5Id& space, hid_t list, const in
     EXPECT_TRUE(values == nullptr || H5Dwrite(dataset, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0);
 }
 
-// "data": 4 rows of 5 that may grow, from `first` on; "elsewhere": as many, in a file that is not there.
+// "data": 4 rows of 5 values from `first` on, unlimited. "elsewhere": the same size, but its external file is missing.
 Image source(int first) {
     return made([first](hid_t file) {
         int values[kRows * kColumns];
@@ -51,7 +51,7 @@ void select(hid_t space, std::vector<hsize_t> start, std::vector<hsize_t> stride
 
 constexpr char kFirst[] = "first file with a name.h5", kSecond[] = "second.h5";
 
-// "fixed": pieces of two files, of one that is missing and of the file itself, a piece of irregular shape.
+// "fixed": mappings of two files, of a missing file and of the file itself, some of them irregular.
 void put_fixed(hid_t file) {
     const Hdf5Id list(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
     const int fill = -1;
@@ -59,7 +59,7 @@ void put_fixed(hid_t file) {
     const Hdf5Id space(simple({4 * kRows, kColumns}), H5Sclose);
     const Hdf5Id from(simple({kRows, kColumns}, {H5S_UNLIMITED, kColumns}), H5Sclose);
     for (const hsize_t row : {hsize_t{0}, kRows}) {
-        // Two blocks that touch nothing, and an element.
+        // A block and a single element that does not touch it.
         select(space, {row, 0}, {1, 1}, {1, 1}, {2, 3});
         select(space, {row + 3, 4}, {1, 1}, {1, 1}, {1, 1}, H5S_SELECT_OR);
         select(from, {0, 2}, {1, 1}, {1, 1}, {2, 3});
@@ -76,7 +76,7 @@ void put_fixed(hid_t file) {
     put(file, "fixed", {H5Scopy(space), H5Sclose}, list, nullptr);
 }
 
-// A dataset with one mapping without end, of one file or of one for each block.
+// Makes a dataset with one unlimited mapping, from one file or from one file for each block.
 void put_endless(hid_t file, const char* name, const char* from_file, bool blocks) {
     const Hdf5Id list(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
     const Hdf5Id space(simple({kRows, kColumns}, {H5S_UNLIMITED, kColumns}), H5Sclose);
@@ -136,7 +136,7 @@ struct Seen {
     }
 };
 
-// Opens a dataset and asks it everything. Reads `rows` rows at most, -2 standing where nothing is written.
+// Opens a dataset and queries everything. Reads `rows` rows at most, into a buffer filled with -2.
 Status look_at(Library& library, Driver& driver, DriverOpener& opener, const char* name, Seen& seen,
                std::uint64_t rows = 1000) {
     seen = {};
@@ -201,7 +201,7 @@ const Expected kExpected[] = {
     {"external", {502, 503, 504, 505, 506, 507, 525, 526}},
 };
 
-// What is seen of a dataset, whatever fails.
+// Queries everything about a dataset, with the library and files of `file`.
 Status look(FaultyFile& file, const char* name, Seen& seen) {
     Library library(file.failing, file.port);
     return look_at(library, file.main, file.shelf, name, seen);
@@ -221,7 +221,7 @@ TEST(VirtualFaults, MemoryAndStorageThatFail) {
     }
 }
 
-// A source that is there but cannot be read is an error; only one that is not there leaves the fill value.
+// A source that exists but cannot be read is an error; only a missing source leaves the fill value.
 TEST(VirtualFaults, SourceWhoseDataIsMissing) {
     FaultyFile file(images(), "main");
     Seen seen;
@@ -230,7 +230,7 @@ TEST(VirtualFaults, SourceWhoseDataIsMissing) {
     EXPECT_EQ(file.tracking.blocks(), 0U);
 }
 
-// External files by number, their names as far as there is room.
+// external_file() gives the files by number, and their names if there is room.
 TEST(VirtualFaults, ExternalFilesThatAreAskedFor) {
     FaultyFile with(images(), "main");
     Library library(with.failing, with.port);
@@ -246,7 +246,7 @@ TEST(VirtualFaults, ExternalFilesThatAreAskedFor) {
     EXPECT_EQ(each.name_length, 7U);
     EXPECT_EQ(dataset->external_file(1, each, {name, 6}), Status::invalid_argument);
     EXPECT_EQ(dataset->external_file(2, each, name), Status::not_found);
-    // What lies beyond the end of a file reads as zeros, from any place on.
+    // Elements beyond the end of an external file read as zeros, wherever the read begins.
     const std::uint64_t points[] = {49, 5, 49, 6, 0};
     int values[5];
     EXPECT_EQ(dataset->read(Selection::points(1, points), datatype_of<int>(),
@@ -255,7 +255,7 @@ TEST(VirtualFaults, ExternalFilesThatAreAskedFor) {
     EXPECT_EQ(std::vector<int>(values, values + 5), (std::vector<int>{0, 507, 0, 525, 502}));
 }
 
-// After a failure the dataset is as it was, and the same handle can be asked again.
+// After a failure the dataset is unchanged, and the same handle can be used again.
 TEST(VirtualFaults, TheHandleStaysUsable) {
     for (const char* name : {"grows", "blocks"}) {
         FaultyFile with(images(), "main");
@@ -299,8 +299,8 @@ TEST(VirtualFaults, TheHandleStaysUsable) {
 
 // ---- damage ------------------------------------------------------------------------------------------------------
 
-// The object of the global heap that holds the mappings: it begins with a version, their number and, in version 1,
-// flags `before` the first name, and ends with a checksum.
+// The global heap object with the mappings: it begins with a version, their number and, in version 1, flags (`before`
+// bytes up to the first name), and ends with a checksum.
 struct Mappings {
     Mappings(Image& in, const char* first_name, std::size_t before = 9) : image(in) {
         const auto* text = reinterpret_cast<const std::byte*>(first_name);
@@ -316,7 +316,7 @@ struct Mappings {
     std::size_t size = 0;
 };
 
-// Opens and reads with no more than some memory.
+// Opens the file and reads in bounded memory.
 Status look_at_damaged(const Image& image, const char* name, Seen& seen) {
     static std::vector<std::byte> memory(1U << 20);
     Faults faults;
@@ -334,7 +334,7 @@ Status look_at_damaged(const Image& image, const char* name, Seen& seen) {
     return status;
 }
 
-// Every bit of the mappings, their checksum repaired. What the file says cannot be the caller's mistake.
+// Flips every bit of the mappings and repairs the checksum. The error must not blame the caller (invalid_argument).
 void damage_every_bit(Image image, const char* name, const char* first_name, std::size_t before = 9) {
     const Mappings mappings(image, first_name, before);
     ASSERT_LT(mappings.size, 1000U);
@@ -362,7 +362,7 @@ TEST(VirtualFaults, DamagedMappings) {
     damage_every_bit(main, "blocks", "block%b.h5");
 }
 
-// Every bit of the header of a dataset with external files, whose list stands in it.
+// Flips every bit of an object header that has a list of external files.
 TEST(VirtualFaults, DamagedExternalFiles) {
     Image image = images().at("main");
     const auto head = [&image] {
@@ -389,7 +389,7 @@ TEST(VirtualFaults, DamagedExternalFiles) {
     EXPECT_GT(refused, 100U);
 }
 
-// Version 1 names a file or dataset once, and the file itself not at all.
+// Version 1 of the mappings stores the name of a file or dataset once, and no name for the file itself.
 Image with_shared_names() {
     Image image = images().at("main");
     const Mappings mappings(image, kFirst);
@@ -403,13 +403,13 @@ Image with_shared_names() {
                     old.begin() + static_cast<std::ptrdiff_t>(at + bytes));
         at += bytes;
     };
-    // Four mappings; two selections each, whose lengths are those of version 1: 16 bytes and what follows.
+    // Four mappings of two selections each, whose size in version 1 is 16 bytes and the length that these contain.
     for (unsigned i = 0; i < 4; ++i) {
         made.push_back(std::byte(i == 1 ? 3 : i == 2 ? 1 : i == 3 ? 4 : 0));
         if (i == 0) {
             copy(names);
         } else if (i == 1) {
-            made.resize(made.size() + 16);  // file and dataset of mapping 0
+            made.resize(made.size() + 16);  // file and dataset names of mapping 0
             at += names;
         } else if (i == 2) {
             copy(sizeof "missing.h5");

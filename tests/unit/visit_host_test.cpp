@@ -1,5 +1,5 @@
-// Visits of everything below a group: in files that are damaged or go round in circles, with visitors that end them,
-// and without memory.
+// Visits of everything below a group: in files that are damaged or have cycles, with visitors that end the visit, and
+// without memory.
 #include <h5mote/config.hpp>
 
 #if H5MOTE_WRITE && H5MOTE_ALL_FORMATS
@@ -35,7 +35,7 @@ Image made(Make make, bool ordered = false) {
     return Image(driver.contents().begin(), driver.contents().end());
 }
 
-// What a visitor is told, a line for each call; from the k-th on it answers with an error.
+// Records the visitor's calls, a line for each; from the k-th on it returns an error.
 class Log final : public Visitor {
 public:
     Status link(std::string_view path, const Link& /*link*/) noexcept override { return note("link ", path); }
@@ -84,7 +84,7 @@ struct Opened {
     Group root;
 };
 
-// Each group has two links to the next one.
+// Makes a chain of groups, each of which has two links to the next one.
 Image chain(unsigned groups) {
     return made([groups](Group& root) {
         std::string path = "g";
@@ -100,7 +100,7 @@ Image chain(unsigned groups) {
 
 }  // namespace
 
-// Which group it is whose links cannot be read, whatever was visited before.
+// The visitor is told which group's links cannot be read, whatever was visited before.
 TEST(Visit, TellsWhoseLinksCannotBeRead) {
     const Image sound = made([](Group& root) {
         for (const char* path : {"first", "first/aaa", "first/aaa/deep", "first/damaged", "first/last", "second"}) {
@@ -110,7 +110,7 @@ TEST(Visit, TellsWhoseLinksCannotBeRead) {
     for (const IndexOrder order : {IndexOrder::native, IndexOrder::name}) {
         for (const char* name : {"damaged", "second"}) {
             Image image = sound;
-            // Of a link message: version 1 | flags | length of the name | name.
+            // Link message: version 1 | flags | length of the name | name.
             const std::size_t at = find_bytes(image, std::string(1, static_cast<char>(std::strlen(name))) + name) - 2;
             ASSERT_EQ(image[at], std::byte{1});
             image[at] = std::byte{9};
@@ -127,8 +127,8 @@ TEST(Visit, TellsWhoseLinksCannotBeRead) {
     }
 }
 
-// A visit of a chain has as many ways as 2 to the number of groups, but each object is met once. If the groups do not
-// say that two links lead to them, the visit ends when it has met more links than the file has room for.
+// A chain has 2 to the number of groups paths, but each object is visited once. If the reference counts do not show
+// that groups have two links, the visit ends when it has met more links than the file can have.
 TEST(Visit, EndsWhereReferenceCountsAreWrong) {
     Image image = chain(24);
     {
@@ -154,7 +154,7 @@ TEST(Visit, EndsWhereReferenceCountsAreWrong) {
     EXPECT_LT(log.lines.size(), image.size());
 }
 
-// Many objects with several links; each call of the visitor ends the visit, each allocation fails.
+// Many objects with several links: each call of the visitor ends the visit, and each allocation fails.
 TEST(Visit, EndsAsTheVisitorSaysAndWithoutMemory) {
     const Image image = made(
         [](Group& root) {

@@ -1,4 +1,4 @@
-// A file with something of everything, in which tests make calls fail in every way that their headers name.
+// A file with something of everything, in which tests make each call fail in every way that its header documents.
 #pragma once
 
 #include <h5mote/config.hpp>
@@ -23,8 +23,8 @@ namespace h5mote_test {
 
 using Image = std::vector<std::byte>;
 
-/// Allocations from the `first` on fail, `count` of them. One alone may go unnoticed: memory that is refused is asked
-/// for again after caches were emptied.
+/// Refuses `count` allocations from the `first` on. Refusing a single one may go unnoticed: the library empties its
+/// caches and asks again.
 class RefusingAllocator final : public h5mote::Allocator {
 public:
     explicit RefusingAllocator(h5mote::Allocator& inner) noexcept : inner_(inner) {}
@@ -56,11 +56,11 @@ private:
     std::uint64_t failures_ = 0;
 };
 
-/// What fails: allocations, as many as said from one on, else calls of the driver.
+/// One kind of fault: `allocations` that fail in a row, or, if that is 0, the kinds of driver `calls` that fail.
 struct FaultKind {
     const char* name;
     std::uint64_t allocations;
-    unsigned calls;  ///< kReadCall and others
+    unsigned calls;  ///< a mask of kReadCall and the like
     bool persistent;
 };
 
@@ -73,7 +73,7 @@ inline constexpr FaultKind kFaultKinds[] = {
     {"every change", 0, kAllCalls & ~unsigned{kReadCall}, true},
 };
 
-/// From the k-th allocation or call on, counted from now.
+/// Makes the k-th allocation or driver call from now fail, and those after it as `kind` says.
 inline void arm(RefusingAllocator& allocator, FailingDriver& driver, const FaultKind& kind, std::uint64_t k) {
     if (kind.allocations != 0) {
         allocator.arm(k, kind.allocations);
@@ -86,7 +86,7 @@ inline void arm(RefusingAllocator& allocator, FailingDriver& driver, const Fault
     driver.arm(fault);
 }
 
-/// Nothing fails any more. Whether anything did.
+/// Ends all faults. Returns whether any call failed since arm().
 inline bool disarm(RefusingAllocator& allocator, FailingDriver& driver) {
     const bool failed = allocator.failures() + driver.failures() != 0;
     allocator.arm(0, 0);
@@ -104,7 +104,8 @@ inline h5mote::Span<const h5mote::Filter* const> world_filters() {
 #endif
 }
 
-/// A library and a file in memory, with handles of what is in it. Everything that can fail can be made to.
+/// A library and a file in memory with handles of the objects in it. Each allocation and driver call can be made to
+/// fail.
 class World {
 public:
     World() noexcept {
@@ -128,12 +129,12 @@ public:
         }
         return opened.status();
     }
-    /// Ends every handle, that of the file last.
+    /// Closes every handle, that of the file last.
     h5mote::Status close() {
         forget();
         return file.valid() ? file.close() : h5mote::Status::ok;
     }
-    /// The handles of objects become empty.
+    /// Closes the handles of objects, which are empty afterwards.
     void forget() {
         (void)log.close();
         (void)flat.close();
@@ -155,15 +156,15 @@ public:
     h5mote::File file;
     h5mote::Group root;
     h5mote::Group group;
-    h5mote::Dataset log;   // 20 rows of std::int32_t in chunks of 8: row i is 3 i
-    h5mote::Dataset flat;  // 16 of std::int32_t: element i is i
+    h5mote::Dataset log;   // 20 rows of std::int32_t in chunks of 8: row i has the value 3 i
+    h5mote::Dataset flat;  // 16 elements of std::int32_t: element i has the value i
 };
 
 constexpr std::uint32_t kWorldRows = 20;
 constexpr std::uint32_t kWorldFlat = 16;
 constexpr auto kNumber = h5mote::make_integer(4, true, h5mote::kNativeOrder);
 
-/// The file that the calls find.
+/// Returns the image of the file that the calls are tried on.
 inline Image make_world() {
     using namespace h5mote;
     World world;

@@ -1,5 +1,5 @@
-// What must be on the storage before what. The power fails within calls that change two blocks which belong together,
-// or a block of metadata and the raw data that it names, and also where the metadata cache writes for want of room.
+// The order in which blocks must reach the storage. The power fails within calls that change two related blocks, or a
+// metadata block and the raw data that it refers to, also where the metadata cache writes to make room.
 #include <h5mote/check.hpp>
 #include <h5mote/filters/fletcher32.hpp>
 #include <h5mote/h5mote.hpp>
@@ -33,7 +33,7 @@ public:
     unsigned count = 0;
 };
 
-// A file in memory with units of that size, of which every operation is recorded.
+// A recorded file in memory whose storage promises atomic units of `unit` bytes.
 struct Recorded {
     explicit Recorded(const Image& image = {}, std::uint32_t unit = 512) : promising(storage, with_unit(unit)) {
         EXPECT_EQ(storage.assign({image.data(), image.size()}), Status::ok);
@@ -58,8 +58,8 @@ struct Recorded {
     RecordingDriver recorder{promising};
 };
 
-// Every state of the storage that a cut at or behind operation `from` can leave behind: the operations up to it, any
-// one of those since the last sync alone, and all of these but one.
+// Checks the states that a cut at or behind operation `from` can leave: all operations up to it, and at each sync any
+// single one since the sync before, or all of these but one.
 void for_each_cut(const Recorded& recorded, std::size_t from, const std::function<void(const Image&)>& check) {
     const auto& operations = recorded.recorder.operations();
     std::size_t synced = from;
@@ -108,7 +108,8 @@ void expect_fill(const Image& image, std::size_t rows) {
     EXPECT_EQ(values, std::vector<std::int32_t>(rows, kFill));
 }
 
-// Rows that were never written hold the fill value. The first row that is appended gives their chunk its space.
+// Unwritten rows read as the fill value. The first appended row gives their chunk its space, which must be filled
+// before the index refers to it.
 TEST(WriteOrder, AChunkIsFilledBeforeItsIndexNamesIt) {
     Recorded recorded;
     File file = recorded.open();
@@ -117,7 +118,7 @@ TEST(WriteOrder, AChunkIsFilledBeforeItsIndexNamesIt) {
     ASSERT_EQ(file.flush(), Status::ok);
     const std::size_t acknowledged = recorded.operations();
     ASSERT_EQ(rows.append(5), Status::ok);
-    ASSERT_EQ(file.root().unlink("old"), Status::ok);  // writes the index, too, among all metadata
+    ASSERT_EQ(file.root().unlink("old"), Status::ok);  // writes the index, too, with all metadata
     for_each_cut(recorded, acknowledged, [](const Image& image) { expect_fill(image, 2); });
 }
 
@@ -168,7 +169,7 @@ struct Names {
     }
 };
 
-// A name that is removed from one block of a header and made again in another, between two flushes.
+// Between two flushes a name is removed from one block of a header and made again in another: it must not occur twice.
 void remake_names(const Names& kind) {
     Recorded recorded;
     File file = recorded.open();
@@ -208,13 +209,13 @@ void remake_names(const Names& kind) {
             }
         }
     }
-    EXPECT_GT(blocks, 4U);  // so often more than one block was changed
+    EXPECT_GT(blocks, 4U);  // number of cases in which more than one block was changed
 }
 
 TEST(WriteOrder, ALinkMadeAgainIsNotThereTwice) { remake_names({false}); }
 TEST(WriteOrder, AnAttributeMadeAgainIsNotThereTwice) { remake_names({true}); }
 
-// libhdf5 counts no attributes in a header without an attribute information message.
+// libhdf5 counts no attributes in a header without an attribute information message, so the message must come first.
 TEST(WriteOrder, AnAttributeComesAfterTheMessageThatCountsIt) {
     std::size_t apart = 0;
     for (std::size_t links = 1; links < 8; ++links) {
@@ -249,8 +250,8 @@ TEST(WriteOrder, AnAttributeComesAfterTheMessageThatCountsIt) {
     EXPECT_GT(apart, 4U);
 }
 
-// The element of a chunk can be on the storage, and the header that counts it not. What is then written into the chunk
-// must be counted: libhdf5 passes over elements beyond the header's count.
+// After a cut the index may have a chunk's element that the header does not count. When the chunk is then written, it
+// must be counted: libhdf5 ignores elements beyond the header's count.
 TEST(WriteOrder, AChunkThatIsWrittenIsCounted) {
     Recorded recorded;
     File file = recorded.open();
@@ -270,7 +271,7 @@ TEST(WriteOrder, AChunkThatIsWrittenIsCounted) {
             File again = copy.open();
             auto opened = again.root().open_dataset<std::int32_t>("d");
             ASSERT_EQ(opened.status(), Status::ok);
-            // Read first, so that some of its chunks stand in memory.
+            // Read first, so that some chunks are in the cache.
             std::vector<std::int32_t> read(values.size());
             ASSERT_EQ(opened->read(Selection::all(), Span<std::int32_t>(read.data(), read.size())), Status::ok);
             ASSERT_EQ(opened->write(Selection::all(), all), Status::ok);
@@ -284,8 +285,8 @@ TEST(WriteOrder, AChunkThatIsWrittenIsCounted) {
     });
 }
 
-// A block of an index that is made, or moved, for a row that is appended also gets elements within the extent. What
-// points to it waits for the header that counts these.
+// An index block that is made or moved for an appended row may also get elements within the extent. The pointer to the
+// block must wait for the header that counts these elements.
 TEST(WriteOrder, ANewBlockIsNotReachedBeforeItsElementsAreCounted) {
     for (const std::uint32_t unit : {512U, 4096U}) {
         for (std::size_t count = 1; count <= 90; ++count) {
@@ -316,13 +317,13 @@ TEST(WriteOrder, ANewBlockIsNotReachedBeforeItsElementsAreCounted) {
     }
 }
 
-// The index block of an extensible array that a unit does not hold moves with every change, and the header then points
-// to its new place. That is the same header as counts an element that is changed in place in another block.
+// An index block larger than the atomic unit moves with every change, and the array's header then gets its new address.
+// The same header counts an element that is changed in place in another block, and must be written in time for it.
 TEST(WriteOrder, AHeaderThatPointsElsewhereStillCountsFirst) {
     const std::uint32_t unit = 128;
     Recorded recorded({}, unit);
     FileCreate small;
-    small.sizeof_addr = 4;  // with which a unit holds the first data block
+    small.sizeof_addr = 4;  // so that a unit holds the first data block
     auto file = File::create(recorded.library, recorded.recorder, FileAccess(), small);
     ASSERT_EQ(file.status(), Status::ok);
     DatasetCreate create;
@@ -334,7 +335,7 @@ TEST(WriteOrder, AHeaderThatPointsElsewhereStillCountsFirst) {
     ASSERT_EQ(rows->write(Selection::hyperslab({20}, {1}), Span<const std::int32_t>(values, 1)), Status::ok);
     ASSERT_EQ(file->flush(), Status::ok);
     const std::size_t acknowledged = recorded.operations();
-    // One of the index block's own elements, and one of the first data block.
+    // One element in the index block, and one in the first data block.
     ASSERT_EQ(rows->write(Selection::hyperslab({0}, {2}, {26}), Span<const std::int32_t>(values)), Status::ok);
     ASSERT_EQ(file->flush(), Status::ok);
     for_each_cut(recorded, acknowledged, [&](const Image& image) {
@@ -346,7 +347,7 @@ TEST(WriteOrder, AHeaderThatPointsElsewhereStillCountsFirst) {
     });
 }
 
-// A storage of which a sync commits all that was written since the last one.
+// A storage whose sync commits all writes since the last one.
 class CommittingDriver final : public ForwardingDriver {
 public:
     using ForwardingDriver::ForwardingDriver;
@@ -397,8 +398,8 @@ TEST(WriteOrder, NothingIsCommittedBetweenTwoFlushes) {
     }
 }
 
-// What an append took, a flush can write, however small the cache: where index blocks have to be moved, too. An append
-// for which there is no room says so, and what was taken before is kept.
+// Whatever append() accepts can be flushed, however small the cache, also where index blocks have to be moved. An
+// append without room returns over_budget, and earlier rows are kept.
 void append_in_small_cache(bool filtered, std::size_t cache, std::int64_t least) {
     constexpr std::int64_t kRows = 3000;
     Recorded recorded;
@@ -443,7 +444,7 @@ TEST(WriteOrder, FilteredRowsInASmallCache) {
     append_in_small_cache(true, 1280, 3000);
 }
 
-// Whoever opens a file for writing and only reads it finds it as it was, also what a cut left behind.
+// A file that is opened for writing but only read is not changed, not even what a cut has left behind.
 TEST(WriteOrder, ReadingThroughAWritableHandleWritesNothing) {
     Recorded recorded;
     File file = recorded.open();
