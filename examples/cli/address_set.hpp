@@ -1,4 +1,5 @@
-// A set of addresses in memory of the library's allocator: objects that were met before.
+// A set of object addresses, which tells objects that a walk has met before. Its memory comes from the library's
+// allocator.
 #pragma once
 
 #include <h5mote/address.hpp>
@@ -16,7 +17,7 @@ public:
     ~AddressSet() { clear(); }
 
     bool contains(Address address) const;
-    /// `added`: it was not there yet. out_of_memory: the set is as it was.
+    /// Sets `added` to whether the address is new to the set. After out_of_memory the set is unchanged.
     Status add(Address address, bool& added);
     std::size_t size() const { return size_; }
     void clear();
@@ -25,7 +26,7 @@ private:
     Status grow();
     std::size_t slot(Address address) const;
 
-    // Open addressing; kUndefinedAddress marks empty slots.
+    // A hash table with open addressing; kUndefinedAddress marks empty slots.
     Context& context_;
     Address* slots_ = nullptr;
     std::size_t capacity_ = 0;  // a power of two, or 0

@@ -1,4 +1,4 @@
-// h5mote check: one line for everything that is wrong with a file.
+// h5mote check: prints one line for each problem of a file.
 
 #include "commands.hpp"
 #include "object_paths.hpp"
@@ -39,7 +39,7 @@ static_assert(sizeof kParts / sizeof *kParts == kCheckParts);
 
 struct KindText {
     const char* text;              ///< what is wrong
-    const char* number = nullptr;  ///< what stands before Problem::number behind it; nullptr: it is not shown
+    const char* number = nullptr;  ///< text between `text` and Problem::number; nullptr: the number is not shown
     const char* unit = "";
     bool hexadecimal = false;
 };
@@ -91,12 +91,13 @@ constexpr const char* kMessages[] = {"null",
                                      "reference count",
                                      "file space info"};
 
-// Where an object stands of which nothing but links to it can be read.
+// Finds a path to an object whose header cannot be read, so that ObjectPaths does not know it: searches for a hard link
+// with the object's address. Depth and number of links are limited, because the file is damaged.
 class LinkFinder {
 public:
     LinkFinder(Session& session, Address address) : session_(session), address_(address) {}
 
-    /// An absolute path, or nothing.
+    /// The absolute path, or an empty string if none is found.
     std::string find() {
         Group root = session_.file().root();
         if (root.address() == address_) {
@@ -206,7 +207,7 @@ struct CheckArguments {
     bool quick = false;
 };
 
-// 0, 1 or 2 as the whole command.
+// Checks one file. Returns the exit code: 0 without problems, 1 with problems, 2 if the file could not be checked.
 int check_one(Session& session, const CheckArguments& arguments, const std::string& name, Report& report) {
     Status status = session.open(name.c_str());
     if (status != Status::ok) {
@@ -240,7 +241,7 @@ int check_one(Session& session, const CheckArguments& arguments, const std::stri
 
 int run_check(CheckArguments& arguments) {
     Report report("h5mote check");
-    // What is missing at the end is one of the problems.
+    // Open truncated files too: that the end is missing is reported as a problem.
     arguments.common.allow_truncated = true;
     Session session(arguments.common);
     int worst = 0;

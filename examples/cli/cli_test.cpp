@@ -1,4 +1,4 @@
-// The parts of the tool that need no file: lines, numbers, datatypes, values.
+// Tests the parts of the tool that work without a file: lines, numbers, datatypes, values.
 #include "address_set.hpp"
 #include "commands.hpp"
 #include "layout.hpp"
@@ -36,7 +36,7 @@ private:
     std::string text_;
 };
 
-/// The same elements printed with a buffer of some size.
+/// Prints `elements` by way of a text buffer of `limit` bytes and returns the output.
 std::string print_all(std::size_t limit, const std::vector<std::string>& elements, std::size_t columns = 30) {
     CommonOptions options;
     Session session(options);
@@ -72,7 +72,7 @@ TEST(Layout, ElementsBreakWhereTheyMay) {
               "\n   (0): (0,0)-(3,3),\n   (0):  (4,4)-(5,5), x");
 }
 
-// What does not fit in the buffer is printed as if it did.
+// An element that does not fit into the buffer is laid out on lines just as one that fits.
 TEST(Layout, BufferSizeDoesNotMatter) {
     const std::vector<std::vector<std::string>> samples = {
         {std::string(5000, 'a'), "b", std::string(700, 'c')},
@@ -105,7 +105,7 @@ TEST(Numbers, IntegersOfAnyForm) {
     const DatatypeView type{{reinterpret_cast<const std::byte*>(odd), sizeof(odd)}};
     EXPECT_EQ(read(type, {0xfc, 0x3f}), "-1");
     EXPECT_EQ(read(type, {0x04, 0xc0}), "1");
-    // 72 bits, unsigned, big-endian: the nearest that 64 bits hold.
+    // 72 bits, unsigned, big-endian: read as the nearest value that 64 bits hold.
     const unsigned char wide[] = {0x10, 0x01, 0, 0, 9, 0, 0, 0, 0, 0, 72, 0};
     const DatatypeView wide_type{{reinterpret_cast<const std::byte*>(wide), sizeof(wide)}};
     EXPECT_EQ(read(wide_type, {0, 0, 0, 0, 0, 0, 0, 1, 2}), "258");
@@ -191,7 +191,7 @@ TEST(Stat, CountsTheIndexOfAnArrayWithoutChunksAsH5stat) {
     }
     testing::internal::CaptureStdout();
     EXPECT_EQ(run({"stat", path}), 0);
-    // What h5stat 1.10 and 2.0 print.
+    // The number that h5stat 1.10 and 2.0 print.
     EXPECT_NE(testing::internal::GetCapturedStdout().find("\t\tIndex: 218\n"), std::string::npos);
     EXPECT_EQ(std::remove(path.c_str()), 0);
 }

@@ -1,8 +1,8 @@
-// The commands of the tool. Each is its own set of files (dump_*.cpp, ...) over the shared ones.
+// The commands of the tool h5mote. Each command has its own source files (dump_*.cpp, ...) and uses the shared ones.
 //
-// Shared are: session (memory, library, opening), report (messages, exit code), output (standard output), layout (lines
-// and indices), type_text, value_text and numbers (datatypes and values as text), object_paths (names of objects by
-// their addresses), address_set.
+// The shared files are: session (memory, library, opening), report (messages, exit code), output (standard output),
+// layout (lines and indices), type_text, value_text and numbers (datatypes and values as text), object_paths (names of
+// objects by their addresses), address_set.
 #pragma once
 
 #include "session.hpp"
@@ -17,7 +17,7 @@ class App;
 
 namespace h5mote::cli {
 
-/// A command: its part of the command line, and what runs when it was given. run() returns the exit code.
+/// A command: its part of the command line, and run(), which executes the command and returns the exit code.
 struct Command {
     CLI::App* arguments;
     std::function<int()> run;
@@ -25,7 +25,7 @@ struct Command {
 
 /// Adds --memory and --truncated.
 void add_memory_options(CLI::App& arguments, CommonOptions& options);
-/// The same and -f, --filedriver.
+/// Adds --memory, --truncated and -f, --filedriver.
 void add_common_options(CLI::App& arguments, CommonOptions& options);
 
 Command add_check(CLI::App& tool);
@@ -37,10 +37,12 @@ Command add_ls(CLI::App& tool);
 Command add_recover(CLI::App& tool);  // if vfd/journal is built
 Command add_stat(CLI::App& tool);
 
-/// h5dump takes the value of some options only if more follows on the command line. Makes it "--option=value".
+/// Some options of h5dump have an optional value: "-n 1", where the next word is the value unless it is an option or
+/// the last word, or "--contents=1". Rewrites such options without "=" as "--option=value", with "none" for a missing
+/// value, because CLI11 has no such rule.
 std::vector<std::string> normalize_dump_arguments(const std::vector<std::string>& arguments);
 
-/// The tool: does what the words of its command line ask for, and returns the exit code.
+/// Runs the tool with the words of a command line (without the program's name) and returns the exit code.
 int run(const std::vector<std::string>& words);
 
 }  // namespace h5mote::cli

@@ -2,7 +2,8 @@
 
 namespace h5mote::cli {
 
-// The largest box that begins at an element and holds only elements that follow it directly in row-major order.
+// Reads one box: the largest one of at most `count` elements that begins at element `first` and whose elements follow
+// each other in row-major order.
 Status DatasetData::read(std::uint64_t first, std::uint64_t& count, std::byte* buffer) {
     const std::uint64_t size = type.size();
     const std::size_t rank = space.rank();
@@ -34,7 +35,7 @@ Status DatasetData::read(std::uint64_t first, std::uint64_t& count, std::byte* b
                                 Bytes(buffer, static_cast<std::size_t>(count * size)));
 }
 
-// A run along the last dimension: blocks, or a part of one.
+// Reads elements along the last dimension of the slab: as many whole blocks as `count` allows, or a part of one block.
 Status DatasetData::read_slab(const Subset& slab, std::uint64_t first, std::uint64_t& count, std::byte* buffer) {
     const std::size_t rank = space.rank();
     if (rank == 0 || slab.start.size() < rank) {

@@ -5,7 +5,7 @@
 
 namespace h5mote::cli {
 
-/// A datatype message in memory of its own.
+/// A dataset's datatype message, copied into memory that this object owns.
 class OwnedType {
 public:
     explicit OwnedType(Context& context) : context_(context) {}

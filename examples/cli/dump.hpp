@@ -20,12 +20,12 @@
 
 namespace h5mote::cli {
 
-/// Part of a dataset, as asked for on the command line. What was not given is empty.
+/// Part of a dataset, as asked for on the command line. Vectors whose option was not given are empty.
 struct Subset {
     std::vector<std::uint64_t> start, stride, count, block;
 };
 
-/// What is to be printed instead of the whole file.
+/// One object, attribute or link that is to be printed; with at least one of these the whole file is not printed.
 struct DumpItem {
     enum class Kind : std::uint8_t { attribute, dataset, group, link, datatype, any };
     Kind kind;
@@ -33,7 +33,7 @@ struct DumpItem {
     std::optional<Subset> subset;
 };
 
-/// Bits of integers that are printed as numbers of their own.
+/// A bit field within integers that is printed as a number of its own (h5dump -M).
 struct PackedBits {
     unsigned offset;
     unsigned length;
@@ -55,7 +55,7 @@ struct DumpOptions {
     bool virtual_first_missing = false;
     std::uint64_t virtual_gap = 0;
     std::optional<std::string> number_format;
-    unsigned columns = 80;  ///< 0: one element a line, without limit
+    unsigned columns = 80;  ///< length of a line; 0: one element per line, of any length
     IndexOrder sort_by = IndexOrder::name;
     Direction sort_order = Direction::increasing;
     std::vector<PackedBits> packed_bits;
@@ -63,21 +63,21 @@ struct DumpOptions {
     std::vector<std::string> files;
 };
 
-/// Numbers that h5dump would give to the next objects that it opens: each kind counts from 0 (h5dump -i). They depend
-/// on every object that it opens on the way.
+/// The identifiers that h5dump would give to the next objects that it opens and prints with -i: each kind of object
+/// counts from 0. Every object that h5dump opens along the way counts, so the tool counts wherever h5dump opens one.
 struct ObjectIds {
     std::int32_t groups = 0;
     std::int32_t datasets = 0;
     std::int32_t attributes = 0;
-    bool paths_collected = false;  // walked the file for the paths of references
+    bool paths_collected = false;  // h5dump would have walked the file for the paths of object references by now
 };
 
-/// Committed datatypes that datasets have, in the order in which they are met.
+/// The committed datatypes that datasets of a file use, in the order in which the walk meets them.
 class UsedTypes {
 public:
     struct Entry {
         Address address;
-        bool named;  // a link leads to it
+        bool named;  // a hard link leads to the datatype
     };
 
     explicit UsedTypes(Context& context) : context_(context) {}
@@ -110,8 +110,8 @@ struct DumpedFile {
 
     Group root;
     ObjectPaths paths;
-    AddressSet shown;   // objects that were printed and may be met again
-    AddressSet walked;  // groups with one link, where counts may be wrong
+    AddressSet shown;   // printed objects with several links: the next link prints as a HARDLINK
+    AddressSet walked;  // printed groups with one link: meeting one again means that the file is damaged
     UsedTypes types;
     bool external = false;
     DumpedFile* next = nullptr;
@@ -119,7 +119,7 @@ struct DumpedFile {
 
 class Dumper;
 
-/// Elements that can be read piece by piece, and what their values lead to.
+/// The elements of a dataset or attribute, read piece by piece, and access to the data that their values refer to.
 class DataSource : public ValueContext {
 public:
     explicit DataSource(Dumper& dumper) : dumper_(dumper) {}
@@ -129,8 +129,8 @@ public:
     Dataspace space;
     bool is_dataset = false;
 
-    /// Reads elements from number `first` on, in row-major order: `count` at most, at least one; tells how many in
-    /// `count`. `buffer` has room for `count` elements as they stand in the file.
+    /// Reads elements from number `first` on, in row-major order: at least one, at most `count`. Sets `count` to how
+    /// many it read. `buffer` has room for `count` elements in their stored form.
     virtual Status read(std::uint64_t first, std::uint64_t& count, std::byte* buffer) = 0;
     /// The same for a part of a dataset: a regular hyperslab of elements, in its row-major order. Only the last
     /// dimension may have more than one block.
@@ -142,13 +142,13 @@ protected:
     Dumper& dumper_;
 };
 
-/// Prints files. All that grows with them comes from the session's memory.
+/// Prints files. Memory whose size depends on a file's contents comes from the session.
 class Dumper final : public TypeNames {
 public:
     Dumper(Session& session, const DumpOptions& options, Report& report);
     ~Dumper();
 
-    /// One file. False: h5dump stops here and does not look at further files.
+    /// Prints one file. Returns false where h5dump would stop and not look at the remaining files.
     bool dump(const char* path);
 
     bool put_type_name(TextSink& sink, Address address) override;
@@ -164,13 +164,13 @@ private:
     Status open_tables(const Group& root, bool external, DumpedFile*& file);
     void close_tables();
     DumpedFile* tables_of(const Object& object);
-    // Those of the object's file, made if there are none yet; nullptr: that failed.
+    // The tables of the file that the object is in, created if there are none yet; nullptr if that fails.
     DumpedFile* open_tables_of(const Object& object);
     bool print_superblock();
     bool print_contents();
     bool indentation(unsigned columns);
 
-    // dump_group.cpp: what stands in groups
+    // dump_group.cpp: groups and their links
     void dump_group(Group& group, std::string_view name);
     void dump_links(const Group& group, bool tracks_order);
     bool dump_link(const Group& group, const Link& link);
@@ -213,7 +213,8 @@ private:
                      unsigned row_dimension, std::uint64_t rows);
 
     // dump_reference.cpp
-    // The largest reference that is printed: of revised ones an element has 18 bytes, or less.
+    // Size in bytes of the largest reference element that is printed: a revised reference (object2, region2,
+    // attribute) has at most 18 bytes.
     static constexpr std::size_t kMostReferenceBytes = 18;
     void dump_references(Lines lines, DataSource& source);
     void dump_region(Lines& lines, const Object& container, ReferenceType kind, ConstBytes stored, std::uint64_t i);
@@ -239,12 +240,13 @@ private:
     void dump_any(std::string_view path);
     bool complete_subset(Subset& subset, std::size_t rank);
 
-    // Prints a line of its own.
+    // Prints `text` as a line of its own.
     void line(Lines& lines, std::string_view text);
     [[gnu::format(printf, 3, 4)]] void line_print(Lines& lines, const char* format, ...);
     void named_line(Lines& lines, const char* keyword, std::string_view name, const char* after);
     Lines new_lines() const { return Lines(indent_); }
-    // Whether the object has been printed before, if that has to be known; it is from now on.
+    // Sets `before` to whether the object has been printed before, and remembers it as printed. An object with one
+    // link is neither looked up nor remembered, except beyond external links. Returns false after reporting an error.
     bool seen_before(const Object& object, std::uint32_t reference_count, bool& before);
     void put_path(TextSink& sink, Address address);
     Context& context() { return session_.context(); }
@@ -255,16 +257,16 @@ private:
     Output out_;
     Printer printer_;
     TextFormat format_;
-    ElementText text_;       // for single lines; never kept over a call that prints
-    std::string path_;       // of the file, as it was opened
-    unsigned indent_ = 0;    // levels
-    bool below_ = false;     // below a group that is printed
-    bool external_ = false;  // beyond an external link
+    ElementText text_;       // scratch text of a single line; calls that print may overwrite it
+    std::string path_;       // the file's name, as it was opened
+    unsigned indent_ = 0;    // levels of indentation
+    bool below_ = false;     // within a group that is being printed
+    bool external_ = false;  // printing the target of an external link
     bool unnamed_types_ = false;
     unsigned reference_depth_ = 0;
     ObjectIds ids_;
-    DumpedFile* files_ = nullptr;  // the first is the one asked for
-    DumpedFile* file_ = nullptr;
+    DumpedFile* files_ = nullptr;  // the file of the command line, then those that external links lead into
+    DumpedFile* file_ = nullptr;   // the one that is being printed
 };
 
 }  // namespace h5mote::cli

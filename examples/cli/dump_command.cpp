@@ -13,7 +13,7 @@ namespace h5mote::cli {
 
 namespace {
 
-// Options whose value may be missing; inside, "" stands for that.
+// Options whose value may be missing; kNoValue then stands for the value.
 struct OptionalValue {
     const char* short_name;
     const char* long_name;
@@ -26,7 +26,7 @@ constexpr const char* kNoValue = "none";
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/// Numbers between anything that is no digit, up to ';' or ']'.
+/// Parses decimal numbers up to ';' or ']'. Anything that is no digit separates them.
 std::vector<std::uint64_t> parse_numbers(const std::string& text) {
     std::vector<std::uint64_t> numbers;
     for (std::size_t i = 0; i < text.size() && text[i] != ';' && text[i] != ']';) {
@@ -42,7 +42,7 @@ std::vector<std::uint64_t> parse_numbers(const std::string& text) {
     return numbers;
 }
 
-/// "NAME[START;STRIDE;COUNT;BLOCK]": the part in brackets, which is cut off.
+/// Parses "NAME[START;STRIDE;COUNT;BLOCK]": returns the subset in brackets, if there is one, and cuts it off `path`.
 std::optional<Subset> parse_compact_subset(std::string& path) {
     const std::size_t bracket = path.rfind('[');
     if (bracket == std::string::npos) {
@@ -59,7 +59,7 @@ std::optional<Subset> parse_compact_subset(std::string& path) {
     return subset;
 }
 
-/// "OFFSET,LENGTH,OFFSET,LENGTH..."
+/// Parses "OFFSET,LENGTH,OFFSET,LENGTH...".
 std::vector<PackedBits> parse_packed_bits(const std::string& text) {
     const auto refuse = [&] { throw CLI::ValidationError("--packedbits", "a list of offset,length: " + text); };
     std::vector<unsigned long> numbers;
@@ -88,7 +88,8 @@ std::vector<PackedBits> parse_packed_bits(const std::string& text) {
     return bits;
 }
 
-/// The options in the order in which they were given, which matters for those that follow -d.
+/// The options of `dump`. They are kept in the order in which they were given, because -s, -S, -c and -k apply to the
+/// dataset of the -d before them.
 class DumpArguments {
 public:
     explicit DumpArguments(CLI::App& tool)
@@ -103,7 +104,7 @@ public:
     }
 
     CLI::App* command() { return dump_; }
-    /// To be called when the command line was parsed.
+    /// Call after the command line was parsed.
     void apply();
 
     DumpOptions options;
@@ -269,7 +270,7 @@ void DumpArguments::format_options() {
           });
 }
 
-// What h5dump has and this has not.
+// Options of h5dump that this tool does not have: it refuses them.
 void DumpArguments::refused_options() {
     const auto refuse = [](const std::string& names) {
         return [names](const std::string&) { throw CLI::ValidationError(names, "is not supported"); };

@@ -6,7 +6,8 @@ namespace h5mote::cli {
 
 namespace {
 
-// h5dump reads and prints data in pieces of as many bytes in memory, and counts columns anew in each.
+// Bytes in memory of a strip: h5dump reads and prints data in strips of at most this size, and where lines break
+// depends on where a strip begins.
 constexpr std::uint64_t kStripBytes = std::uint64_t{32} << 20;
 
 std::uint64_t strip_elements(const Dataspace& space, std::uint64_t native_size) {
@@ -22,7 +23,8 @@ std::uint64_t strip_elements(const Dataspace& space, std::uint64_t native_size) 
     return elements;
 }
 
-/// Where the strip that begins at element `first` ends: strips do not cross the rows that they are parts of.
+/// Number of elements in the strip that begins at element `first` of `count`. A strip does not go beyond the end of the
+/// row (of the innermost dimensions that together exceed a strip) in which it begins.
 std::uint64_t strip_length(const Dataspace& space, std::uint64_t strip, std::uint64_t first, std::uint64_t count) {
     std::uint64_t row = 1;
     const Span<const std::uint64_t> dims = space.dims();
@@ -37,7 +39,7 @@ std::uint64_t strip_length(const Dataspace& space, std::uint64_t strip, std::uin
     return length < count - first ? length : count - first;
 }
 
-/// Bytes for elements as they stand in the file.
+/// A buffer for elements in their stored form.
 class ElementBuffer {
 public:
     explicit ElementBuffer(Context& context) : context_(context) {}
@@ -45,7 +47,7 @@ public:
     ElementBuffer& operator=(const ElementBuffer&) = delete;
     ~ElementBuffer() { context_.release(MemoryKind::other, bytes_, size_); }
 
-    /// Room for as many elements as fit in `budget` bytes, one at least, no more than `most`.
+    /// Allocates room for as many elements as fit into `budget` bytes, but at least one and at most `most`.
     Status allocate(std::uint64_t element_size, std::uint64_t most, std::size_t budget) {
         if (element_size > static_cast<std::size_t>(-1) / 2) {
             return Status::out_of_memory;
@@ -134,7 +136,7 @@ void Dumper::dump_subset_header(Lines& lines, const Subset& subset, unsigned ran
     --lines.indent;
 }
 
-// The rows of a slab, each of which begins a line.
+// Prints the rows of a slab. Each row begins a new line.
 Status Dumper::dump_slab(Lines& lines, const TextFormat& format, DataSource& source, const Subset& subset, Subset slab,
                          unsigned row_dimension, std::uint64_t rows) {
     const std::size_t size = source.type.size();
@@ -180,7 +182,8 @@ Status Dumper::dump_slab(Lines& lines, const TextFormat& format, DataSource& sou
     return Status::ok;
 }
 
-// Two dimensions at a time are printed as a table, the others one coordinate after the other.
+// Prints a subset as a sequence of tables: the last two dimensions span a table, and there is one for each position in
+// the other dimensions.
 Status Dumper::dump_subset(Lines& lines, const TextFormat& format, DataSource& source, const Subset& subset) {
     const auto rank = static_cast<unsigned>(source.space.rank());
     if (rank == 0 || native_size(source.type).size == 0) {
@@ -205,7 +208,7 @@ Status Dumper::dump_subset(Lines& lines, const TextFormat& format, DataSource& s
         }
     }
     for (std::uint64_t n = 0; n < tables; ++n) {
-        // What cannot be read is left out without a word, as h5dump does.
+        // A table that cannot be read is left out silently, as in h5dump.
         if (dump_slab(lines, format, source, subset, slab, row_dimension, rows) != Status::ok) {
             context().trail().clear();
         }
@@ -220,7 +223,7 @@ Status Dumper::dump_subset(Lines& lines, const TextFormat& format, DataSource& s
     return Status::ok;
 }
 
-// `source` is nullptr for an object without data: what a reference to a group leads to.
+// `source` is nullptr for an object without data, such as a group that an object reference leads to.
 void Dumper::dump_data(Lines& lines, DataSource* source, const Subset* subset) {
     TextFormat format = format_;
     format.index_after_indent = options_.indices;
@@ -245,7 +248,7 @@ void Dumper::dump_data(Lines& lines, DataSource* source, const Subset* subset) {
             (kind >= ReferenceType::object2 && size != 0 && size <= kMostReferenceBytes)) {
             dump_references(lines, *source);
             --lines.indent;
-        }  // else h5dump 1.10 prints nothing, and stays indented
+        }  // references of other sizes: h5dump 1.10 prints nothing, and does not undo the indentation
     } else if (source != nullptr) {
         Lines data_lines = lines;
         const bool characters = options_.characters && source->type.size() == 1 && type_class == TypeClass::integer;

@@ -46,8 +46,8 @@ Dumper::Dumper(Session& session, const DumpOptions& options, Report& report)
 
 Dumper::~Dumper() { close_tables(); }
 
-/// Looks at every object before anything is printed: a file with one that cannot be opened is not printed at all. Finds
-/// the committed datatypes that no link leads to.
+/// Visits every object before anything is printed, because h5dump does not print a file at all in which an object
+/// cannot be opened. Collects the committed datatypes that datasets use.
 class Dumper::Survey final : public Visitor {
 public:
     Survey(Dumper& dumper, DumpedFile& file) : dumper_(dumper), file_(file) {}
@@ -66,7 +66,7 @@ public:
             status = dataset->info(info);
         }
         if (status == Status::unsupported) {
-            return Status::ok;  // shown as far as possible
+            return Status::ok;  // the dataset is printed as far as possible
         }
         H5MOTE_TRY(status);
         if (info.type_object != kUndefinedAddress && file_.types.find(info.type_object) == nullptr) {
@@ -149,7 +149,7 @@ bool Dumper::seen_before(const Object& object, std::uint32_t reference_count, bo
         return true;
     }
     if (!file_->root.same_file(object)) {
-        // Reached by a path through an external link: h5dump knows nothing of the objects there.
+        // The path leads through an external link. Like h5dump, this keeps no table of the objects in that file.
         report_.error("internal error: an object of another file");
         return false;
     }
@@ -211,7 +211,8 @@ void Dumper::named_line(Lines& lines, const char* keyword, std::string_view name
     printer_.line(lines, format_, text_);
 }
 
-// As in h5dump, -m sets a line length of nothing, with which plain indentation does not work.
+// Indents lines that do not go through the Printer. It fails unless the line is longer than the indentation; as in
+// h5dump, it always fails with -m, which sets the length of lines to 0.
 bool Dumper::indentation(unsigned columns) {
     if (columns >= options_.columns) {
         report_.error("the indentation exceeds the number of cols.");
@@ -273,7 +274,7 @@ public:
     Status link(std::string_view path, const Link& link) noexcept override {
         flush();
         if (link.type() == LinkType::hard) {
-            // Either the object follows, or it was met before.
+            // If object() is not called next, this link leads to an object that was met before; flush() then prints it.
             pending_.reset();
             pending_.put(path);
             pending_address_ = link.address();

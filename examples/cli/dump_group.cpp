@@ -13,7 +13,7 @@ void Dumper::count_opened(ObjectType type) {
     }
 }
 
-// An external link is followed by way of the group that it is in and the object that it leads to.
+// To follow an external link, h5dump opens the group that holds the link and the object that the link leads to.
 void Dumper::count_traversed(ObjectType type) {
     count_opened(ObjectType::group);
     count_opened(type);
@@ -82,7 +82,8 @@ void Dumper::dump_group(Group& group, std::string_view name) {
     }
     dump_comment(lines, group);
     bool before = false;
-    // One link only, but met again: a damaged file, in which groups may go round in circles.
+    // A group whose reference count is 1 cannot be met twice unless the file is damaged. Do not enter it again: its
+    // links may form a cycle.
     bool first = true;
     if (status == Status::ok && info.reference_count <= 1 && below_ && !external_) {
         status = file_->walked.add(group.address(), first);
@@ -220,7 +221,7 @@ bool Dumper::dump_link(const Group& group, const Link& link) {
     return true;
 }
 
-// What lies behind is printed if it can be opened, and is not in the file that was asked for.
+// Prints the target of the link if it can be opened and is not in the file of the command line.
 void Dumper::dump_external_link(const Group& group, const Link& link, Lines& /*lines*/) {
     Group parent = static_cast<Group&&>(*Group::from(group.duplicate()));
     Result<Object> object = parent.open_object(link.name());

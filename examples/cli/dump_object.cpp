@@ -5,7 +5,7 @@ namespace h5mote::cli {
 
 namespace {
 
-/// Values of an attribute.
+/// The values of an attribute.
 class AttributeData final : public DataSource {
 public:
     AttributeData(Dumper& dumper, Attribute& attribute)

@@ -53,7 +53,7 @@ void Dumper::dump_chunked(Lines& lines, Dataset& dataset, const DatasetInfo& inf
     printer_.line(lines, format_, text_);
 }
 
-// Regular hyperslabs by their numbers, others by their blocks.
+// Prints a regular hyperslab by its start, stride, count and block, any other selection as a list of its blocks.
 void Dumper::dump_selection(Lines& lines, const SelectionSet& selection) {
     switch (selection.type()) {
         case SelectionType::none:
@@ -183,7 +183,7 @@ void Dumper::dump_layout(Lines& lines, Dataset& dataset, const DatasetInfo& info
             } else {
                 (void)dataset.storage_size(storage);
                 line_print(lines, "SIZE %llu", static_cast<unsigned long long>(storage));
-                // The address counts from the start of the storage.
+                // h5dump's offset counts from the start of the storage, that is, it includes the user block.
                 FileInfo file;
                 const std::uint64_t base = session_.file().info(file) == Status::ok && !external_ ? file.user_block : 0;
                 line_print(lines, "OFFSET %llu",
@@ -209,7 +209,7 @@ constexpr std::uint32_t kSzipRaw = 128;
 }  // namespace
 
 void Dumper::dump_szip(Lines& lines, std::uint32_t options, std::uint32_t pixels) {
-    // Where neither is said, h5dump prints no line.
+    // If neither flag is set, print an empty element, which gives no line, as in h5dump.
     const auto choose = [&](std::uint32_t first, const char* first_text, std::uint32_t second,
                             const char* second_text) {
         lines.need_prefix = true;

@@ -1,4 +1,4 @@
-// h5mote dump: references, and what they lead to.
+// h5mote dump: references and their targets.
 #include "dataset_data.hpp"
 #include "dump.hpp"
 
@@ -9,14 +9,14 @@ namespace h5mote::cli {
 
 namespace {
 
-// References may lead to datasets of references, and in circles.
+// Limit of nested references: references may lead to datasets of references, also in cycles.
 constexpr unsigned kMostReferences = 16;
 
 const char* object_keyword(ObjectType type) {
     return type == ObjectType::group ? "GROUP" : type == ObjectType::dataset ? "DATASET" : "DATATYPE";
 }
 
-// The printer puts a space before all but the first.
+// The opening brace after reference number i. The printer puts a space before all elements but the first.
 const char* revised_brace(std::uint64_t i) { return i == 0 ? " {" : "{"; }
 
 void put_point(TextSink& sink, Span<const std::uint64_t> point) {
@@ -27,7 +27,7 @@ void put_point(TextSink& sink, Span<const std::uint64_t> point) {
     sink.put(")");
 }
 
-/// A name that a reference holds; empty if it has none, or cannot be read.
+/// The file name or attribute name that a revised reference holds; empty if it has none, or if it cannot be read.
 class ReferenceName {
 public:
     using Read = Status (Object::*)(ConstBytes stored, Span<char> to, std::size_t& length) const;
@@ -70,7 +70,8 @@ void DataSource::put_reference(TextSink& sink, ReferenceType reference_type, Con
     dumper_.put_reference(sink, object(), reference_type, stored);
 }
 
-// As h5dump 2.0 has them, without what the object holds: DATASET "file/path", ATTRIBUTE "file/path/name".
+// Prints a revised reference as h5dump 2.0 does, but not the object's contents: DATASET "file/path", ATTRIBUTE
+// "file/path/name".
 void Dumper::put_revised_reference(TextSink& sink, const Object& container, ConstBytes stored) {
     const auto type = static_cast<ReferenceType>(stored[0]);
     ObjectType kind = ObjectType::dataset;
@@ -102,7 +103,7 @@ void Dumper::put_reference(TextSink& sink, const Object& container, ReferenceTyp
     }
     const bool region = type == ReferenceType::region1 && stored.size() == 12;
     if (!region && (type != ReferenceType::object1 || stored.size() != 8)) {
-        return;  // h5dump has nothing to say about others
+        return;  // h5dump prints nothing for references of other sizes
     }
     ReferenceTarget target;
     ObjectType kind = ObjectType::dataset;
@@ -114,7 +115,7 @@ void Dumper::put_reference(TextSink& sink, const Object& container, ReferenceTyp
     context().trail().clear();
     count_opened(kind);
     if (region) {
-        count_opened(ObjectType::group);  // it walks the file for the path
+        count_opened(ObjectType::group);  // h5dump walks the file from the root group to find the path
         sink.put("DATASET");
     } else {
         if (!ids_.paths_collected) {
@@ -132,7 +133,7 @@ void Dumper::put_reference(TextSink& sink, const Object& container, ReferenceTyp
     sink.put("\"");
 }
 
-// Blocks by two corners, points by themselves; false if nothing is selected.
+// Prints the blocks of a selection as pairs of corners, or its points. Returns false if nothing is selected.
 bool Dumper::put_selection(TextSink& sink, const SelectionSet& selection) {
     std::uint64_t huge[H5MOTE_MAX_RANK];
     for (std::uint64_t& size : huge) {
@@ -165,7 +166,7 @@ bool Dumper::put_selection(TextSink& sink, const SelectionSet& selection) {
     return any;
 }
 
-/// A region of any number of blocks.
+/// The text of a region reference, which may have any number of blocks and thus any length.
 class SelectionElement final : public Element {
 public:
     SelectionElement(std::function<void(TextSink&)> write_it) : write_it_(std::move(write_it)) {}
@@ -188,7 +189,7 @@ void Dumper::dump_region(Lines& lines, const Object& container, ReferenceType ki
     }
     count_opened(ObjectType::dataset);
     const bool blocks = region.type() == SelectionType::hyperslabs;
-    // Of what is without limit there is no list.
+    // There is no list of blocks or points for these selections; one without limit has infinitely many.
     if (region.type() == SelectionType::all || region.type() == SelectionType::none ||
         region.unlimited_dimension() >= 0) {
         return;
@@ -219,7 +220,7 @@ void Dumper::dump_region(Lines& lines, const Object& container, ReferenceType ki
     close_block(lines, i);
 }
 
-// H5R's attribute references: what the attribute is, without its values.
+// Prints the datatype and dataspace of the attribute that an attribute reference (H5R_ATTR) leads to, not its values.
 void Dumper::dump_referenced_attribute(Lines& lines, const Object& container, ConstBytes stored, std::uint64_t i) {
     Result<Attribute> attribute = container.open_attribute_reference(stored);
     open_block(lines, revised_brace(i), i);
@@ -232,14 +233,14 @@ void Dumper::dump_referenced_attribute(Lines& lines, const Object& container, Co
     close_block(lines, i);
 }
 
-// Lines are broken as for a terminal, whatever was asked for.
+// References are printed with lines of 80 columns, whatever line length was asked for.
 TextFormat Dumper::reference_format() const {
     TextFormat format = format_;
     format.columns = 80;
     return format;
 }
 
-// What a reference leads to, in braces: i is the reference's number.
+// Begins the block in braces that describes the target of reference number i.
 void Dumper::open_block(Lines& lines, std::string_view brace, std::uint64_t i) {
     block_line(lines, brace, i);
     ++lines.indent;
@@ -275,7 +276,7 @@ void Dumper::dump_shape(Lines& lines, DatatypeView type, Address committed, cons
     printer_.print(lines, format, text, i, i);
 }
 
-// What an object reference leads to is printed with its data.
+// Prints the data of the object that an object reference leads to.
 void Dumper::dump_referenced(Lines& lines, Object&& object) {
     ObjectType kind = ObjectType::group;
     if (object.type(kind) != Status::ok || kind != ObjectType::dataset || reference_depth_ >= kMostReferences) {
@@ -303,7 +304,7 @@ void Dumper::dump_referenced(Lines& lines, Object&& object) {
     --reference_depth_;
 }
 
-// One line for each, and what it leads to below.
+// Prints one line for each reference and, below it, the reference's target.
 void Dumper::dump_references(Lines lines, DataSource& source) {
     const TextFormat format = reference_format();
     std::uint64_t count = 0;

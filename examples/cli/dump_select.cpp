@@ -5,7 +5,8 @@ namespace h5mote::cli {
 
 namespace {
 
-/// Part of the path before the last slash that is not escaped, which it includes, and the name after it.
+/// Splits the path of an attribute at the last slash that is not escaped: `object` ends with this slash, `name`
+/// follows.
 void split_attribute(std::string_view path, std::string_view& object, std::string_view& name) {
     std::size_t at = path.size();
     while (at > 0 && !(path[at - 1] == '/' && (at == 1 || path[at - 2] != '\\'))) {
@@ -55,7 +56,8 @@ void Dumper::dump_selected_group(const Group& from, std::string_view path, std::
     --indent_;
 }
 
-// Numbers that were not given are 0 or 1. False: it does not fit.
+// Fills in the defaults of numbers that were not given: 0 for start, 1 for the others. Returns false after reporting
+// that the subset does not fit the dataset's rank or that its blocks overlap.
 bool Dumper::complete_subset(Subset& subset, std::size_t rank) {
     struct Part {
         const char* name;
@@ -138,7 +140,7 @@ void Dumper::dump_selected_type(const Group& from, std::string_view path, std::s
     Result<NamedDatatype> type =
         object ? NamedDatatype::from(static_cast<Object&&>(*object)) : Result<NamedDatatype>(object.status());
     if (!type) {
-        // One without a name?
+        // Perhaps `shown_name` is "/#ADDRESS", which stands for a committed datatype without links.
         for (std::size_t i = 0; i < file_->types.size(); ++i) {
             const UsedTypes::Entry& entry = file_->types[i];
             if (!entry.named && shown_name == "/#" + std::to_string(entry.address)) {
@@ -224,7 +226,7 @@ void Dumper::dump_selected_attribute(const Group& from, std::string_view path) {
     --indent_;
 }
 
-/// h5dump -N: everything of that name.
+/// h5dump -N: prints every object, link and attribute with the path or name that was asked for.
 class Dumper::PathSearch final : public Visitor {
 public:
     PathSearch(Dumper& dumper, std::string_view wanted) : dumper_(dumper), wanted_(wanted) {
@@ -257,7 +259,7 @@ public:
         look_at(path == "." ? std::string("/") : "/" + std::string(path), object);
         return Status::ok;
     }
-    // An object that was met before is looked at again by its other names.
+    // A link that no call of object() followed leads to an object that was met before: look at it under this path too.
     void flush() {
         if (pending_ != kUndefinedAddress) {
             const Address address = pending_;

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compares `h5mote dump` with h5dump 1.10, byte for byte, over files of every kind and the corpus if there is one.
+"""Compares `h5mote dump` with h5dump 1.10, byte for byte, for files of every kind and for the corpus if there is one.
 
 dump_test.py H5MOTE H5DUMP [--corpus DIRECTORY] [--keep DIRECTORY] [--memory SIZE] [--emulator COMMAND]
 """
@@ -33,7 +33,7 @@ SINGLE = {
 
 
 def run(command, place):
-    # Messages differ; what is printed and the exit code do not.
+    # Standard output and exit codes are compared, but not standard error: the messages differ.
     done = subprocess.run(command, cwd=place, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
     return done.returncode, done.stdout, done.stderr
 
@@ -48,7 +48,7 @@ class Comparison:
     def compare(self, place, name, options, accepted=(0, 1)):
         expected = run([self.arguments.h5dump, *options, name], place)
         if expected[0] not in accepted:
-            return  # h5dump itself crashes, or lacks a filter that h5mote has
+            return  # h5dump crashed, or lacks a filter that h5mote has
         if b"H5T_REFERENCE { UNDEFINED }" in expected[1]:
             return  # revised references, which h5dump 1.10 does not know: tests/corpus/compare_new.py
         command = [*self.arguments.emulator, self.arguments.h5mote, "dump"]
@@ -59,7 +59,7 @@ class Comparison:
         if found[:2] == expected[:2]:
             self.same += 1
             return
-        # Names of 64 KiB, or one chunk, may be larger than all the memory.
+        # A name (up to 64 KiB) or a chunk may be larger than the whole arena.
         if self.arguments.memory and any(word in found[2] for word in (b"out_of_memory", b"over_budget")):
             print(f"too large: {os.path.join(place, name)} {' '.join(options)}")
             self.tried -= 1
@@ -75,7 +75,7 @@ class Comparison:
 def corpus_files(directory):
     for place, _, names in sorted(os.walk(directory)):
         for name in sorted(names):
-            # One describes a dataset so large that printing it never ends.
+            # tlayouto.h5 has a dataset so large that printing it never ends.
             if name.endswith((".h5", ".nc")) and name != "tlayouto.h5" and "cve" not in place:
                 yield place, name
 

@@ -1,4 +1,4 @@
-"""Makes the files that `h5mote dump` is compared with h5dump on: every kind of object, type, layout and link."""
+"""Makes the files for which `h5mote dump` is compared with h5dump: every kind of object, type, layout and link."""
 
 import os
 
@@ -155,7 +155,7 @@ def references(file):
 
 
 def links(file, directory):
-    """Links of every kind, circles, committed types with and without names, comments."""
+    """Links of every kind, also in cycles; committed types with and without names; comments."""
     a = file.create_group("a group")
     b = a.create_group("b")
     b["back"] = a
@@ -273,7 +273,7 @@ def attributes(file):
 
 
 def ordered(file):
-    """Groups and attributes that know in which order they were filled."""
+    """Groups that track the creation order of links, and objects that track the creation order of attributes."""
     group = file.create_group("group", track_order=True)
     for name in ("zebra", "apple", "mango"):
         group.create_group(name)
@@ -307,7 +307,7 @@ def make(directory):
         try:
             for name, fill in CONTENTS.items():
                 if name == "virtual" and version != "new":
-                    continue  # needs the newest format
+                    continue  # virtual datasets need the newest format
                 with h5py.File(name + ".h5", "w", libver=bounds) as file:
                     fill(file, ".")
                 yield place, name + ".h5"

@@ -1,4 +1,4 @@
-// h5mote explain: what the number of an error record says.
+// h5mote explain: decodes the number of an error record.
 #include "commands.hpp"
 #include "output.hpp"
 #include "report.hpp"

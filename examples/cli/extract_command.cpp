@@ -1,4 +1,4 @@
-// h5mote extract: the HDF5 file out of the raw dump of a flash chip.
+// h5mote extract: copies the HDF5 file out of the raw dump of a flash chip.
 #include "commands.hpp"
 #include "flash_image.hpp"
 #include "output.hpp"
@@ -16,14 +16,14 @@ namespace {
 
 constexpr int kIncomplete = 2;
 constexpr std::size_t kPiece = 64 * 1024;
-constexpr unsigned kMostRanges = 20;  // that are listed one by one
+constexpr unsigned kMostRanges = 20;  // unreadable ranges that are listed one by one; further ones are only counted
 
 struct ExtractArguments {
     FlashImageOptions image;
     std::string out;
 };
 
-// A file that gets its name when it is complete, and else vanishes.
+// A file that is written under a temporary name. finish() gives it its real name; without finish() it is deleted.
 class NewFile {
 public:
     explicit NewFile(const std::string& name)
@@ -58,13 +58,13 @@ private:
     std::FILE* file_;
 };
 
-// Reads a file that is damaged in places.
+// Reads a file of which parts cannot be read, and reports these.
 class DamagedReader {
 public:
     DamagedReader(FlashDriver& driver, std::size_t page, Report& report, const std::string& name)
         : driver_(driver), page_(page), report_(report), name_(name) {}
 
-    // Zeros stand for what cannot be read.
+    // Pages that cannot be read are filled with zeros.
     void read(std::uint64_t address, Bytes to) {
         if (driver_.read(Usage::raw_data, address, to) == Status::ok) {
             return;
@@ -122,7 +122,7 @@ int run_extract(const ExtractArguments& arguments) {
         report.error("%s: the dump itself", out.c_str());
         return report.exit_code();
     }
-    // A device or a directory is not replaced, a symbolic link is followed.
+    // Never replace a device or a directory. A symbolic link is followed.
     if (std::filesystem::exists(out, error) && !std::filesystem::is_regular_file(out, error)) {
         report.error("%s: not a regular file", out.c_str());
         return report.exit_code();

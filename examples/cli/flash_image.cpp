@@ -10,9 +10,10 @@ namespace h5mote::cli {
 
 namespace {
 
-// Blocks begin at multiples of this in a dump.
+// Smallest erase block: the search for block headers in a dump looks at multiples of this.
 constexpr std::uint32_t kSmallestBlock = 512;
-// Geometries that are tried. More than one are there when a chip was formatted anew in another way.
+// Most geometries that are tried. A dump holds headers of more than one if the chip was reformatted with another
+// geometry.
 constexpr std::size_t kMostCandidates = 8;
 
 bool same(const FlashGeometry& a, const FlashGeometry& b) {
@@ -92,7 +93,7 @@ FlashImage::~FlashImage() {
     }
 }
 
-// What the first bytes of blocks say, the most frequent first.
+// Collects the geometries that block headers in the dump name, the most frequent first. `blank`: the dump looks erased.
 std::vector<FlashImage::Candidate> FlashImage::find_candidates(const FlashImageOptions& options, bool& blank) {
     std::vector<Candidate> found;
     std::vector<std::byte> sector(kSmallestBlock);
@@ -132,7 +133,7 @@ bool FlashImage::mount(const Candidate& candidate, const FlashImageOptions& opti
     FlashOptions mount_options;
     mount_options.read_only = true;
     geometry_ = candidate.geometry;
-    // Programs never happen; and what the driver asks of one page is then true of any chip.
+    // Nothing is programmed, so the page size of the chip does not matter; this one meets the driver's requirements.
     geometry_.page_size = std::max(geometry_.program_unit, 1U);
     format_ = candidate.format;
     if (format_.page_size < 128 || format_.page_size > 4096 || geometry_.program_unit > geometry_.block_size) {
@@ -143,7 +144,8 @@ bool FlashImage::mount(const Candidate& candidate, const FlashImageOptions& opti
     missing_blocks_ =
         size_ < capacity ? static_cast<std::uint32_t>(geometry_.blocks - size_ / geometry_.block_size) : 0;
     dump_ = std::make_unique<FlashDump>(file_, options.offset, geometry_);
-    // As few as suffice: what fits into the chip depends on it.
+    // The dump does not tell with which FlashOptions::changes the chip was written. Take the smallest that the mount
+    // accepts: the space that the driver has for the file depends on it.
     Status status = Status::over_budget;
     for (mount_options.changes = 32; status == Status::over_budget && mount_options.changes <= 1024;
          mount_options.changes = static_cast<std::uint16_t>(2 * mount_options.changes)) {

@@ -1,4 +1,4 @@
-// The raw dump of a flash chip as a device that is only read, and the file that lies in it.
+// The raw dump of a flash chip as a read-only flash device, and the file that the flash driver finds in it.
 #pragma once
 
 #include "report.hpp"
@@ -15,17 +15,17 @@
 
 namespace h5mote::cli {
 
-/// What the commands that read a dump have in common.
+/// The options that all commands which read a flash dump have.
 struct FlashImageOptions {
     std::string name;
     std::uint64_t offset = 0;      ///< where in the dump the driver's blocks begin
-    std::uint32_t block_size = 0;  ///< 0: any
+    std::uint32_t block_size = 0;  ///< erase block size to look for; 0: any
     bool allow_truncated = false;
 };
 
 void add_flash_image_options(CLI::App& command, FlashImageOptions& options);
 
-/// Part of a dump. What lies behind its end cannot be read.
+/// The bytes of a dump from an offset on, as a flash device. Reading beyond the end of the dump fails.
 class FlashDump final : public FlashDevice {
 public:
     FlashDump(std::FILE* file, std::uint64_t offset, const FlashGeometry& geometry)
@@ -42,7 +42,7 @@ private:
     FlashGeometry geometry_;
 };
 
-/// A dump whose file can be read.
+/// A dump, mounted by the flash driver so that the file in it can be read.
 class FlashImage {
 public:
     FlashImage() = default;
@@ -50,26 +50,27 @@ public:
     FlashImage& operator=(const FlashImage&) = delete;
     ~FlashImage();
 
-    /// Finds the geometry in the dump itself and mounts. false: said why.
+    /// Finds the chip's geometry in the block headers of the dump and mounts it. Returns false after reporting why that
+    /// failed.
     bool open(const FlashImageOptions& options, Report& report);
     FlashDriver& driver() { return *driver_; }
     const FlashGeometry& geometry() const { return geometry_; }
     const FlashFormat& format() const { return format_; }
-    /// Blocks that the dump lacks, wholly or in part.
+    /// Number of blocks of the chip that the dump does not hold, or holds in part only.
     std::uint32_t missing_blocks() const { return missing_blocks_; }
 
 private:
     struct Candidate {
         FlashGeometry geometry;
         FlashFormat format;
-        std::uint32_t blocks;  // that say so
+        std::uint32_t blocks;  // number of block headers that name this geometry and format
     };
 
     std::vector<Candidate> find_candidates(const FlashImageOptions& options, bool& blank);
     bool mount(const Candidate& candidate, const FlashImageOptions& options, std::string& why);
 
     std::FILE* file_ = nullptr;
-    std::uint64_t size_ = 0;  // bytes from the offset on
+    std::uint64_t size_ = 0;  // bytes of the dump from the offset on
     FlashGeometry geometry_;
     FlashFormat format_;
     std::uint32_t missing_blocks_ = 0;

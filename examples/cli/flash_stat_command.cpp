@@ -1,4 +1,4 @@
-// h5mote flash-stat: what a flash chip holds, and how it is worn.
+// h5mote flash-stat: prints how the blocks of a flash chip are used and worn.
 #include "commands.hpp"
 #include "flash_image.hpp"
 #include "output.hpp"
@@ -14,9 +14,9 @@ struct FlashStatArguments {
     bool blocks = false;
 };
 
-// All blocks together.
+// Sums over all blocks.
 struct Totals {
-    std::uint32_t known = 0;  // blocks whose erases are known
+    std::uint32_t known = 0;  // blocks whose number of erases is known
     std::uint32_t fewest = ~std::uint32_t{0};
     std::uint32_t most = 0;
     std::uint64_t erases = 0;

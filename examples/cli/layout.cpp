@@ -9,7 +9,7 @@ namespace {
 std::size_t count_columns(std::string_view text) {
     std::size_t columns = 0;
     for (const char c : text) {
-        // Bytes beyond ASCII count for nothing, as in the HDF5 tools.
+        // Bytes beyond ASCII take no column, as in the HDF5 tools.
         const auto byte = static_cast<unsigned char>(c);
         columns += byte >= ' ' && byte < 0x80 ? 1U : 0U;
     }
@@ -97,7 +97,7 @@ void ElementText::put(std::string_view text) {
     }
     columns_ += count_columns(text);
     if (in_first_section_) {
-        // Line breaks before any text make no section.
+        // Line breaks before any text do not begin a new section.
         std::size_t skip = 0;
         while (first_section_ == 0 && skip < text.size() && text[skip] == kLineBreak) {
             ++skip;
@@ -213,8 +213,9 @@ bool Printer::print(Lines& lines, const TextFormat& format, const ElementText& t
     return same_row;
 }
 
-/// Prints the sections of a long element as they come. The first one's length is known from measuring; later ones are
-/// short, or so long that it does not matter how long.
+/// Prints a long element section by section, while it is being written. Printer has to know the length of a section
+/// before it prints it. The first section was measured; a later one is collected in the buffer or, if it does not fit
+/// there, is taken to be as long as a line, so that it begins on a new line.
 class Printer::Sections final : public TextSink {
 public:
     Sections(Printer& printer, Lines& lines, const TextFormat& format, std::size_t first_length, std::uint64_t i)

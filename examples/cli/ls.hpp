@@ -29,21 +29,21 @@ struct LsOptions {
     std::vector<std::string> files;
 };
 
-/// Text with special characters as in C, and spaces if asked for; ends at a zero byte. Returns the columns that it
-/// takes.
+/// Writes `text` up to its first zero byte, with the special characters (and, if asked for, spaces) escaped as in C.
+/// Returns the number of columns written.
 std::size_t put_escaped(TextSink& sink, std::string_view text, bool escape_spaces);
 
-/// Bytes of one value as libhdf5 has it in memory on a machine of 64 bits: variable-length ones are pointers there, the
-/// rest is as in the file.
+/// Bytes of one value as libhdf5 has it in memory on a 64-bit machine: variable-length values are pointers there, all
+/// other values are as in the file.
 std::uint64_t memory_size(DatatypeView type);
 
-/// Writes datatypes as h5ls does. Types of integers and the like have the names of C on a machine of 64 bits.
+/// Writes datatypes as h5ls does. Number types that C has on a 64-bit machine get their C names ("native int").
 class LsTypeText {
 public:
-    /// `simple`: without the names of C.
+    /// `simple`: describe number types without C names.
     explicit LsTypeText(TextSink& sink, bool simple) : sink_(sink), simple_(simple) {}
 
-    /// `indent`: columns before the text, for the lines that follow.
+    /// `indent`: columns by which the second and later lines are indented.
     void put(DatatypeView type, unsigned indent);
 
 private:
@@ -61,13 +61,14 @@ private:
     bool simple_;
 };
 
-/// Lists files. All that grows with them comes from the session's memory.
+/// Lists files. Memory whose size depends on a file's contents comes from the session.
 class Lister {
 public:
     Lister(Session& session, const LsOptions& options, Report& report)
         : session_(session), options_(options), report_(report), seen_(session.context()) {}
 
-    /// `argument`: a file and, after a slash, an object in it. False: h5ls ends here.
+    /// Lists `argument`: a file name, optionally followed by a slash and the path of an object in it. Returns false
+    /// where h5ls would stop and not look at the remaining arguments.
     bool list(const std::string& argument);
 
 private:
@@ -102,14 +103,14 @@ private:
     Report& report_;
     Output out_;
     AddressSet seen_;                   // objects with several links that were listed
-    std::optional<ObjectPaths> paths_;  // from the group that is listed
+    std::optional<ObjectPaths> paths_;  // paths of objects below group_
     Group root_;
-    Group group_;                 // that is listed
-    std::string_view base_;       // its path, without a slash at the end
-    std::size_t name_start_ = 0;  // bytes of paths that are not shown
+    Group group_;                 // the group that is listed
+    std::string_view base_;       // path of the object in the argument, without a slash at the end
+    std::size_t name_start_ = 0;  // bytes at the beginning of an absolute path that are not shown
     bool root_shown_ = false;
     std::string file_name_;
-    std::uint64_t file_number_ = 0;  // that libhdf5 would give to the file
+    std::uint64_t file_number_ = 0;  // serial number that libhdf5 would give to the file
 };
 
 }  // namespace h5mote::cli

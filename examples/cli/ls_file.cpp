@@ -19,8 +19,9 @@ const char* driver_name(PosixFile::Kind kind) {
     }
 }
 
-// libhdf5 numbers the files that it opens, those that make up another before it. h5ls tries a file of six parts as a
-// split one first, and opens one of its parts then.
+// How many serial numbers h5ls uses up to open this file. libhdf5 numbers every file that it opens, the members of a
+// family, split or multi file before the whole. A multi file of six members takes 8, because h5ls first tries to open
+// it as a split file and thereby opens one member.
 std::uint64_t opened_files(Session& session) {
     switch (session.kind()) {
         case PosixFile::Kind::family:
@@ -46,7 +47,8 @@ private:
     Lister& lister_;
 };
 
-// The longest part of the argument, in whole components, that is a file.
+// Opens the file whose name is the longest prefix of the argument, in whole path components, that can be opened.
+// `object` becomes the rest.
 bool Lister::open(const std::string& argument, std::string& object) {
     file_name_ = argument;
     Status first = Status::ok;
@@ -98,7 +100,7 @@ bool Lister::list(const std::string& argument) {
     return goes_on;
 }
 
-// The object or link that the argument names. False: there is none.
+// Lists the object or link that the argument names. Returns false if there is none.
 bool Lister::list_named(std::string_view name) {
     bool found = true;
     if (name != "/") {
@@ -133,7 +135,7 @@ bool Lister::list_named(std::string_view name) {
     return true;
 }
 
-// What cannot be walked ends the list and nothing else, as in h5ls.
+// An error during the walk ends the list of this group with a warning, but does not change the exit code, as in h5ls.
 void Lister::list_group(Group& group, std::string_view name) {
     Status status = Status::ok;
     if (options_.recursive) {
@@ -192,7 +194,8 @@ bool Lister::seen_before(const Object& object, std::uint32_t reference_count) {
 
 namespace {
 
-/// Leaves out the first character: the slash that ObjectPaths begins with.
+/// Passes text on without its first character, the slash with which ObjectPaths begins, and writes a slash of its own
+/// before the rest, unless that is empty.
 class WithoutFirst final : public TextSink {
 public:
     explicit WithoutFirst(TextSink& to) : to_(to) {}
@@ -220,7 +223,7 @@ private:
 
 }  // namespace
 
-// The path under which an object was listed.
+// Writes the path under which an object was listed first.
 void Lister::put_first_path(Address address) {
     (void)put_escaped(out_, base_, true);
     WithoutFirst sink(out_);
@@ -245,7 +248,7 @@ void Lister::put_first_path(Address address) {
     }
 }
 
-// `name`: a path from the group that is listed, or what the argument says.
+// `name`: a path relative to the group that is listed or, with a slash at the beginning, the path in the argument.
 void Lister::put_name(std::string_view name, const char* after) {
     std::size_t columns = 0;
     const bool from_group = name.substr(0, 1) != "/";

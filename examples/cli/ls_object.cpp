@@ -1,4 +1,4 @@
-// h5mote ls: what is said of one object.
+// h5mote ls: the description of one object.
 #include "ls.hpp"
 #include "numbers.hpp"
 
@@ -12,7 +12,7 @@ constexpr unsigned kTypeIndent = 15;
 constexpr std::size_t kLongestName = 256;
 constexpr std::size_t kMostFilterValues = 64;
 
-/// Counts what is put there.
+/// Discards its text.
 class Nothing final : public TextSink {
 public:
     using TextSink::put;
@@ -30,7 +30,7 @@ const char* type_name(ObjectType type) {
     }
 }
 
-/// Names that libhdf5 has for filters where the file has none.
+/// The name that h5ls shows for a filter without a name in the file.
 const char* filter_name(FilterId id) {
     static constexpr const char* kNames[] = {"deflate", "shuffle", "fletcher32", "szip", "nbit", "scaleoffset"};
     const auto number = static_cast<unsigned>(id);
@@ -122,7 +122,7 @@ void Lister::list_type(DatatypeView type, Address committed, unsigned indent) {
 void Lister::list_attributes(const Object& object) {
     Attribute attribute;
     Status status;
-    // When one cannot be read, libhdf5 shows none.
+    // Read all attributes before printing: if one cannot be read, h5ls prints none.
     AttributeIterator all(object, IndexOrder::native);
     while ((status = all.next(attribute)) == Status::ok) {
     }
@@ -147,7 +147,7 @@ void Lister::list_attributes(const Object& object) {
     }
 }
 
-// The time of the newer object headers only: libhdf5 has another meaning for the older ones'.
+// Prints the time only of version 2 object headers; libhdf5 gives the time of version 1 headers another meaning.
 void Lister::list_modified(const ObjectInfo& info) {
     if (info.header.version < 2 || info.modification_time == 0) {
         return;
@@ -326,7 +326,7 @@ void Lister::list_filters(Dataset& dataset, const DatasetInfo& info) {
     }
 }
 
-// Where the raw data stands (H5Ddebug).
+// Prints the addresses of the raw data (H5Ddebug).
 void Lister::list_addresses(const Dataset& dataset, const DatasetInfo& info) {
     if (info.layout == Layout::contiguous) {
         out_.print("    %-10s %llu\n", "Address:", number(info.address));
@@ -343,7 +343,7 @@ void Lister::list_addresses(const Dataset& dataset, const DatasetInfo& info) {
                    number(address));
         head = "";
     };
-    // A single chunk is shown without space, too.
+    // h5ls prints the chunk of a single-chunk index even if it is not allocated.
     if (info.chunk_index == ChunkIndex::single && info.address == kUndefinedAddress) {
         std::uint64_t dims[H5MOTE_MAX_RANK] = {};
         std::uint64_t bytes = info.element_size;

@@ -65,7 +65,8 @@ const char* order_name(DatatypeView type) {
     }
 }
 
-// Padding bits in the message's bit field: bit 1 below the value, bit 2 above it, bit 3 within a floating-point number.
+// The kind of padding that a bit of the message's bit field stands for: bit 1 is the padding below the value, bit 2
+// above it, bit 3 within a floating-point number.
 const char* padding_name(DatatypeView type, unsigned bit) {
     return (static_cast<unsigned>(type.bytes()[1]) >> bit & 1U) != 0 ? "one" : "zero";
 }
@@ -228,7 +229,8 @@ void LsTypeText::put_member(const CompoundMember& member, std::uint64_t offset, 
     put(member.type, inner);
 }
 
-// Members in the order of their offsets, which move with the sizes of those before them.
+// Prints the members in the order of their offsets. The offset of a member in memory differs from the stored one by
+// what the members before it grow or shrink in memory.
 void LsTypeText::put_compound(DatatypeView type, unsigned indent) {
     sink_.put("struct {");
     const std::uint64_t size = memory_size(type);

@@ -23,7 +23,7 @@ public:
         if (order_ == ByteOrder::big) {
             at = size - 1 - i;
         } else if (order_ == ByteOrder::vax && size % 2 == 0) {
-            at = (size - 2 - (i & ~std::size_t{1})) + (i & 1U);  // words in big-endian order, their bytes in the other
+            at = (size - 2 - (i & ~std::size_t{1})) + (i & 1U);  // big-endian order of little-endian 16-bit words
         }
         return static_cast<unsigned>(stored_[at]);
     }
@@ -52,8 +52,8 @@ struct Fields {
     bool negative;
     bool special;  // infinity or NaN
     std::uint64_t exponent;
-    std::uint64_t mantissa;  // its uppermost bits
-    unsigned dropped;        // bits below these
+    std::uint64_t mantissa;  // the uppermost bits of the mantissa, at most 64
+    unsigned dropped;        // number of lower bits of the mantissa that are left out
 };
 
 Fields read_fields(const FloatFields& form, const NumberBytes& bytes) {
@@ -98,7 +98,8 @@ StoredInteger read_integer(DatatypeView type, ConstBytes stored) {
     result.is_signed = number.type_class() == TypeClass::integer && number.is_signed();
     unsigned precision = number.precision();
     const unsigned offset = number.bit_offset();
-    // libhdf5 only swaps the bytes of a big-endian number that is as large in memory, and so counts its padding in.
+    // If a big-endian number has the same size in memory, libhdf5 only swaps its bytes; padding bits then become part
+    // of the value.
     if (number.order() == ByteOrder::big && offset == 0 && number.size() == native_integer_size(precision)) {
         precision = 8 * number.size();
     }
@@ -114,7 +115,7 @@ StoredInteger read_integer(DatatypeView type, ConstBytes stored) {
         }
         return result;
     }
-    // Does the rest only repeat the sign?
+    // The value fits into 64 bits if all further bits repeat the sign.
     bool fits = !result.is_signed || (result.bits >> 63 != 0) == negative;
     for (unsigned i = 64; i < precision && fits; ++i) {
         fits = (bytes.bit(std::size_t{offset} + i) != 0) == negative;
@@ -132,7 +133,7 @@ long double read_float(DatatypeView type, ConstBytes stored) {
     const bool implied = form.normalization == 2;
     const int kept = form.mantissa_size - static_cast<int>(fields.dropped);
     if (fields.special) {
-        // Where the leading bit is stored it says nothing here.
+        // If the leading mantissa bit is stored, it does not tell infinity from NaN: leave it out.
         const std::uint64_t mask = implied || kept == 0 ? ~std::uint64_t{0} : (std::uint64_t{1} << (kept - 1)) - 1;
         const long double value = (fields.mantissa & mask) != 0 ? std::numeric_limits<long double>::quiet_NaN()
                                                                 : std::numeric_limits<long double>::infinity();

@@ -6,7 +6,7 @@ namespace h5mote::cli {
 
 namespace {
 
-/// The path from the root group of what Group::visit() tells: "." for the group itself.
+/// Writes an absolute path for a path of Group::visit(), which is "." for the group itself.
 void put_path(TextSink& sink, std::string_view path) {
     sink.put("/");
     if (path != ".") {
@@ -44,7 +44,7 @@ private:
     ObjectPaths& paths_;
 };
 
-/// Ends the visit with already_exists at the object.
+/// Writes the path of the object at `address` and ends the visit there, with the status already_exists.
 class ObjectPaths::Finder final : public Visitor {
 public:
     Finder(TextSink* sink, Address address) : sink_(sink), address_(address) {}
@@ -91,7 +91,7 @@ Status ObjectPaths::collect() {
     const std::size_t count = budget_ / 512 < 4 ? 4 : budget_ / 512;
     buckets_ = static_cast<Entry**>(context_.allocate(MemoryKind::other, count * sizeof(Entry*)));
     if (buckets_ == nullptr) {
-        return Status::ok;  // without a table then
+        return Status::ok;  // there is no table then, and lookup() walks the file every time
     }
     bucket_count_ = count;
     for (std::size_t i = 0; i < count; ++i) {

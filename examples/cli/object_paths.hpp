@@ -1,6 +1,7 @@
-// Paths of objects by their addresses: the first under which an object is met by hard links from the root group on.
+// Paths of objects by their addresses: the first path under which a walk along hard links from a group meets the
+// object.
 //
-// Paths are kept in a table as far as its budget goes. Those that did not fit are found by walking the file again.
+// A table keeps as many paths as its memory budget allows. Other paths are found by walking the file again.
 #pragma once
 
 #include "output.hpp"
@@ -14,7 +15,8 @@ namespace h5mote::cli {
 
 class ObjectPaths {
 public:
-    /// `budget`: bytes that the table may take of the context's memory. Objects are met in this order.
+    /// `root`: the group that the walk starts from. `budget`: bytes of the context's memory that the table may take.
+    /// `order` and `direction`: in which order the walk takes the links of a group.
     ObjectPaths(Context& context, const Group& root, std::size_t budget, IndexOrder order = IndexOrder::name,
                 Direction direction = Direction::increasing);
     ObjectPaths(const ObjectPaths&) = delete;
@@ -23,7 +25,7 @@ public:
 
     /// Writes the absolute path. not_found: no hard link leads there. Errors of Group::visit().
     Status put(TextSink& sink, Address address);
-    /// ok, or not_found.
+    /// Whether a hard link leads to the object: ok or not_found. Errors of Group::visit().
     Status find(Address address);
 
 private:
@@ -47,7 +49,7 @@ private:
     IndexOrder order_;
     Direction direction_;
     bool collected_ = false;
-    bool complete_ = false;  // the table has all
+    bool complete_ = false;  // the table holds the paths of all objects
     Entry** buckets_ = nullptr;
     std::size_t bucket_count_ = 0;
 };

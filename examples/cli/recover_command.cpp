@@ -1,4 +1,4 @@
-// h5mote recover: brings into a file what its journal holds after a power cut.
+// h5mote recover: after a power cut, replays the transactions in a file's journal into the file.
 #include "commands.hpp"
 #include "output.hpp"
 #include "report.hpp"
@@ -22,7 +22,7 @@ struct RecoverArguments {
     bool raw = false;
 };
 
-// Why a journal is not replayed; nullptr: that has nothing to do with the journal.
+// The reason why a journal is not replayed, or nullptr if the journal is not the reason.
 const char* reason(JournalState state) {
     switch (state) {
         case JournalState::other_file:
@@ -62,7 +62,7 @@ int run_recover(const RecoverArguments& arguments) {
     JournalOptions options;
     options.read_only = arguments.look;
     options.home_has_end = !arguments.raw;
-    // Whatever number of lists the log was written with fits.
+    // Enough memory for a log written with any number of lists.
     std::vector<std::uint64_t> memory((1U << 18) / sizeof(std::uint64_t) + 8192);
     JournalDriver journal(home, log, {reinterpret_cast<std::byte*>(memory.data()), memory.size() * sizeof memory[0]});
     status = journal.open(options);

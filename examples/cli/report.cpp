@@ -9,7 +9,6 @@ namespace h5mote::cli {
 
 namespace {
 
-// Standard output first, so that both are in order on a terminal.
 void say(const char* command, const char* format, va_list arguments) {
     std::fprintf(stderr, "%s error: ", command);
     std::vfprintf(stderr, format, arguments);

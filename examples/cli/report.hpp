@@ -6,18 +6,18 @@
 
 namespace h5mote::cli {
 
-/// What went wrong so far. One for each run of a command.
+/// Prints messages and keeps the exit code. Each run of a command has one.
 class Report {
 public:
-    /// `command`: stands before each message, e.g. "h5mote dump".
+    /// `command`: printed before each message, e.g. "h5mote dump".
     explicit Report(const char* command) : command_(command) {}
 
-    /// "COMMAND error: MESSAGE", and the exit code is 1 from now on.
+    /// Prints "COMMAND error: MESSAGE" and sets the exit code to 1.
     [[gnu::format(printf, 2, 3)]] void error(const char* format, ...);
-    /// The same without changing the exit code.
+    /// Prints the same, but leaves the exit code as it is.
     [[gnu::format(printf, 2, 3)]] void warning(const char* format, ...);
-    /// What a call of the library came to: "WHAT: corrupt_file (object, line 120, 3, 0x800)" from the newest records of
-    /// the trail, which is emptied.
+    /// Reports that a call of the library failed, with the newest records of the error trail, e.g.
+    /// "WHAT: corrupt_file (object, line 120, 3, 0x800)", and clears the trail.
     void failure(Context& context, Status status, const char* what);
     void fail() { exit_code_ = 1; }
     int exit_code() const { return exit_code_; }

@@ -24,7 +24,7 @@ namespace {
 const Filter* const kFilters[] = {&deflate_filter, &shuffle_filter,     &fletcher32_filter, &szip_filter,
                                   &nbit_filter,    &scaleoffset_filter, &lzf_filter};
 
-// Without --memory.
+// Sizes of caches, tables and pieces without --memory.
 constexpr std::size_t kMetadataCache = std::size_t{8} << 20;
 constexpr std::size_t kChunkCache = std::size_t{256} << 20;
 constexpr std::size_t kTables = std::size_t{64} << 20;
@@ -32,8 +32,8 @@ constexpr std::size_t kPiece = std::size_t{1} << 20;
 
 std::size_t largest(std::size_t a, std::size_t b) { return a > b ? a : b; }
 
-// A file whose journal was not brought into it is older than what was acknowledged, or, when that was interrupted, not
-// even sound.
+// Warns if the journal beside a file holds transactions that were not replayed into it. Such a file lacks data whose
+// writing was acknowledged; if a replay was interrupted, it is not even consistent.
 void warn_of_journal(const char* path) {
 #if H5MOTE_CLI_JOURNAL
     const std::string name = std::string(path) + "-journal";
@@ -47,7 +47,8 @@ void warn_of_journal(const char* path) {
     JournalDriver journal(file, log, memory);
     JournalOptions options;
     options.read_only = true;
-    // over_budget: it was written with more lists. It counts all the same.
+    // over_budget: the journal was written with more lists than this memory holds. Its transactions were counted
+    // anyhow.
     const Status status = journal.open(options);
     if ((status == Status::ok || status == Status::over_budget) && journal.report().transactions > 0) {
         std::fprintf(stderr, "%s: %s has %u transactions that are not in the file: h5mote recover brings them there\n",
@@ -115,7 +116,7 @@ Session::Session(const CommonOptions& options) : options_(options) {
         access_.metadata_cache = kMetadataCache;
         access_.chunk_cache = kChunkCache;
     } else {
-        memory_.reset(new std::byte[options_.memory]);  // not cleared: the system gives what is used
+        memory_.reset(new std::byte[options_.memory]);  // not zeroed, so that only the pages in use take up memory
         arena_.emplace(Bytes(memory_.get(), options_.memory));
         library_.emplace(*arena_, port_, kFilters);
         access_.metadata_cache = largest(1024, options_.memory / 8);

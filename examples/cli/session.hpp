@@ -1,4 +1,4 @@
-// What every command begins with: memory of the size asked for, a library that uses no other, and an open file.
+// What every command begins with: memory of the size asked for, a library that uses this memory only, and an open file.
 #pragma once
 
 #include <h5mote/arena.hpp>
@@ -23,12 +23,13 @@ struct CommonOptions {
     bool allow_truncated = false;
 };
 
-/// "64K", "2M", "123" to bytes. False: neither.
+/// Converts a size such as "64K", "2M" or "123" to bytes. Returns false if `text` is no such size.
 bool parse_size(const std::string& text, std::size_t& bytes);
-/// "sec2", "family", "split", "multi" to the kind of file. False: unknown.
+/// Converts the name of a libhdf5 driver ("sec2", "family", "split", "multi", ...) to the kind of file. Returns false
+/// if the name is unknown.
 bool parse_driver(const std::string& name, PosixFile::Kind& kind);
 
-/// Memory, library and, between open() and close(), one file with those that it refers to.
+/// The memory, the library and, between open() and close(), one file and the files that it refers to.
 class Session {
 public:
     explicit Session(const CommonOptions& options);
@@ -37,11 +38,11 @@ public:
     ~Session();
 
     Library& library() { return *library_; }
-    /// Everything that grows with the file comes from here.
+    /// Memory whose size depends on the file's contents is to be allocated here, so that --memory limits it.
     Context& context() { return *library_; }
-    /// Bytes that a table of the tool's own may take at most, such as names of objects found before.
+    /// Most bytes that one of the tool's own tables, such as ObjectPaths, may take.
     std::size_t table_budget() const;
-    /// Bytes of data that are read at once.
+    /// Most bytes of raw data that are read at once.
     std::size_t piece_budget() const;
 
     /// Errors of PosixFile::open() and File::open(). `path` is borrowed.

@@ -11,7 +11,8 @@
 
 namespace h5mote::cli {
 
-/// What is printed, and up to how many links, elements and attributes are counted one by one.
+/// Which statistics are printed, and below which numbers of links, elements and attributes each number has its own
+/// line.
 struct StatOptions {
     CommonOptions common;
     bool file = false;
@@ -30,7 +31,7 @@ struct StatOptions {
     std::string name;
 };
 
-/// How many numbers there were of each count of decimal digits; 0 has none.
+/// A histogram of numbers by how many decimal digits they have; zero counts as having none.
 struct DigitBins {
     std::array<std::uint64_t, 21> count{};
     unsigned used = 0;
@@ -38,7 +39,7 @@ struct DigitBins {
     void add(std::uint64_t number);
 };
 
-/// How often small numbers were met. The memory is the library's.
+/// Counts how often each small number occurs. The memory comes from the library's allocator.
 class SmallCounts {
 public:
     explicit SmallCounts(Context& context) : context_(context) {}
@@ -46,7 +47,7 @@ public:
     SmallCounts& operator=(const SmallCounts&) = delete;
     ~SmallCounts() { context_.release(MemoryKind::other, counts_, size_ * sizeof(std::uint64_t)); }
 
-    /// For numbers below `size`.
+    /// Makes room to count the numbers below `size`; add() ignores larger ones.
     Status allocate(std::size_t size);
     void add(std::uint64_t number) {
         if (number < size_) {
@@ -62,26 +63,25 @@ private:
     std::size_t size_ = 0;
 };
 
-/// A datatype that datasets have.
+/// A datatype that datasets use; the encoded datatype message follows in memory.
 struct StatType {
     StatType* next;
     std::uint64_t count;
     std::uint64_t named;
     std::size_t length;
-    // the message follows
     DatatypeView view() const { return DatatypeView(ConstBytes(reinterpret_cast<const std::byte*>(this + 1), length)); }
 };
 
-/// Free space that a file keeps track of (H5FS).
+/// The free space that a file's free-space managers record (H5FS).
 struct FreeSpace {
     static constexpr unsigned kSmall = 10;
 
     FreeSpaceInfo total;
-    std::array<std::uint64_t, kSmall> small{};  ///< sections of so many bytes
+    std::array<std::uint64_t, kSmall> small{};  ///< number of free sections by their size in bytes
     DigitBins bins;
 };
 
-/// What was counted of a file.
+/// The statistics of one file.
 struct FileStatistics {
     static constexpr unsigned kSmallSection = FreeSpace::kSmall;
 
@@ -119,7 +119,7 @@ struct FileStatistics {
     std::uint64_t type_count = 0;
 };
 
-/// Walks the file. Errors of the library.
+/// Walks all objects of the file and fills `statistics`. Returns the library's errors.
 Status collect_statistics(File& file, const StatOptions& options, FileStatistics& statistics);
 
 /// Prints what the options ask for.

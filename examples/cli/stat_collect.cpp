@@ -1,4 +1,4 @@
-// h5mote stat: the walk.
+// h5mote stat: walks a file and collects the statistics.
 #include "ls.hpp"
 #include "stat.hpp"
 
@@ -109,7 +109,7 @@ private:
         }
         std::uint64_t bytes = 0;
         if (dataset->storage_size(bytes) != Status::ok) {
-            bytes = 0;  // as h5stat, which takes a failure for no data
+            bytes = 0;  // h5stat also takes a failure for a dataset without data
         }
         static constexpr unsigned char kPlaces[] = {1, 0, 1, 2, 3};
         const unsigned layout = kPlaces[static_cast<unsigned>(about.layout)];
@@ -122,9 +122,9 @@ private:
         return type(*dataset, about);
     }
 
-    // libhdf5 makes the index block of an extensible array too small when it reads one: by an address for each super
-    // block that there could be, 29 in the arrays that it makes. An array that has no chunks may have an index block,
-    // too: it is larger than the header, of at most 72 bytes, alone.
+    // Bytes that h5stat misses in an extensible array index. When libhdf5 reads an index block, it computes its size
+    // without the addresses of super blocks, 29 in the arrays that it creates. An array without chunks may have an
+    // index block too: then the index is larger than the header alone, which has at most 72 bytes.
     std::uint64_t uncounted(const Dataset& dataset) const noexcept {
         std::uint64_t chunks = 0;
         std::uint64_t bytes = 0;

@@ -10,7 +10,7 @@ namespace h5mote::cli {
 
 namespace {
 
-// More would only be a waste of memory.
+// Limit of the thresholds, because a table of counters has an entry for each number below them.
 constexpr unsigned kMostThreshold = 1U << 20;
 
 void add_threshold(CLI::App& command, const char* names, unsigned& value, const char* help) {

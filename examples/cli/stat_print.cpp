@@ -1,4 +1,4 @@
-// h5mote stat: what was counted as text.
+// h5mote stat: prints the statistics.
 #include "ls.hpp"
 #include "stat.hpp"
 
@@ -23,7 +23,7 @@ void header_line(TextSink& out, const char* label, const FileStatistics::Headers
     out.put("\n");
 }
 
-/// "BEFORE 3 AFTER: 2" for each number from `first` on that was met. How many in all.
+/// Prints "BEFORE 3 AFTER: 2" for each number from `first` on that occurs. Returns the sum of the counts.
 std::uint64_t print_small(TextSink& out, const char* before, const char* after, const SmallCounts& counts,
                           std::size_t first = 0) {
     std::uint64_t total = 0;
@@ -38,7 +38,8 @@ std::uint64_t print_small(TextSink& out, const char* before, const char* after, 
     return total;
 }
 
-/// "BEFORE 10 - 99 AFTER: 2" for each number of digits that was met. How many in all, zeros not counted.
+/// Prints "BEFORE 10 - 99 AFTER: 2" for each number of digits that occurs. Returns the sum of the counts, without
+/// zeros.
 std::uint64_t print_bins(TextSink& out, const char* before, const char* after, const DigitBins& bins) {
     std::uint64_t total = 0;
     std::uint64_t power = 1;

@@ -1,4 +1,4 @@
-// The command line as a whole, and what all commands understand.
+// The command line as a whole, and the options that all commands have.
 #include "commands.hpp"
 
 #include <CLI/CLI.hpp>
@@ -11,10 +11,10 @@ namespace h5mote::cli {
 
 namespace {
 
-// Whatever the command's own codes mean: what it had to say is not all there.
+// Exit code of any command if its output could not be written completely.
 constexpr int kNoOutput = 3;
 
-// A word that should be a command and is none.
+// Returns true, after reporting it, if the first word should be a command and is none.
 bool unknown_command(const CLI::App& tool, const std::vector<std::string>& words) {
     if (words.empty() || words[0].empty() || words[0][0] == '-') {
         return false;
@@ -39,7 +39,7 @@ int run_command(const Command& command) {
     }
 }
 
-// The exit code, when everything that was written to standard output arrived there.
+// Returns `code` if everything that was printed could be written to standard output, otherwise kNoOutput.
 int with_output(int code) {
     std::cout.flush();
     if (std::cout.good() && std::fflush(stdout) == 0 && std::ferror(stdout) == 0) {

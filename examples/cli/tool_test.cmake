@@ -1,14 +1,14 @@
 # cmake -DBUILD=... -DWORK=... -DBIN=... -P tool_test.cmake
 #
-# Installs the tool, and asks of it what it must refuse: a message, an exit code, and nothing replaced.
+# Installs the tool and calls it with arguments that it must refuse with a message and an exit code, replacing no file.
 file(REMOVE_RECURSE ${WORK})
 execute_process(COMMAND ${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK} --component h5mote_tool
                 OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
 set(tool ${WORK}/${BIN}/h5mote)
-# corrupt_file in line 20 of core/file/file_open.cpp.
+# The number of an error record: corrupt_file in line 20 of core/file/file_open.cpp.
 set(KNOWN 0x6fea8287)
 
-# expect(CODE PATTERN words...): the exit code, and what standard output or standard error says.
+# expect(CODE PATTERN WORDS...): runs the tool with WORDS; checks its exit code, and that its output matches PATTERN.
 function(expect code pattern)
     execute_process(COMMAND ${tool} ${ARGN} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
     if(NOT result EQUAL code OR NOT output MATCHES "${pattern}")

@@ -22,8 +22,7 @@ const char* order_text(DatatypeView type) {
     }
 }
 
-/// Bits of padding, which the bit field of integers, bit fields and floating-point types has besides the byte order,
-/// are all zero in predefined types.
+/// Whether the padding bits of the type's bit field that `mask` selects are zero, as they are in predefined types.
 bool zero_padding(DatatypeView type, unsigned mask) { return (static_cast<unsigned>(type.bytes()[1]) & mask) == 0; }
 
 const char* integer_name(DatatypeView type) {
@@ -71,7 +70,8 @@ const char* float_name(DatatypeView type) {
     return nullptr;
 }
 
-/// Version 1 strings of variable length are made of characters of one byte; anything else is not known as C's.
+/// Whether h5dump describes a string type as H5T_C_S1: variable-length strings must have a base type of unsigned 8-bit
+/// integers.
 bool is_c_string(DatatypeView type) {
     if (!type.is_variable_string()) {
         return true;
@@ -80,7 +80,7 @@ bool is_c_string(DatatypeView type) {
     return base.type_class() == TypeClass::integer && base.size() == 1 && base.precision() == 8 && !base.is_signed();
 }
 
-/// Unknown to h5dump 1.10: printed as h5dump 2.0 does, sequences of it too.
+/// Whether h5dump 1.10 does not know the type. Such types, and sequences of them, are printed as by h5dump 2.0.
 bool is_new(DatatypeView type) {
     const TypeClass type_class = type.type_class();
     return type_class == TypeClass::complex ||
@@ -252,7 +252,7 @@ void TypeText::put_array(ElementText& text, Lines& lines, DatatypeView element, 
     text.put(" }");
 }
 
-// h5dump 2.0 has names for two numbers of a predefined type of IEEE 754.
+// h5dump 2.0 has names for complex numbers whose parts have a predefined IEEE 754 type.
 void TypeText::put_complex(ElementText& text, Lines& lines, DatatypeView type) {
     const DatatypeView part = type.base();
     const char* const name = predefined_name(part);
@@ -349,7 +349,8 @@ void TypeText::put(ElementText& text, Lines& lines, DatatypeView type) {
 }
 
 void put_dataspace(TextSink& sink, const Dataspace& space) {
-    // The tools leave one space more than meets the eye: what stands between the keyword and the kind may be empty.
+    // The text begins with a space, in addition to the one after the keyword DATASPACE: the HDF5 tools print another
+    // text, empty here, between the two spaces.
     switch (space.space_class()) {
         case DataspaceClass::scalar:
             sink.put(" SCALAR");

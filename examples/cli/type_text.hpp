@@ -11,17 +11,19 @@
 
 namespace h5mote::cli {
 
-/// Knows under which names committed datatypes stand in the file.
+/// Knows the names of a file's committed datatypes.
 class TypeNames {
 public:
-    /// Writes the name of the datatype whose header is at `address`, without quotes. False: it is unknown.
+    /// Writes the name of the datatype whose object header is at `address`, without quotes. Returns false if the name
+    /// is unknown.
     virtual bool put_type_name(TextSink& sink, Address address) = 0;
 
 protected:
     ~TypeNames() = default;
 };
 
-/// Name of a predefined type, or nullptr if it is none: integers, floating-point numbers, bit fields.
+/// The name of the predefined HDF5 type that an integer, floating-point or bit field type equals; nullptr if there is
+/// none.
 const char* predefined_name(DatatypeView type);
 
 /// Writes datatypes as the HDF5 tools do.
@@ -29,8 +31,8 @@ class TypeText {
 public:
     TypeText(Printer& printer, const TextFormat& format) : printer_(printer), format_(format) {}
 
-    /// Appends the type to what stands in `text`. A type of several lines is printed but for its last line, which is
-    /// left in `text`.
+    /// Appends the type to `text`. If the type takes several lines, all but the last are printed, and the last one
+    /// remains in `text`.
     void put(ElementText& text, Lines& lines, DatatypeView type);
 
 private:
@@ -46,7 +48,7 @@ private:
     const TextFormat& format_;
 };
 
-/// "SIMPLE { ( 3, 4 ) / ( 3, H5S_UNLIMITED ) }"
+/// Writes a dataspace, e.g. "SIMPLE { ( 3, 4 ) / ( 3, H5S_UNLIMITED ) }".
 void put_dataspace(TextSink& sink, const Dataspace& space);
 
 }  // namespace h5mote::cli

@@ -8,7 +8,7 @@ namespace h5mote::cli {
 
 namespace {
 
-/// Characters of the C locale that have a shape.
+/// isprint() of the C locale.
 bool is_printable(char c) { return c >= ' ' && c <= '~'; }
 
 std::uint32_t load_count(ConstBytes stored) {
@@ -28,7 +28,7 @@ bool all_zero(ConstBytes bytes) {
     return true;
 }
 
-/// Some bits of an integer as a number of the native type.
+/// Writes the bits of an integer that `format` selects (h5dump -M) as a number of the native type.
 void put_packed(TextSink& sink, const TextFormat& format, DatatypeView type, ConstBytes stored) {
     StoredInteger number = read_integer(type, stored);
     const unsigned size = 8 * native_integer_size(type.precision());
@@ -46,7 +46,8 @@ void put_packed(TextSink& sink, const TextFormat& format, DatatypeView type, Con
     put_integer(sink, number);
 }
 
-/// A name with what is special in C escaped. The character after an escaped one is left alone, as h5dump does.
+/// Writes a name with the special characters escaped as in C. The character after an escaped one is never escaped, as
+/// in h5dump.
 void put_escaped(TextSink& sink, std::string_view name) {
     static const char kSpecial[] = "'\"\\?\a\b\f\n\r\t\v";
     static const char kLetters[] = "'\"\\?abfnrtv";
@@ -145,7 +146,8 @@ void ValueText::put_enumeration(TextSink& sink, DatatypeView type, ConstBytes st
         put_escaped(sink, member.name);
         return;
     }
-    // Without a name the native value is shown, which conversion sets to all ones, unless there is nothing to convert.
+    // A value without a name is printed as libhdf5 has it in memory. Conversion to the native type sets such a value to
+    // all ones, which may have a name; without conversion the stored value is kept.
     const DatatypeView base = type.base();
     const unsigned native = native_integer_size(base.precision());
     const bool converted = native != base.size() || base.precision() != 8 * native || base.order() != ByteOrder::little;
@@ -234,7 +236,7 @@ void ValueText::put_sequence(TextSink& sink, DatatypeView type, ConstBytes store
         left = 0;
     }
     if (left != 0) {
-        // Some elements at a time, one at least.
+        // Read up to 1024 bytes of elements at a time, but at least one element.
         std::uint64_t per_piece = size >= 1024 ? 1 : 1024 / size;
         per_piece = per_piece < left ? per_piece : left;
         const std::size_t bytes = static_cast<std::size_t>(per_piece) * size;
@@ -304,7 +306,7 @@ void ValueText::put(TextSink& sink, DatatypeView type, ConstBytes stored, unsign
             put_enumeration(sink, type, stored);
             return;
         case TypeClass::variable_length:
-            if (stored.size() < 8) {  // a damaged type
+            if (stored.size() < 8) {  // the datatype message is damaged
                 fail(Status::corrupt_file);
             } else if (type.is_variable_string()) {
                 put_variable_string(sink, type, stored);

@@ -1,4 +1,4 @@
-// Values as the HDF5 tools write them (h5tools_str_sprint), straight from their bytes in the file.
+// Values as the HDF5 tools write them (h5tools_str_sprint), directly from their stored form.
 #pragma once
 
 #include "layout.hpp"
@@ -8,32 +8,34 @@
 
 namespace h5mote::cli {
 
-/// What values lead to: the data of variable-length ones, the objects of references.
+/// Access to the data that values refer to: the heap data of variable-length values, the objects of references.
 class ValueContext {
 public:
-    /// As Object's functions of the same names.
+    /// Like Object's functions of the same names.
     virtual Status variable_size(ConstBytes heap_id, std::uint64_t& bytes) = 0;
     virtual Status read_variable(ConstBytes heap_id, std::uint64_t offset, Bytes to) = 0;
-    /// Writes what an object or region reference leads to: "DATASET 800 "/path"", "DATASET "/path"".
+    /// Writes the target of a reference: DATASET 800 "/path" for an object reference, DATASET "/path" for a region.
     virtual void put_reference(TextSink& sink, ReferenceType type, ConstBytes stored) = 0;
 
 protected:
     ~ValueContext() = default;
 };
 
-/// One character of a string.
+/// Writes one character of a string, escaped as `format` asks.
 void put_character(TextSink& sink, const TextFormat& format, char character);
 
-/// Writes values. The first failure to read what a value leads to is kept; the text is then incomplete.
+/// Writes values. If the data that a value refers to cannot be read, the text is incomplete and status() keeps the
+/// first such error.
 class ValueText {
 public:
     ValueText(Context& memory, const TextFormat& format, ValueContext& values)
         : memory_(memory), format_(format), values_(values) {}
 
-    /// `stored`: type.size() bytes as they stand in the file. `indent`: of the line.
+    /// `stored`: type.size() bytes in their stored form. `indent`: levels of indentation of the line.
     void put(TextSink& sink, DatatypeView type, ConstBytes stored, unsigned indent);
     Status status() const { return status_; }
-    /// An array that follows another within one element begins a new line; what the element before left behind.
+    /// Whether an array was written since this was last cleared. The elements of an array that are arrays themselves
+    /// then begin on new lines. ValueElement saves and restores the flag, so that it can write a value twice.
     bool after_array() const { return after_array_; }
     void set_after_array(bool after) { after_array_ = after; }
 
@@ -60,7 +62,7 @@ class ValueElement final : public Element {
 public:
     ValueElement(ValueText& text, DatatypeView type, unsigned indent) : text_(text), type_(type), indent_(indent) {}
 
-    /// The next value, and what follows it.
+    /// Sets the value to write next, and the text that follows it.
     void set(ConstBytes stored, std::string_view suffix) {
         stored_ = stored;
         suffix_ = suffix;

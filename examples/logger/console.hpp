@@ -1,5 +1,5 @@
-// Lines of text to the console, each by one write(): no stdio, which needs a heap, and no buffer that a crash would
-// lose.
+// Lines of text for the console, each printed by one write(). stdio is not used, because it needs a heap and because a
+// crash would lose what is in its buffer.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,8 @@
 
 namespace logger {
 
-/// `Line{} << "rows " << 5;` prints when the line goes out of scope. What does not fit in 100 characters is cut.
+/// A line of text: `Line{} << "rows " << 5;` prints it when the object goes out of scope. Text beyond 100 characters is
+/// cut off.
 class Line {
 public:
     enum class To : std::uint8_t { output = 1, errors = 2 };

@@ -9,7 +9,7 @@ constexpr int kMostDigits = 19;
 
 bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 
-// A natural number of up to 192 bits: enough for 19 digits and the power of five beside them.
+// A natural number of up to 192 bits: enough for 19 decimal digits times the power of five of their exponent.
 class Natural {
 public:
     explicit Natural(std::uint32_t value) noexcept { limbs_[0] = value; }
@@ -40,7 +40,7 @@ public:
         return count;
     }
 
-    // The division below works on the `limbs` lowest ones only: mostly one or two.
+    // For the division in nearest_float(), these functions work on the lowest `limbs` limbs only: mostly one or two.
     void double_it(int limbs) noexcept {
         std::uint32_t carry = 0;
         for (int i = 0; i < limbs; ++i) {
@@ -71,7 +71,7 @@ private:
     std::uint32_t limbs_[kLimbs] = {};
 };
 
-// A number as written: digits * 10^exponent.
+// A number in decimal notation: digits * 10^exponent.
 struct Decimal {
     Natural digits{0};
     int count = 0;  // significant digits
@@ -126,9 +126,10 @@ bool scan(const char* at, Decimal& number) noexcept {
     return *at == '\0' || ((*at == 'e' || *at == 'E') && scan_exponent(at + 1, number.exponent));
 }
 
-// The bits of the float nearest to numerator / denominator * 2^exponent, which is positive; infinity when too large.
+// Returns the bits of the float nearest to numerator / denominator * 2^exponent, which must be positive. A value too
+// large for a float gives infinity.
 std::uint32_t nearest_float(Natural& numerator, Natural& denominator, int exponent) noexcept {
-    // Makes the quotient at least 1 and less than 2.
+    // Scale the numerator or denominator by a power of two, so that the quotient is at least 1 and less than 2.
     const int difference = numerator.bits() - denominator.bits();
     (difference < 0 ? numerator : denominator).shift_left(difference < 0 ? -difference : difference);
     exponent += difference;
@@ -137,7 +138,7 @@ std::uint32_t nearest_float(Natural& numerator, Natural& denominator, int expone
         numerator.double_it(limbs);
         --exponent;
     }
-    // Below 2^-126 a float has fewer bits, below 2^-150 it is zero.
+    // A float below 2^-126 has fewer than 24 significant bits; values below 2^-150 are rounded to zero.
     const int bits = exponent >= -126 ? 24 : 150 + exponent;
     if (bits < 0) {
         return 0;
@@ -154,7 +155,7 @@ std::uint32_t nearest_float(Natural& numerator, Natural& denominator, int expone
         }
         numerator.double_it(limbs);
     }
-    // What is left, doubled, against the denominator: below, at or above one half.
+    // Round to nearest: the remainder, which the loop has doubled already, is compared with the denominator.
     const int half = numerator.compare(denominator, limbs);
     quotient += half > 0 || (half == 0 && (quotient & 1) != 0) ? 1 : 0;
     // The leading one of a normal number adds 1 to the exponent's field, and so does a carry out of the mantissa.
@@ -187,7 +188,7 @@ bool parse_float(const char* text, float& value) noexcept {
     }
     std::uint32_t bits = 0;
     if (number.count > 0 && number.count + number.exponent > -50) {
-        // 10^n is 5^n * 2^n: the two goes to the exponent.
+        // 10^n is 5^n * 2^n: only 5^n is multiplied out, 2^n goes into the binary exponent.
         Natural denominator{1};
         Natural& fives = number.exponent < 0 ? denominator : number.digits;
         for (int i = number.exponent; i != 0; i += i < 0 ? 1 : -1) {

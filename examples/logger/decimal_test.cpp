@@ -1,4 +1,4 @@
-// Numbers as text against the C library's strtof(), which rounds correctly.
+// Compares parse_float() with the C library's strtof(), which rounds correctly.
 #include "decimal.hpp"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ std::uint32_t bits_of(float value) {
     return bits;
 }
 
-// Bit for bit; what is too large for a float is refused.
+// Whether parse_float() gives the same bits as strtof(), and refuses a number that is too large for a float.
 bool agrees(const char* text) {
     const float expected = std::strtof(text, nullptr);
     float value = 12345;
@@ -99,7 +99,8 @@ TEST(Decimal, RandomFloats) {
     }
 }
 
-// Every float in nine digits, as sensors are printed, comes back; and so do the neighbours of the middle between two.
+// A random float printed with nine digits, as sensors' values are, must be read back as the same float; the middle
+// between two floats, printed with various numbers of digits, must be rounded correctly.
 TEST(Decimal, RoundTripsAndTies) {
     std::mt19937 random(21);
     char text[64];

@@ -1,4 +1,4 @@
-// What the logger records: one row of the inertial sensors, and once a second how the logger itself is doing.
+// The records of the logger: rows of the inertial sensors and, once a second, a row about the logger itself.
 #pragma once
 
 #include <h5mote/compound.hpp>
@@ -7,8 +7,8 @@
 
 namespace logger {
 
-// Without this the 64-bit time would make the struct end on a multiple of 8 on most machines: 4 bytes of nothing in
-// every row. So it has 44 bytes in memory and in the file, on every machine, and append() is a copy.
+// On most machines the 64-bit time would pad the struct to a multiple of 8 bytes. Packed, a row has 44 bytes in memory
+// and in the file on every machine, so that append() only copies it.
 #pragma pack(push, 4)
 struct ImuRow {
     std::uint64_t t_us;  ///< microseconds since the autopilot started
@@ -22,10 +22,10 @@ H5MOTE_COMPOUND(ImuRow, t_us, gyro, accel, mag)
 
 struct HealthRow {
     std::uint64_t t_us;
-    /// Bytes of the chunk in memory that rows can still fill before it goes to the storage. Not what the arena has
-    /// left: that depends on the size of a pointer, and the same flight makes the same file on every machine.
+    /// Bytes still free in the chunk of /flight/imu that is in memory. Not the bytes left in the arena: these depend on
+    /// the size of a pointer, whereas the same flight has to give the same file on every machine.
     std::uint32_t free_memory;
-    std::uint32_t rows;  ///< of /flight/imu, with the one of this time
+    std::uint32_t rows;  ///< number of rows of /flight/imu, including the one with this time
 };
 static_assert(sizeof(HealthRow) == 16);
 H5MOTE_COMPOUND(HealthRow, t_us, free_memory, rows)

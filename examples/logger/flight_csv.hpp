@@ -1,5 +1,5 @@
-// The recorded flight that takes the place of sensors: comma-separated numbers, the names of the columns in the first
-// line. On a board the file is one of the host's, read through newlib's system calls.
+// Reads a recorded flight, which takes the place of sensors, from a CSV file with the names of the columns in the first
+// line. A program on an emulated board reads the file from the host, through newlib's system calls.
 #pragma once
 
 #include "flight.hpp"
@@ -18,17 +18,19 @@ public:
     FlightCsv& operator=(const FlightCsv&) = delete;
     ~FlightCsv();
 
-    /// Opens the file and finds the columns t_us, gyro_x to mag_z by their names, in any order and place among the
-    /// first kColumns; others are ignored. Outcome::row: rows can be read. malformed: one is missing.
+    /// Opens the file and finds the columns t_us and gyro_x to mag_z by their names, in any order, among the first
+    /// kColumns columns; other columns are ignored. Returns Outcome::row if rows can be read, malformed if one of these
+    /// columns is missing, io_error if the file cannot be read.
     Outcome open(const char* path) noexcept;
-    /// The next row. Blank lines are skipped.
+    /// Reads the next row. Blank lines are skipped. Returns end after the last row, malformed if a value is missing or
+    /// no number.
     Outcome next(ImuRow& row) noexcept;
-    /// Number of the line that was read last, from 1.
+    /// Number, from 1, of the line that was read last.
     std::uint32_t line() const noexcept { return line_; }
 
 private:
     static constexpr std::size_t kColumns = 32;
-    static constexpr std::size_t kBuffer = 128;  // few enough calls of the system, little enough memory
+    static constexpr std::size_t kBuffer = 128;  // a compromise between system calls and memory
     static constexpr std::size_t kField = 32;
 
     enum class End : std::uint8_t { field, line, file, error };
@@ -41,7 +43,7 @@ private:
     std::uint32_t line_ = 0;
     std::uint16_t at_ = 0;
     std::uint16_t filled_ = 0;
-    std::uint8_t values_[kColumns] = {};  // of each column which value of a row it is, from 1; 0: ignored
+    std::uint8_t values_[kColumns] = {};  // which value of a row each column holds, from 1; 0: the column is ignored
     char buffer_[kBuffer];
 };
 

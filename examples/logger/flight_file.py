@@ -1,4 +1,4 @@
-"""What a file of the logger must hold, found out from the CSV without the logger: every value bit for bit."""
+"""Computes from the CSV, without the logger, what a file of the logger must hold, and compares it bit for bit."""
 
 import csv
 from fractions import Fraction
@@ -21,8 +21,8 @@ ATTRIBUTES = {
 
 
 def nearest_floats(texts):
-    """numpy rounds twice, to double and then to single precision; that can only differ from rounding once when the
-    double lies in the middle between two floats."""
+    """The floats nearest to decimal numbers. numpy rounds twice, to double and then to single precision. The result can
+    differ from rounding once only if the double lies in the middle between two floats: these cases are corrected."""
     doubles = numpy.array(texts, dtype="f8")
     floats = doubles.astype("<f4")
     middle = numpy.nonzero((doubles.view("u8") & 0x1fffffff) == 0x10000000)[0]
@@ -45,7 +45,7 @@ def read_csv(path, rows=None):
 
 
 def health_of(runs):
-    """A row for the first row of every second and of every run of the logger."""
+    """The expected rows of /flight/health: one for the first IMU row of every second and of every run of the logger."""
     health, rows = [], 0
     for run in runs:
         due = 0
@@ -58,7 +58,7 @@ def health_of(runs):
 
 
 def check(path, runs, compressed=False):
-    """`runs`: what read_csv() gives, one for each time that the logger ran."""
+    """Compares a file with the expected contents. `runs`: for each run of the logger, its rows as from read_csv()."""
     imu, health = numpy.concatenate(runs), health_of(runs)
     with h5py.File(path, "r") as file:
         for name, expected, kind in (("imu", imu, IMU), ("health", health, HEALTH)):

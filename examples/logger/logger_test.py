@@ -2,9 +2,9 @@
 """logger_test.py [--host] [--compress] [--no-trail] COMMAND...: runs the logger (COMMAND, perhaps on an emulated
 board) and compares its files with the CSV, every value bit for bit.
 
---host: it is a process of this machine that can be killed. --compress: it can compress. --no-trail: built without the
-error trail. The whole recording is used when H5MOTE_FLIGHT names it or it lies at ../shared/data/flight_sensors.csv
-beside the project."""
+--host: the logger is a process of this machine, which can be killed. --compress: the logger can compress. --no-trail:
+the logger was built without the error trail. The whole recording is used if H5MOTE_FLIGHT names it, or if it is at
+../shared/data/flight_sensors.csv beside the project."""
 
 import os
 import pathlib
@@ -37,7 +37,7 @@ def contents(path):
 
 class Logger(unittest.TestCase):
     def setUp(self):
-        # Short names: a board has a few hundred bytes for its command line.
+        # Use short file names: a board has only a few hundred bytes for its command line.
         self.folder = tempfile.TemporaryDirectory(prefix="logger_")
         self.before = os.getcwd()
         os.chdir(self.folder.name)
@@ -48,7 +48,8 @@ class Logger(unittest.TestCase):
         self.folder.cleanup()
 
     def log(self, *options, csv="flight.csv", out="f.h5", code=0):
-        """What it printed: {"rows": ..., "status": ...} and, under "acks", the numbers of rows acknowledged."""
+        """Runs the logger. Returns the lines that it printed by their first words, {"rows": ..., "status": ...}, under
+        "acks" the acknowledged numbers of rows, and under "text" the whole output."""
         done = subprocess.run([*COMMAND, "--csv", csv, "--out", out, *map(str, options)], stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, text=True, timeout=300, check=False)
         self.assertEqual(done.returncode, code, done.stdout)
@@ -160,7 +161,7 @@ class Logger(unittest.TestCase):
             said = self.log(csv="bad.csv", code=1)
             self.assertIn("bad.csv:72: not a row", said["text"])
             self.assertEqual(said["status"], "status invalid_argument")
-            # What came before stays.
+            # The rows before the malformed one stay in the file.
             flight_file.check("f.h5", [flight_file.read_csv(FLIGHT, 70)])
 
     def test_bad_files(self):
@@ -177,7 +178,7 @@ class Logger(unittest.TestCase):
         self.assertEqual(self.log(out="no/such/folder.h5", code=1)["status"], "status not_found")
 
     def test_other_datatype(self):
-        """A dataset of that name with other records is refused, the file unchanged, the trail printed."""
+        """A file whose /flight/imu has another datatype is refused and not changed, and the error trail is printed."""
         with h5py.File("f.h5", "w", libver=("v110", "v110")) as file:
             file.create_dataset("flight/imu", (3,), "<i4", maxshape=(None,), chunks=(64,))[...] = 1
         before = contents("f.h5")
@@ -188,7 +189,7 @@ class Logger(unittest.TestCase):
         self.assertEqual(contents("f.h5"), before)
 
     def test_damaged(self):
-        """A truncated file, and one bit of an object header changed: refused by name, left as it is."""
+        """A truncated file, and one with a bit of an object header changed, are refused and not changed."""
         self.log("--rows", 100)
         good = contents("f.h5")
         with open("t.h5", "wb") as file:

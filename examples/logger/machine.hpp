@@ -1,4 +1,4 @@
-// What differs between a board and a host.
+// The functions of the logger that differ between a board and a host.
 #pragma once
 
 #include <cstddef>
@@ -7,16 +7,16 @@ namespace logger {
 
 struct StackUse {
     std::size_t used = 0;
-    std::size_t size = 0;  ///< 0: this machine does not measure
+    std::size_t size = 0;  ///< 0: the use of the stack is not measured on this machine
 };
 
-/// The deepest use of the stack so far.
+/// The most bytes of the stack that were in use so far.
 StackUse stack_use() noexcept;
 
 }  // namespace logger
 
 extern "C" {
-/// Where toolchains/count-insns begins and ends to count.
+/// toolchains/count-insns counts the instructions between calls of these two functions.
 void h5mote_count_begin();
 void h5mote_count_end();
 }

@@ -1,4 +1,5 @@
-// Records a flight into an HDF5 file; the sensors are a recording in a CSV file. The same program for boards and hosts.
+// Records a flight in an HDF5 file. A recording in a CSV file takes the place of sensors. The same program runs on
+// boards and hosts.
 
 #include "console.hpp"
 #include "decimal.hpp"
@@ -46,7 +47,7 @@ Options options;
 logger::ImuRow row;
 std::uint64_t count = 0;  // rows of this run
 
-// Printing is never merged with its caller: its buffer of text must not lie below the library's calls.
+// Functions that print are not inlined: their text buffers must not take up stack while the library's functions run.
 #define LOGGER_APART [[gnu::noinline]]
 
 constexpr int kUsage = 2;
@@ -161,7 +162,7 @@ Status record_to(h5mote::Driver& storage) noexcept {
     if (status == Status::ok) {
         status = record();
     }
-    // Also after an error: what was flushed stays.
+    // Close the file after an error, too: the rows that were flushed stay in it.
     const Status closed = recorder.close();
     return status == Status::ok ? closed : status;
 }

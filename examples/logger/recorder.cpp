@@ -10,8 +10,8 @@ constexpr std::uint64_t kSecond = 1000000;
 constexpr h5mote::DatasetCreate chunks_of(std::uint32_t rows, bool compress) noexcept {
     h5mote::DatasetCreate create;
     create.chunk = {rows};
-    // Less than the default: both datasets grow in turns, so that what one of them holds in advance at the end lies
-    // before chunks of the other and stays in the file.
+    // Less than the default: both datasets grow in turns, so that the space that one of them has reserved at the end
+    // lies before chunks of the other, cannot be cut off, and stays in the file.
     create.reserve = 16384;
     if (compress) {
         create.filters = {h5mote::filters::shuffle, h5mote::filters::deflate};
@@ -19,12 +19,13 @@ constexpr h5mote::DatasetCreate chunks_of(std::uint32_t rows, bool compress) noe
     return create;
 }
 
-// In read-only memory.
+// Constants, so that they lie in read-only memory rather than on the stack.
 constexpr h5mote::DatasetCreate kImu = chunks_of(kImuChunk, false);
 constexpr h5mote::DatasetCreate kImuCompressed = chunks_of(kImuChunk, true);
 constexpr h5mote::DatasetCreate kHealth = chunks_of(kHealthChunk, false);
 
-// What an earlier run has written stays: it was recorded by that firmware, on that device.
+// Writes an attribute unless it exists. If the logger continues a file, the attributes of the run that created it stay:
+// they name the firmware and the device of that run.
 template <typename T>
 Status attribute(h5mote::Object& object, const char* name, const T& value) noexcept {
     return object.has_attribute(name) ? Status::ok : object.write_attribute(name, value);
@@ -32,11 +33,11 @@ Status attribute(h5mote::Object& object, const char* name, const T& value) noexc
 
 }  // namespace
 
-// Opening is done in steps, each in a function of its own that is not merged with its caller: what one needs on the
-// stack is gone before the next begins.
+// Each step of opening is a function that is not inlined, so that the stack that one step needs is free again before
+// the next begins.
 [[gnu::noinline]] Status Recorder::open_file(bool compress) noexcept {
     h5mote::FileCreate create;
-    // No flight fills 4 GiB; metadata, and the memory for it, are smaller this way.
+    // Addresses of 4 bytes suffice, because no flight fills 4 GiB. They make metadata, and the memory for it, smaller.
     create.sizeof_addr = 4;
     auto file = h5mote::File::open_or_create(library_, *storage_, recorder_limits(compress).access, create);
     file_ = std::move(*file);
@@ -94,7 +95,7 @@ Status Recorder::add(const ImuRow& row) noexcept {
 }
 
 Status Recorder::close() noexcept {
-    // Each step is done, whatever the one before it came to; the first error is told.
+    // Close everything even if an earlier step failed, and return the first error.
     Status result = imu_.close();
     for (const Status status : {health_.close(), file_.close(), storage_->end_of_file(file_size_)}) {
         result = result == Status::ok ? status : result;

@@ -1,4 +1,4 @@
-// The logger's file: /flight/imu and /flight/health, with what their numbers mean.
+// Writes the logger's file: the datasets /flight/imu and /flight/health, with attributes that name the units.
 #pragma once
 
 #include "flight.hpp"
@@ -7,12 +7,13 @@
 
 namespace logger {
 
-/// Rows of /flight/imu in one chunk: what stays in memory, and what is written at once.
+/// Rows of /flight/imu in one chunk. One chunk of each dataset is kept in memory and written as a whole.
 inline constexpr std::uint32_t kImuChunk = 64;
 inline constexpr std::uint32_t kHealthChunk = 16;
 inline constexpr std::size_t kChunkBytes = kImuChunk * sizeof(ImuRow) + kHealthChunk * sizeof(HealthRow);
 
-/// What the recorder needs of an arena: both datasets open, a chunk of each in memory.
+/// The limits that the recorder stays within, from which required_memory() follows: both datasets open, and one chunk
+/// of each in memory.
 constexpr h5mote::Limits recorder_limits(bool compress) noexcept {
     h5mote::Limits limits;
     limits.access.metadata_cache = compress ? 2048 : 1024;
@@ -31,18 +32,20 @@ public:
     /// The library is borrowed.
     explicit Recorder(h5mote::Library& library) noexcept : library_(library) {}
 
-    /// Creates the file, or goes on with the one that is there. `compress` counts for new ones. Durable when it
-    /// returns ok: an empty recording with all attributes. The storage is borrowed until close(). Errors as h5mote's.
+    /// Creates the file, or continues the file that is in the storage. `compress` matters for new datasets only. After
+    /// ok the datasets and all their attributes are durable. The storage is borrowed until close(). Errors: those of
+    /// h5mote.
     h5mote::Status open(h5mote::Driver& storage, bool compress) noexcept;
-    /// One row, and with the first of every second one about the logger's health.
+    /// Appends a row to /flight/imu. With the first row of every second, also appends a row about the logger itself to
+    /// /flight/health.
     h5mote::Status add(const ImuRow& row) noexcept;
-    /// Makes durable what was added.
+    /// Makes all added rows durable.
     h5mote::Status flush() noexcept { return file_.flush(); }
     h5mote::Status close() noexcept;
 
-    /// Of /flight/imu.
+    /// Number of rows in /flight/imu.
     std::uint64_t rows() const noexcept { return rows_; }
-    /// Bytes of the file, after close().
+    /// Size of the file in bytes; valid after close().
     std::uint64_t file_size() const noexcept { return file_size_; }
 
 private:

@@ -1,4 +1,5 @@
-// Where the recording goes: a file, or what a board has. Which of them is chosen when linking.
+// The storage that the recording is written to: a file, or a device of the board. It is chosen at link time: each kind
+// of storage is a source file that defines these functions.
 #pragma once
 
 #include <h5mote/driver.hpp>
@@ -6,20 +7,23 @@
 namespace logger {
 
 struct StorageOptions {
-    const char* out = nullptr;  ///< a file: its name. A device: of the host's file that gets a copy at the end
-    bool format = false;        ///< a device: make it empty first, whatever it holds
+    /// If the storage is a file: its name. If it is a device: the name of a file on the host that gets a copy at the
+    /// end.
+    const char* out = nullptr;
+    bool format = false;  ///< for a device: format it first, whatever it holds
 };
 
-/// How the options are told.
+/// The options that this storage has, as text for the usage message.
 extern const char kStorageUsage[];
-/// Whether the storage has these options, and needs no more.
+/// Whether this storage has all the given options, and no option that it needs is missing.
 bool storage_accepts(const StorageOptions& options) noexcept;
 
-/// The driver is good until close_storage(). Errors: as the driver's opening; io_error when the device does not answer.
+/// Opens the storage and sets `driver`, which is valid until close_storage(). Errors: those of opening the driver;
+/// io_error when the device does not answer.
 h5mote::Status open_storage(const StorageOptions& options, h5mote::Driver*& driver) noexcept;
-/// After everything, also if open_storage() has failed.
+/// Closes the storage. Call it last, even if open_storage() has failed.
 h5mote::Status close_storage(const StorageOptions& options) noexcept;
-/// Prints what the storage has to tell, if anything.
+/// Prints statistics of the storage, if it has any.
 void report_storage() noexcept;
 
 }  // namespace logger

@@ -1,4 +1,4 @@
-// A file of this machine's, or on a board of the host's.
+// The logger's storage as a file: on this machine or, for a program on an emulated board, on the host.
 #include "storage.hpp"
 
 #include <h5mote/vfd/posix.hpp>

@@ -1,11 +1,13 @@
-// Every conversion of values beside H5Tconvert of libhdf5: millions of values, bit for bit.
+// Compares every conversion of values with H5Tconvert of libhdf5: millions of values, bit for bit.
 //
-// Where libhdf5 leaves a result open, it is not compared: bits of a floating-point number that belong to no field and
-// the last six bytes of a long double; NaN, and 2^n exactly, to integers of n bits through the compiler's conversion
-// (undefined in C); -infinity to an integer that does not begin at bit 0 (libhdf5 sets a bit elsewhere); targets in
-// VAX order (it turns half of the bytes); integers that lose more than 64 bits (it reads beyond a variable);
-// floating-point numbers with a long mantissa and a short exponent to integers, and with a short exponent to long
-// integers (1.10 works in a buffer of as many bits as there are exponents).
+// Not compared are results that libhdf5 leaves undefined or gets wrong:
+// - bits of a floating-point number that belong to no field, and the last six bytes of a long double;
+// - NaN, and exactly 2^n, converted to integers of n bits by the compiler's conversion (undefined in C);
+// - -infinity converted to an integer that does not begin at bit 0 (libhdf5 sets a bit elsewhere);
+// - targets in VAX byte order (libhdf5 swaps only half of the bytes);
+// - integers that lose more than 64 bits (libhdf5 reads beyond a variable);
+// - floating-point numbers with a long mantissa and a short exponent converted to integers, and with a short exponent
+//   to long integers (libhdf5 1.10 works in a buffer of as many bits as there are exponents).
 #include <gtest/gtest.h>
 #include <hdf5.h>
 
@@ -53,7 +55,7 @@ std::string hex(const Blob& bytes, std::size_t at, std::size_t count) {
 
 std::string hex(const Blob& bytes) { return hex(bytes, 0, bytes.size()); }
 
-// A datatype as libhdf5's handle and as the message.
+// A datatype as a libhdf5 handle and as a datatype message.
 class Type {
 public:
     explicit Type(hid_t id) : id_(id) {
@@ -61,13 +63,13 @@ public:
         H5Tencode(id_, nullptr, &size);
         message_.resize(size);
         H5Tencode(id_, message_.data(), &size);
-        message_.erase(message_.begin(), message_.begin() + 2);  // kind of object and version of the encoding
+        message_.erase(message_.begin(), message_.begin() + 2);  // H5Tencode()'s message type and version
     }
     explicit Type(const Blob& message) : message_(message) {
         Blob encoded(2);
         encoded[0] = std::byte{3};
         encoded.insert(encoded.end(), message.begin(), message.end());
-        encoded.resize(encoded.size() + 64);  // libhdf5 is not told where it ends
+        encoded.resize(encoded.size() + 64);  // H5Tdecode() does not know the length and may read beyond it
         id_ = H5Tdecode(encoded.data());
     }
     Type(const Type&) = delete;
@@ -94,7 +96,7 @@ private:
     Blob message_;
 };
 
-// Bits of a value that have a meaning.
+// A mask of the bits of a value that are compared.
 Blob significant(const Type& type) {
     Blob mask(type.size(), std::byte{0xff});
     const DatatypeView view = type.view();
@@ -123,7 +125,7 @@ double number_of(const Type& type, const std::byte* at) {
     return value;
 }
 
-// Whether libhdf5 defines what becomes of a value.
+// Whether libhdf5's result of converting this value is defined.
 bool is_defined(const Type& from, const Type& to, const std::byte* at) {
     if (from.view().type_class() != TypeClass::floating || to.view().type_class() != TypeClass::integer) {
         return true;
@@ -133,7 +135,8 @@ bool is_defined(const Type& from, const Type& to, const std::byte* at) {
         const double end = std::ldexp(1.0, static_cast<int>(to.view().precision()) - (to.view().is_signed() ? 1 : 0));
         return !std::isnan(value) && std::fabs(value) != end;
     }
-    // To tell whether it is infinite, not only large for a double.
+    // -infinity is not compared if the integer does not begin at bit 0. (A value too large for a double counts as
+    // infinite.)
     return to.view().bit_offset() == 0 || !(value < 0 && std::isinf(value));
 }
 
@@ -143,12 +146,13 @@ struct Tally {
     unsigned pairs = 0;
 };
 
-// Converts `in` both ways and compares.
+// Converts `in` with both libraries and compares the results.
 void compare(Bench& bench, const Type& from, const Type& to, const Blob& in, Tally& tally) {
     const std::size_t count = in.size() / from.size();
     Conversion conversion;
     const Status prepared = conversion.prepare(bench.context, from.view(), to.view());
-    // One by one: libhdf5 1.10 remembers of a value that it was denormal when it rounds the next ones.
+    // Call H5Tconvert() for each value: libhdf5 1.10 carries the fact that a value was denormal over to the rounding of
+    // the values after it.
     Blob theirs(count * to.size());
     Blob value(std::max(from.size(), to.size()));
     Blob background(to.size());
@@ -192,7 +196,7 @@ public:
     unsigned below(unsigned limit) { return static_cast<unsigned>(random_() % limit); }
     bool one_in(unsigned n) { return below(n) == 0; }
 
-    // Values of all magnitudes, with many zeros and ones in a row, and those at the ends.
+    // Random values of all magnitudes, with many zeros and ones in a row, and the smallest and largest values.
     Blob of(const Type& type, std::size_t count) {
         Blob values(count * type.size());
         for (std::size_t i = 0; i < count; ++i) {
@@ -228,8 +232,8 @@ public:
         const unsigned fields = 1 + exponent_size + mantissa_size;
         const unsigned precision = one_in(2) ? fields : (fields + 7) / 8 * 8;
         const unsigned offset = one_in(2) ? 0 : below(bits - precision + 1);
-        // The fields in any order; the sign not right above a mantissa whose first bit stands there, for libhdf5 spoils
-        // it then.
+        // The fields in any order, except that the sign is not directly above a mantissa whose leading bit is stored:
+        // libhdf5 damages the sign then.
         const unsigned layout = below(2);
         unsigned sign = offset + fields - 1;
         unsigned exponent = offset + mantissa_size;
@@ -288,11 +292,11 @@ private:
             fill_random(value.data(), f.mantissa, f.mantissa_size);
             fill_random(value.data(), f.exponent, f.exponent_size);
             if (!one_in(4)) {
-                // Near 1, where integers are, and where other types end.
+                // Exponents near that of 1, where the values of integers and the limits of other types lie.
                 const unsigned around = one_in(2) ? 140 : 20;
                 h5mote::put_bits(value.data(), f.exponent, f.exponent_size, f.bias - around / 2 + below(around));
             }
-            // With a first bit that is not implied, processors know no numbers without it.
+            // If the leading bit is stored, processors accept only numbers that have it set, except denormal ones.
             const bool denormal = h5mote::top_bit(value.data(), f.exponent, f.exponent_size, true) < 0;
             if (f.normalization == 0) {
                 h5mote::put_bits(value.data(), f.mantissa + f.mantissa_size - 1U, 1, denormal ? 0 : 1);
@@ -395,12 +399,12 @@ TEST_F(ConversionBesideLibhdf5, FloatsOfAnyLayoutToIntegers) {
     EXPECT_GE(tally_.pairs, 3000U);
 }
 
-// Random types that nest: what libhdf5 makes of them is compared whole, members that have no source included.
+// Random nested types. Converted values are compared as a whole, including members that the source lacks.
 class Types {
 public:
     explicit Types(Values& values) : values_(values) {}
 
-    // A type and another that has the same structure, mostly.
+    // A type and another one that mostly has the same structure.
     std::pair<hid_t, hid_t> pair(unsigned depth) {
         switch (values_.below(depth == 0 ? 4 : 7)) {
             case 0:
@@ -434,7 +438,7 @@ private:
         H5Tset_strpad(type, paddings[values_.below(3)]);
         return type;
     }
-    // The second has all names of the first, with other values and in another order.
+    // The second enumeration has all names of the first, with other values and in another order.
     std::pair<hid_t, hid_t> enumerations() {
         const hid_t bases[] = {H5T_STD_I8LE, H5T_STD_I16BE, H5T_STD_I32LE};
         const std::pair<hid_t, hid_t> types{H5Tenum_create(bases[values_.below(3)]),
@@ -502,7 +506,7 @@ TEST_F(ConversionBesideLibhdf5, NestedTypes) {
         const std::pair<hid_t, hid_t> ids = types.pair(3);
         const Type from(ids.first);
         const Type to(ids.second);
-        // Bytes of few values, so that enumerations have names and strings ends.
+        // Half of the bytes are small numbers, so that enumeration values have names and strings have an end.
         Blob in(20 * from.size());
         for (std::byte& byte : in) {
             byte = static_cast<std::byte>(values_.one_in(2) ? values_.below(6) : values_.below(256));
@@ -544,7 +548,7 @@ TEST_F(ConversionBesideLibhdf5, NativeTypesAreThoseOfLibhdf5) {
     EXPECT_GE(compared, 8000U);
 }
 
-// Whether two types are the same is asked of types that differ a little, if at all.
+// Compares equal() with libhdf5 for pairs of types that differ a little or not at all.
 TEST_F(ConversionBesideLibhdf5, EqualTypes) {
     unsigned same = 0;
     for (unsigned i = 0; i < 20000; ++i) {

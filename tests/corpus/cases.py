@@ -1,9 +1,9 @@
-"""cases.py: with which options every file is compared, and which of its objects are asked for by name."""
+"""cases.py: the options with which every file is compared, and the objects of a file that are asked for by name."""
 
 import os
 import re
 
-# Name: (command of h5mote, options). The oracle is h5dump, h5ls or h5stat with the same options.
+# Name: (command of h5mote, options). The output is compared with that of h5dump, h5ls or h5stat with the same options.
 SETS = {
     "default": ("dump", []),
     "p": ("dump", ["-p"]),
@@ -34,18 +34,18 @@ SETS = {
 DUMP_SETS = [name for name, (command, _) in SETS.items() if command == "dump"]
 LS_SETS = [name for name, (command, _) in SETS.items() if command == "ls"]
 
-# A dataset without end: its header only.
+# Files with a dataset so large that printing its values never ends: only headers are compared.
 ENDLESS = {"hdf5-test/tlayouto.h5", "cve/cve-2018-11202.h5"}
 WITHOUT_DATA = {"-H", "-n"}
 
 
 def endless(file, command, options):
-    """Whether printing all that would never end."""
+    """Whether this command with these options would print the file's values without end."""
     return file in ENDLESS and command == "dump" and not WITHOUT_DATA & set(options)
 
 
-# What is asked for besides what objects_of() finds by itself: paths spelt in other ways, objects that are not there,
-# options that do not fit, several at once. Files that are not there are left out.
+# Cases besides those that objects_of() finds by itself: paths spelt in other ways, objects that do not exist, options
+# that do not fit, several objects at once. Cases of files that do not exist are left out.
 TABLE = [
     ("hdf5-tools/tattr2.h5", ["-a", "/string", "-a", "/g1/array"]),
     ("hdf5-tools/tattr2.h5", ["-a", "/nosuch"]),
@@ -91,7 +91,7 @@ MOST_OF_A_KIND = 2
 
 
 def objects_of(file, folder, name, oracle):
-    """Lists of options that ask for some objects of a file. Damaged files are left to the whole-file sets."""
+    """Lists of options that each ask for one or more objects of a file. Damaged files are compared as a whole only."""
     found = [options for table_file, options in TABLE if table_file == file]
     if file.startswith("cve/") or file in ENDLESS:
         return found

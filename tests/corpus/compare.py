@@ -1,20 +1,23 @@
 #!/usr/bin/python3
-"""compare.py: does `h5mote dump` print what `h5dump` prints, byte for byte?
+"""compare.py: do `h5mote dump`, `ls` and `stat` print what h5dump, h5ls and h5stat print, byte for byte?
 
     compare.py --tool build/host/examples/cli/h5mote --out DIR [--made DIR] [--corpus DIR] [--sets NAME,...]
 
 For every file of the folders and every set of options (cases.py) both programs run in the file's own folder, and their
-output is compared. What h5dump cannot do is told apart from what we cannot do:
+output is compared. Each case falls into one of these classes:
 
-  compared   h5dump ends with 0: the outputs and the exit code must be equal
-  partial    it prints something and fails (a missing filter, a newer datatype): the output must be equal and we fail, too
-  refused    it prints nothing and fails: we should as well; counted, and required with --strict only
-  crashed    it is killed, runs too long or prints too much: not compared
+  compared   the HDF5 tool ends with 0: the outputs and the exit codes must be equal
+  partial    the HDF5 tool prints something and fails (a missing filter, a newer datatype): the outputs must be equal,
+             and h5mote must fail, too
+  refused    the HDF5 tool prints nothing and fails: h5mote should fail as well; counted, and required with --strict
+             only
+  crashed    the HDF5 tool is killed, runs too long or prints too much: not compared
 
-Of damaged files (cve/) partial output is counted with what is refused. Every difference must stand in differences.list with its reason, and every entry there must differ
-still. Both outputs of a difference are kept in DIR/differences. With --memory the tool gets that arena. What h5dump
-prints is kept in DIR/oracle and used again as long as neither it nor the folder changes. Exit code 1 when something is
-unexplained, 2 when less was compared than expected, 77 when the tool does not know a command yet."""
+If the file is a damaged one (cve/), partial output counts as refused. Every difference must be listed with its reason
+in differences.list, and every entry there must still be a difference. Both outputs of a difference are kept in
+DIR/differences. With --memory, h5mote gets an arena of that size. The output of the HDF5 tools is kept in DIR/oracle
+and used again as long as neither the tool nor the folder changes. Exit code 1 when a difference is not explained, 2
+when fewer cases were compared than expected, 77 when h5mote does not have a command yet."""
 
 import argparse
 import concurrent.futures
@@ -36,14 +39,14 @@ sys.path.insert(0, HERE)
 import cases
 
 ORACLES = {"dump": "h5dump", "ls": "h5ls", "stat": "h5stat"}
-SECONDS = 20  # for an HDF5 tool; h5mote, which may run in an emulator, is given more
+SECONDS = 20  # time limit of an HDF5 tool; that of h5mote, which may run in an emulator, is longer
 OUR_SECONDS = 120
 MOST_BYTES = 32 << 20
 NUMBERED = re.compile(r"^(.*?)(\d{5,6})(\.h5)$")
 
 
 class Outcome:
-    """What a program did with a case: its exit code, or None when it crashed; its output."""
+    """The result of running a program: its exit code (None if it crashed) and its output."""
 
     def __init__(self, code, output):
         self.code = code
@@ -66,7 +69,7 @@ def names_in(folder):
 
 
 def files_below(label, root):
-    """(name in reports, folder, name there) of everything below a folder."""
+    """(name in reports, folder, name in that folder) of all files below a folder."""
     found = []
     for folder, folders, _ in os.walk(root):
         folders.sort()
@@ -91,7 +94,7 @@ class Runner:
         self.versions = {}
 
     def run(self, command, folder, keep, seconds=SECONDS):
-        """Runs a command with its output, MOST_BYTES at most (see main()), in the file `keep`."""
+        """Runs a command and keeps its output in the file `keep`. main() limits the output to MOST_BYTES."""
         with open(keep, "wb") as output:
             try:
                 code = subprocess.run(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=output,
@@ -103,7 +106,7 @@ class Runner:
             return Outcome(None if crashed else code, b"" if crashed else output.read())
 
     def digest(self, folder):
-        """Of all that lies in a folder and beside it, since files name others."""
+        """A digest of all files in a folder, since a file can refer to others."""
         with self.lock:
             if folder not in self.digests:
                 total = hashlib.sha256()
@@ -151,7 +154,7 @@ class Case:
         self.verdict = None
 
     def how(self):
-        """As it is called in differences.list."""
+        """The options of this case in the form that differences.list has."""
         text = self.set_name if self.set_name != "objects" else " ".join(self.options)
         return text + (" @" + self.memory if self.memory else "")
 
@@ -168,7 +171,8 @@ class Case:
         if theirs.code != 0:
             kind = "partial" if theirs.output and not self.file.startswith("cve/") else "refused"
         if not same and theirs.code == 0:
-            # Rather than blame ourselves for a program that prints what happens to be in its memory.
+            # Run the HDF5 tool again: if its output changes, it printed uninitialized memory, and there is nothing to
+            # compare with.
             again = runner.run([program] + self.options + [self.name], self.folder,
                                os.path.join(runner.out, "again.%d" % threading.get_ident()))
             if again.code is None or again.output != theirs.output:
@@ -199,8 +203,9 @@ def first_difference(theirs, ours):
 
 
 class Differences:
-    """differences.list: `file | options | reason`. Patterns in the first two; options are the name of a set, or for the
-    set `objects` the options themselves, with ` @64K` for runs with that arena; `*` is any of them."""
+    """The file differences.list, with lines `file | options | reason`. `file` and `options` are patterns. `options` is
+    the name of a set or, for the set `objects`, the options themselves; ` @64K` follows for runs with an arena of that
+    size. `*` stands for any options."""
 
     def __init__(self, path):
         self.entries = []
@@ -227,7 +232,7 @@ class Differences:
         return found
 
     def stale(self, sets):
-        """Entries that explain nothing. What speaks of many sets is judged only where the first of them ran."""
+        """The entries whose cases ran and did not differ. An entry with `*` is judged only if the set `default` ran."""
         return [entry for entry in self.entries
                 if entry["seen"] and not entry["used"] and ("*" not in entry["how"] or "default" in sets)]
 
@@ -263,7 +268,7 @@ def make_cases(arguments, runner):
 
 
 def report(all_cases, differences, strict):
-    """Prints the counts; how many cases are unexplained."""
+    """Prints the counts of cases. Returns how many differences are not explained."""
     bad = []
     compared = 0
     groups = {}
@@ -307,7 +312,7 @@ def main():
     parser.add_argument("--list", type=int, default=40, help="how many differences are listed")
     arguments = parser.parse_args()
 
-    # Every program that is started inherits these.
+    # Every program that is started inherits these limits.
     resource.setrlimit(resource.RLIMIT_FSIZE, (MOST_BYTES, MOST_BYTES))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     runner = Runner(arguments)

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""compare_new.py --tool "COMMAND" --corpus FOLDER --expected FOLDER: what h5dump 1.10 does not know.
+"""compare_new.py --tool "COMMAND" --corpus FOLDER --expected FOLDER: compares the output for datatypes that h5dump 1.10
+does not know.
 
-Complex numbers and revised references are printed as h5dump 2.0.0 prints them. EXPECTED has its output for files of
-CORPUS, as NAME.ddl.
+Complex numbers and revised references must be printed as h5dump 2.0.0 prints them. The folder --expected has the output
+of h5dump 2.0.0 for files of the folder --corpus, as NAME.ddl.
 """
 
 import argparse

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""make_all.py FOLDER: compiles make_files with libhdf5 of this machine and makes all test files anew, also for a build
-that crosses to another machine."""
+"""make_all.py FOLDER: compiles make_files with the libhdf5 of this machine, also in a cross build, and makes all test
+files anew."""
 
 import os
 import shutil

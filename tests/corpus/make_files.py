@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""make_files.py FOLDER: test files that are easier to write with h5py, or only with it: its LZF filter, what it makes of
-numpy's types, dimension scales, and random selections."""
+"""make_files.py FOLDER: makes test files that are written more easily, or only, with h5py: its LZF filter, its
+datatypes for those of numpy, dimension scales, and random selections."""
 
 import os
 import sys
@@ -25,7 +25,7 @@ def python_types(file):
     ragged[2] = numpy.arange(3000)
     names = file.create_dataset("names", (2, 3), h5py.string_dtype())
     names[0] = ["a", "", "ccc"]
-    # Filtered: a compression ratio counts what libhdf5 has in memory for a value.
+    # Filtered variable-length data: for the compression ratio, the HDF5 tools count a value's size in memory.
     packed = file.create_dataset("packed names", (100,), h5py.string_dtype(), chunks=(10,), compression="gzip")
     packed[:30] = "abc"
     both = numpy.dtype([("i", "<i4"), ("s", h5py.string_dtype()), ("v", h5py.vlen_dtype("<i2"))])
@@ -70,7 +70,7 @@ def python_scales(file):
 
 
 def python_space(strategy):
-    """Free space of many sizes that the file keeps track of."""
+    """A file that records free space of many sizes."""
     with h5py.File("python_space-%s.h5" % strategy, "w", fs_strategy=strategy, fs_persist=True, fs_threshold=3) as file:
         for i in range(40):
             file.create_dataset("d%d" % i, data=numpy.zeros(1 + 37 * i, "u1"))

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
-"""test_rig.py FOLDER: tests of the rig itself, over a folder of HDF5 files. With h5dump in the place of h5mote all is
-identical; each deliberate change to what it prints, and each wrong entry of a list of differences, is found."""
+"""test_rig.py FOLDER: tests compare.py itself with a folder of HDF5 files. With h5dump in the place of h5mote, all
+output must be identical. Each deliberate change to the output, and each wrong entry in a list of differences, must be
+found."""
 
 import os
 import subprocess
@@ -28,7 +29,8 @@ class Rig(unittest.TestCase):
         self.addCleanup(self.out.cleanup)
 
     def compare(self, change="", sets="default,p", differences="", more=()):
-        """Exit code and report with a tool that is h5dump but for a change in shell."""
+        """Runs compare.py with a tool that is h5dump, changed by a piece of shell script. Returns its exit code and
+        report."""
         tool = os.path.join(self.out.name, "tool")
         with open(tool, "w") as file:
             file.write(SHIM % change)
@@ -88,7 +90,7 @@ class Rig(unittest.TestCase):
         self.assertIn("1 differences explained", text)
         code, text = self.compare(change, differences="made/*-old.h5 | * | because\n")
         self.assertEqual(code, 0, text)
-        # Of another file, with other options, or of the arena: not explained.
+        # An entry for another file, for other options, or for runs with an arena does not explain the difference.
         for entry in ("made/groups-new.h5 | p", "made/groups-old.h5 | default", "made/groups-old.h5 | p @64K"):
             self.assertEqual(self.compare(change, differences=entry + " | because\n")[0], 1)
 
@@ -96,7 +98,7 @@ class Rig(unittest.TestCase):
         code, text = self.compare(differences="# comment\n\nmade/groups-old.h5 | p | because\n")
         self.assertEqual(code, 1, text)
         self.assertIn("differences.list:3", text)
-        # What was not run may well differ.
+        # An entry for a case that did not run is no error.
         code, text = self.compare(differences="hdf5-tools/tattr2.h5 | p | because\n")
         self.assertEqual(code, 0, text)
 

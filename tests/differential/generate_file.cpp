@@ -11,20 +11,20 @@
 namespace differential {
 namespace {
 
-constexpr std::uint64_t kMostBytes = 40000;  // of one dataset
+constexpr std::uint64_t kMostBytes = 40000;  // largest size of one dataset
 
 Bounds random_bounds(Random& random) {
     return {random.pick({H5F_LIBVER_EARLIEST, H5F_LIBVER_V18, H5F_LIBVER_V110}), H5F_LIBVER_LATEST};
 }
 
-// The file's own properties. Some exclude each other: libhdf5 says so when the file is made.
+// Random file creation properties. Some of them exclude each other: libhdf5 then refuses to create the file.
 Id file_list(Random& random) {
     Id list = DIFFERENTIAL_ID(H5Pcreate(H5P_FILE_CREATE));
     if (random.one_in(4)) {
         DIFFERENTIAL_OK(H5Pset_userblock(list, random.pick<hsize_t>({512, 1024, 4096})));
     }
     if (random.one_in(3)) {
-        // With sizes of 4 bytes libhdf5 1.10 cannot open what it made without limit.
+        // Lengths always have 8 bytes: with 4 bytes, libhdf5 1.10 cannot open its own datasets of unlimited dimensions.
         DIFFERENTIAL_OK(H5Pset_sizes(list, random.pick<std::size_t>({4, 8}), 8));
     }
     if (random.one_in(4)) {
@@ -87,7 +87,8 @@ struct Shape {
 
 Shape random_shape(Random& random, std::uint64_t rank, bool chunked) {
     Shape shape;
-    const std::uint64_t kind = random.below(4);  // fixed, one dimension without limit, all of them, limited
+    // The kind of maximum dimensions: fixed, one dimension unlimited, all unlimited, or limited.
+    const std::uint64_t kind = random.below(4);
     const std::uint64_t unlimited = random.below(rank);
     for (std::uint64_t d = 0; d < rank; ++d) {
         const std::uint64_t dim = rank == 1 ? random.small(300) : random.between(d == 0 ? 0 : 1, rank == 2 ? 14 : 5);
@@ -103,8 +104,8 @@ Shape random_shape(Random& random, std::uint64_t rank, bool chunked) {
 
 bool is_number(hid_t type) { return H5Tget_class(type) == H5T_INTEGER || H5Tget_class(type) == H5T_FLOAT; }
 
-// An array of compound types or arrays within a compound type: behind it libhdf5's nbit packs something else than the
-// members that follow, and libhdf5 2.0 does not read what 1.10 made.
+// Whether a compound type has an array of compounds or arrays. The nbit filter of libhdf5 1.10 packs the members after
+// such an array wrongly, and libhdf5 2.0 cannot read the result.
 bool is_lost_by_nbit(hid_t type, bool in_compound = false) {
     const H5T_class_t kind = H5Tget_class(type);
     if (kind == H5T_ARRAY) {
@@ -134,14 +135,14 @@ std::string random_filters(Random& random, hid_t type, hid_t list) {
         DIFFERENTIAL_OK(H5Pset_shuffle(list));
         text += " shuffle";
     }
-    // Bytes that are no whole number of pixels, as these two make them, szip (libaec) loses, and writes beyond its
-    // memory.
+    // scaleoffset and nbit leave sizes that are no whole number of szip pixels. Then szip (libaec) loses bytes and
+    // writes beyond its memory.
     if (text != " scaleoffset" && text != " nbit" && random.one_in(6)) {
         DIFFERENTIAL_OK(H5Pset_szip(list, random.pick<unsigned>({H5_SZIP_NN_OPTION_MASK, H5_SZIP_EC_OPTION_MASK}),
                                     static_cast<unsigned>(2 * random.between(1, 16))));
         text += " szip";
     }
-    // Behind szip deflate hides whether a chunk kept the mask of another, see has_kept_mask().
+    // No deflate after szip: has_kept_mask() could not tell from a chunk's size that szip had skipped it.
     if (random.one_in(3) && text.find("szip") == std::string::npos) {
         DIFFERENTIAL_OK(H5Pset_deflate(list, static_cast<unsigned>(random.below(10))));
         text += " deflate";
@@ -153,8 +154,9 @@ std::string random_filters(Random& random, hid_t type, hid_t list) {
     return text;
 }
 
-// A chunk that szip cannot make smaller stands there raw, with a mask that says so. What libhdf5 puts in the place of a
-// chunk of the same size keeps the mask of that one (libhdf5_faults.cpp): then a raw chunk is said to be coded.
+// Whether a fault of libhdf5 has damaged the dataset. A chunk that szip cannot compress is stored raw, and its filter
+// mask says so. But if libhdf5 replaces a chunk by one of the same stored size, it keeps the old mask
+// (libhdf5_faults.cpp), so that a raw chunk can be marked as compressed.
 bool has_kept_mask(hid_t dataset) {
     for (const Sizes& chunk : raw_sized_chunks(dataset, H5Z_FILTER_SZIP)) {
         unsigned mask = 0;
@@ -200,7 +202,7 @@ std::string FileMaker::new_path(Random& random) const {
 }
 
 void FileMaker::create_group(Random& random) {
-    // Several at once, so that dense storage gets some depth.
+    // Sometimes create many groups at once, so that the B-tree of dense link storage gets deeper.
     const std::uint64_t count = random.one_in(4) ? random.below(60) : 1;
     for (std::uint64_t i = 0; i <= count; ++i) {
         const std::string path = new_path(random);
@@ -253,8 +255,8 @@ void FileMaker::create_dataset(Random& random) {
         DIFFERENTIAL_OK(
             H5Pset_alloc_time(list, random.pick({H5D_ALLOC_TIME_EARLY, H5D_ALLOC_TIME_LATE, H5D_ALLOC_TIME_INCR})));
     }
-    // Contiguous data that was never written is else what stood there in the file before, and may be no number: what an
-    // integer becomes of that is not defined.
+    // Fill contiguous datasets on allocation. Otherwise elements that were never written have whatever bytes the file
+    // held there, possibly NaNs, whose conversion to integers is undefined.
     const bool stale =
         !chunked && text.find("compact") == std::string::npos && text.find("external") == std::string::npos;
     if (random.one_in(4) || stale) {
@@ -292,7 +294,7 @@ void FileMaker::create_virtual(Random& random) {
     if (is_variable(type)) {
         return;
     }
-    // Sources of the same type; between them lie elements that no source has.
+    // Use datasets of the same type as sources. Elements beyond those of the sources are mapped to none.
     std::vector<std::pair<std::string, Id>> sources;
     hsize_t total = random.below(3);
     for (const std::string& each : datasets_) {
@@ -347,7 +349,7 @@ void FileMaker::write(Random& random, const std::string& path) {
     tell("write %s %s\n", path.c_str(), pick.text().c_str());
     const hsize_t count = elements.size();
     const Id line = DIFFERENTIAL_ID(H5Screate_simple(1, &count, nullptr));
-    // What a filter cannot do to the values is refused.
+    // Ignore errors: libhdf5 refuses values that a filter cannot process.
     (void)H5Dwrite(dataset, memory, line, select_elements(dims, elements), H5P_DEFAULT, values.data());
     release_values(memory, elements.size(), values);
 }
@@ -369,8 +371,8 @@ void FileMaker::set_extent(Random& random) {
     for (int d = 0; single && d < rank; ++d) {
         single = most[d] <= chunk[d];
     }
-    // libhdf5 1.10 frees a single chunk of a dataset that loses its last element, and goes on pointing to it; of
-    // external data it then tells two sizes.
+    // Step around faults of libhdf5 1.10: it frees the chunk of a single-chunk index when the dataset loses its last
+    // element, but still points to it; and after a change of extent it reports two sizes for external data.
     if (single || H5Pget_external_count(list) > 0) {
         return;
     }
@@ -441,7 +443,7 @@ void FileMaker::unlink(Random& random) {
         return;
     }
     tell("unlink %s\n", path.c_str());
-    // Paths that do not lead anywhere any more, also by way of other links.
+    // Forget all paths that no longer lead to an object, including those through other links.
     for (std::vector<std::string>* const paths : {&groups_, &datasets_}) {
         paths->erase(std::remove_if(paths->begin(), paths->end(),
                                     [&](const std::string& each) {

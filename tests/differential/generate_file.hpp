@@ -1,4 +1,4 @@
-// A file that libhdf5 makes: random properties of the file, its groups, datasets and attributes.
+// Makes a file with libhdf5: random properties of the file, its groups, datasets and attributes.
 #pragma once
 
 #include "libhdf5.hpp"
@@ -8,11 +8,11 @@ namespace differential {
 
 class FileMaker {
 public:
-    /// `log`: where each step is told, or nullptr.
+    /// `log`: where each step is printed, or nullptr.
     FileMaker(Random& random, std::FILE* log);
-    /// What libhdf5 refuses is left out.
+    /// Runs one step. Calls that libhdf5 refuses have no effect.
     void run(const Step& step);
-    /// Closes the file; its bytes.
+    /// Closes the file and returns its bytes.
     Blob finish();
 
 private:
@@ -23,9 +23,9 @@ private:
     }
     void create_group(Random& random);
     void create_dataset(Random& random);
-    // Of pieces of other datasets of this file, one after the other.
+    // Creates a virtual dataset that consists of other datasets of this file, one after the other.
     void create_virtual(Random& random);
-    // Names one or two files beside this one for the raw data.
+    // Sets two files beside this one as external storage for the raw data.
     void set_external(Random& random, hid_t list, std::uint64_t bytes);
     void write(Random& random, const std::string& path);
     void set_extent(Random& random);

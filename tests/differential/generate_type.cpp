@@ -1,4 +1,4 @@
-// Random datatypes, memory types that go with them, and values.
+// Random datatypes, memory types that libhdf5 can convert them to, and values.
 #include "libhdf5.hpp"
 
 #include <algorithm>
@@ -98,7 +98,7 @@ Id random_compound(Random& random, const TypeChoice& choice) {
     }
     Id type = DIFFERENTIAL_ID(H5Tcreate(H5T_COMPOUND, at));
     for (std::size_t i = 0; i < count; ++i) {
-        // Names that are not in the order of the members.
+        // The alphabetical order of the names is not the order of the members.
         const std::string name = std::string(1, static_cast<char>('a' + (i * 7 + count) % 26)) + std::to_string(i);
         DIFFERENTIAL_OK(H5Tinsert(type, name.c_str(), offsets[i], members[i]));
     }
@@ -119,7 +119,7 @@ Id random_array(Random& random, const TypeChoice& choice) {
     return DIFFERENTIAL_ID(H5Tarray_create2(base, rank, dims));
 }
 
-// Members in another order, perhaps fewer, each perhaps of another type.
+// A memory type for a compound: the members in another order, possibly fewer, each possibly of another type.
 Id memory_compound(Random& random, hid_t file, bool subset) {
     const auto count = static_cast<unsigned>(H5Tget_nmembers(file));
     std::vector<unsigned> order;
@@ -154,7 +154,7 @@ Id memory_array(Random& random, hid_t file) {
     const Id base = DIFFERENTIAL_ID(H5Tget_super(file));
     hsize_t dims[H5S_MAX_RANK];
     const int rank = H5Tget_array_dims2(file, dims);
-    // libhdf5 clears what a subset leaves out of a compound within an array.
+    // No subset: libhdf5 clears the members that a subset of a compound within an array leaves out.
     const Id memory = random_memory_type(random, base, false);
     return DIFFERENTIAL_ID(H5Tarray_create2(memory, static_cast<unsigned>(rank), dims));
 }
@@ -362,7 +362,7 @@ void flatten(hid_t type, const std::byte* value, Blob& to) {
             if (H5Tis_variable_str(type) > 0) {
                 const char* text = nullptr;
                 std::memcpy(&text, value, sizeof text);
-                // An absent string and an empty one are told apart.
+                // A null pointer and an empty string must give different bytes.
                 text == nullptr ? add("\xff\xff", 2) : add(text, std::strlen(text) + 1);
                 return;
             }

@@ -24,7 +24,7 @@ Id access_list(Bounds bounds) {
     return list;
 }
 
-// Shared with the processes that are forked.
+// In memory that is shared with the child processes.
 bool* alone = nullptr;
 
 }  // namespace
@@ -118,7 +118,7 @@ Type::Type(hid_t id) {
     DIFFERENTIAL_OK(H5Tencode(id, nullptr, &size));
     message_.resize(size);
     DIFFERENTIAL_OK(H5Tencode(id, message_.data(), &size));
-    // Kind of object and version of the encoding.
+    // H5Tencode() puts two bytes before the message: the message type and the version of the encoding.
     message_.erase(message_.begin(), message_.begin() + 2);
 }
 
@@ -126,7 +126,7 @@ Id Type::id() const {
     Blob encoded(2);
     encoded[0] = std::byte{3};
     encoded.insert(encoded.end(), message_.begin(), message_.end());
-    encoded.resize(encoded.size() + 64);  // libhdf5 is not told where it ends
+    encoded.resize(encoded.size() + 64);  // H5Tdecode() does not know the length and may read beyond it
     return DIFFERENTIAL_ID(H5Tdecode(encoded.data()));
 }
 

@@ -1,4 +1,4 @@
-// The other library: handles that close themselves, files in memory, datatypes as both libraries see them.
+// Wrappers of libhdf5: handles that close themselves, files in memory, datatypes that both libraries can use.
 #pragma once
 
 #include "random.hpp"
@@ -12,11 +12,11 @@
 
 namespace differential {
 
-/// A handle of libhdf5, released when it goes.
+/// A handle of libhdf5, released by the destructor.
 class Id {
 public:
     Id() noexcept = default;
-    /// Throws when libhdf5 refused: `what` says which call.
+    /// Throws Difference if `id` is invalid, that is, if libhdf5 refused the call that `what` names.
     Id(hid_t id, const char* what) : id_(id) {
         if (id < 0) {
             differ(std::string("libhdf5 refuses: ") + what);
@@ -33,7 +33,7 @@ public:
         }
     }
     operator hid_t() const noexcept { return id_; }
-    /// No longer closed by this.
+    /// Returns the handle and gives up its ownership.
     hid_t release() noexcept { return std::exchange(id_, -1); }
 
 private:
@@ -48,15 +48,16 @@ inline void check(herr_t result, const char* what) {
 #define DIFFERENTIAL_ID(call) ::differential::Id(call, #call)
 #define DIFFERENTIAL_OK(call) ::differential::check((call) < 0 ? -1 : 0, #call)
 
-/// Begins with libhdf5. Its messages are not printed unless the environment has DIFFERENTIAL_TRACE.
+/// Initializes libhdf5. It prints its error messages only if the environment has DIFFERENTIAL_TRACE.
 void prepare_libhdf5();
 
-/// While one lives, libhdf5 works alone: if the process ends now, that is no fault of h5mote.
+/// While an object of this class exists, only libhdf5 is at work: if the process crashes, that is no fault of h5mote.
 class Alone {
 public:
     Alone();
     ~Alone();
-    /// Whether one lives, or lived when a child of this process ended. Begins anew with every call.
+    /// Whether such an object exists, or existed when a child of this process ended. Each call resets the answer to
+    /// false.
     static bool was() noexcept;
 };
 
@@ -66,21 +67,21 @@ struct Bounds {
     H5F_libver_t high = H5F_LIBVER_LATEST;
 };
 
-/// A new, empty file, or with `image` one that holds it, in the working directory. It has no name there any more when
-/// close_image() returned.
+/// Opens a file in the working directory, which is new and empty or has the bytes of `image`. close_image() removes it
+/// from the directory.
 Id create_image(Bounds bounds, hid_t properties = H5P_DEFAULT);
 Id open_image(const Blob& image, Bounds bounds);
-/// Closes the file and every object in it; its bytes. (H5Fget_file_image leaves a wrong checksum in superblocks of
-/// version 3.)
+/// Closes the file and every object in it, and returns its bytes. (H5Fget_file_image() is no alternative: it leaves a
+/// wrong checksum in version 3 superblocks.)
 Blob close_image(Id& file);
-/// Of a dataset that has that filter, the chunks whose stored size is that of the raw chunk. libhdf5 1.10 keeps a
-/// chunk's filter mask when it stores another chunk of the same size in its place: compressed bytes are then taken for
-/// raw ones, or the other way round (libhdf5_faults.cpp shows it without h5mote).
+/// The offsets of those chunks whose stored size equals that of the raw chunk, if the dataset has the filter `wanted`.
+/// Such chunks can be damaged by libhdf5 1.10: it keeps a chunk's filter mask when it replaces the chunk by one of the
+/// same stored size, so that compressed bytes are taken for raw ones, or the other way round (libhdf5_faults.cpp).
 std::vector<Sizes> raw_sized_chunks(hid_t dataset, H5Z_filter_t wanted);
-/// A file in memory, to be read.
+/// Opens a file in memory for reading.
 Id read_image(const Blob& image);
 
-/// A datatype: h5mote's view is the message, libhdf5's handle is made from it.
+/// A datatype for both libraries: the encoded datatype message, from which a libhdf5 handle can be made.
 class Type {
 public:
     Type() = default;
@@ -98,28 +99,30 @@ private:
     Blob message_;
 };
 
-/// What a class of types may hold.
+/// Limits for random_type().
 struct TypeChoice {
-    unsigned depth = 3;     ///< compounds and arrays nested in each other
-    std::size_t size = 64;  ///< bytes of one value, about
-    bool odd = true;        ///< integers that do not use all of their bits
-    bool variable = false;  ///< sequences and strings of any length (none within another)
+    unsigned depth = 3;     ///< how deep compounds and arrays may be nested
+    std::size_t size = 64;  ///< approximate limit of the bytes of one value
+    bool odd = true;        ///< allow integers that do not use all of their bits
+    bool variable = false;  ///< allow variable-length sequences and strings (none within another)
 };
 Id random_type(Random& random, const TypeChoice& choice);
-/// A type in memory for values of `file`: the same, the machine's own, numbers of other sizes, members in another
-/// order and, with `subset`, fewer of them.
+/// A random memory type for values of the type `file`: the same type, the native one, numbers of other sizes, members
+/// in another order and, with `subset`, fewer members.
 Id random_memory_type(Random& random, hid_t file, bool subset);
-/// `count` values. What belongs to no member is zero. Variable-length data comes from malloc(): release_values().
+/// `count` random values in memory. Padding between members is zero. Variable-length data is allocated by malloc(), and
+/// release_values() frees it.
 Blob random_values(Random& random, hid_t type, std::size_t count);
 void release_values(hid_t type, std::size_t count, Blob& values);
-/// A value without gaps and pointers: what of it can be compared.
+/// Appends to `to` the bytes of a value in memory that can be compared: without padding, and with the data of
+/// variable-length values in place of pointers.
 void flatten(hid_t type, const std::byte* value, Blob& to);
 bool is_variable(hid_t type);
-/// 0xff for each byte of a value that means something.
+/// A mask of one value: 0xff for each byte that is not padding.
 Blob significant_bytes(hid_t type);
 std::string type_text(h5mote::DatatypeView type);
 
-/// `count` values of `from` as values of `to`; members that `from` lacks are those of `background`.
+/// Converts `count` values of the type `from` to the type `to`; members that `from` lacks are taken from `background`.
 Blob convert(hid_t from, hid_t to, const Blob& values, std::size_t count, const Blob& background);
 
 /// Halves the largest dimensions of a chunk until it fits into the caches and the flash chips that a run may have.

@@ -1,5 +1,6 @@
-// Faults of libhdf5 1.10 that the comparison has to step around, each shown without h5mote. Says which of them this
-// libhdf5 has; one that is gone need not be stepped around any more. Returns 0 either way: the faults are not ours.
+// Shows, without h5mote, faults of libhdf5 1.10 that the random comparison has to step around. Prints which of them
+// this libhdf5 has: the code that steps around a fault can go once no libhdf5 has it. Always returns 0, because the
+// faults are not h5mote's.
 #include "libhdf5.hpp"
 
 #include <cstring>
@@ -20,8 +21,8 @@ Id line(hsize_t now) {
     return DIFFERENTIAL_ID(H5Screate_simple(1, &now, &most));
 }
 
-// With space that is allocated late, a first write that covers the whole extent leaves the fill value out of the rest
-// of the last chunk; when the dataset grows, those elements read 0.
+// If space is allocated late and the first write covers the whole extent, libhdf5 does not put the fill value into the
+// part of the last chunk beyond the extent. When the dataset grows, those elements read 0.
 bool forgets_fill_value() {
     Id file = create_image({});
     const Id list = chunked(21);
@@ -39,9 +40,9 @@ bool forgets_fill_value() {
     return values[38] != fill;
 }
 
-// A chunk that no filter has passed stands there with a mask that says so, as h5mote stores what deflate cannot make
-// smaller. When libhdf5 puts a chunk in its place whose compressed form has just the size of the raw one, the mask
-// stays, and the compressed bytes are read as values.
+// A chunk that skipped its filter, such as one that deflate cannot make smaller, has a filter mask that says so. If
+// libhdf5 replaces it by a compressed chunk whose stored size happens to be that of the raw one, it keeps the mask, so
+// that the compressed bytes are read as values.
 bool keeps_filter_mask() {
     constexpr std::size_t kSize = 16;
     Random random(1);
@@ -78,8 +79,8 @@ bool keeps_filter_mask() {
     return false;
 }
 
-// All elements of a chunk are written, but of each only one of two members, by a type in memory that is as large as the
-// one in the file: the other member is lost.
+// A write to all elements of a chunk that has only one of two members loses the other member if the memory type is as
+// large as the file's type.
 bool loses_members() {
     struct Both {
         std::int32_t a, b;
@@ -102,7 +103,7 @@ bool loses_members() {
     return values[3].a == 9 && values[3].b != 8;
 }
 
-// H5Fget_file_image() clears the flags of a superblock of version 3 and leaves its checksum as it was.
+// H5Fget_file_image() clears the status flags of a version 3 superblock but does not update its checksum.
 bool spoils_image() {
     Id file = create_image({H5F_LIBVER_V110, H5F_LIBVER_LATEST});
     DIFFERENTIAL_OK(H5Fflush(file, H5F_SCOPE_GLOBAL));

@@ -2,13 +2,13 @@
 //
 //   h5mote_differential [--case NAME] [--seed N] [--seconds N | --count N] [--storage NAME] [--least N]
 //
-// Runs both cases, writing and reading, with one seed after the other, or only the one that is named. Each run is a
-// process of its own, so that a crash or an endless loop is a failure like any other. A run that fails is shrunk by
-// taking steps out of it, told with its seed and with what is left of it, and ends the program with 1.
+// Runs both cases, writing and reading, or only the case NAME, with one seed after the other. Each run is a process of
+// its own, so that a crash or an endless loop is a failure like any other. The first run that fails is shrunk by taking
+// steps out of it; the program prints its seed and the remaining steps, and ends with exit code 1.
 //
-// The length is --seconds, else what H5MOTE_RANDOM_SECONDS says, else a minute. `--storage` keeps to one driver.
-// `--least N`: fewer operations a minute than that are a failure, too. With DIFFERENTIAL_TRACE in the environment
-// libhdf5 prints what it has to say.
+// The program runs for --seconds, or for the environment's H5MOTE_RANDOM_SECONDS, or for a minute. `--storage` keeps to
+// one driver. With `--least N`, fewer than N operations per minute are a failure, too. With DIFFERENTIAL_TRACE in the
+// environment, libhdf5 prints its error messages.
 #include "libhdf5.hpp"
 #include "reading.hpp"
 
@@ -47,7 +47,7 @@ struct Outcome {
     std::string kind() const { return failure.substr(0, failure.find(':')); }
 };
 
-// What a run that crashed left in the working directory.
+// Removes the files that a run left in the working directory, which it does when it crashes.
 void remove_files(const std::string& prefix) {
     std::vector<std::filesystem::path> left;
     for (const auto& entry : std::filesystem::directory_iterator(".")) {
@@ -74,7 +74,7 @@ constexpr Case kCases[] = {
 #endif
 };
 
-// In a process of its own.
+// Runs a list of steps in a process of its own.
 Outcome run(const Case& what, std::uint64_t seed, const std::vector<Step>& steps, const WritingOptions& options) {
     int ends[2];
     if (::pipe(ends) != 0) {
@@ -120,7 +120,7 @@ Outcome run(const Case& what, std::uint64_t seed, const std::vector<Step>& steps
     return outcome;
 }
 
-// Takes steps out as long as the same kind of failure is left: halves first, single steps last.
+// Takes steps out of a run that fails, as long as it still fails in the same way: first halves, at last single steps.
 std::vector<Step> shrink(const Case& what, std::uint64_t seed, std::vector<Step> steps, const std::string& kind,
                          const WritingOptions& options) {
     for (std::size_t size = steps.size() / 2; size != 0; size = size == 1 ? 0 : (size + 1) / 2) {
@@ -145,7 +145,7 @@ std::vector<Step> shrink(const Case& what, std::uint64_t seed, std::vector<Step>
 int tell_failure(const Case& what, std::uint64_t seed, const std::vector<Step>& steps, const Outcome& outcome,
                  WritingOptions options) {
     std::cout << "seed " << seed << ", " << steps.size() << " steps: " << outcome.failure << std::endl;
-    // What a sanitizer says of every try is of no interest.
+    // Hide standard error while shrinking: a sanitizer would print a report for every attempt.
     std::fflush(stderr);
     const int errors = ::dup(2);
     if (std::FILE* const nowhere = std::fopen("/dev/null", "w")) {

@@ -1,4 +1,4 @@
-// Random numbers that are the same on every machine, and the difference that a test ends with.
+// Random numbers that are the same on every machine, and the exceptions that end a run.
 #pragma once
 
 #include <cstddef>
@@ -12,18 +12,18 @@ namespace differential {
 using Blob = std::vector<std::byte>;
 using Sizes = std::vector<std::uint64_t>;
 
-/// Thrown where the two libraries, or a library and the model, do not agree. The text before the first colon says what
-/// kind of difference it is: a failure is shrunk only to failures of the same kind.
+/// Thrown where the two libraries, or a library and the model, do not agree. The text before the first colon is the
+/// kind of difference: when a failing run is shrunk, it has to fail with the same kind.
 struct Difference {
     std::string text;
 };
 
 [[noreturn]] inline void differ(const std::string& text) { throw Difference{text}; }
 
-/// Thrown when a fault of libhdf5 that is known has made its file useless: the run ends there, without a difference.
+/// Thrown when a known fault of libhdf5 has made its file useless. The run then ends without a difference.
 struct Spoiled {};
 
-/// splitmix64.
+/// The generator splitmix64.
 class Random {
 public:
     explicit Random(std::uint64_t seed) noexcept : state_(seed) {}
@@ -45,7 +45,7 @@ public:
     T pick(std::initializer_list<T> values) noexcept {
         return values.begin()[below(values.size())];
     }
-    /// Small numbers often, numbers near `most` rarely.
+    /// 0 to `most`; small numbers are more frequent than numbers near `most`.
     std::uint64_t small(std::uint64_t most) noexcept { return below(1 + below(1 + below(most + 1))); }
 
 private:

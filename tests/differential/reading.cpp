@@ -45,7 +45,7 @@ struct Session {
         }
         file = static_cast<File&&>(*opened);
     }
-    // Closes; nothing may be left.
+    // Closes the file; all memory must have been released.
     void end() {
         const Status status = file.close();
         if (status != Status::ok) {
@@ -122,7 +122,7 @@ private:
     std::uint64_t operations_ = 0;
 };
 
-// Everything once, with room for all of it.
+// Compares and checks the whole file, with caches large enough for everything.
 void Reading::whole() {
     Session session(image_, large_caches(), false);
     compare(tree_, read_h5mote(*session.library, session.file), "the file of libhdf5 read by h5mote");
@@ -144,7 +144,8 @@ void Reading::properties(Dataset& mine, hid_t theirs, const std::string& path) {
     if (mine.info(info) != Status::ok || mine.storage_size(bytes) != Status::ok) {
         differ("properties: of " + path + " cannot be told");
     }
-    // libhdf5 adds up what the sources of a virtual dataset take, h5mote what the dataset itself takes.
+    // The storage size of a virtual dataset differs: libhdf5 sums up the sources, h5mote counts the dataset's own
+    // storage.
     const bool counted = info.layout != Layout::virtual_dataset;
     if (info.filters != H5Pget_nfilters(list) || (counted && bytes != H5Dget_storage_size(theirs))) {
         differ("properties: of " + path + ": " + std::to_string(bytes) + " bytes instead of " +
@@ -164,13 +165,13 @@ void Reading::properties(Dataset& mine, hid_t theirs, const std::string& path) {
     }
 }
 
-// Bytes of a filtered chunk, which the chunk cache must hold; else 0.
+// Bytes that the chunk cache needs for a filtered chunk: an estimate of its size from above, or 0 without filters.
 std::uint64_t filtered_chunk(hid_t dataset) {
     const Id list = DIFFERENTIAL_ID(H5Dget_create_plist(dataset));
     hsize_t dims[H5S_MAX_RANK];
     const int rank = H5Pget_nfilters(list) > 0 ? H5Pget_chunk(list, H5S_MAX_RANK, dims) : 0;
     const Id type = DIFFERENTIAL_ID(H5Dget_type(dataset));
-    // A string of any length takes 16 bytes in the file.
+    // The factor 2 below: a variable-length string has 8 bytes in memory, but 16 bytes in the file.
     if (H5Pget_layout(list) == H5D_VIRTUAL) {
         return ~std::uint64_t{0};  // its sources may be filtered
     }
@@ -210,7 +211,7 @@ void Reading::dataset(Random& random, Session& session, const FileAccess& access
     if (random.one_in(2)) {
         status = mine->read(selection, memory.view(), {seen.data(), seen.size()});
     } else {
-        // Scattered over a larger extent in memory.
+        // Read into elements scattered over a larger extent in memory.
         const std::uint64_t extent = elements.size() + random.below(1 + elements.size());
         const Pick to = Pick::random_line(random, extent, elements.size());
         const Dataspace line = Dataspace::simple({extent});
@@ -254,7 +255,7 @@ void Reading::dataset(Random& random, Session& session, const FileAccess& access
     ++operations_;
 }
 
-// Links and attributes of a random object in an order that both libraries define.
+// Compares the links and attributes of a random object, in an order that both libraries define.
 void Reading::orders(Random& random, Session& session) {
     const std::size_t object = random.below(tree_.objects.size());
     const std::string path = tree_.path_of(object);
@@ -361,7 +362,7 @@ WritingCounts run_reading(std::uint64_t seed, const std::vector<Step>& steps, co
     WritingCounts counts;
     std::size_t at = 0;
     const auto made = [&]() -> std::optional<Blob> {
-        // What libhdf5 cannot finish, or cannot read again itself, is no file to compare.
+        // A file that libhdf5 cannot finish, or cannot read itself, is not compared.
         const Alone alone;
         try {
             Random random(seed);

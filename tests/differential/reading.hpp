@@ -1,4 +1,5 @@
-// Files made by libhdf5 in every way that it has, read by h5mote with random budgets, selections and memory types.
+// The case "reading": libhdf5 makes files of all kinds, and h5mote reads them with random budgets, selections and
+// memory types.
 #pragma once
 
 #include "writing.hpp"

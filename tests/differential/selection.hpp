@@ -1,4 +1,5 @@
-// Random selections. What they select is worked out here, element by element: libhdf5 1.10 is wrong about some.
+// Random selections. The selected elements are computed here one by one, because libhdf5 1.10 gets some selections
+// wrong.
 #pragma once
 
 #include "libhdf5.hpp"
@@ -11,20 +12,22 @@ struct Slab {
     Sizes start, stride, count, block;
 };
 
-/// A selection as a list of what it was made of.
+/// A selection, stored as the hyperslabs or points that it was made from.
 class Pick {
 public:
     enum class Kind { all, none, slab, points, set };
 
-    /// Of an extent of `dims`, none of them 0 unless nothing can be selected. `repeat`: points may stand there twice.
+    /// A random selection in an extent of `dims`; it selects all or nothing if a dimension is 0. `repeat`: the same
+    /// point may be selected more than once.
     static Pick random(Random& random, const Sizes& dims, bool repeat);
-    /// `count` elements of an extent of one dimension, in order: a slab or points.
+    /// `count` different elements of a one-dimensional extent: a slab, or points in random order.
     static Pick random_line(Random& random, std::uint64_t size, std::uint64_t count);
 
     Kind kind() const noexcept { return kind_; }
-    /// The elements in the order in which they are transferred: row-major numbers in an extent of `dims`.
+    /// The selected elements, as row-major numbers in an extent of `dims`, in the order in which a read or write
+    /// transfers them.
     Sizes elements(const Sizes& dims) const;
-    /// As h5mote has it; `set` holds what a combination needs.
+    /// The selection for h5mote; `set` holds the data of a combination of hyperslabs.
     h5mote::Selection view(h5mote::SelectionSet& set, const h5mote::Dataspace& space) const;
     std::string text() const;
 
@@ -33,12 +36,12 @@ private:
 
     Kind kind_ = Kind::all;
     Slab slab_;
-    Sizes points_;  // coordinates
+    Sizes points_;  // coordinates, rank_ for each point
     std::size_t rank_ = 0;
     std::vector<std::pair<h5mote::SelectionOp, Slab>> steps_;
 };
 
-/// A dataspace of libhdf5 in which `elements` of an extent are selected, in their order.
+/// A dataspace of libhdf5 in which the given elements are selected, in the order of `elements`.
 Id select_elements(const Sizes& dims, const Sizes& elements);
 
 std::uint64_t volume(const Sizes& dims) noexcept;

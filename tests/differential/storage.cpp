@@ -96,7 +96,7 @@ public:
     explicit RegionStorage(Random& random) : RegionStorage(512 * random.below(5), random.one_in(2)) {}
     RegionStorage(std::uint64_t start, bool sized)
         : region_(driver_, start, sized ? std::uint64_t{4} << 20 : RegionDriver::kToTheEnd) {
-        // A card holds something before the file is made.
+        // Fill the storage before and within the region with other data, as on a card that was in use before.
         const Blob before(start + (sized ? 40000 : 0), std::byte{0xa5});
         need(driver_.write(Usage::raw_data, 0, {before.data(), before.size()}), "region");
     }

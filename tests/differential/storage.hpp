@@ -1,4 +1,5 @@
-// The storages that the writing test runs on: every driver, loaded with a file and emptied again between two sessions.
+// The storages that the writing test runs on, one for each driver. Between two sessions, a file can be loaded into a
+// storage and read back from it.
 #pragma once
 
 #include "random.hpp"
@@ -12,18 +13,18 @@ namespace differential {
 class Storage {
 public:
     virtual ~Storage() = default;
-    /// Opens the driver, for one session. Throws Difference when it refuses.
+    /// Opens the driver for one session. Throws Difference if the driver refuses.
     virtual h5mote::Driver& open() = 0;
-    /// Ends the session: journals are carried over, chips forgotten.
+    /// Ends the session: closes a journal, drops the driver of a flash chip.
     virtual void close() = 0;
-    /// The bytes of the file, between two sessions.
+    /// The bytes of the file. Call it between two sessions.
     Blob contents();
-    /// Puts a file in the place of the one that is there. False: there is no room for it, and what is there is neither.
+    /// Replaces the stored file by `file`. Returns false if there is no room: the storage then holds neither file.
     bool load(const Blob& file);
 };
 
 inline constexpr const char* kStorages[] = {"memory", "buffer", "posix", "journal", "region", "flash"};
-/// nullptr: no such storage.
+/// Creates the storage of that name, or returns nullptr if there is none.
 std::unique_ptr<Storage> make_storage(const std::string& name, Random& random);
 
 }  // namespace differential

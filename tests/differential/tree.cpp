@@ -18,7 +18,8 @@ std::string hex(const std::byte* at, std::size_t size) {
     return text;
 }
 
-// What is of variable length has another size in memory than in a file.
+// Whether two types are equal, also if one is of the file and one of memory: a variable-length type has another size in
+// memory than in a file, so libhdf5 normalizes both.
 bool same_type(const Type& a, const Type& b) {
     return h5mote::equal(a.view(), b.view()) || h5mote::equal(Type(a.id()).view(), Type(b.id()).view());
 }
@@ -27,7 +28,7 @@ struct Comparison {
     const Tree& model;
     const Tree& seen;
     const std::string& who;
-    std::map<std::size_t, std::size_t> pairs = {};  // object of the model, object of the file
+    std::map<std::size_t, std::size_t> pairs = {};  // for each object of the model, the object of the file
 
     [[noreturn]] void fail(const std::string& path, const std::string& what) const {
         differ(who + ": " + (path.empty() ? "/" : path) + ": " + what);

@@ -1,4 +1,5 @@
-// What a file holds, as a value: built by the writing test as its model, and read from files by either library.
+// The contents of a file as a value (Tree): the writing test builds one as its model, and either library can read one
+// from a file.
 #pragma once
 
 #include "libhdf5.hpp"
@@ -31,8 +32,8 @@ struct AttributeValue {
 
 struct LinkValue {
     bool soft = false;
-    std::string path;        ///< of a soft link
-    std::size_t object = 0;  ///< of a hard link: its place in Tree::objects
+    std::string path;        ///< soft link: the path that it names
+    std::size_t object = 0;  ///< hard link: index in Tree::objects of the object that it leads to
 };
 
 struct ObjectValue {
@@ -42,32 +43,32 @@ struct ObjectValue {
     std::map<std::string, AttributeValue> attributes;
     // Groups.
     std::map<std::string, LinkValue> links;
-    bool ordered = false;            ///< keeps the order in which its links were made
-    std::vector<std::string> order;  ///< names in that order
+    bool ordered = false;            ///< the group tracks the creation order of its links
+    std::vector<std::string> order;  ///< names of the links in creation order
     // Datasets.
     Type type;
     Extent extent;
-    Blob values;  ///< all elements as they stand in the file
-    Blob known;   ///< a model's: 0xff for each byte of `values` that both libraries must agree about
+    Blob values;  ///< all elements in their stored form
+    Blob known;   ///< in a model: 0xff for each byte of `values` that both libraries must agree about
 };
 
 struct Tree {
     std::vector<ObjectValue> objects = std::vector<ObjectValue>(1);  ///< the root group first
 
-    /// Where an object stands: the first path that leads to it, "" for the root, "?" if none does.
+    /// The first path that leads to an object: "" for the root, "?" if there is none.
     std::string path_of(std::size_t object) const;
-    /// Hard links to it.
+    /// Number of hard links to an object.
     std::size_t links_to(std::size_t object) const;
 };
 
-/// Reads everything. Throws Difference for what cannot be read.
+/// Reads the whole file with libhdf5. Throws Difference if anything cannot be read.
 Tree read_libhdf5(hid_t file);
-/// `library` borrows; the file stays open.
+/// Reads the whole file with h5mote; the file stays open. Throws Difference if anything cannot be read.
 Tree read_h5mote(h5mote::Library& library, h5mote::File& file);
-/// Throws Difference where `seen` is not what `model` says; `who` tells whose file was read by whom.
+/// Throws Difference if `seen` differs from `model`. `who` says for the message whose file was read by whom.
 void compare(const Tree& model, const Tree& seen, const std::string& who);
 
-/// A status with the newest record of the trail, for people.
+/// A status and the newest record of the error trail, as text.
 std::string say(h5mote::Library& library, h5mote::Status status);
 
 }  // namespace differential

@@ -37,7 +37,7 @@ private:
     void attributes(const Object& from, ObjectValue& to);
     void links(Group& from, ObjectValue& to);
     void dataset(Dataset& from, ObjectValue& to);
-    // As in tree_libhdf5.cpp.
+    // All values in the form that tree_libhdf5.cpp describes.
     template <typename Read>
     Blob values(const Type& type, std::uint64_t count, Read read);
     static Extent extent(const Dataspace& space) {

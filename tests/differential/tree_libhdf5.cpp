@@ -15,13 +15,13 @@ public:
     }
 
 private:
-    // The place of the object that a path leads to.
+    // The index in Tree::objects of the object that a path leads to; reads an object that is met for the first time.
     std::size_t place(hid_t group, const std::string& name);
     void object(std::size_t index);
     void attributes(hid_t from, ObjectValue& to);
     void links(hid_t from, ObjectValue& to);
     static Extent extent(hid_t space);
-    // All values as they stand in the file; flattened values in memory if they are of variable length.
+    // All values in their stored form or, for variable-length types, the values in memory as flatten() gives them.
     template <typename Read>
     static Blob values(hid_t type, std::uint64_t count, Read read);
 

@@ -56,7 +56,7 @@ bool Writing::open(Random& random, bool create, const FileCreate& properties) {
         session_->access.metadata_cache = 262144;
         status = attempt();
     }
-    // Programs that read only what this library writes follow four continuations of a header at a time.
+    // Without H5MOTE_ALL_FORMATS the library follows at most four continuations of an object header at a time.
     const bool limited = status == Status::unsupported || (H5MOTE_ALL_FORMATS == 0 && status == Status::over_budget);
     if (status != Status::ok && !limited) {
         differ("open: " + say(library(), status));
@@ -87,9 +87,9 @@ void Writing::verify(const Blob& image, const std::string& who) {
     verify_with_h5mote(model_, image, who);
 }
 
-// Ends the session and compares; the file of libhdf5.
+// Ends the session, compares both files with the model, and returns the file of libhdf5.
 Blob Writing::end() {
-    // What a destructor cannot say, the file's close() does.
+    // Close only some of the datasets: errors of those that the destructor closes are returned by the file's close().
     for (auto& entry : session_->datasets) {
         const Status closed = random_.one_in(2) ? entry.second.close() : Status::ok;
         if (closed != Status::ok) {
@@ -125,7 +125,7 @@ void Writing::reopen(Random& random) {
                 file_ = open_image(mine, bounds_);
                 return;
             }
-            // A file in a format that h5mote only reads.
+            // h5mote cannot write to a file of this format: both libraries continue with their own files.
             session_.reset();
             storage_->close();
         }
@@ -146,7 +146,7 @@ bool Writing::done(Status status, const std::string& what, std::initializer_list
     }
     tell("  refused: %s\n", say(library(), status).c_str());
     ++counts_.refused;
-    // What a call needs can be more than a small cache or a small chip has.
+    // A call may need more memory than a small cache has, or more space than a small chip.
     if (status != Status::unsupported && status != Status::over_budget && status != Status::no_space &&
         std::find(allowed.begin(), allowed.end(), status) == allowed.end()) {
         differ(what + ": " + say(library(), status));
@@ -310,7 +310,7 @@ void Writing::soft_link(Random& random) {
     bool found = false;
     const std::size_t parent = any_object(random, is_group, found);
     const std::string name = new_name(random);
-    // libhdf5 takes needless slashes out of what a soft link says.
+    // The targets have no superfluous slashes, which libhdf5 would remove from a soft link.
     std::string target = random.one_in(2) ? "/no/where" : model_.path_of(any_object(random, is_any, found));
     target = target.empty() ? "/" : target;
     const std::string path = model_.path_of(parent) + "/" + name;
@@ -330,7 +330,8 @@ void Writing::hard_link(Random& random) {
     const std::size_t object = any_object(random, is_any, found);
     const std::string name = new_name(random);
     const std::string path = model_.path_of(parent) + "/" + name;
-    // No circles: deleting a group within itself leaves both libraries with what nobody can reach.
+    // No links to groups, so that there are no cycles: unlinking a group that contains itself would leave unreachable
+    // objects in both files.
     if (model_.objects[parent].links.count(name) != 0 || is_group(model_.objects[object])) {
         return;
     }
@@ -431,7 +432,7 @@ void Writing::run(const Step& step) {
 
 std::vector<Step> random_steps(std::uint64_t seed) {
     Random random(seed ^ 0x5bd1e995);
-    // More of what changes data; every kind at least sometimes.
+    // Steps that change data are more frequent; every kind occurs sometimes.
     constexpr StepKind kOften[] = {StepKind::append,    StepKind::write,      StepKind::write,
                                    StepKind::read,      StepKind::set_extent, StepKind::create_dataset,
                                    StepKind::attribute, StepKind::flush,      StepKind::close_dataset};

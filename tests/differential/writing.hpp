@@ -1,7 +1,7 @@
-// Random calls, applied to h5mote and to libhdf5 side by side, each on a file of its own, and to a model.
+// The case "writing": random calls are applied to h5mote and to libhdf5, each on a file of its own, and to a model.
 //
-// A run is a list of steps. What a step does follows from its number and from what is there when its turn comes, so
-// that a list is still a run after steps were taken out: that is how a failure is shrunk.
+// A run is a list of steps. What a step does follows from its seed and from the state of the model when its turn comes.
+// So a list from which steps were taken out is still a run; that is how a failing run is shrunk.
 #pragma once
 
 #include "random.hpp"
@@ -33,11 +33,11 @@ struct Step {
 };
 
 struct WritingOptions {
-    std::string storage;       ///< empty: chosen by the seed
-    std::FILE* log = nullptr;  ///< where each call is told, or nullptr
+    std::string storage;       ///< name of the storage; empty: chosen by the seed
+    std::FILE* log = nullptr;  ///< where each call is printed, or nullptr
 };
 
-/// What a run came to.
+/// The numbers of calls in a run.
 struct WritingCounts {
     std::uint64_t operations = 0;  ///< calls that both libraries carried out
     std::uint64_t refused = 0;     ///< calls that h5mote does not support

@@ -9,7 +9,7 @@ struct NewDataset {
     Type type;
     Extent extent;
     std::vector<std::uint32_t> chunk;
-    unsigned filters = 0;  // bits: shuffle, deflate, fletcher32
+    unsigned filters = 0;  // a bit each, from the lowest: shuffle, deflate, fletcher32
     bool compact = false;
     Blob fill;
     AllocationTime allocation = AllocationTime::automatic;
@@ -18,7 +18,7 @@ struct NewDataset {
 
     explicit NewDataset(Random& random);
     std::string text() const;
-    /// All chunks of the largest extent, in bytes; unlimited dimensions as they are now.
+    /// Bytes of all chunks of the largest extent; unlimited dimensions count with their current size.
     double most_bytes() const;
     DatasetCreate create() const;
     Id list() const;
@@ -64,8 +64,7 @@ NewDataset::NewDataset(Random& random) {
     if (compact) {
         allocation = AllocationTime::automatic;
     }
-    // libhdf5 allocates all chunks up to the maximum sizes at once (its implicit index) when they are to be there
-    // early.
+    // With early allocation, libhdf5 allocates all chunks up to the maximum dimensions at once (implicit index).
     if (allocation == AllocationTime::early && most_bytes() > (1 << 22)) {
         allocation = AllocationTime::late;
     }
@@ -140,7 +139,7 @@ Id NewDataset::list() const {
                                       H5D_ALLOC_TIME_INCR};
     DIFFERENTIAL_OK(H5Pset_alloc_time(list, times[static_cast<int>(allocation)]));
     const H5D_fill_time_t fills[] = {H5D_FILL_TIME_ALLOC, H5D_FILL_TIME_NEVER, H5D_FILL_TIME_IFSET};
-    // libhdf5 leaves in a contiguous dataset without a fill value of its own what the file held there.
+    // libhdf5 does not initialize a contiguous dataset for which only the default fill value is set: make it do so.
     const bool leaves = chunk.empty() && fill_time == FillTime::if_set && fill.empty();
     DIFFERENTIAL_OK(H5Pset_fill_time(list, leaves ? H5D_FILL_TIME_ALLOC : fills[static_cast<int>(fill_time)]));
     return list;
@@ -163,7 +162,8 @@ void Writing::create_dataset(Random& random) {
         }
         return;
     }
-    // An early dataset of no size, and chunks larger than what may ever be there, are refused by both.
+    // Both libraries refuse early allocation of a dataset without elements, and chunks larger than the maximum
+    // dimensions.
     if (!done(made.status(), "create_dataset")) {
         return;
     }

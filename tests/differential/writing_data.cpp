@@ -1,11 +1,11 @@
-// Elements: in the model, in the file of libhdf5, and appended by h5mote.
+// Elements: written to the model and to the file of libhdf5, and appended by h5mote.
 #include "writing_run.hpp"
 
 #include <algorithm>
 
 namespace differential {
 
-// The model's elements stay where they are in the new extent.
+// Enlarges a dataset of the model: elements keep their coordinates, new ones get the fill value.
 void Writing::grow(ObjectValue& value, const Sizes& dims) {
     const auto object = static_cast<std::size_t>(&value - model_.objects.data());
     const auto& [fill, known] = fills_[object];
@@ -37,7 +37,7 @@ void Writing::grow(ObjectValue& value, const Sizes& dims) {
     value.extent.dims = dims;
 }
 
-// Into the model. libhdf5 converts; what it leaves of the background shows which bytes became known.
+// Writes elements to the model. libhdf5 converts them; the bytes that conversion writes become known.
 void Writing::put(ObjectValue& value, const Sizes& elements, hid_t memory_type, const Blob& data) {
     const std::size_t size = value.type.size();
     const Id type = value.type.id();
@@ -47,7 +47,7 @@ void Writing::put(ObjectValue& value, const Sizes& elements, hid_t memory_type, 
                     before.begin() + static_cast<std::ptrdiff_t>(i * size));
     }
     const Blob after = convert(memory_type, type, data, elements.size(), before);
-    // A byte that comes out the same before two backgrounds was written.
+    // Convert one element over a background of zeros and over one of ones: bytes that are equal in both were written.
     const std::size_t memory_size = H5Tget_size(memory_type);
     Blob written(size, std::byte{0xff});
     if (!elements.empty()) {
@@ -67,8 +67,8 @@ void Writing::put(ObjectValue& value, const Sizes& elements, hid_t memory_type, 
 }
 
 void Writing::put_libhdf5(std::size_t object, const Sizes& elements, hid_t memory_type, const Blob& data) {
-    // libhdf5 1.10 takes a chunk for overwritten when all of its elements are written by values of its type's size,
-    // also when those lack members (libhdf5_faults.cpp). It then gets what the model holds.
+    // When all elements of a chunk are written with a memory type as large as the file's, libhdf5 1.10 takes the chunk
+    // as overwritten even if the memory type lacks members (libhdf5_faults.cpp). Write the model's whole elements then.
     const ObjectValue& value = model_.objects[object];
     const Id file_type = value.type.id();
     const bool whole = H5Tget_size(memory_type) == value.type.size() && H5Tequal(memory_type, file_type) <= 0;
@@ -86,8 +86,8 @@ void Writing::put_libhdf5(std::size_t object, const Sizes& elements, hid_t memor
     if (count == 0) {
         return;
     }
-    // Where space is allocated late, libhdf5 1.10 leaves out the fill value when the first write covers the whole
-    // extent (libhdf5_faults.cpp): one element goes first.
+    // With late allocation, libhdf5 1.10 loses the fill value if the first write covers the whole extent
+    // (libhdf5_faults.cpp): write one element first.
     if (elements.size() == model_.objects[object].extent.count()) {
         if (elements.size() == 1 && H5Dget_storage_size(dataset) == 0) {
             throw Spoiled{};

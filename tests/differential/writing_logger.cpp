@@ -1,4 +1,5 @@
-// In place of writing_selections.cpp where h5mote is built as a logger: libhdf5 alone reads what was written.
+// Takes the place of writing_selections.cpp if h5mote is built with the profile `logger`, which cannot read: only
+// libhdf5 reads the files.
 #include "writing_run.hpp"
 
 namespace differential {

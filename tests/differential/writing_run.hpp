@@ -1,4 +1,5 @@
-// One run of the writing test: the session of h5mote, the file of libhdf5, the model, and each kind of call.
+// One run of the writing test: the session of h5mote, the file of libhdf5, the model, and a function for each kind of
+// call.
 #pragma once
 
 #include "selection.hpp"
@@ -15,17 +16,17 @@
 
 namespace differential {
 
-inline constexpr std::uint64_t kMostBytes = 60000;  // of one dataset
+inline constexpr std::uint64_t kMostBytes = 60000;  // largest size of one dataset
 
 /// The filters of the writing test.
 h5mote::Span<const h5mote::Filter* const> writing_filters() noexcept;
-/// Throws unless h5mote reads `image` as the model says, and finds it sound. Does nothing in profiles that read
-/// nothing.
+/// Throws Difference unless `image`, read by h5mote, equals the model and h5mote's check finds no problem in it. Does
+/// nothing in the profile `logger`.
 void verify_with_h5mote(const Tree& model, const Blob& image, const std::string& who);
 
 using namespace h5mote;  // this header belongs to one program
 
-// One session of h5mote: memory, library, file and the handles that stay open. In an arena or with malloc.
+// One session of h5mote: memory (an arena or malloc), library, file and the handles that stay open.
 struct Session {
     Session(Random& random, Driver& storage) : driver(storage) {
         if (random.one_in(2)) {
@@ -45,7 +46,7 @@ struct Session {
     Driver& driver;
     FileAccess access;
     File file;
-    std::map<std::size_t, Dataset> datasets;  // by the object of the model
+    std::map<std::size_t, Dataset> datasets;  // by the index of the object in the model
 };
 
 class Writing {
@@ -62,16 +63,17 @@ private:
     void start();
     Blob end();
     void reopen(Random& random);
-    // False: unsupported.
+    // Returns false if h5mote does not support the file.
     bool open(Random& random, bool create, const FileCreate& properties);
     void verify(const Blob& image, const std::string& who);
 
-    // Whether h5mote did it; throws when it may not refuse.
+    // Counts a call and returns whether h5mote carried it out. Throws Difference if the status is neither ok nor one of
+    // the refusals that are allowed.
     bool done(Status status, const std::string& what, std::initializer_list<Status> allowed = {});
     std::size_t any_object(Random& random, bool (*fits)(const ObjectValue&), bool& found) const;
     std::string new_name(Random& random) const;
     Dataset* dataset(std::size_t object);
-    // The dataset's handle, or `group` opened; nullptr: refused.
+    // The handle of a dataset, or `group` after opening it; nullptr if h5mote refused.
     Object* open_object(std::size_t object, Group& group);
     Id other(std::size_t object, hid_t file) const;
 
@@ -101,7 +103,7 @@ private:
     Bounds bounds_;
     Id file_;
     Tree model_;
-    // What new elements of each dataset hold: one element, and whether it is known.
+    // The value of new elements of each dataset, and 0xff if it is known, else 0.
     std::map<std::size_t, std::pair<Blob, std::byte>> fills_;
 };
 

@@ -1,4 +1,4 @@
-// What the logger cannot do: selections are written and read, datasets change their extent, files are read again.
+// The calls that the profile `logger` lacks: writing and reading selections, changing extents, reading files again.
 #include "writing_run.hpp"
 
 #include <h5mote/check.hpp>
@@ -69,7 +69,7 @@ void Writing::write(Random& random) {
     const Id memory_type = memory.id();
     const Blob data = random_values(random, memory_type, elements.size());
     tell("write %s %s as %s", model_.path_of(object).c_str(), pick.text().c_str(), type_text(memory.view()).c_str());
-    // Packed, or scattered over a larger extent in memory.
+    // The data in memory is packed, or scattered over a larger extent.
     const bool packed = random.one_in(2);
     const std::uint64_t extent = elements.size() + random.below(1 + elements.size());
     const Pick from = Pick::random_line(random, extent, elements.size());
@@ -99,7 +99,7 @@ void Writing::write(Random& random) {
         put_libhdf5(object, elements, memory_type, data);
         return;
     }
-    // A part may have been written.
+    // The write failed and may have written some of the elements: their values are unknown now.
     const std::size_t size = value.type.size();
     for (const std::uint64_t element : elements) {
         std::fill_n(value.known.begin() + static_cast<std::ptrdiff_t>(element * size), size, std::byte{0});

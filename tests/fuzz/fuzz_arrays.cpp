@@ -1,4 +1,4 @@
-// Fixed and extensible arrays: elements one by one, block by block, far behind the end.
+// Fuzzes fixed and extensible arrays: reads elements one by one, block by block, and far beyond the end.
 #include "extensible_array.hpp"
 #include "fixed_array.hpp"
 #include "structure.hpp"

@@ -1,11 +1,12 @@
-// Version 1 B-trees, of groups and of chunks: all entries forward and backward, lookups.
+// Fuzzes version 1 B-trees of groups and of chunks: reads all entries (those of groups in both directions) and looks up
+// keys.
 #include "btree1.hpp"
 #include "structure.hpp"
 
 namespace h5mote_fuzz {
 namespace {
 
-// Names by their offset alone.
+// Takes the offset of a name in the local heap as the name itself, so that no heap is needed.
 class Offsets final : public SymbolNames {
 public:
     Status compare(Address offset, ConstBytes name, int& order) noexcept override {
@@ -19,7 +20,7 @@ void walk_group(FileState& file, Address address, unsigned parameter) noexcept {
     Offsets names;
     GroupBTree1 tree;
     tree.open(file, address, names);
-    // A symbol has 24 bytes or more, and no two share them.
+    // Bytes in the file: no walk may find more entries than that.
     const Address most = file.space.end();
     for (const bool backwards : {false, true}) {
         GroupBTree1::Cursor cursor;

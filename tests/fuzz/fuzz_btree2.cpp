@@ -1,4 +1,4 @@
-// Version 2 B-trees: every record by its position and by comparing, records of every type decoded.
+// Fuzzes version 2 B-trees: reads records by position, finds them by comparison, and decodes them as every record type.
 #include "btree2.hpp"
 #include "structure.hpp"
 

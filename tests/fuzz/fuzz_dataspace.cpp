@@ -1,9 +1,9 @@
-// Dataspace messages, and selections as files store them: their blocks and runs in a small extent, combined with each
-// other, encoded and decoded again.
+// Fuzzes dataspace messages and encoded selections: walks the blocks and runs of a selection in a small extent,
+// combines two selections, encodes and decodes the results again. An input has (offset, size, meaning):
 //
-//   0  1  rank of the extent, 1 to 4 (bits 0-1); what else is done with the selections (the other bits)
+//   0  1  rank of the extent, 1 to 4 (bits 0-1); operation that combines the two selections (the other bits)
 //   1  4  sizes of the extent, 1 to 16 each
-//   5     a selection, another one, or a dataspace message
+//   5     two encoded selections; decoded as a dataspace message, too
 #include "dataspace_message.hpp"
 #include "selection_codec.hpp"
 #include "selection_runs.hpp"
@@ -38,7 +38,7 @@ void message(Context& context, ConstBytes body) noexcept {
     }
 }
 
-// Runs lie in the extent, are not empty and hold as many elements as the selection says.
+// Checks that the runs lie in the extent, are not empty and hold as many elements as the selection says.
 void runs(const Selection& selection, const Dataspace& space) noexcept {
     std::uint64_t elements = 0;
     std::uint64_t extent = 0;
@@ -87,7 +87,7 @@ void runs(const Selection& selection, const Dataspace& space) noexcept {
     }
 }
 
-// What is written is read as the same.
+// Checks that an encoded selection is decoded to one with the same number of elements.
 void encoded(Context& context, const SelectionSet& selection, const Dataspace& space) noexcept {
     std::byte buffer[4096];
     Writer writer({buffer, sizeof buffer});
@@ -148,7 +148,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                 (void)select_shape_same(library, a, space, b, space, same);
                 const std::uint64_t low[H5MOTE_MAX_RANK] = {};
                 (void)select_intersect_block(b, space, low, dims, same);
-                // Spans of a few dimensions only: a combination may need as many as there are elements.
+                // Combine selections of few dimensions only: a combination may need as many spans as there are
+                // elements.
                 if (a.rank() <= 4 && a.combine(static_cast<SelectionOp>(what % 6), b, space) == Status::ok) {
                     runs(a, space);
                     encoded(library, a, space);

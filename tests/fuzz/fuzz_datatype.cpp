@@ -1,8 +1,8 @@
-// Two datatype messages and values: validation, every accessor, comparison, memory types, conversion from one to the
-// other and to the memory type.
+// Fuzzes datatype messages: validates two of them, calls every accessor, compares them, makes native types, and
+// converts values from one type to the other and to the native type. An input has (offset, size, meaning):
 //
 //   0  1  length of the first message, in units of 4 bytes; the second follows it
-//   1  1  bit 0: values have the form of a file, with sequences in a heap that is made up
+//   1  1  bit 0: values are in their stored form, with variable-length data in a simulated heap
 //   2     messages, values
 #include "conversion.hpp"
 #include "datatype_message.hpp"
@@ -20,7 +20,7 @@ namespace {
 
 using namespace h5mote;
 
-// Objects of a few bytes, or none.
+// A simulated heap: the first byte of an id gives the size of the object, or that it cannot be read.
 class Objects final : public VariableSource {
 public:
     Status size(ConstBytes heap_id, std::uint64_t& bytes) noexcept override {
@@ -109,7 +109,8 @@ void look(DatatypeView type, unsigned depth) noexcept {
 }
 
 bool parse(Context& context, ConstBytes& from, DatatypeView& type) noexcept {
-    // A copy of exactly that size would hide what is behind it; the message itself has to be left in place.
+    // Parse in place, not from a copy of the message alone: the parser has to find the end of the message itself, and
+    // the view borrows its bytes.
     if (parse_datatype(context, from, type) != Status::ok) {
         return false;
     }
@@ -180,7 +181,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                 if (validate_datatype(native.bytes(), native_size, feature) != Status::ok) {
                     std::abort();
                 }
-                // What sequences lead to belongs to the program; an arena that goes takes it along.
+                // The caller owns the data of converted variable-length values; here the arena frees it at the end.
                 convert(library, type, native, (data[1] & 1U) != 0, rest);
             }
         }

@@ -1,7 +1,8 @@
-// What the targets of filters share: an input is a chunk with its client data. Made by filter_vectors.py --seeds.
+// Shared by the fuzz targets of filters: an input is a stored chunk with the client data of its filters. The seeds are
+// made by filter_vectors.py --seeds. Layout, with sizes in bytes:
 //
-//   size of the decoded chunk 2 | filter mask 1 | filters 1 | of each: index in kFilters 1, values 1, values 4 each
-//   | stored chunk
+//   size of the decoded chunk 2 | filter mask 1 | number of filters 1
+//   | for each filter: index in kFilters 1, number of values 1, values 4 each | stored chunk
 #pragma once
 
 #include "cursor.hpp"
@@ -27,8 +28,8 @@ inline constexpr const h5mote::Filter* kFilters[] = {
 inline constexpr std::size_t kKinds = sizeof kFilters / sizeof kFilters[0];
 inline constexpr unsigned kMostFilters = 4;
 
-/// Decodes one input in exactly the memory that the pipeline asks for. `only`: whatever filters the input names, it is
-/// this one.
+/// Decodes one input in exactly the memory that the pipeline asks for. `only`: if not nullptr, use this filter alone,
+/// with the first client data, whatever filters the input names.
 inline void decode(const std::uint8_t* data, std::size_t size, const h5mote::Filter* only = nullptr) {
     using namespace h5mote;
     Reader reader({reinterpret_cast<const std::byte*>(data), size});
@@ -51,7 +52,7 @@ inline void decode(const std::uint8_t* data, std::size_t size, const h5mote::Fil
     if (!reader.ok()) {
         return;
     }
-    // Allocated exactly, so that the sanitizer sees one byte too many.
+    // Allocate exactly this size, so that the sanitizer notices an access to one byte more.
     const std::unique_ptr<std::byte[]> chunk(new std::byte[chunk_size]);
     FilterPipeline pipeline{{entries, count}};
     const std::size_t need = pipeline.decode_need(chunk_size, stored.size(), only == nullptr ? mask : 0);

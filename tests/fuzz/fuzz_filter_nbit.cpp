@@ -1,4 +1,4 @@
-// Chunks of the nbit filter.
+// Fuzzes the nbit filter.
 #include "fuzz_filter.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -1,4 +1,4 @@
-// Chunks that went through up to four filters, some of them skipped or missing.
+// Fuzzes the filter pipeline: chunks that went through up to four filters, some of them skipped or missing.
 #include "fuzz_filter.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

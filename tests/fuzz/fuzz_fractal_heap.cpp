@@ -1,5 +1,5 @@
-// Fractal heaps: all blocks, and objects by ids of every kind. The first bytes of the file, which a superblock has
-// taken, are not used; ids are read from its last ones.
+// Fuzzes fractal heaps: visits all blocks and reads objects by ids of every kind. Some of the ids are read from the
+// last bytes of the file, so that the input can choose them.
 #include "block_decoder.hpp"
 #include "fractal_heap.hpp"
 #include "structure.hpp"
@@ -23,7 +23,7 @@ void h5mote_fuzz::examine(FileState& file, Address address, unsigned parameter) 
             read_all(window);
         }
     }
-    // Ids that count through the address space of managed objects.
+    // Ids of managed objects, at offsets that go through the heap's address space.
     for (unsigned i = 0; i < 16; ++i) {
         MetadataWindow window;
         std::memset(id, 0, sizeof id);

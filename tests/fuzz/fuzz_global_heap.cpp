@@ -1,4 +1,4 @@
-// Global heap collections: every object, in an order that is not theirs as well.
+// Fuzzes global heap collections: reads objects by their indices, in an order that the input chooses.
 #include "global_heap.hpp"
 #include "structure.hpp"
 

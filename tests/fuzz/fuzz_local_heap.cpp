@@ -1,4 +1,4 @@
-// Local heaps: names at every offset, free blocks.
+// Fuzzes local heaps: reads names at many offsets, and walks the free blocks.
 #include "local_heap.hpp"
 #include "structure.hpp"
 

@@ -1,8 +1,9 @@
-// Object header messages and other small pieces of a file, every decoder on the same bytes.
+// Fuzzes the decoders of object header messages and of other small parts of a file. An input has (offset, size,
+// meaning):
 //
 //   0  1  which decoder
 //   1  1  bits 0-1: size of offsets 2, 4 or 8; bits 2-3: size of lengths
-//   2     the bytes
+//   2     the bytes to decode
 #include "attribute_storage.hpp"
 #include "info_fields.hpp"
 #include "messages.hpp"

@@ -1,5 +1,5 @@
-// Opens and walks whole files. The mutator repairs checksums: it walks what it has made, and where the library reports
-// a block whose checksum is wrong it puts the right one, as long as that leads further.
+// Fuzzes opening and walking whole files. The mutator repairs checksums (repair.hpp): it walks the file that it has
+// made, corrects the checksums that the library reports as wrong, and repeats this while there is something to correct.
 #include "../reading/all_filters.hpp"
 #include "repair.hpp"
 #include "walker.hpp"
@@ -17,7 +17,7 @@ std::byte buffer[1024];
 
 }  // namespace
 
-// Walks the file.
+// Walks the file, and with `repair` corrects the checksums that the library reported as wrong.
 bool h5mote_fuzz::play(Bytes file, bool repair) noexcept {
     Arena arena{memory};
     NullPort port;

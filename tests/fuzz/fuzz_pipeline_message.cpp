@@ -1,4 +1,4 @@
-// Filter pipeline messages.
+// Fuzzes the decoder of filter pipeline messages.
 #include "pipeline_message.hpp"
 
 #include <h5mote/arena.hpp>
@@ -22,7 +22,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         FilterSpec spec;
         status = reader.next(library, spec);
         if (status == Status::ok) {
-            // Every value and the whole name can be read.
+            // Read every value and the whole name, so that the sanitizer checks them.
             std::uint32_t sum = 0;
             for (unsigned v = 0; v < spec.value_count; ++v) {
                 sum += spec.value(v);

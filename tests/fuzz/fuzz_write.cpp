@@ -1,5 +1,6 @@
-// Opens damaged files for writing and works on them: whatever the bytes say, a change goes where it belongs or is
-// refused, and no memory is lost. What is done follows from the bytes, so that an input says all of it.
+// Fuzzes changes to damaged files: opens them for writing and changes objects. Every change must be carried out or
+// refused without an access outside of the storage, and no memory may be lost. The changes follow from a hash of the
+// file's bytes, so that an input alone determines a run.
 #include "../reading/all_filters.hpp"
 #include "checksum.hpp"
 #include "repair.hpp"
@@ -13,8 +14,8 @@ namespace {
 using namespace h5mote;
 
 constexpr std::size_t kLargestFile = std::size_t{1} << 20;
-constexpr unsigned kObjects = 6;  // links of a group that are followed
-constexpr unsigned kSteps = 40;   // changes in all
+constexpr unsigned kObjects = 6;  // how many links of a group are followed
+constexpr unsigned kSteps = 40;   // limit for the links followed and records appended in a run
 
 class Work {
 public:
@@ -94,7 +95,7 @@ private:
         if (dataset.dataspace(space) != Status::ok || dataset.datatype(type_bytes, type) != Status::ok) {
             return;
         }
-        // Values of such types are pointers in memory: reading makes them, and random bytes are none.
+        // Values of variable-length types contain pointers in memory, and random bytes are no valid pointers.
         if (contains_class(type, TypeClass::variable_length)) {
             return;
         }
@@ -143,7 +144,7 @@ private:
 
 }  // namespace
 
-// Works on a copy of the file.
+// Changes a copy of the file.
 bool h5mote_fuzz::play(Bytes bytes, bool repair) noexcept {
     MallocAllocator storage;
     MallocAllocator memory(256 * 1024);

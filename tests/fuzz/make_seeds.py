@@ -1,6 +1,7 @@
-"""make_seeds.py [FOLDER]: makes the inputs that fuzzing begins with, in FOLDER/NAME/*.seed for each target fuzz_NAME;
-FOLDER is the corpus beside this script unless given. Needs h5py. What fuzzing has found (found_*.bin) and the chunks of
-the filters (seed*, from the tests' vectors) stay as they are. Times in object headers differ from run to run.
+"""make_seeds.py [FOLDER]: makes the inputs that fuzzing begins with, in FOLDER/NAME/*.seed for each target fuzz_NAME.
+FOLDER is the corpus beside this script unless given. Needs h5py. Other inputs stay as they are: those that fuzzing has
+found (found_*.bin), and the chunks for the filters (seed*, made by tests/interop/filter_vectors.py). Times in object
+headers differ from run to run.
 """
 import pathlib
 import struct
@@ -13,7 +14,7 @@ import numpy as np
 
 HERE = pathlib.Path(__file__).resolve().parent
 LIMIT = 8192
-PIPELINE = 11  # type of filter pipeline messages
+PIPELINE = 11  # message type of filter pipelines
 
 
 def save(folder, name, data):
@@ -32,7 +33,7 @@ def create(path, latest, sizes=(8, 8)):
 
 
 def structures(path, signature, target, name, folder, parameter=0, sizes=(8, 8), nth=0, check=None):
-    """One input for the nth structure with that signature in a file."""
+    """Saves an input for the nth structure with that signature in a file."""
     image = path.read_bytes()
     at = -1
     while nth >= 0:
@@ -92,7 +93,7 @@ def heaps_and_indexes(folder, scratch):
 
     whole = make("variable", variable)
     structures(whole, b"GCOL", "global_heap", "strings", folder)
-    # A small one: two objects, free space.
+    # A small collection with two objects and free space.
     objects = b"".join(struct.pack("<HHIQ", i, 1, 0, 8) + b"object %d" % i for i in (2, 1)) + struct.pack("<HHIQ", 0, 0, 0, 48)
     collection = b"GCOL\1\0\0\0" + struct.pack("<Q", 16 + len(objects) + 32) + objects + bytes(32)
     save(folder / "global_heap", "small", bytes([3, 1]) + (128).to_bytes(6, "little") + bytes(128) + collection)
@@ -138,7 +139,7 @@ def datatypes(folder):
         "complex": (np.dtype("<c8"), np.dtype("<c16")),
     }
     for name, pair in kinds.items():
-        # What encode() returns begins with the message's type and a version.
+        # encode() puts two bytes before the message: the message type and a version.
         first, second = (h5py.h5t.py_create(each, logical=True).encode()[2:] for each in pair)
         first += bytes(-len(first) % 4)
         if len(first) < 1024:
@@ -151,7 +152,7 @@ def dataspaces(folder):
     space = h5py.h5s.create_simple((6, 9), (h5py.h5s.UNLIMITED, 9))
 
     def selection():
-        # message type, version, size of lengths, length of the message, the message, the selection
+        # The encoding has: message type, version, size of lengths, length of the message, the message, the selection.
         encoded = space.encode()
         return encoded[7 + struct.unpack_from("<I", encoded, 3)[0]:]
 
@@ -180,7 +181,7 @@ def dataspaces(folder):
 
 
 def header_messages(image, address):
-    """Type and body of the messages in the first block of an object header."""
+    """Yields type and body of the messages in the first block of an object header."""
     if image[address : address + 4] == b"OHDR":
         flags = image[address + 5]
         at = address + 6 + (16 if flags & 0x20 else 0) + (4 if flags & 0x10 else 0)
@@ -212,7 +213,7 @@ def messages(folder, files):
             file.visititems(lambda name, item: addresses.add(h5py.h5o.get_info(item.id).addr))
         for address in sorted(addresses):
             for kind, body in header_messages(image, address):
-                # One of each kind and size, and of each version.
+                # Save one message of each type, size and version.
                 key = (kind, len(body), body[:1])
                 if kind in which and body and key not in seen and len(body) < 200:
                     seen.add(key)

@@ -1,5 +1,5 @@
-// Damaged files whose checksums are right: without them fuzzing would not get past the first block. Targets that take
-// files or parts of them define play() and repair_superblock(), and have their entry points from here.
+// Makes the checksums of damaged files right: otherwise fuzzing would not get past the first block. Targets whose
+// inputs are files or parts of files define play() and repair_superblock(); this header defines their entry points.
 #pragma once
 
 #include "checksum.hpp"
@@ -20,7 +20,8 @@ extern "C" void __sanitizer_set_death_callback(void (*callback)());
 namespace h5mote_fuzz {
 
 #ifdef H5MOTE_FUZZER
-// What the mutator has at hand. libFuzzer keeps inputs that fail only when it runs them itself.
+// The input that the mutator is working on. If it makes the library fail, it is written to a file here, because
+// libFuzzer keeps only inputs that fail when it runs them itself.
 inline h5mote::ConstBytes mutated;
 
 inline void keep_mutated() noexcept {
@@ -36,18 +37,18 @@ inline void keep_mutated() noexcept {
 inline void keep_mutated() noexcept {}
 #endif
 
-/// The library did what it must not.
+/// Ends the program after an error of the library, and keeps the input.
 [[noreturn]] inline void fail() noexcept {
     keep_mutated();
     std::abort();
 }
 
-/// A file, changed in place.
+/// Repairs a file in place.
 class Repair {
 public:
     explicit Repair(h5mote::Bytes file) noexcept : file_(file) {}
 
-    /// The superblock says where the file ends, and has the right checksum if it has one.
+    /// Sets the end of file address in the superblock to the file's size, and corrects the checksum if there is one.
     void superblock() noexcept {
         constexpr std::size_t kOld = 24;  // where addresses begin in version 0; in version 1: 28
         if (file_.size() < 96) {
@@ -66,7 +67,7 @@ public:
         }
     }
 
-    /// Repairs what the errors of a walk tell of. false: nothing was left to repair.
+    /// Repairs the checksums of the blocks that the error records of a walk name. Returns whether one was wrong.
     bool reported(const h5mote::ErrorTrail& trail) noexcept {
         using h5mote::Module;
         bool any = false;
@@ -105,11 +106,12 @@ private:
         h5mote::store_le(stored, right);
         return true;
     }
-    // Of a block that ends in its checksum.
+    // Corrects the checksum at the end of a block. Returns whether it was wrong.
     bool checksum(std::size_t at, std::size_t size) noexcept {
         return size >= 8 && holds(at, size) && store(at + size - 4, h5mote::lookup3({file_.data() + at, size - 4}));
     }
-    // Of a direct block of a fractal heap. How long what stands before the checksum is, its heap's header tells.
+    // Corrects the checksum of a direct block of a fractal heap. It follows the block offset, whose size depends on the
+    // maximum heap size in the heap's header. Returns whether it was wrong.
     bool direct_block(std::size_t at, std::size_t size) noexcept {
         const bool old = number(8, 1) < 2;
         const std::size_t sizeof_addr = number(old ? 13 : 9, 1);
@@ -133,7 +135,7 @@ private:
         (void)store(at + prefix, right);
         return before != right;
     }
-    // Of the mappings of virtual datasets, which are objects of a collection.
+    // Corrects the checksums of the objects in a global heap collection: the mappings of virtual datasets have one.
     bool collection(std::size_t at) noexcept {
         if (!holds(at, 16) || !signature(at, "GCOL")) {
             return false;
@@ -153,10 +155,10 @@ private:
     h5mote::Bytes file_;
 };
 
-/// What the target does with an input, which it may change only with `repair`: it then repairs what it met and returns
-/// whether there was anything. Defined by the target, as the next one.
+/// Defined by the target: runs an input. Only with `repair` it may change the input: it then repairs the checksums that
+/// the library found wrong, and returns whether there were any.
 bool play(h5mote::Bytes input, bool repair) noexcept;
-/// Makes the superblock fit an input that was changed.
+/// Defined by the target: makes the superblock fit an input whose size was changed.
 void repair_superblock(h5mote::Bytes input) noexcept;
 
 }  // namespace h5mote_fuzz
@@ -169,13 +171,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 #ifdef H5MOTE_FUZZER
 extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t max_size);
 
-// Repairs what it has made as long as that leads further, but not for ever.
+// Mutates an input, then repairs its checksums: each pass of play() gets further and may find more of them. The number
+// of passes is limited.
 extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t max_size,
                                                unsigned seed) {
     constexpr unsigned kMost = 32;
     size = LLVMFuzzerMutate(data, size, max_size);
     const h5mote::Bytes input(reinterpret_cast<std::byte*>(data), size);
-    // Now and then a file is left as short as it has become.
+    // In one of eight inputs leave the superblock as it is, so that files shorter than it says occur, too.
     if (seed % 8 != 0) {
         h5mote_fuzz::repair_superblock(input);
     }

@@ -1,4 +1,5 @@
-// Gives every file of the folders named to the fuzz target, once. Prints `N inputs`; none is a failure.
+// Runs the fuzz target once with every file of the given folders, as a regression test without libFuzzer. Prints
+// `N inputs`; if there are none, the exit code is 1.
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>

@@ -1,8 +1,9 @@
-// What the targets of heaps and indexes share: an input is a file of one structure and how to look at it.
+// Shared by the fuzz targets of heaps and indexes: an input is a file with one structure, and how to read it.
 //
-//   0   2 bytes: 4 or 8 for the size of offsets (bit 0) and of lengths (bit 1); a parameter of the target
+//   0   1 byte: bit 0: offsets have 8 bytes instead of 4; bit 1: lengths have 8 bytes instead of 4
+//   1   1 byte: a parameter of the target
 //   2   6 bytes: address of the structure
-//   8   the file, in which a superblock takes the place of the first bytes
+//   8   the file; a superblock is written over its first bytes
 #pragma once
 
 #include "../reading/all_filters.hpp"
@@ -22,10 +23,11 @@ namespace h5mote_fuzz {
 
 using namespace h5mote;
 
-/// Looks at the structure at `address` in every way. `parameter`: a byte of the input.
+/// Defined by the target: reads the structure at `address` in every way. `parameter`: a byte of the input.
 void examine(FileState& file, Address address, unsigned parameter) noexcept;
 
-/// Visits the blocks of a structure. More bytes of them than the file has room for are an error of the library.
+/// Counts the blocks of a structure. If there are many more of them than bytes in the file, the library visits blocks
+/// repeatedly, which is an error.
 class Blocks final : public BlockVisitor {
 public:
     explicit Blocks(FileState& file) noexcept : left_(4 * file.space.end() + 64) {}
@@ -40,7 +42,7 @@ private:
     Address left_;
 };
 
-/// Reads all of a window in pieces; every byte is looked at.
+/// Reads every byte of a window (up to 64 KiB), in pieces.
 inline void read_all(MetadataWindow& window) noexcept {
     std::uint32_t sum = 0;
     for (Address at = 0; at < window.size() && at < 65536;) {
@@ -59,7 +61,7 @@ inline void read_all(MetadataWindow& window) noexcept {
 
 inline constexpr std::size_t kStructureHead = 8;
 
-/// Writes the superblock over the beginning of the file.
+/// Writes a superblock over the beginning of the file. `shape`: the first byte of the input.
 inline void put_superblock(Bytes file, unsigned shape) noexcept {
     Superblock superblock;
     superblock.shape.sizeof_addr = (shape & 1U) != 0 ? 8 : 4;
@@ -76,7 +78,7 @@ bool play(Bytes input, bool repair) noexcept {
         return false;
     }
     alignas(16) static std::byte memory[32 * 1024];
-    // A copy of exactly that size, so that the sanitizer sees what is read behind its end.
+    // A copy of exactly the file's size, so that the sanitizer notices reads beyond its end.
     std::vector<std::byte> image(input.begin() + kStructureHead, input.end());
     put_superblock({image.data(), image.size()}, std::to_integer<unsigned>(input[0]));
     Arena arena{memory};

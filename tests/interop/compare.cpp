@@ -238,7 +238,7 @@ void Comparison::whole(const Entry& entry, Dataset& dataset, DatatypeView type) 
     }
 }
 
-// Three hyperslabs: one element, every second one, blocks with gaps.
+// Reads three hyperslabs: one element, every second element, blocks with gaps.
 void Comparison::parts(const Entry& entry, Dataset& dataset, DatatypeView type, Blob& data) {
     const Shape dims = parse_dims(entry.field("shape"));
     Random random(entry.path);
@@ -267,7 +267,7 @@ void Comparison::parts(const Entry& entry, Dataset& dataset, DatatypeView type, 
     }
 }
 
-// Numbers once more, as 64 bits of this machine.
+// Reads numbers once more, converted to the machine's 64-bit types.
 void Comparison::converted(const Entry& entry, Dataset& dataset, DatatypeView type, const Blob& data) {
     const bool floating = type.type_class() == TypeClass::floating;
     if ((!floating && type.type_class() != TypeClass::integer) || type.precision() != 8 * type.size()) {

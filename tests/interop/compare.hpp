@@ -7,10 +7,10 @@ namespace h5mote_interop {
 
 class Comparison {
 public:
-    /// `file` is open and stands for `sidecar`.
+    /// `file` is the open file that `sidecar` describes; `name` names it in messages. Everything is borrowed.
     Comparison(h5mote::Library& library, h5mote::File& file, Sidecar& sidecar, std::string name);
 
-    /// Prints each difference; false if there was one.
+    /// Compares everything and prints each difference. Returns false if there was one.
     bool run();
     std::uint64_t checks() const { return checks_; }
 

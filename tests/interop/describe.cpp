@@ -305,7 +305,8 @@ void Random::text(DatatypeView type, std::byte* to) {
 void Random::number(DatatypeView type, std::byte* to) {
     std::uint64_t value = bits() << 16 ^ bits();
     if (type.type_class() == TypeClass::floating) {
-        // Eighths: exact in every width, never a signalling NaN, which a reader's conversion would change.
+        // Multiples of 1/8: exact in every floating-point type, and never signalling NaNs, which a conversion by the
+        // reader would change.
         const double number = static_cast<double>(static_cast<std::int64_t>(below(2000000)) - 1000000) / 8;
         const auto single = static_cast<float>(number);
         std::uint32_t low = 0;

@@ -1,4 +1,5 @@
-// What sidecars are written in (expect.py): names, shapes, canonical text of datatypes, checksums. For hosts.
+// The elements of a sidecar's format (expect.py): names, shapes, canonical text of datatypes, checksums. For hosts
+// only.
 #pragma once
 
 #include <h5mote/dataspace.hpp>
@@ -15,30 +16,30 @@ namespace h5mote_interop {
 using Blob = std::vector<std::byte>;
 using Shape = std::vector<std::uint64_t>;
 
-/// A name as a sidecar has it, and back.
+/// Converts a name to its form in a sidecar, and back.
 std::string quote(std::string_view name);
 std::string unquote(std::string_view text);
 
 std::string hex(h5mote::ConstBytes bytes);
 Blob unhex(std::string_view text);
 
-/// "3x4", "infx4"; `space` null and scalar by name.
+/// Shapes and maximum shapes as text: "3x4", "infx4", "scalar", "null".
 std::string shape_text(const h5mote::Dataspace& space);
 std::string max_text(const h5mote::Dataspace& space);
 std::string dims_text(const Shape& dims);
-/// Sizes of "3x4"; empty for scalar and null. `inf` is kUnlimited.
+/// Parses "3x4" to sizes; none for "scalar" and "null". "inf" gives kUnlimited.
 Shape parse_dims(std::string_view text);
 h5mote::Dataspace parse_space(std::string_view shape, std::string_view maxima);
 std::uint64_t product(const Shape& dims);
 
-/// Canonical text; "?" where a sidecar has no word for it.
+/// The canonical text of a datatype, with "?" for what sidecars cannot express.
 std::string type_text(h5mote::DatatypeView type);
 
-/// Sets the bytes between the members of compounds to zero, in all elements.
+/// Sets the padding between the members of compounds to zero, in all elements.
 void clear_gaps(h5mote::DatatypeView type, Blob& data);
 
-/// An element of plausible content: strings that end as their padding says, enumerators that exist, finite numbers.
-/// The same on every machine for the same seed.
+/// Makes random elements of plausible content: strings that end as their padding says, enumerators that exist, finite
+/// numbers. The same seed gives the same elements on every machine.
 class Random {
 public:
     explicit Random(std::string_view seed) noexcept;

@@ -1,5 +1,6 @@
-"""What a file should contain: the sidecar FILE.h5.expect, which a test writes beside FILE.h5 from what it meant to
-store, never by reading the file back. Every verifier here compares the two in both directions.
+"""The sidecar FILE.h5.expect says what FILE.h5 should contain. A test writes it beside the file from the values that it
+meant to store, never by reading the file back. Every verifier here compares the two in both directions: nothing may be
+missing in the file, and nothing may be in the file that the sidecar does not have.
 
 Format: text, one statement a line, words separated by one space, lines that begin with '#' and empty lines ignored.
 
@@ -53,11 +54,11 @@ MAGIC = "h5mote-expect 1"
 
 
 class ExpectError(Exception):
-    """The sidecar itself is wrong."""
+    """Raised when the sidecar itself is wrong."""
 
 
 def quote(text):
-    """A name as it stands in a sidecar."""
+    """A name in the form that sidecars use."""
     return "".join("%%%02X" % ord(c) if c in "%=;:@,() " or ord(c) < 32 or ord(c) == 127 else c for c in text)
 
 
@@ -79,7 +80,8 @@ def unquote(text):
 
 
 class Type:
-    """Base of all datatypes: size in bytes, text() canonical, leaves() the single values in an element."""
+    """Base class of all datatypes: `size` in bytes; text() gives the canonical text, leaves() the single values in an
+    element."""
 
     size = 0
     comparable = True
@@ -88,11 +90,11 @@ class Type:
         raise NotImplementedError
 
     def leaves(self, data, at=0):
-        """(type, bytes) of every single value in the element that starts at `at`."""
+        """Yields (type, bytes) for every single value in the element that starts at `at`."""
         yield self, bytes(data[at:at + self.size])
 
     def used(self):
-        """1 for each byte that belongs to a value, 0 for gaps."""
+        """A mask of an element: 1 for each byte that belongs to a value, 0 for padding."""
         return b"\1" * self.size
 
     def __eq__(self, other):
@@ -103,7 +105,7 @@ class Type:
 
 
 class Number(Type):
-    """i, u, f or bits."""
+    """A number; `kind`: "i" (signed), "u" (unsigned), "f" (IEEE float) or "bits" (bit field)."""
 
     def __init__(self, kind, size, order, precision=None, offset=0):
         self.kind, self.size, self.order = kind, size, order
@@ -197,7 +199,7 @@ class Other(Type):
 
 
 def split_top(text):
-    """Splits at the semicolons that stand outside parentheses."""
+    """Splits at the semicolons outside parentheses."""
     parts, depth, start = [], 0, 0
     for i, c in enumerate(text):
         depth += (c == "(") - (c == ")")
@@ -253,7 +255,7 @@ class Entry:
 
     @property
     def shape(self):
-        """'scalar', 'null' or a tuple."""
+        """The shape: 'scalar', 'null' or a tuple of sizes."""
         return parse_shape(self.fields["shape"])
 
     @property
@@ -271,11 +273,11 @@ class Entry:
 
     @property
     def data(self):
-        """The bytes, where the sidecar has them in full."""
+        """The data as bytes, or None if the sidecar does not have them in full."""
         return None if self.hex is None else binascii.unhexlify(self.hex)
 
     def compare_data(self, actual):
-        """What is wrong with these bytes, or None."""
+        """Compares bytes read from the file with the sidecar. Returns a text that says what is wrong, or None."""
         type_, count = self.type, self.count
         if self.skip or not type_.comparable or count == 0:
             return None
@@ -283,7 +285,7 @@ class Entry:
             return "has %d bytes, expected %d" % (len(actual), count * type_.size)
         used = type_.used()
         if 0 in used:
-            # One wide integer operation in place of a loop over bytes.
+            # Clear the padding by one operation on a huge integer, which is faster than a loop over bytes.
             mask = int.from_bytes(used.replace(b"\1", b"\xff") * count, "little")
             clear = lambda b: (int.from_bytes(b, "little") & mask).to_bytes(len(b), "little")
         else:
@@ -406,11 +408,11 @@ class Expect:
         return entry
 
     def children(self, path):
-        """Entries right below a group, in the order of the statements."""
+        """The entries directly in a group, in the order of the statements."""
         return [e for p, e in self.entries.items() if p != "/" and parent_of(p) == path]
 
     def link_count(self, path):
-        """Names of the object at `path`."""
+        """The number of hard links to the object at `path`."""
         return 1 + sum(e.kind == "hardlink" and e.target == path for e in self.entries.values())
 
 
@@ -420,7 +422,7 @@ def load(h5_path):
 
 
 class Report:
-    """Differences found in one file."""
+    """Collects the differences found in one file."""
 
     SHOWN = 20
 
@@ -440,7 +442,7 @@ class Report:
 
 
 def run(program, files, verify):
-    """Verifies each file, prints a line a file and a total; the exit code."""
+    """Verifies each file, prints a line for each and a total. Returns the exit code."""
     if not files:
         print("usage: %s FILE..." % program)
         return 2
@@ -449,7 +451,7 @@ def run(program, files, verify):
         report = Report()
         try:
             verify(path, load(path), report)
-        except Exception as error:  # whatever a reader raises is a difference of this file
+        except Exception as error:  # any exception of a reader counts as a difference of this file
             report.differences.append("%s: %s" % (type(error).__name__, error))
         checks += report.checks
         failed += bool(report.differences)

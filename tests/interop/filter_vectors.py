@@ -1,13 +1,13 @@
 #!/usr/bin/python3
-"""filter_vectors.py OUT: chunks that libhdf5 and libsz have filtered, for interop_filters. With --header: a few small
-ones as a C++ header, tests/unit/filter_vectors.hpp; with --seeds as inputs of the fuzz targets, in folders of OUT, which
-is tests/fuzz/corpus. Otherwise one chunk a line:
+"""filter_vectors.py OUT: writes chunks that were filtered by libhdf5 and libsz, for interop_filters. With --header it
+writes a few small chunks as a C++ header, tests/unit/filter_vectors.hpp; with --seeds it writes them as inputs of the
+fuzz targets, in folders of OUT, which is tests/fuzz/corpus. Otherwise OUT has one line for each chunk:
 
     MASK DECODED STORED ID[:VALUE/VALUE/...] ...
 
-MASK is the chunk's filter mask in decimal, DECODED what libhdf5 makes of the chunk again, STORED what stands in the
-file, both as hexadecimal digits; then the filters in the order of the pipeline with their client data. What is made is
-the same on every run, but for a byte behind some chunks that libhdf5 leaves as its memory was."""
+MASK is the chunk's filter mask in decimal, DECODED the chunk as libhdf5 decodes it, STORED its bytes in the file, both
+as hexadecimal digits; then the filters in the order of the pipeline with their client data. The output is the same on
+every run, except for a byte at the end of some chunks, which libhdf5 does not initialize."""
 
 import ctypes
 import io
@@ -51,7 +51,8 @@ class Vectors:
         self.count[name] = self.count.get(name, 0) + 1
 
     def chunk(self, tid, shape, data, *filters, fill=None):
-        """One dataset of one chunk, through `filters`: functions that add one to a property list."""
+        """Writes a dataset of one chunk and records the chunk. `filters`: functions that each add a filter to a
+        property list."""
         plist = h5p.create(h5p.DATASET_CREATE)
         plist.set_chunk(shape)
         if fill is not None:
@@ -61,18 +62,19 @@ class Vectors:
         try:
             dataset = h5d.create(self.file, None, tid, h5s.create_simple(shape), dcpl=plist)
         except ValueError:
-            self.skipped += 1  # such a type or shape is not for the filter
+            self.skipped += 1  # the filter does not support this type or shape
             return
         dataset.write(h5s.ALL, h5s.ALL, numpy.frombuffer(data, "u1"), mtype=tid)
         hdf5_types.check_call("H5Dflush", hdf5_types.hid(dataset))
         mask, stored = dataset.read_direct_chunk((0,) * len(shape))
-        # Not from the chunk that is still in memory.
+        # Discard the chunk in memory, so that the read decodes the stored one.
         hdf5_types.check_call("H5Drefresh", hdf5_types.hid(dataset))
         back = numpy.zeros(len(data), "u1")
         try:
             dataset.read(h5s.ALL, h5s.ALL, back, mtype=tid)
         except OSError:
-            # libhdf5 does not read all that it wrote: szip takes no bytes that fill no pixel, for one.
+            # libhdf5 cannot read some chunks that it wrote: szip, for one, fails if the bytes are no whole number of
+            # pixels.
             self.unreadable += 1
             return
         plist = dataset.get_create_plist()
@@ -87,7 +89,7 @@ class Vectors:
 
     @staticmethod
     def values(plist, index):
-        """Client data, of which h5py gives the first 16, and libhdf5 256; None when there are more."""
+        """The client data of a filter: h5py gives only the first 16 values, this up to 256; None if there are more."""
         flags, config = ctypes.c_uint(), ctypes.c_uint()
         count = ctypes.c_size_t(256)
         values = (ctypes.c_uint * 256)()
@@ -97,7 +99,7 @@ class Vectors:
 
 
 def number_data(type_, count, kind, rng):
-    """Elements of a number type."""
+    """`count` elements of a number type; `kind` says how the values are chosen."""
     top = (1 << type_.precision) - 1
     step = {"zero": lambda i: 0, "constant": lambda i: 0x5a5a5a5a5a5a5a5a, "ramp": lambda i: i * 3,
             "small": lambda i: 1000 + rng.randrange(6), "noise": lambda i: rng.getrandbits(64),
@@ -131,7 +133,7 @@ class SzParameters(ctypes.Structure):
 
 
 def szip_library(vectors, rng):
-    """Parameters that libhdf5 does not use, from libsz itself."""
+    """Chunks with szip parameters that libhdf5 does not use, encoded by libsz itself."""
     libsz = ctypes.CDLL("libsz.so.2")
     for bits in list(range(1, 25)) + [32, 64]:
         size = bits // 8 if bits >= 32 else 4 if bits > 16 else 2 if bits > 8 else 1
@@ -163,7 +165,7 @@ def nbit(vectors, rng):
         count = rng.choice([1, 2, 7, 50])
         vectors.chunk(hdf5_types.build(type_), (count,), bytes(rng.getrandbits(8) for _ in range(size * count)),
                       set_nbit)
-    # Numbers of odd sizes, and floating-point of fewer bits.
+    # Integers of unusual sizes, and floating-point numbers of fewer bits.
     for size, _ in itertools.product((3, 5, 6, 7, 9, 12, 16, 31), range(8)):
         tid = h5t.STD_U32BE.copy() if rng.random() < 0.5 else h5t.STD_I32LE.copy()
         tid.set_size(size)
@@ -189,8 +191,9 @@ def nbit(vectors, rng):
 
 
 def random_type(rng, narrow, others, depth, last=True):
-    """A compound or array of types that n-bit packs and others that it copies. Arrays of anything but numbers come last:
-    behind them libhdf5 loses its place in the description, and itself."""
+    """A compound or array of types that the nbit filter packs (`narrow`) and of others that it copies. An array of
+    other types than numbers comes last only: for the members after it, libhdf5 would read its parameters at the wrong
+    place and crash."""
     kind = rng.random()
     if depth == 0 or kind < 0.25:
         return expect.parse_type(rng.choice(narrow if rng.random() < 0.8 else others))
@@ -251,14 +254,14 @@ def lzf(vectors, rng):
 
 
 def pipelines(vectors, rng):
-    """Several filters: results between them are larger or smaller than the chunk."""
+    """Chunks with several filters: the intermediate results are larger or smaller than the chunk."""
     adds = {"szip": lambda p: p.set_szip(NN, 8), "nbit": set_nbit, "lzf": set_lzf,
             "scaleoffset": lambda p: p.set_scaleoffset(INTEGER, 0), "deflate": lambda p: p.set_deflate(6),
             "shuffle": lambda p: p.set_shuffle(), "fletcher32": lambda p: p.set_fletcher32()}
     for length in (1, 2, 3):
         for names in itertools.permutations(adds, length):
             if names[0] in ("szip", "lzf", "deflate", "fletcher32") and set(names[1:]) & {"nbit", "scaleoffset"}:
-                continue  # what is packed is no longer numbers of the dataset's type
+                continue  # nbit and scaleoffset need numbers of the dataset's type, not the output of these filters
             if "nbit" in names[1:] or "scaleoffset" in names[1:] or \
                     ("szip" in names and names.index("szip") > 0 and names[0] != "shuffle"):
                 continue
@@ -269,7 +272,7 @@ def pipelines(vectors, rng):
 
 
 def samples(vectors, rng):
-    """What the unit tests take: each way of coding that the filters have, once."""
+    """The chunks for the unit tests: one for each way of coding that the filters have."""
     def numbers(text, shape, kind, *filters, fill=None):
         type_ = expect.parse_type(text)
         data = number_data(type_, int(numpy.prod(shape)), kind, rng)
@@ -299,7 +302,7 @@ def samples(vectors, rng):
 
 
 def write_header(path, lines):
-    """The chunks of one filter each, as arrays."""
+    """Writes the chunks that have one filter as arrays in a C++ header."""
     def table(data):
         return ", ".join("0x%02x" % byte for byte in data)
 
@@ -326,7 +329,7 @@ def write_header(path, lines):
 
 
 def write_seeds(directory, lines):
-    """Inputs of tests/fuzz/fuzz_filter_*.cpp: for each filter alone, and for the pipeline."""
+    """Writes the inputs of tests/fuzz/fuzz_filter_*.cpp: for each filter alone, and for the pipeline."""
     order = [(1, "deflate"), (2, "shuffle"), (3, "fletcher32"), (4, "szip"), (5, "nbit"), (6, "scaleoffset"),
              (LZF, "lzf")]
     kinds = [number for number, _ in order]

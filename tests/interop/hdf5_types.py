@@ -1,4 +1,4 @@
-"""Between h5py's low-level datatypes and the canonical text of expect.py; and calls that h5py does not offer."""
+"""Converts between h5py's low-level datatypes and those of expect.py; and calls of libhdf5 that h5py does not offer."""
 
 import ctypes
 
@@ -37,14 +37,14 @@ def check_call(name, *arguments):
 
 
 def get_fill(dcpl, tid):
-    """Fill value as bytes of the datatype `tid`."""
+    """The fill value as bytes of the datatype `tid`."""
     buffer = ctypes.create_string_buffer(tid.get_size())
     check_call("H5Pget_fill_value", hid(dcpl), hid(tid), buffer)
     return buffer.raw
 
 
 def set_fill(dcpl, tid, data):
-    """`data` None: no fill value at all (H5D_FILL_VALUE_UNDEFINED)."""
+    """Sets the fill value; `data` None: the fill value is undefined (H5D_FILL_VALUE_UNDEFINED)."""
     check_call("H5Pset_fill_value", hid(dcpl), hid(tid), data)
 
 
@@ -58,7 +58,7 @@ def chunk_index(dataset):
 
 
 def describe(tid):
-    """expect.Type of an h5py TypeID."""
+    """The expect.Type for an h5py TypeID."""
     size = tid.get_size()
     if isinstance(tid, h5t.TypeEnumID):
         base = describe(tid.get_super())
@@ -92,7 +92,7 @@ def describe(tid):
 
 
 def significant_bits(tid):
-    """(precision, offset)"""
+    """The precision and the offset of a number type, in bits."""
     _library.H5Tget_precision.restype = ctypes.c_size_t
     return _library.H5Tget_precision(hid(tid)), _library.H5Tget_offset(hid(tid))
 
@@ -107,7 +107,7 @@ FLOATS = {"f4le": h5t.IEEE_F32LE, "f4be": h5t.IEEE_F32BE, "f8le": h5t.IEEE_F64LE
 
 
 def build(type_):
-    """h5py TypeID of an expect.Type."""
+    """The h5py TypeID for an expect.Type."""
     if isinstance(type_, expect.Number):
         suffix = ("LE" if type_.order == "le" else "BE")
         if type_.kind == "f":

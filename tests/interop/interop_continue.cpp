@@ -1,7 +1,7 @@
-// interop_continue change FROM TO: copies the files that FROM/supported.list names to TO, reopens them with h5mote and
-// goes on: rows, attributes, groups, datasets and links are added, attributes rewritten and removed.
-// interop_continue check DIR: compares the files that DIR/supported.list names, which others have changed, with their
-// sidecars.
+// interop_continue change FROM TO: copies the files that FROM/supported.list names to TO, opens them with h5mote and
+// changes them: adds rows, attributes, groups, datasets and links, rewrites and removes attributes.
+// interop_continue check DIR: compares the files that DIR/supported.list names, which other libraries have changed,
+// with their sidecars.
 
 #include "compare.hpp"
 
@@ -19,7 +19,7 @@ namespace {
 constexpr auto kInt = h5mote::make_integer(4, true);
 constexpr auto kText = h5mote::make_string(30, h5mote::StringPadding::null_padded, h5mote::CharacterSet::utf8);
 
-// What libhdf5 makes can be larger than the logger's budget.
+// Metadata and chunks of files made by libhdf5 can be larger than the logger's budget allows.
 Options large() {
     Options options;
     options.metadata_cache = 131072;
@@ -29,7 +29,7 @@ Options large() {
 
 std::string below(const std::string& path, const std::string& name) { return (path == "/" ? "" : path) + "/" + name; }
 
-// A new value for the first attribute; the second one removed.
+// Rewrites the first attribute of an object and removes the second one.
 void change_attributes(Session& file, const std::string& path) {
     std::vector<std::string> names;
     for (const Entry& attribute : file.sidecar().at(path).attributes) {
@@ -89,7 +89,8 @@ void add_objects(Session& file, const std::string& path, bool short_lengths) {
     create.chunk = {8};
     create.filters = {h5mote::filters::shuffle, h5mote::filters::deflate};
     if (short_lengths) {
-        // libhdf5 does not find an unlimited dimension again that took four bytes; h5mote refuses to make one.
+        // In a file with lengths of 4 bytes, libhdf5 does not recognize an unlimited dimension when it opens the
+        // dataset. So h5mote must refuse to create one.
         const h5mote::Status status =
             file.file().root().create_dataset(below(group, "log"), kInt, Dataspace::unlimited(), create).status();
         if (status != h5mote::Status::unsupported) {
@@ -123,8 +124,8 @@ void change(const std::string& from, const std::string& to, const std::string& n
     }
     for (const std::string& dataset : datasets) {
         grow(file, dataset);
-        // These headers have no room, and what can move has 22 bytes, of which 20 would leave no place for a null
-        // message: refused as unsupported.
+        // The headers in /rank32 have no room for a continuation message, which takes 20 bytes: the only message that
+        // can be moved away has 22, and the 2 bytes left are too few for a null message. h5mote refuses as unsupported.
         if (dataset.compare(0, 8, "/rank32/") != 0) {
             change_attributes(file, dataset);
         }

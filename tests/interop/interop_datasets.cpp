@@ -1,4 +1,4 @@
-// Datasets of every kind that libhdf5 made: what is read of them, whole and in part, byte for byte, with small caches.
+// Reads datasets of every kind that libhdf5 made, whole and in part, with small caches, and compares byte for byte.
 //
 // usage: interop_datasets FOLDER [METADATA_CACHE CHUNK_CACHE | damage STEP] (FOLDER as make_datasets.py made it)
 #include <h5mote/file.hpp>
@@ -72,7 +72,7 @@ void check_chunks(const Line& line, Dataset& dataset, Library& library) {
     }
 }
 
-// Elements of any length, in the memory form of the library.
+// Reads and compares a dataset of variable-length elements, in the library's native form.
 void check_variable(const std::string& folder, const Line& line, Dataset& dataset, std::size_t count,
                     Library& library) {
     std::byte message[256];
@@ -148,7 +148,7 @@ void check(const std::string& folder, const Line& line, Dataset& dataset, Librar
         complain(line, "read_stored", status, library);
         return;
     }
-    // Once more as doubles, through conversion, against the conversion of what was read.
+    // Read once more, converted to doubles, and compare with the expected values converted here.
     std::byte message[512];
     DatatypeView type;
     status = dataset.datatype({message, sizeof message}, type);
@@ -180,7 +180,7 @@ void check(const std::string& folder, const Line& line, Dataset& dataset, Librar
     }
 }
 
-// Everything that can be asked of a dataset; whatever comes of it.
+// Calls every query and read of a dataset; any status will do.
 void ask(Dataset& dataset, Library& library) {
     Dataspace space;
     DatasetInfo info;
@@ -210,8 +210,8 @@ void ask(Dataset& dataset, Library& library) {
     (void)dataset.fill_value(datatype_of<double>(), {reinterpret_cast<std::byte*>(&fill), sizeof fill});
 }
 
-// Every byte of the small files is changed, one after the other: whatever is read then ends, and all memory is given
-// back.
+// Changes the bytes of the small files one at a time (every byte, or one in `step`): all calls must still return, and
+// release all memory.
 int damage(const std::string& folder, std::size_t step) {
     std::ifstream list(folder + "/list");
     std::map<std::string, std::set<std::string>> files;

@@ -1,5 +1,5 @@
 // interop_filters VECTORS: decodes the chunks of filter_vectors.py, each in exactly the memory that the pipeline asks
-// for, and compares; then damages them: every result is a Status, within that memory.
+// for, and compares. Then decodes damaged chunks: the pipeline must return a status and stay within that memory.
 
 #include "pipeline.hpp"
 #include "sidecar.hpp"
@@ -34,7 +34,7 @@ struct Vector {
     Blob decoded;
     Blob stored;
     std::string name;
-    std::vector<Blob> values;  // of each filter, encoded
+    std::vector<Blob> values;  // encoded client data values of each filter
     std::vector<FilterEntry> entries;
 };
 
@@ -46,7 +46,7 @@ Blob from_hex(const std::string& text) {
     return bytes;
 }
 
-// ID[:VALUE/VALUE/...], the values in the form that files have them.
+// Parses ID[:VALUE/VALUE/...] and encodes the values as files store them.
 void parse_filter(const std::string& word, Vector& vector) {
     FilterEntry entry;
     entry.spec.id = static_cast<FilterId>(std::stoul(word));
@@ -81,7 +81,7 @@ Vector parse(const std::string& line) {
     return vector;
 }
 
-// Memory of exactly that many bytes, aligned to 8, so that a sanitizer sees one byte too many.
+// Memory of exactly `size` bytes, aligned to 8, so that a sanitizer notices an access to one byte more.
 class Exact {
 public:
     explicit Exact(std::size_t size) : size_(size), memory_(new std::byte[size]) {}
@@ -104,8 +104,8 @@ Status decode(Vector& vector, const Blob& stored, const Exact& chunk) {
     return pipeline.decode(place, vector.mask, chunk.bytes(), work.bytes(), failed);
 }
 
-// Prefixes, and bytes changed one by one, of the stored chunk and of the client data. All of a small chunk; some of a
-// large one.
+// Decodes prefixes of the stored chunk and of the client data, and both with single bytes changed: at every place of a
+// small chunk, at about 64 places of a large one. Returns how many attempts were made.
 std::uint64_t damage(Vector& vector) {
     const Exact chunk(vector.decoded.size());
     std::uint64_t tried = 0;
@@ -166,7 +166,7 @@ int main(int argc, char** argv) {
                          to_string(status));
             ++failures;
         }
-        // The first of each kind, then some.
+        // Damage the first four vectors of each name, and of all others one in 16.
         if (seen[vector.name]++ < 4 || count % 16 == 0) {
             damaged += damage(vector);
         }

@@ -1,4 +1,4 @@
-// Objects, links and attributes of libhdf5, found again in every order, with a cache of 4 KiB.
+// Lists objects, links and attributes that libhdf5 made, in every order, with a cache of 4 KiB, and compares the lists.
 //
 // usage: interop_objects FOLDER [ARENA] (FOLDER as make_objects.py made it)
 #include <h5mote/h5mote.hpp>
@@ -48,7 +48,7 @@ const char* kind(ObjectType type) {
     return type == ObjectType::group ? "group" : type == ObjectType::dataset ? "dataset" : "datatype";
 }
 
-// Anything but ok stands in the list, where nothing of the kind is expected.
+// Adds an error to the list, which thereby differs from the expected one.
 void complain(Lines& lines, const std::string& where, Status status) {
     if (status != Status::ok) {
         lines.push_back("error " + where + " " + to_string(status));

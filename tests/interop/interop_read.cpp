@@ -1,5 +1,6 @@
-// interop_read DIR: reads what make_reference.py wrote to DIR and compares it with the sidecars; what the library does
-// not know has to be refused by name, before anything is written.
+// interop_read DIR: reads the files that make_reference.py wrote to DIR and compares them with their sidecars. Files
+// with a feature that the library does not support must be refused with the name of the feature, before anything is
+// written.
 
 #include "compare.hpp"
 
@@ -31,7 +32,7 @@ void failed(const std::string& what) {
     std::fprintf(stderr, "interop_read: %s\n", what.c_str());
 }
 
-// --- what has to be read -------------------------------------------------------------------------------------------
+// --- files that have to be read ------------------------------------------------------------------------------------
 
 constexpr std::size_t kChunkCache = 65536;
 
@@ -84,11 +85,10 @@ Reading read_reference(const std::string& path, std::size_t metadata_cache) {
     return result;
 }
 
-// With the smallest metadata cache that will do; more than 2048 bytes are reported.
+// Reads a file with the smallest metadata cache that suffices, starting from 1024 bytes, and prints its size.
 void supported(const std::string& directory, const std::string& name) {
     Reading result;
     for (std::size_t cache = 1024;; cache *= 2) {
-        // Differences are shown where no larger cache can help.
         std::fflush(stderr);
         result = read_reference(directory + "/" + name, cache);
         if (result.right || !result.over_budget || cache >= 131072) {
@@ -104,7 +104,7 @@ void supported(const std::string& directory, const std::string& name) {
     failures += result.right ? 0U : 1U;
 }
 
-// --- what has to be refused ----------------------------------------------------------------------------------------
+// --- files that have to be refused ---------------------------------------------------------------------------------
 
 struct Refusal {
     h5mote::Library& library;
@@ -112,7 +112,7 @@ struct Refusal {
     std::string path;
     std::string feature;
 
-    // What is only read is refused when it would be changed.
+    // Uses a group in every way. A feature that the library can only read is refused when the group is changed.
     Status use_group(h5mote::Group& group) {
         std::uint32_t count = 0;
         H5MOTE_TRY(group.link_count(count));

@@ -1,5 +1,5 @@
-// Heaps and indexes that libhdf5 made, read below the object model with a metadata cache of 4 KiB, against the list of
-// what they hold. Where they stand in the file is found by their signatures.
+// Reads heaps and indexes that libhdf5 made, below the object model and with a metadata cache of 4 KiB, and compares
+// them with the list of what they hold. Their addresses are found by searching the file for signatures.
 //
 // usage: interop_structures FOLDER (as make_structures.py made it)
 #include "block_decoder.hpp"
@@ -119,7 +119,7 @@ struct Expected {
     std::vector<ValueLine> values;
 };
 
-// The open file.
+// A file in memory, opened by h5mote.
 class Image {
 public:
     Image(const std::string& path, const Expected& expected, std::size_t memory)
@@ -140,7 +140,7 @@ public:
     }
     ~Image() { state_.abandon(); }
 
-    // Addresses of all places where a structure may begin.
+    // The addresses of all places that have the signature, where a structure may begin.
     std::vector<Address> find(const char* signature) const {
         std::vector<Address> found;
         for (std::size_t at = 0; at + 64 <= bytes_.size(); ++at) {
@@ -171,7 +171,7 @@ private:
     FileState state_;
 };
 
-// As zlib's crc32().
+// The same as zlib's crc32().
 std::uint32_t crc_of(const std::vector<std::byte>& bytes) {
     std::uint32_t crc = ~std::uint32_t{0};
     for (const std::byte byte : bytes) {
@@ -198,7 +198,8 @@ std::string name_of(LocalHeap& heap, Address offset) {
     return {reinterpret_cast<const char*>(bytes.data()), std::min(length, bytes.size())};
 }
 
-// The tree of that type with the highest level: all others are parts of it or of deleted ones.
+// The node of the highest level among the version 1 B-tree nodes of that type. It is taken as the root: the others are
+// nodes below it, or of deleted trees.
 Address root_of(const Image& image, unsigned type) {
     Address root = kUndefinedAddress;
     int level = -1;
@@ -213,7 +214,7 @@ Address root_of(const Image& image, unsigned type) {
 }
 
 void old_group(Image& image, const Expected& expected) {
-    // The root group is made first: its tree may be one node of several.
+    // If all trees have one node only, take the first in the file: the root group was created first.
     Address root = root_of(image, BTree1Node::kGroup);
     if (std::to_integer<int>(image.at(root)[5]) == 0) {
         root = image.find("TREE")[0];
@@ -277,7 +278,7 @@ void old_chunks(Image& image, const Expected& expected) {
             most[i] = std::max(most[i], chunk.scaled[i] + 2);
         }
     }
-    // All chunk coordinates, those without a chunk too, and some beyond.
+    // Look up all chunk coordinates, including those without a chunk and some beyond the extent.
     std::vector<std::uint64_t> at(rank);
     for (bool more = true; more;) {
         CHECK(tree.find(at.data(), location) == Status::ok);
@@ -311,7 +312,7 @@ private:
     const std::vector<std::uint64_t>& scaled_;
 };
 
-// The tree of that type, or of the other.
+// Opens the first version 2 B-tree that has the type `type` or `other`.
 bool open_tree(Image& image, BTree2Type type, BTree2Type other, BTree2& tree) {
     for (const Address at : image.find("BTHD")) {
         if (tree.open(image.state(), at) == Status::ok && (tree.type() == type || tree.type() == other)) {
@@ -351,7 +352,7 @@ void new_chunks(Image& image, const Expected& expected) {
     CHECK(tree.walk(sum) == Status::ok && sum.blocks >= 2 && sum.blocks >= tree.depth() + 2U);
 }
 
-// Name and address in a link message as libhdf5 writes hard links to dense storage.
+// Parses the name and the address from the link message of a hard link in dense storage.
 LinkLine parse_link(const std::vector<std::byte>& message, FileShape shape) {
     LinkLine link;
     if (message.size() < 12) {
@@ -393,7 +394,7 @@ private:
     std::uint32_t hash_;
 };
 
-// A group with links in dense storage. The heap is the first in the file; there is one.
+// Checks a group with dense link storage. Its fractal heap is the only one in the file.
 void dense_links(Image& image, const Expected& expected) {
     const FileShape shape = image.state().shape();
     FractalHeap heap;

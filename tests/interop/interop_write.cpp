@@ -1,5 +1,6 @@
 // interop_write OUTDIR: writes files that use everything the library can write, each with its sidecar, for the
-// verifiers. Prints the CRC-32 of each file and keeps the list in OUTDIR/crc32.list: on every machine the same.
+// verifiers. Prints the CRC-32 of each file and writes the list to OUTDIR/crc32.list, which must be the same on every
+// machine.
 
 #include "compare.hpp"
 #include "write.hpp"
@@ -10,7 +11,7 @@ using namespace h5mote_interop;
 
 namespace {
 
-// Each file once more through our own eyes.
+// Reads a file back with h5mote and compares it with its sidecar. Returns how many checks were made.
 std::uint64_t read_back(const std::string& path) {
     Sidecar sidecar = Sidecar::load(path + ".expect");
     Options options;

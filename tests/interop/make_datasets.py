@@ -1,11 +1,12 @@
 #!/usr/bin/python3
-"""Datasets of every layout, chunk index, filter and fill value, made by libhdf5, and what they hold.
+"""Makes datasets of every layout, chunk index, filter and fill value with libhdf5, and a list of what they hold.
 
 usage: make_datasets.py OUTDIR
 
 OUTDIR/list has a line for each read: FILE DATASET KIND NUMBERS... EXPECTED, where KIND is `all`, `slab` (start, stride,
-count, block of each dimension) or `points` (coordinates); EXPECTED is a file with the elements as they stand in the
-dataset, packed. `strings` and `sequences` (of 32-bit integers): each element's length, 8 bytes, and its bytes. `chunks` lines say how many chunks an index has and how many bytes they take.
+count, block of each dimension) or `points` (coordinates); EXPECTED is a file with the selected elements in their stored
+form, packed. For the kinds `strings` and `sequences` (of 32-bit integers) it has each element's length, 8 bytes, and
+its bytes. `chunks` lines say how many chunks an index has and how many bytes they take.
 """
 import itertools
 import os
@@ -101,7 +102,7 @@ def chunked(bounds):
                 d = f.create_dataset(name, shape, dtype, maxshape=most, chunks=chunk, **options)
                 d[...] = data
                 expect_all_kinds(file, name, data, rng)
-        # Only some chunks exist; others read as the fill value.
+        # Only some chunks are allocated; elements of the others read as the fill value.
         for most in (None, (None, 50), (None, None)):
             for filters in ("plain", "deflate"):
                 name = "sparse_%s_%s" % (0 if most is None else most.count(None), filters)
@@ -116,7 +117,7 @@ def chunked(bounds):
                                          fillvalue=9, **FILTERS[filters])
                 expect_all_kinds(file, name + "_empty", np.full((20, 20), 9, "<i4"), rng)
                 chunk_line(file, name + "_empty", empty)
-        # Many chunks: paged arrays, deep trees.
+        # Many chunks, so that arrays have pages and trees are deep.
         for most in (None, (None, 200), (None, None)):
             name = "many_%d" % (0 if most is None else most.count(None))
             data = values_of((200, 200), "<i2", 4)
@@ -124,7 +125,7 @@ def chunked(bounds):
             d[...] = data
             expect_all_kinds(file, name, data, rng)
             chunk_line(file, name, d)
-        # A filter skipped for some chunks, written as they are.
+        # Chunks written directly that skipped some of the filters.
         d = f.create_dataset("skipped", (16,), "<i4", maxshape=(None,), chunks=(4,), compression="gzip", shuffle=True)
         d[...] = data = values_of((16,), "<i4", 8)
         raw = data[4:8].tobytes()
@@ -134,7 +135,7 @@ def chunked(bounds):
         data = values_of((100, 100), "<f8", 9)
         f.create_dataset("large_chunk", data=data, chunks=(60, 100))
         expect_all_kinds(file, "large_chunk", data, rng)
-        # Filters of whole numbers.
+        # Filters for integers.
         data = values_of((40, 40), "<i4", 3)
         f.create_dataset("scaleoffset", data=data, chunks=(13, 11), scaleoffset=0)
         expect_all_kinds(file, "scaleoffset", data, rng)
@@ -148,7 +149,7 @@ def chunked(bounds):
 
 
 def early(bounds):
-    """Space before data: implicit indexes; partial chunks at the edge without filters."""
+    """Early allocation, which gives implicit indexes; and unfiltered partial chunks at the edge."""
     rng = random.Random(bounds)
     file = "early_%s.h5" % bounds
     with h5py.File(os.path.join(OUT, file), "w", libver=BOUNDS[bounds]) as f:
@@ -177,7 +178,7 @@ def early(bounds):
 
 
 def small(bounds):
-    """A small file with every index, to be damaged."""
+    """A small file with every chunk index, which interop_datasets damages."""
     rng = random.Random(bounds)
     file = "small_%s.h5" % bounds
     with h5py.File(os.path.join(OUT, file), "w", libver=BOUNDS[bounds]) as f:
@@ -207,7 +208,7 @@ def fills(bounds):
         expect(file, "null", "all", [], np.zeros((0,), "<i4"))
         f.create_dataset("none", (0, 4), "<i4", maxshape=(None, 4), chunks=(2, 2))
         expect(file, "none", "all", [], np.zeros((0,), "<i4"))
-        # Types and spaces that are shared.
+        # Shared datatypes and dataspaces.
         f["kind"] = np.dtype("<i8")
         d = f.create_dataset("committed", (20,), f["kind"])
         d[...] = np.arange(20)
@@ -293,14 +294,14 @@ def virtual(bounds):
         layout[:, 3:15] = h5py.VirtualSource(".", "stacked", (5, 20, 12), "<i4")[2, 4:7, :]
         layout[:, 15:27] = h5py.VirtualSource(sources[1][0], "data", (21, 12), "<i4", (None, 12))[0:9:4, :]
         f.create_virtual_dataset("nested", layout, fillvalue=9)
-        # Without limit: interleaved rows of two sources of different length.
+        # An unlimited virtual dataset: interleaved rows of two sources of different length.
         plist = h5p.create(h5p.DATASET_CREATE)
         plist.set_fill_value(np.array(-1, "<i4"))
         for i in (0, 3):
             mapping(plist, (1, 12), (i // 3, 0), (h5s.UNLIMITED, 1), (2, 1), (1, 12), sources[i][0], "data",
                     (20, 12), (0, 0), (1, 1), (1, 1), (h5s.UNLIMITED, 12))
         h5d.create(f.id, b"unlimited", h5t.STD_I32LE, h5s.create_simple((1, 12), (h5s.UNLIMITED, 12)), plist)
-        # A source for each block, in files and in datasets.
+        # A source for each block (%b): in the file name only, or in the dataset name, too.
         for name, path, dataset in (("files", "source_%s_%%b.h5" % bounds, "data"), ("both", "source_%s_%%b.h5" % bounds,
                                                                                     "n_%b")):
             plist = h5p.create(h5p.DATASET_CREATE)
@@ -314,7 +315,7 @@ def virtual(bounds):
 
 
 def variable(bounds):
-    """Strings and sequences of any length; some were never written."""
+    """Variable-length strings and sequences; some elements were never written."""
     rng = random.Random(bounds)
     file = "variable_%s.h5" % bounds
     with h5py.File(os.path.join(OUT, file), "w", libver=BOUNDS[bounds]) as f:
@@ -340,7 +341,7 @@ def variable(bounds):
 
 
 def corpus(folder):
-    """Virtual datasets of others, where the collection is at hand."""
+    """Virtual datasets made by others, if the collection of files is there."""
     import shutil
     rng = random.Random(7)
     for name in sorted(os.listdir(folder)):

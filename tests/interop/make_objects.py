@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Files with objects, links and attributes of every kind, made by libhdf5, and beside each what it holds.
+"""Makes files with objects, links and attributes of every kind with libhdf5, and beside each a list of what it holds.
 
 usage: make_objects.py FOLDER
 
-NAME.txt has one line for each thing that interop_objects finds: links in orders, objects, attributes with a hash of
-their bytes as they stand in the file, what paths lead to.
+NAME.txt has one line for each thing that interop_objects must find: links in each order, objects, attributes with a
+hash of their stored bytes, and the targets of paths.
 """
 import ctypes
 import sys
@@ -18,7 +18,7 @@ BOUNDS = {"earliest": ("earliest", "earliest"), "v108": ("v108", "v108"), "lates
 
 
 class ObjectInfo(ctypes.Structure):
-    """H5O_info1_t of libhdf5 1.10, of which h5py shows a part."""
+    """H5O_info1_t of libhdf5 1.10; h5py gives access to a part of it only."""
 
     _fields_ = [("fileno", ctypes.c_ulong), ("addr", ctypes.c_uint64), ("type", ctypes.c_int), ("rc", ctypes.c_uint),
                 ("times", ctypes.c_int64 * 4), ("attributes", ctypes.c_uint64),
@@ -49,7 +49,7 @@ def object_info(target):
 
 
 def fnv(data):
-    """FNV-1a of 64 bits."""
+    """The 64-bit FNV-1a hash."""
     value = 0xCBF29CE484222325
     for each in data:
         value = (value ^ each) * 0x100000001B3 & 0xFFFFFFFFFFFFFFFF
@@ -62,7 +62,7 @@ def escape(name):
 
 
 def make_groups(file, track):
-    """Groups of 0 to 300 links, so that each storage and the change between them occurs."""
+    """Groups of 0 to 300 links, so that compact and dense storage and the change between them occur."""
     for count in (0, 1, 8, 9, 300):
         group = file.create_group(f"links{count}", track_order=track)
         for i in range(count):

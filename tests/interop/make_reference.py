@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 """make_reference.py OUTDIR: writes HDF5 files through h5py, each with its sidecar (expect.py), for the tests that read
-and reopen files of others. OUTDIR/supported.list names the files that the library must read, one a line;
-OUTDIR/unsupported.list those that it must refuse to change, with the Feature it must name and the object that cannot be used, `/`
-for the file as a whole: `FILE FEATURE PATH`. What is stored is the same on every run, and so is every byte of the
-supported files except times.h5, which holds clock times."""
+and change files made by libhdf5. OUTDIR/supported.list names the files that the library must read, one on each line.
+OUTDIR/unsupported.list has lines `FILE FEATURE PATH` for the files that it must refuse to change: with the Feature that
+it must name and the object that cannot be used, `/` for the file as a whole. The values are the same on every run, and
+so is every byte of the supported files except times.h5, which holds clock times."""
 
 import os
 import random
@@ -56,7 +56,7 @@ def count_of(shape):
 
 
 def sample(type_, rng):
-    """Bytes of one random element; gaps of a compound are 0."""
+    """The bytes of one random element; padding in a compound is 0."""
     if isinstance(type_, expect.Number):
         if type_.kind == "f":
             special = [0.0, -0.0, 1.0, float("inf"), float("-inf"), float("nan"), 1e-40 if type_.size == 4 else 5e-324]
@@ -92,7 +92,7 @@ def sample(type_, rng):
 
 
 def numbers(type_text, count, scale=3):
-    """Integers 0, 3, 6 ... of a type: what large datasets hold."""
+    """The integers 0, 3, 6 ... of a type: the values of large datasets."""
     type_ = expect.parse_type(type_text)
     dtype = ("<" if type_.order == "le" else ">") + type_.kind + str(type_.size)
     return (numpy.arange(count) * scale).astype(dtype).tobytes()
@@ -101,7 +101,7 @@ def numbers(type_text, count, scale=3):
 class Reference:
     """One file being written, with the statements of its sidecar."""
 
-    made = []  # (file name, Feature or None) of this run
+    made = []  # (file name, "FEATURE PATH" or None) of all files of this run
 
     def __init__(self, directory, name, low="v110", high="v110", superblock=None, unsupported=None, userblock=0,
                  root_track_order=False, root_attr_order=False, fcpl=None, times=False):
@@ -119,17 +119,17 @@ class Reference:
             plist.set_link_creation_order(TRACKED | INDEXED)
         if root_attr_order:
             plist.set_attr_creation_order(TRACKED | INDEXED)
-        # The root group keeps its links in its header, however many.
+        # The root group keeps any number of links in its object header.
         hdf5_types.check_call("H5Pset_link_phase_change", hdf5_types.hid(plist), 1000, 0)
         if fcpl:
             fcpl(plist)
-        # Times of objects would make every run another file.
+        # Without tracked times, every run makes the same file.
         hdf5_types.check_call("H5Pset_obj_track_times", hdf5_types.hid(plist), times)
         self.times = times
         self.file = h5f.create(self.path.encode(), h5f.ACC_TRUNC, fcpl=plist, fapl=fapl)
         self.root = h5g.open(self.file, b"/")
         self.group_line("/", root_track_order, root_attr_order)
-        Reference.made.append((name, unsupported))  # "FEATURE PATH"
+        Reference.made.append((name, unsupported))
 
     def __enter__(self):
         return self
@@ -252,7 +252,7 @@ class Reference:
 
 
 
-# --- what the library must read -------------------------------------------------------------------------------------
+# --- files that the library must read -------------------------------------------------------------------------------
 
 INTEGERS = ["%s%d%s" % (k, s, o) for k in "iu" for s in (1, 2, 4, 8) for o in ("le", "be")]
 FLOATS = ["f4le", "f4be", "f8le", "f8be"]
@@ -312,7 +312,7 @@ def attributes(directory):
         f.group("/unindexed", attr_order=True, indexed=False)
         for name in ("b", "a", "c"):
             f.attr("/unindexed", name, "u1le")
-    # Enough attributes for continuation blocks of the object header: the dense threshold is moved away.
+    # So many attributes that object headers get continuation blocks; the limit for dense storage is raised.
     with Reference(directory, "continuation.h5", superblock=3) as f:
         f.group("/many", attr_phase=(200, 0))
         for i in range(150):
@@ -320,7 +320,7 @@ def attributes(directory):
         f.dataset("/data", "i4le", (3,), attr_phase=(100, 0))
         for i in range(60):
             f.attr("/data", "a%02d" % i, SAMPLE)
-        for i in range(6):  # interleaved growth of two headers
+        for i in range(6):  # several headers grow in turn
             f.group("/interleaved%d" % i)
         for i in range(7):
             for k in range(6):
@@ -394,8 +394,8 @@ def ranks(directory):
 
 def chunks(directory):
     with Reference(directory, "chunked_1d.h5", superblock=3) as f:
-        # Chunks of one element: the lengths pass the inline elements, the data blocks that the index block points to,
-        # the first super blocks, and paged data blocks.
+        # Chunks of one element. The lengths need, one after the other: the elements in the index block, the data blocks
+        # that the index block points to, the first super blocks, and data blocks with pages.
         for length in (1, 4, 5, 20, 21, 100, 244, 245, 1000):
             f.dataset("/length%d" % length, "u2le", (length,), max=(INF,), chunk=(1,), index="extensible_array",
                       data=numbers("u2le", length))
@@ -408,7 +408,7 @@ def chunks(directory):
         f.dataset("/bounded", "i4le", (100,), max=(1000,), chunk=(8,), index="fixed_array")
         f.dataset("/extended", "i4le", (100,), max=(INF,), chunk=(8,), index="extensible_array", append=77)
     with Reference(directory, "sparse.h5", superblock=3) as f:
-        # Only the last elements were written: chunks before them, and their blocks of the index, are missing.
+        # Only the last elements were written: the chunks before them, and their blocks of the index, do not exist.
         for name, fill, length in (("zero", None, 5000), ("minus_one", b"\xff\xff\xff\xff", 30000)):
             f.dataset("/" + name, "i4le", (length,), max=(INF,), chunk=(1,), index="extensible_array", fill=fill,
                       data=None)
@@ -455,7 +455,7 @@ def filters(directory):
             f.dataset(path + "/odd", "u1le", (15,), chunk=(5,), filters=combination, index="fixed_array")
             f.dataset(path + "/single", "f8be", (6, 5), chunk=(6, 5), filters=combination, index="single")
             f.dataset(path + "/plane", "i2be", (20, 30), max=(20, INF), chunk=(6, 7), filters=combination)
-    # Filters that the library only reads.
+    # Filters that the library can decode but not encode.
     many = "compound(%d;%s)" % (240, ";".join("m%d@%d:u4le:9@3" % (i, 4 * i) for i in range(60)))
     with Reference(directory, "packed.h5", superblock=3) as f:
         for combination in [(SZIP,), (SCALEOFFSET,), (LZF,), (SHUFFLE, LZF), (SZIP, FLETCHER32),
@@ -521,13 +521,13 @@ def superblocks(directory):
         f.group("/g")
         f.attr("/g", "a", "i4le", (2,))
         f.dataset("/g/contiguous", SAMPLE, (3,), layout="contiguous")
-        # libhdf5 1.10.8 itself does not find an unlimited dimension again that took four bytes.
+        # No unlimited dimensions: with lengths of 4 bytes, libhdf5 1.10.8 itself does not recognize them on opening.
         for filters in ((), (FLETCHER32,)):
             f.dataset("/fixed_array%d" % len(filters), "u2le", (300,), max=(500,), chunk=(3,), index="fixed_array",
                       filters=filters)
 
 
-# --- what the first library must refuse -----------------------------------------------------------------------------
+# --- files that the library must refuse -----------------------------------------------------------------------------
 
 
 def unsupported(directory):
@@ -577,7 +577,7 @@ def unsupported(directory):
         h5d.create(f.file, b"d", h5t.STD_I32LE, space, dcpl=plist).close()
         f.lines += ["dataset /d type=i4le shape=3 layout=virtual", "data 010000000200000003000000"]
     with Reference(directory, "unknown_filter.h5", superblock=3, unsupported="filter /d") as f:
-        # Chunks that went through it cannot be read; libhdf5 lets nobody write them but as they are.
+        # Chunks that passed the unknown filter cannot be read. libhdf5 only allows to write such chunks directly.
         plist = f.dataset_plist()
         plist.set_chunk((16,))
         plist.set_filter(UNKNOWN_FILTER, h5z.FLAG_OPTIONAL, (1, 2, 3))
@@ -587,7 +587,7 @@ def unsupported(directory):
 
 
 def set_istore_k(plist):
-    """Another rank of the chunk B-tree than the default makes superblock version 1."""
+    """Sets another rank of the chunk B-tree than the default, for which libhdf5 writes superblock version 1."""
     hdf5_types.check_call("H5Pset_istore_k", hdf5_types.hid(plist), 16)
 
 

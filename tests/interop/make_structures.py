@@ -1,12 +1,12 @@
 #!/usr/bin/python3
-"""Files whose heaps and indexes are deep, large or odd, each with a list of what they hold.
+"""Makes files whose heaps and indexes are deep, large or unusual, each with a list of what they hold.
 
 usage: make_structures.py FOLDER
 
-FOLDER/NAME.h5 is made by libhdf5; FOLDER/NAME.list says in lines of words what interop_structures must find:
+FOLDER/NAME.h5 is made by libhdf5; FOLDER/NAME.list has lines of words that say what interop_structures must find:
   shape SIZEOF_ADDR SIZEOF_SIZE      k GROUP_LEAF GROUP_INTERNAL CHUNK
-  link NAME ADDRESS ORDER            a hard link; ORDER is - when it is not kept
-  chunk ADDRESS SIZE MASK SCALED...  a chunk; dims CHUNK_DIMS... stands before them
+  link NAME ADDRESS ORDER            a hard link; ORDER is - if creation order is not tracked
+  chunk ADDRESS SIZE MASK SCALED...  a chunk; a line `dims CHUNK_DIMS...` comes before the chunks
   attribute NAME ORDER SIZE CRC32    an attribute in dense storage; size and checksum of its data
   value COLLECTION INDEX SIZE CRC32  an object of a global heap
 """
@@ -21,7 +21,7 @@ import numpy as np
 
 
 def call(function, properties, *arguments):
-    """A function of the libhdf5 that h5py uses, for properties that h5py has no names for."""
+    """Calls a function of the libhdf5 that h5py uses, to set a property that h5py cannot set."""
     with open("/proc/self/maps") as maps:
         paths = {line.split()[-1] for line in maps if "libhdf5" in line and "_hl" not in line}
     if getattr(ctypes.CDLL(paths.pop()), function)(ctypes.c_int64(properties.id), *arguments) < 0:
@@ -64,7 +64,7 @@ class Made:
 
 
 def list_links(made, group, order=False):
-    """Hard links only; by creation order if it is kept, else by name."""
+    """Lists the links of a group, which are all hard links; in creation order if it is tracked, else by name."""
     names = []
     index = h5py.h5.INDEX_CRT_ORDER if order else h5py.h5.INDEX_NAME
     group.id.links.iterate(names.append, idx_type=index)
@@ -126,7 +126,7 @@ def chunks(folder):
         with Made(folder, name, version, istore_k=istore_k) as made:
             dataset = made.file.create_dataset("d", shape, "i4", chunks=chunk, **options)
             values = np.arange(int(np.prod(shape)), dtype="i4").reshape(shape)
-            if name == "chunk_deep":  # in an order that splits nodes everywhere
+            if name == "chunk_deep":  # written in an order that splits nodes everywhere in the tree
                 for i in range(shape[0]):
                     at = i * 1009 % shape[0]
                     if at % 5 != 3:

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""modify_h5py.py FROM TO: copies the files that FROM/supported.list names to TO and goes on with them through libhdf5:
-rows, attributes, groups and datasets are added, attributes rewritten and removed. The sidecars are brought up to date;
-TO/supported.list names the copies. Objects with so many links or attributes that libhdf5 would change to its dense
-storage get no more of them."""
+"""modify_h5py.py FROM TO: copies the files that FROM/supported.list names to TO and changes the copies through libhdf5:
+rows, attributes, groups and datasets are added, attributes are rewritten and removed. The sidecars are updated;
+TO/supported.list names the copies. An object gets no more links or attributes than fit into compact storage: libhdf5
+would change to dense storage."""
 
 import os
 import random
@@ -19,11 +19,11 @@ import expect
 from expect import quote, shape_text
 from make_reference import sample
 
-COMPACT = 8  # libhdf5's limit unless a group says otherwise
+COMPACT = 8  # libhdf5's default limit of compact storage
 
 
 def replace_statement(lines, start, words, data):
-    """The statement at `start` with new words, its data statements by new ones."""
+    """Replaces the statement at `start` and its data statements by new ones."""
     end = start + 1
     while end < len(lines) and lines[end].startswith("data"):
         if lines[end].startswith(("dataset ", "datatype ")):
@@ -86,7 +86,7 @@ class Modifier:
         replace_statement(self.lines, start, words, data)
 
     def check_kept(self, entry, data, shape):
-        """The rows that were there before are still the same."""
+        """Checks that the rows that existed before the change are still the same."""
         old = numpy.frombuffer(data, "V%d" % entry.type.size).reshape(shape)[tuple(slice(n) for n in entry.shape)]
         difference = entry.compare_data(old.tobytes())
         if difference:

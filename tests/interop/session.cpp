@@ -107,7 +107,8 @@ void Session::start(bool create) {
     using Mode = h5mote::PosixDriver::Mode;
     need(posix_.open(path_.c_str(), create ? Mode::truncate : Mode::read_write), "open the storage", path_);
     h5mote::FileAccess access;
-    // Some headers of libhdf5 lie across sectors; here no power fails.
+    // Some object headers of libhdf5 lie across sector boundaries, so that a change could be torn. Allow that: here the
+    // power does not fail.
     access.torn_headers = true;
     access.metadata_cache = options_.metadata_cache;
     access.chunk_cache = options_.chunk_cache;

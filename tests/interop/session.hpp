@@ -1,5 +1,6 @@
-// A file under test together with what it is meant to contain: every call changes both, the file through h5mote, the
-// sidecar from the arguments, so that neither is made from the other. What fails ends the program with the error trail.
+// A file under test together with its sidecar, which says what the file is meant to contain. Every call changes both:
+// the file through h5mote, the sidecar directly from the arguments, so that the two are independent. Any error ends the
+// program and prints the error trail.
 #pragma once
 
 #include "counting_driver.hpp"
@@ -32,16 +33,16 @@ void transfer(const Shape& dims, std::size_t element, const Slab& slab, Blob& wh
 
 struct Options {
     h5mote::FileCreate create;
-    /// The logger's budget. The arena has 64 KiB more than the chunk cache.
+    /// Sizes of the caches, by default the logger's. The arena has 64 KiB more than the chunk cache.
     std::size_t metadata_cache = 2048;
     std::size_t chunk_cache = 16384;
 };
 
 class Session {
 public:
-    /// Creates OUT/NAME.
+    /// Creates a new file.
     Session(const std::string& path, const Options& options = {});
-    /// Opens what is there; `sidecar` says what it contains.
+    /// Opens an existing file; `sidecar` says what it contains.
     Session(const std::string& path, const Sidecar& sidecar, const Options& options);
     Session(const Session&) = delete;
     Session& operator=(const Session&) = delete;
@@ -52,20 +53,20 @@ public:
     void group(const std::string& path, bool track_order = false);
     void softlink(const std::string& path, const std::string& target);
     void hardlink(const std::string& path, const std::string& other);
-    /// Removes a link, and all that is told of what it leads to. No `hardlink` names that path.
+    /// Removes a link, and the object that it leads to from the sidecar. No `hardlink` statement may name this path.
     void unlink(const std::string& path);
 
-    /// Creates a dataset that is not written: all fill values.
+    /// Creates a dataset without writing to it: all elements are fill values.
     Entry& dataset(const std::string& path, h5mote::DatatypeView type, const h5mote::Dataspace& space,
                    const h5mote::DatasetCreate& create = {});
-    /// Writes all elements, random ones when `data` is empty.
+    /// Writes all elements from `data`, or random ones if `data` is empty.
     void fill(const std::string& path, Blob data = {});
     /// Writes part of a dataset.
     void write(const std::string& path, const Slab& slab);
-    /// Writes all elements from values of `memory`; `data` are the bytes expected in the file.
+    /// Writes all elements from the values `from` of the type `memory`; `data` are the bytes expected in the file.
     void convert(const std::string& path, h5mote::DatatypeView memory, h5mote::ConstBytes from, const Blob& data);
     void extend(const std::string& path, const Shape& dims);
-    /// Adds rows, `step` of them a call, with a flush after every `flush_every` calls.
+    /// Appends random rows, `step` of them with each call, and flushes after every `flush_every` calls (0: never).
     void append(const std::string& path, std::uint64_t rows, std::uint64_t step = 1, std::uint64_t flush_every = 0);
 
     void attribute(const std::string& path, const std::string& name, h5mote::DatatypeView type,
@@ -73,14 +74,14 @@ public:
     void remove_attribute(const std::string& path, const std::string& name);
 
     void flush() { need(file_.flush(), "flush", path_); }
-    /// Closes and opens again.
+    /// Closes the file and opens it again.
     void reopen();
-    /// Closes, checks that no memory is held, and writes the sidecar.
+    /// Closes the file, checks that no memory is held, and writes the sidecar.
     void close();
-    /// Copies the storage as it is now, with a sidecar of what has to be in it.
+    /// Copies the bytes of the storage as they are now to `path`, and writes `expected` as the copy's sidecar.
     void snapshot(const std::string& path, const Sidecar& expected);
 
-    /// Every file that was written with a sidecar, in order.
+    /// The paths of all files that were written with a sidecar, in order.
     static std::vector<std::string>& written();
 
     h5mote::File& file() { return file_; }

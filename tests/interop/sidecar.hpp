@@ -1,4 +1,4 @@
-// The statements of a sidecar (expect.py) as a program keeps them: what a file is meant to contain.
+// A sidecar (expect.py) in memory: the statements that say what a file is meant to contain.
 #pragma once
 
 #include "describe.hpp"
@@ -11,13 +11,13 @@
 
 namespace h5mote_interop {
 
-/// One statement with the values that belong to it.
+/// One statement with its data and, for an object, its attributes.
 struct Entry {
     std::string kind;  ///< group dataset datatype attr softlink hardlink externallink
     std::string path;
-    std::string name;                           ///< of an attribute
-    std::vector<std::string> target;            ///< of a link
-    std::map<std::string, std::string> fields;  ///< type, shape ...
+    std::string name;                           ///< attribute: its name
+    std::vector<std::string> target;            ///< link: its target
+    std::map<std::string, std::string> fields;  ///< the fields KEY=VALUE: type, shape ...
     Blob data;
     std::string digest;  ///< a data-crc32 or data-sha256 statement in place of data
     bool skip = false;
@@ -28,20 +28,20 @@ struct Entry {
     h5mote::Dataspace space() const { return parse_space(field("shape"), field("max")); }
 };
 
-/// All of one file, in the order of the statements. References to entries stay valid when others are added.
+/// The sidecar of one file, in the order of the statements. References to entries stay valid when others are added.
 class Sidecar {
 public:
     std::string superblock;
     std::deque<Entry> entries;
 
-    /// Ends the program with a message when the file cannot be read or says something unknown.
+    /// Reads a sidecar. Ends the program with a message if the file cannot be read or has an unknown statement.
     static Sidecar load(const std::string& path);
     void save(const std::string& path) const;
 
     Entry& add(const char* kind, const std::string& path);
-    /// nullptr when there is none.
+    /// The entry with that path, or nullptr if there is none.
     Entry* find(const std::string& path);
-    /// Ends the program when there is none.
+    /// The entry with that path. Ends the program if there is none.
     Entry& at(const std::string& path);
     static Entry* find_attribute(Entry& object, const std::string& name);
 

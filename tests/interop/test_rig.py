@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""test_rig.py: tests of the rig itself. Each verifier must accept the reference files as they are, and must reject each
-of a list of deliberate changes to a sidecar. Without node or the h5wasm packages that verifier is left out, and the
-last line says so; H5MOTE_REQUIRE_H5WASM=1 makes that a failure."""
+"""test_rig.py: tests the verifiers themselves. Each verifier must accept the reference files as they are, and must
+reject each of a list of deliberate changes to a sidecar. Without node or the h5wasm packages, the verifier h5wasm is
+left out, and the last line says so; H5MOTE_REQUIRE_H5WASM=1 makes that a failure."""
 
 import os
 import re
@@ -34,7 +34,7 @@ def drop(pattern):
     return lambda text: re.sub("(?m)^%s\n(data.*\n)*" % pattern, "", text, count=1)
 
 
-# (what, file, change of the sidecar, verifiers that must notice)
+# (description, file, change of the sidecar, verifiers that must notice the change)
 CHANGES = [
     ("value of a dataset", "links.h5", flip_data, ALL),
     ("value of an attribute", "attribute_order.h5", flip_data, ALL),
@@ -103,7 +103,7 @@ def run(command, *files):
 
 
 def check_checksums():
-    """The three ways to give data agree; gaps do not count."""
+    """The three ways to give data must agree, and padding must not count."""
     text = expect.MAGIC + "\ngroup /\ndataset /d type=compound(4;a@0:u1le;b@2:u2le) shape=2\n%s\n"
     data = bytes([1, 0xee, 2, 3, 4, 0xee, 5, 6])
     clear = bytes([1, 0, 2, 3, 4, 0, 5, 6])
@@ -120,7 +120,7 @@ def check_checksums():
 
 
 def check_bad_sidecars():
-    """A sidecar that says nothing or nonsense is an error, never a pass."""
+    """An empty or senseless sidecar must be an error."""
     wrong = 0
     for body in ("", "group /a\n", "group /\ngroup /a/b\n", "group /\nnonsense /x\n", "group /\ngroup /\n",
                  "group /\ndataset /d type=i4 shape=1\n", "group /\ndataset /d shape=1\n",
@@ -135,7 +135,8 @@ def check_bad_sidecars():
 
 
 def make_changes(directory):
-    """(what, path, verifiers that must notice) of each change: a copy of the file, beside it the changed sidecar."""
+    """Makes a copy of the file with a changed sidecar for each change. Returns (description, path, verifiers that must
+    notice the change) for each."""
     made = []
     for number, (what, file, change, notice) in enumerate(CHANGES):
         with open(os.path.join(directory, file + ".expect"), encoding="utf-8") as sidecar:
@@ -155,8 +156,9 @@ def make_changes(directory):
 
 
 def check_refusals(name, command, sound, changed):
-    """All changes in one run, since to start a verifier takes longer than to look at a file: each must be refused by
-    itself. Then one change alone and one behind files that are sound: the exit code is of the worst."""
+    """Runs a verifier on all changed files at once, because starting it takes longer than checking a file: it must
+    refuse each of them. Then runs it on one changed file alone, and on one after sound files: the exit code must be
+    that of the worst file."""
     wrong = 0
     mine = [(what, path) for what, path, notice in changed if name in notice]
     done = run(command, *[path for _, path in mine])
@@ -189,7 +191,7 @@ def main():
             files = [os.path.join(directory, name.strip()) for name in names]
         for name, command in commands.items():
             done = run(command, *files)
-            for _ in range(5 if name == "h5wasm" else 0):  # see verify
+            for _ in range(5 if name == "h5wasm" else 0):  # h5wasm can fail at random, see the script verify
                 if done.returncode == 0:
                     break
                 done = run(command, *files)

@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 """verify_h5dump.py FILE...: runs h5dump, h5ls -r and h5stat on each file and compares the names, links, datatypes,
 shapes and values that h5dump prints with FILE.expect. Exit code 1 on any difference or when a tool fails. The sidecar's
-format stands in expect.py. Properties that h5dump prints with -p are not compared here; verify_h5py.py does that."""
+format is described in expect.py. Properties that h5dump prints with -p are not compared here; verify_h5py.py does
+that."""
 
 import math
 import os
@@ -15,7 +16,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import expect
 
-# h5dump escapes neither quotes nor backslashes: a string ends at the quote that only punctuation can follow.
+# h5dump escapes neither quotes nor backslashes: a quote ends a string if it is followed by what can follow a string.
 TOKEN = re.compile(r'"(?P<text>.*?)"(?=,|;|\s*\n|\s+-?\d+;| \{| \]|$| H5T_)'
                    r'|\((?:\d+,?)+\):|[{}]|\[\d+\]|[\[\]]|[^\s,;{}\[\]"]+', re.S)
 NAMED = ("GROUP", "DATASET", "ATTRIBUTE", "SOFTLINK", "EXTERNAL_LINK", "DATATYPE")
@@ -31,7 +32,7 @@ def tool(report, *command):
 
 
 def tokens_of(text):
-    """Words, braces, and strings (with a quote in front)."""
+    """Splits h5dump's output into words, braces, and strings (which get a quote in front)."""
     tokens = []
     for match in TOKEN.finditer(text):
         token = match.group()
@@ -65,7 +66,7 @@ class Ddl:
         return self.tokens[self.at + ahead]
 
     def balanced(self):
-        """The tokens between the brace that comes and its partner."""
+        """Takes the tokens between the brace that comes next and the brace that closes it."""
         start = self.at + 1
         depth = 0
         while True:
@@ -104,13 +105,13 @@ class Ddl:
     def type_tokens(self):
         tokens = [self.take()]
         while not tokens[0].startswith("H5T_") and self.peek() not in ("DATASPACE", "}"):
-            tokens.append(self.take())  # prose: "32-bit little-endian integer 12-bit precision"
+            tokens.append(self.take())  # a type in words: "32-bit little-endian integer 12-bit precision"
         if self.peek() == "{":
             tokens += ["{"] + self.balanced() + ["}"]
         return tokens
 
     def find(self, path):
-        """The node at a path; an object that h5dump showed under another name is looked up there."""
+        """The node at a path. If h5dump printed the object under another path, the node there."""
         node = self.root
         for part in path.split("/")[1:]:
             if part:
@@ -129,7 +130,7 @@ PADS = {"nullterm": "NULLTERM", "nullpad": "NULLPAD", "spacepad": "SPACEPAD"}
 
 
 def ddl_type(type_):
-    """The datatype in h5dump's words, or None where it prints prose."""
+    """The datatype as h5dump names it, or None if h5dump describes it in words."""
     if isinstance(type_, expect.Number):
         if type_.precision != 8 * type_.size:
             return None
@@ -154,7 +155,7 @@ def ddl_type(type_):
 
 
 def printed_string(type_, data):
-    """A fixed string as h5dump prints it: bytes beyond ASCII as octal numbers of a sign-extended char."""
+    """A fixed-length string as h5dump prints it: bytes beyond ASCII are octal numbers of a sign-extended char."""
     data = data.split(b"\0")[0] if type_.pad == "nullterm" else data
     escapes = {7: "\\a", 8: "\\b", 9: "\\t", 10: "\\n", 12: "\\f", 13: "\\r"}
     return '"' + "".join(chr(b) if 32 <= b < 127 else escapes.get(b) or
@@ -166,7 +167,7 @@ def same_value(type_, data, token):
         wanted, found = type_.value(data), float(token)
         if math.isnan(wanted) or math.isnan(found):
             return math.isnan(wanted) and math.isnan(found)
-        code = "<f" if type_.size == 4 else "<d"  # seventeen digits say exactly which number it was
+        code = "<f" if type_.size == 4 else "<d"  # 17 digits determine a double exactly
         return struct.pack(code, found) == struct.pack(code, wanted)
     if isinstance(type_, expect.Number) and type_.kind in "iu":
         return token == str(type_.value(data))
@@ -175,12 +176,13 @@ def same_value(type_, data, token):
     if isinstance(type_, expect.Enum):
         value = type_.base.value(data)
         return token == next((n for n, v in type_.members if v == value), str(value))
-    found = bytes.fromhex(token.replace("0x", "").replace(":", ""))  # bitfields come in either byte order
+    found = bytes.fromhex(token.replace("0x", "").replace(":", ""))  # h5dump prints bit fields in either byte order
     return found == data or (isinstance(type_, expect.Number) and found == data[::-1])
 
 
 def beyond_h5dump(entry):
-    """h5dump 1.10.8 divides by zero when it prints the values of a chunked dataset of rank 32, and has no LZF."""
+    """Whether h5dump 1.10.8 cannot print the values: it divides by zero for chunked datasets of rank 32, and has no LZF
+    filter."""
     filters = [f.split(":")[0] for f in entry.fields.get("filters", "").split(",")]
     return entry.kind == "dataset" and ("chunk" in entry.fields and len(entry.shape) == 32 or "32000" in filters)
 
@@ -194,7 +196,7 @@ class Verifier:
         tool(report, "h5stat", path)
         if values:
             tool(report, "h5dump", path)
-        # All digits of floating point; lines so long that no string is broken.
+        # Print all digits of floating-point numbers, and lines so long that no string is broken.
         options = ["-m", "%.17g", "-w", "0"] + ([] if values else ["-H"])
         self.ddl = Ddl(tool(report, "h5dump", *options, path))
         self.values = values

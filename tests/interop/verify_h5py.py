@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """verify_h5py.py FILE...: compares each file, as libhdf5 reads it through h5py, with FILE.expect, element by element
-and in both directions. Exit code 1 on any difference. The sidecar's format stands in expect.py."""
+and in both directions. Exit code 1 on any difference. The sidecar's format is described in expect.py."""
 
 import os
 import sys
@@ -29,7 +29,7 @@ def decode(name):
 
 
 def space_shapes(space):
-    """(shape, max) as the sidecar writes them."""
+    """The shape and the maximum shape in the form that sidecars use."""
     kind = space.get_simple_extent_type()
     if kind == h5s.NULL:
         return "null", "null"
@@ -40,7 +40,7 @@ def space_shapes(space):
 
 
 def raw_dataset(dataset, type_, count):
-    """All elements as bytes of the file's datatype: memory and file type are one, so nothing is converted."""
+    """All elements as stored bytes: the memory type is the file's type, so nothing is converted."""
     buffer = numpy.zeros(max(1, count * type_.get_size()), dtype="u1")
     if count:
         dataset.read(h5s.ALL, h5s.ALL, buffer, mtype=type_)
@@ -78,7 +78,7 @@ class Verifier:
         if "superblock" in self.wanted.file:
             self.report.check("superblock version", str(head[8]), self.wanted.file["superblock"])
         if head[8] >= 2:
-            # A reader may refuse a file that says it is still open for writing.
+            # No flags may be set: a reader may refuse a file that is marked as open for writing.
             self.report.check("file consistency flags", head[11], 0)
 
     def open(self, entry, kind):
@@ -132,7 +132,7 @@ class Verifier:
         ordered = entry.fields.get("track_order", "0") != "0"
         self.report.check(entry.path + " track_order",
                           bool(plist.get_link_creation_order() & h5p.CRT_ORDER_TRACKED), ordered)
-        # A group that tracks the order without indexing it is sorted here by the numbers of its links.
+        # A group may track creation order without an index for it: sort its links by their creation order here.
         links = []
         found.links.iterate(lambda name: links.append(name), idx_type=h5.INDEX_NAME)
         if ordered:

@@ -1,14 +1,14 @@
-// The files of interop_write, by what they are about. Each function writes files with sidecars to a folder.
+// The functions of interop_write, one for each subject. Each writes one or more files with sidecars to a folder.
 #pragma once
 
 #include "session.hpp"
 
 namespace h5mote_interop {
 
-/// One datatype of each kind, both byte orders.
+/// One datatype of each kind, in both byte orders.
 std::vector<h5mote::DatatypeView> all_types();
 
-/// Variants of a file: bytes of an address and version of the superblock.
+/// A variant in which every file is written: bytes of an address, and version of the superblock.
 struct Variant {
     std::uint8_t sizeof_addr;
     std::uint8_t superblock;

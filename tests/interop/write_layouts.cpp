@@ -15,7 +15,7 @@ constexpr auto kIntBig = make_integer(4, true, ByteOrder::big);
 constexpr auto kDouble = make_float(8);
 
 ChunkDims chunk_of(const Shape& dims, std::uint64_t less) {
-    // ChunkDims takes a list; the rank is not known when compiling.
+    // ChunkDims takes an initializer list, so each rank needs a statement of its own.
     const auto c = [&](std::size_t i) { return static_cast<std::uint32_t>(dims[i] > less ? dims[i] - less : 1); };
     switch (dims.size()) {
         case 1:
@@ -139,7 +139,7 @@ void write_fills(const std::string& folder, const Variant& variant) {
 void write_chunks(const std::string& folder, const Variant& variant) {
     Session file(folder + "/chunks" + variant.suffix(), variant.options());
     DatasetCreate create;
-    // Lengths about the limits of what index block, data blocks and super blocks hold.
+    // Lengths around the numbers of elements at which an extensible array needs data blocks and super blocks.
     create.chunk = {1};
     for (const std::uint64_t length : {1U, 4U, 15U, 16U, 17U, 31U, 32U, 33U, 100U, 257U, 1000U}) {
         const std::string name = "/length" + std::to_string(length);
@@ -158,14 +158,14 @@ void write_chunks(const std::string& folder, const Variant& variant) {
     file.write("/bounded", {{770}, {7}, {}, {}});
     file.dataset("/single", kInt, Dataspace::simple({8}), create);
     file.fill("/single");
-    // Far apart: what lies between does not exist.
+    // Write chunks far apart: those between them are not allocated.
     file.dataset("/sparse", kInt, Dataspace::unlimited(30000), create);
     file.write("/sparse", {{29990}, {10}, {}, {}});
     file.write("/sparse", {{3}, {1}, {}, {}});
     file.write("/sparse", {{9000}, {100}, {2}, {}});
     file.close();
 
-    // A paged fixed array: libhdf5's pages need more than the logger's budget.
+    // A fixed array with pages: a page of the size that libhdf5 uses needs more memory than the logger's budget.
     Options options = variant.options();
     options.metadata_cache = 16384;
     Session paged(folder + "/paged" + variant.suffix(), options);

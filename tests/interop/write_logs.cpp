@@ -1,4 +1,4 @@
-// What a logger does: appending, flushing, power cycles, with the logger's budgets.
+// Files as a logger writes them: appending, flushing and power cycles, with the logger's budgets.
 
 #include "write.hpp"
 
@@ -20,7 +20,7 @@ constexpr auto kSample =
 }  // namespace
 
 void write_logs(const std::string& folder, const Variant& variant) {
-    // One chunk buffer for everything.
+    // A chunk cache with room for one chunk buffer only.
     Options options = variant.options();
     options.chunk_cache = 1024;
     Session file(folder + "/logs" + variant.suffix(), options);
@@ -35,7 +35,7 @@ void write_logs(const std::string& folder, const Variant& variant) {
             file.append(name, 700, step, step == 1 ? 10 : 1);
         }
     }
-    // Two logs in turn.
+    // Append to two logs in turn.
     for (int i = 0; i < 40; ++i) {
         file.append("/flight/c16_s1", 5);
         file.append("/flight/c64_s5", 3);
@@ -51,7 +51,7 @@ void write_long_log(const std::string& folder, const Variant& variant) {
     Session file(folder + "/long" + variant.suffix(), options);
     DatasetCreate create;
     create.chunk = {1};
-    // 45,000 chunks: index block, data blocks, super blocks, pages.
+    // 45,000 chunks: the extensible array has data blocks, super blocks and pages.
     file.dataset("/single_rows", kShort, Dataspace::unlimited(), create);
     file.append("/single_rows", 45000, 1, 5000);
     create.reserve = 0;
@@ -89,7 +89,7 @@ void write_sessions(const std::string& folder, const Variant& variant) {
     file.close();
 }
 
-// The storage as it was after a flush and some more rows: what a power cut leaves.
+// Writes the storage as a power cut leaves it: its state after a flush and some more rows, without close().
 void write_unclosed(const std::string& folder, const Variant& variant) {
     for (const bool filtered : {false, true}) {
         const std::string name = folder + (filtered ? "/unclosed_filtered" : "/unclosed") + variant.suffix();

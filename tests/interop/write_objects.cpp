@@ -56,7 +56,7 @@ void write_groups(const std::string& folder, const Variant& variant) {
     file.group("/with blank, = and %");
     file.group("/" + std::string(255, 'n'));
     file.group("/" + std::string(300, 'm'));
-    // More links than libhdf5 keeps in a header itself.
+    // More links than libhdf5 itself would keep in an object header.
     file.group("/forty");
     for (int i = 0; i < 40; ++i) {
         file.group("/forty/g" + std::to_string(i * 7 % 40));
@@ -100,7 +100,7 @@ void write_links(const std::string& folder, const Variant& variant) {
     file.close();
 }
 
-// Objects of every layout go and others come into their space.
+// Unlinks objects of every layout and creates others, which reuse their space.
 void write_unlinked(const std::string& folder, const Variant& variant) {
     Options options = variant.options();
     options.create.track_link_order = variant.superblock == 3;
@@ -126,7 +126,7 @@ void write_unlinked(const std::string& folder, const Variant& variant) {
         const std::string name = "/round" + std::to_string(round * round * 31);
         make(name, 40 + 30 * number);
         file.flush();
-        // Renamed: the object stays.
+        // Rename a dataset: create a second link and remove the first; the object stays.
         file.hardlink("/keep/log" + std::to_string(round), name + "_log");
         file.softlink("/soft", name + "_log");
         file.flush();
@@ -150,7 +150,7 @@ void write_unlinked(const std::string& folder, const Variant& variant) {
 }
 
 void write_attributes(const std::string& folder, const Variant& variant) {
-    // Attributes of up to two kilobytes, each in a block of the header that has to be in memory as a whole.
+    // A block of an object header has to be in the metadata cache as a whole, and attributes have up to two kilobytes.
     Options options = variant.options();
     options.metadata_cache = 8192;
     Session file(folder + "/attributes" + variant.suffix(), options);
@@ -170,7 +170,8 @@ void write_attributes(const std::string& folder, const Variant& variant) {
     file.attribute("/", "null", kInt, Dataspace::null());
     file.attribute("/", "einheit µ", kText, Dataspace::scalar());
     file.attribute("/", std::string(300, 'l'), kText, Dataspace::scalar());
-    // Many in one header: a chain of continuation blocks; then the headers of several objects in turn.
+    // Many attributes in one object header need a chain of continuation blocks; then attributes of several objects in
+    // turn.
     file.group("/many");
     file.dataset("/data", kInt, Dataspace::simple({3}));
     file.fill("/data");
@@ -183,7 +184,7 @@ void write_attributes(const std::string& folder, const Variant& variant) {
         file.attribute("/types1", "b" + std::to_string(i), kText, Dataspace::scalar());
     }
     file.flush();
-    // New values, gaps, and what fits in the gaps.
+    // Rewrite attributes, remove some, and write others that fit into the gaps.
     for (int i = 0; i < 60; i += 3) {
         file.attribute(
             "/many", "attribute" + std::to_string(i), kDouble,

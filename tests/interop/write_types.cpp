@@ -38,7 +38,7 @@ H5MOTE_COMPOUND(Record, id, position, mode, grid, label, valid, unit, gains, raw
 
 template <std::size_t... I>
 std::vector<DatatypeView> numbers(std::index_sequence<I...>) {
-    // 8 to 64 bits, both orders, signed and unsigned, and bit fields.
+    // Integers of 8 to 64 bits in both byte orders, signed and unsigned, and bit fields.
     static constexpr EncodedType<12> kNumbers[] = {
         make_integer(std::size_t{1} << (I % 4), I / 4 % 2 != 0, I / 8 % 2 != 0 ? ByteOrder::big : ByteOrder::little)...,
         make_bitfield(std::size_t{1} << (I % 4), I / 4 % 2 != 0 ? ByteOrder::big : ByteOrder::little)...};
@@ -165,7 +165,8 @@ void convert(Session& file, const std::string& path, const std::vector<From>& va
     }
 }
 
-// Members by name: one left out, one of another width and order, one that only the file has.
+// Conversion matches compound members by name. `unused` is missing in the file and `only_here` in memory; the others
+// have another width, byte order or place.
 struct Wide {
     std::int64_t t;
     float unused;
@@ -208,7 +209,7 @@ void write_conversions(const std::string& folder, const Variant& variant) {
     }
     file.convert("/records", datatype_of<Wide>(), as_bytes(Span<const Wide>(records.data(), records.size())), expected);
 
-    // Structs as the typed interface stores them: on every machine the same bytes.
+    // Structs in the packed form in which the typed interface stores them: the same bytes on every machine.
     DatasetCreate create;
     create.chunk = {16};
     const DatatypeView packed = packed_type_of<Record>();

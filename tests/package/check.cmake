@@ -1,6 +1,7 @@
 # cmake -DMODE=find_package|add_subdirectory -DSOURCE=... -DWORK=... -DGENERATOR=... [-DFLAGS=...] -P check.cmake
 #
-# Builds the consumer with h5mote installed in a fresh place, or as a part of its own project, and runs it.
+# Builds the project `consumer` with an installed h5mote (find_package), or with h5mote as a part of it
+# (add_subdirectory), and runs it.
 function(run)
     execute_process(COMMAND ${ARGN} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
     if(NOT result EQUAL 0)
@@ -10,7 +11,7 @@ function(run)
 endfunction()
 
 file(REMOVE_RECURSE ${WORK})
-# Not optimised: how it is found and what it is configured to is the same.
+# Build without optimization, which is faster: how the package is found and configured does not depend on it.
 set(options -G ${GENERATOR} -DCMAKE_BUILD_TYPE= "-DCMAKE_CXX_FLAGS=${FLAGS}" "-DCMAKE_C_FLAGS=${FLAGS}")
 set(library -DH5MOTE_PROFILE=logger -DH5MOTE_MAX_RANK=5 -DH5MOTE_FILTER_DEFLATE=OFF)
 if(MODE STREQUAL "find_package")
@@ -18,7 +19,7 @@ if(MODE STREQUAL "find_package")
         -DH5MOTE_BUILD_EXAMPLES=OFF -DCMAKE_INSTALL_PREFIX=${WORK}/prefix)
     run(${CMAKE_COMMAND} --build ${WORK}/library)
     run(${CMAKE_COMMAND} --install ${WORK}/library)
-    # Moved: nothing of the package may name the place where it was built or first installed.
+    # Move the installed package: it must not refer to the place where it was built or first installed.
     file(RENAME ${WORK}/prefix ${WORK}/moved)
     file(REMOVE_RECURSE ${WORK}/library)
     file(GLOB_RECURSE texts ${WORK}/moved/*.cmake ${WORK}/moved/*.hpp)
@@ -35,7 +36,7 @@ run(${CMAKE_COMMAND} -S ${SOURCE}/tests/package/consumer -B ${WORK}/consumer ${o
 run(${CMAKE_COMMAND} --build ${WORK}/consumer)
 run(${WORK}/consumer/consumer)
 set(said "${output}")
-# A program with other options does not link, and the message spells both.
+# A program compiled with other options must not link, and the error message must name the options.
 execute_process(COMMAND ${CMAKE_COMMAND} --build ${WORK}/consumer --target other_options
                 RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
 if(result EQUAL 0 OR NOT output MATCHES "options_write_1_[a-z0-9_]*rank_7")

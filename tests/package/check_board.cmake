@@ -1,6 +1,6 @@
 # cmake -DSOURCE=... -DWORK=... -DGENERATOR=... -P check_board.cmake
 #
-# Builds a board's image in a project that has h5mote as a part, and runs it in the emulator.
+# Builds an image for a board in a project that contains h5mote, and runs it in the emulator.
 function(run)
     execute_process(COMMAND ${ARGN} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
     if(NOT result EQUAL 0)

@@ -1,4 +1,4 @@
-"""layers_test.py COMPILE_COMMANDS: a folder sees the headers of those below it; a call upwards does not compile."""
+"""layers_test.py COMPILE_COMMANDS: a folder sees the headers of the layers below it, but cannot include those above."""
 
 import json
 import pathlib
@@ -11,7 +11,7 @@ commands = {}
 
 
 def compiles(source, header):
-    """Whether the source still compiles when it includes that header, too."""
+    """Whether the source file still compiles if it also includes the header."""
     entry = next(value for key, value in commands.items() if key.endswith(source))
     words = shlex.split(entry["command"])
     at = words.index("-o")

@@ -1,4 +1,5 @@
-// Compiled as any program is that says nothing of it: with exceptions and run-time type information.
+// A program of another project for a board, compiled with the compiler's defaults: with exceptions and run-time type
+// information.
 #include <h5mote/h5mote.hpp>
 #include <h5mote/vfd/memory.hpp>
 
@@ -29,7 +30,8 @@ alignas(8) std::byte memory[16384];
 std::byte storage[2][8192];
 OwnPort port;
 
-// What it leaves behind is cleaned up by the destructors, which an exception would call as well.
+// After an error, H5MOTE_TRY returns without closing anything: the destructors clean up, as they would after an
+// exception.
 h5mote::Status work(h5mote::Library& library, h5mote::Driver& driver) {
     auto file = h5mote::File::create(library, driver);
     H5MOTE_TRY(file.status());

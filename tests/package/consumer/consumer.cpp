@@ -1,5 +1,5 @@
-// Sees the public headers and nothing else, links, and has the configuration that the library was built with. It is
-// compiled with exceptions and run-time type information, which the library is built without.
+// A program of another project. It tests that the public headers suffice, that it links, and that it is compiled with
+// the library's configuration. Unlike the library, it has exceptions and run-time type information.
 #include <h5mote/check.hpp>
 #include <h5mote/h5mote.hpp>
 #include <h5mote/port/malloc.hpp>
@@ -28,7 +28,7 @@ namespace {
 
 using namespace h5mote;
 
-// One class of each kind that programs derive from.
+// A class derived from each of the interfaces that programs may implement.
 struct OwnDriver final : Driver {
     Capabilities capabilities() const noexcept override { return file.capabilities(); }
     Status read(Usage usage, std::uint64_t address, Bytes to) noexcept override {

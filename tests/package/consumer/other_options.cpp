@@ -1,4 +1,5 @@
-// The smallest program that opens a file.
+// The smallest program that opens a file. It must not link: it is compiled with another H5MOTE_MAX_RANK than the
+// library.
 #include <h5mote/h5mote.hpp>
 #include <h5mote/vfd/memory.hpp>
 
