@@ -2,6 +2,7 @@
 
 #include "attribute_storage.hpp"
 #include "checked.hpp"
+#include "checksum.hpp"
 #include "dataspace_editor.hpp"
 #include "heap_source.hpp"
 #include "ordered_batch.hpp"
@@ -22,6 +23,7 @@ struct AttributeState {
     std::uint64_t elements = 0;
     std::uint64_t bytes = 0;
     std::uint32_t data = 0;  // where the value begins in the message
+    std::uint32_t head = 0;  // in a file that can change: checksum of the message up to the value
     std::uint32_t order = 0;
     std::uint32_t name_length = 0;
     std::uint32_t type_length = 0;
@@ -124,6 +126,21 @@ H5MOTE_STEP Status load_type(FileState& file, StoredAttributeMessage& attribute,
     return status;
 }
 
+// Checksum of everything in the message before the value: name, datatype and dataspace.
+H5MOTE_STEP Status sum_head(StoredAttributeMessage& attribute, std::uint32_t& sum) noexcept {
+    Lookup3Stream stream(attribute.parts.data);
+    for (std::size_t at = 0; at < attribute.parts.data;) {
+        ConstBytes piece;
+        H5MOTE_TRY(attribute.bytes.peek(at, piece));
+        const std::size_t left = attribute.parts.data - at;
+        piece = piece.first(piece.size() < left ? piece.size() : left);
+        stream.update(piece);
+        at += piece.size();
+    }
+    sum = stream.finish();
+    return Status::ok;
+}
+
 Context* context_of(const AttributeState* state) noexcept { return state == nullptr ? nullptr : &state->file->context; }
 
 }  // namespace
@@ -134,6 +151,9 @@ Status make_attribute(FileState& file, Address object, StoredAttributeMessage& a
     Status status = load_type(file, attribute, state);
     if (status == Status::ok) {
         status = load_space(file, attribute, *state);
+    }
+    if (status == Status::ok && file.writable()) {
+        status = sum_head(attribute, state->head);
     }
     if (status == Status::ok) {
         state->object = object;
@@ -218,16 +238,18 @@ Object Attribute::object() const noexcept {
 namespace {
 
 // Opens the attribute message again: at its old place if the file cannot have changed, else by the attribute's name.
-Status reopen(const Attribute& attribute, FileState& file, const AttributePlace& place, std::uint32_t& data,
-              MetadataWindow& bytes) noexcept {
+// invalid_handle: another attribute took the name since, or this one got another shape.
+Status reopen(const Attribute& attribute, const AttributeState& state, MetadataWindow& bytes) noexcept {
+    FileState& file = *state.file;
     if (!file.writable()) {
-        return place.open(file, bytes);
+        return state.place.open(file, bytes);
     }
     StoredAttributeMessage found;
-    H5MOTE_TRY(find_attribute(file, attribute.object_address(), attribute.name(), found));
-    data = found.parts.data;
-    if (found.bytes.size() - data < attribute.data_size()) {
-        return file.context.fail(Module::attribute, H5MOTE_HERE, Status::invalid_handle, 0, found.bytes.size() - data);
+    H5MOTE_TRY(find_attribute(file, state.object, attribute.name(), found));
+    std::uint32_t head = 0;
+    H5MOTE_TRY(sum_head(found, head));
+    if (found.parts.data != state.data || head != state.head) {
+        return file.context.fail(Module::attribute, H5MOTE_HERE, Status::invalid_handle, 0, state.object);
     }
     bytes = static_cast<MetadataWindow&&>(found.bytes);
     return Status::ok;
@@ -247,9 +269,8 @@ H5MOTE_STEP Status Attribute::read_stored(std::uint64_t offset, Bytes to) const 
         return Status::ok;
     }
     MetadataWindow bytes;
-    std::uint32_t data = state_->data;
-    H5MOTE_TRY(reopen(*this, *state_->file, state_->place, data, bytes));
-    return bytes.read(data + offset, to);
+    H5MOTE_TRY(reopen(*this, *state_, bytes));
+    return bytes.read(state_->data + offset, to);
 }
 
 H5MOTE_STEP Status Attribute::read(DatatypeView wanted, Bytes to) const noexcept {
@@ -273,8 +294,8 @@ H5MOTE_STEP Status Attribute::read(DatatypeView wanted, Bytes to) const noexcept
         return Status::ok;
     }
     MetadataWindow bytes;
-    std::uint32_t data = state_->data;
-    H5MOTE_TRY(reopen(*this, file, state_->place, data, bytes));
+    H5MOTE_TRY(reopen(*this, *state_, bytes));
+    const std::uint32_t data = state_->data;
     if (conversion.is_copy()) {
         return bytes.read(data, to);
     }

@@ -251,6 +251,54 @@ TEST(Attribute, RefusesWhatDoesNotFit) {
     EXPECT_TRUE(bench.empty());
 }
 
+#if H5MOTE_ALL_FORMATS
+// A handle that knows an attribute as it was does not read what has taken its place as if it were that.
+TEST(Attribute, AHandleOfWhatWasReplaced) {
+    Bench bench;
+    ASSERT_EQ(bench.create(), Status::ok);
+    Group root = bench.file.root();
+    const std::int32_t integers[4] = {1, 2, 3, 4};
+    const ConstBytes bytes = as_bytes(Span<const std::int32_t>(integers));
+    ASSERT_EQ(root.write_attribute("a", datatype_of<std::int32_t>(), Dataspace::simple({3}), bytes.first(12)),
+              Status::ok);
+    auto handle = root.open_attribute("a");
+    ASSERT_EQ(handle.status(), Status::ok);
+    std::int32_t back[3] = {};
+    const Bytes to{reinterpret_cast<std::byte*>(back), sizeof back};
+    // Another value of the same shape is seen.
+    ASSERT_EQ(root.write_attribute("a", datatype_of<std::int32_t>(), Dataspace::simple({3}), bytes.first(12)),
+              Status::ok);
+    ASSERT_EQ(root.write_attribute("a", datatype_of<std::int32_t>(), Dataspace::simple({3}), bytes.subspan(4)),
+              Status::ok);
+    ASSERT_EQ(handle->read(datatype_of<std::int32_t>(), to), Status::ok);
+    EXPECT_EQ(back[2], 4);
+    const auto refused = [&] {
+        EXPECT_EQ(handle->read(datatype_of<std::int32_t>(), to), Status::invalid_handle);
+        EXPECT_EQ(handle->read_stored(0, to), Status::invalid_handle);
+    };
+    // More elements, another type of the same size, other dimensions.
+    ASSERT_EQ(root.write_attribute("a", datatype_of<std::int32_t>(), Dataspace::simple({4}), bytes), Status::ok);
+    refused();
+    ASSERT_EQ(root.remove_attribute("a"), Status::ok);
+    EXPECT_EQ(handle->read(datatype_of<std::int32_t>(), to), Status::not_found);
+    ASSERT_EQ(root.write_attribute("a", datatype_of<float>(), Dataspace::simple({3}), bytes.first(12)), Status::ok);
+    refused();
+    ASSERT_EQ(root.remove_attribute("a"), Status::ok);
+    ASSERT_EQ(root.write_attribute("a", datatype_of<std::int32_t>(), Dataspace::simple({1, 3}), bytes.first(12)),
+              Status::ok);
+    refused();
+    ASSERT_EQ(root.remove_attribute("a"), Status::ok);
+    ASSERT_EQ(root.write_attribute("a", datatype_of<std::int32_t>(), Dataspace::simple({3}), bytes.first(12)),
+              Status::ok);
+    ASSERT_EQ(handle->read(datatype_of<std::int32_t>(), to), Status::ok);
+    EXPECT_EQ(back[2], 3);
+    handle->close();
+    root.close();
+    EXPECT_EQ(bench.file.close(), Status::ok);
+    EXPECT_TRUE(bench.empty());
+}
+#endif
+
 // One call replaces a text by one of any length, or an array by one of other dimensions; a user need not remove it
 // first.
 TEST(Attribute, ReplacedByAnotherSize) {

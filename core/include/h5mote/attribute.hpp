@@ -11,8 +11,9 @@ struct AttributeState;
 
 /// A handle of an attribute. It keeps name, datatype and dataspace in memory of its own; the value is read from the
 /// file piece by piece, however large it is. Move-only; keeps the file's memory (not the file) alive. Beside the errors
-/// that a function names, all of them can return invalid_handle, also for an attribute that has got a smaller value
-/// since it was opened; not_found for one that was removed; corrupt_file, io_error, out_of_memory and over_budget.
+/// that a function names, all of them can return invalid_handle, also for an attribute whose datatype or dataspace has
+/// changed since it was opened; not_found for one that was removed; corrupt_file, io_error, out_of_memory and
+/// over_budget.
 class Attribute {
 public:
     Attribute() noexcept = default;
