@@ -305,6 +305,35 @@ TEST(MultiDriver, SuperblockTellsLayout) {
     EXPECT_EQ(driver.use_superblock_info("whatever", info.bytes, end), Status::corrupt_file);
 }
 
+// Parts that were opened anew while the file was locked are locked once, and by nobody when it is given back.
+TEST(MultiDriver, PartsThatAreLockedWhenOpenedAnew) {
+    Parts parts;
+    MultiDriver driver(parts);
+    ASSERT_EQ(driver.open(multi_layout()), Status::ok);
+    ASSERT_EQ(driver.lock(false), Status::ok);
+    const Information info;
+    std::uint64_t end = 4;
+    ASSERT_EQ(driver.use_superblock_info("NCSAmult", info.bytes, end), Status::ok);
+    EXPECT_EQ(parts.drivers[5].lock(true), Status::busy);
+    EXPECT_EQ(driver.unlock(), Status::ok);
+    for (MemoryDriver& part : parts.drivers) {
+        EXPECT_EQ(part.lock(true), Status::ok);
+        EXPECT_EQ(part.unlock(), Status::ok);
+    }
+    // Somebody else writes to one of the parts that the superblock names: that lock stays theirs.
+    MultiLayout one = multi_layout();
+    for (std::uint8_t& part : one.map) {
+        part = 0;
+    }
+    ASSERT_EQ(driver.open(one), Status::ok);
+    ASSERT_EQ(driver.lock(false), Status::ok);
+    ASSERT_EQ(parts.drivers[3].lock(true), Status::ok);
+    EXPECT_EQ(driver.use_superblock_info("NCSAmult", info.bytes, end), Status::busy);
+    EXPECT_EQ(driver.unlock(), Status::ok);
+    EXPECT_EQ(parts.drivers[3].lock(false), Status::busy);
+    EXPECT_EQ(parts.drivers[5].lock(true), Status::ok);
+}
+
 TEST(MultiDriver, DamagedInformation) {
     for (std::size_t size = 0; size < sizeof(Information::bytes) - 8; ++size) {
         Parts parts;

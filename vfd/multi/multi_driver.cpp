@@ -163,9 +163,16 @@ Status MultiDriver::use_superblock_info(std::string_view name, ConstBytes info, 
     if (!decode(info, layout, sizes)) {
         return Status::corrupt_file;
     }
+    // The parts are opened anew, and may be the same drivers: each has as many locks afterwards as before.
+    const bool locked = is_locked();
+    if (locked) {
+        unlock_parts(kMostParts);
+    }
     H5MOTE_TRY(open(layout));
-    if (is_locked()) {
-        H5MOTE_TRY(do_lock(false));  // the parts were opened anew
+    const Status status = locked ? do_lock(false) : Status::ok;
+    if (status != Status::ok) {
+        close();  // unlock() must not take the lock of those who have the parts
+        return status;
     }
     std::uint64_t highest = 0;
     for (unsigned i = 0; i < kMostParts; ++i) {
