@@ -50,7 +50,7 @@ Status FileState::open(const FileAccess& access) noexcept {
         if (writable()) {
             return context.unsupported(Module::file, H5MOTE_HERE, Feature::file_locked_for_writing, superblock_.flags);
         }
-        context.port().log("h5mote: the file is marked as open for writing");
+        context.port().log("the file is marked as open for writing");
     }
     stored_root_ = superblock_.root;
     if (superblock_.is_old()) {
@@ -124,7 +124,7 @@ Status FileState::finish_open(const FileAccess& access) noexcept {
         truncated_ = true;
         writable_ = false;
         space.open(narrow(size), superblock_.shape.max_addr(), narrow(size));
-        context.port().log("h5mote: the file is shorter than it says");
+        context.port().log("the file is shorter than it says");
     }
     return superblock_.root < space.end()
                ? Status::ok

@@ -411,7 +411,7 @@ void FileState::release(FileState* file) noexcept {
         return;
     }
     if (file->open_ && file->close() != Status::ok) {
-        file->context.port().log("h5mote: closing a file failed");
+        file->context.port().log("closing a file failed");
     }
 #if H5MOTE_ALL_FORMATS
     file->leave();

@@ -167,7 +167,7 @@ void File::end() noexcept {
     const LibraryLock lock(context_of(file_));
     if (file_ != nullptr) {
         if (file_->drop_handle() != Status::ok) {
-            file_->context.port().log("h5mote: closing a file failed");
+            file_->context.port().log("closing a file failed");
         }
         FileState::release(file_);
     }

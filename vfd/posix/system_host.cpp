@@ -38,7 +38,7 @@ Status sync_directory_of(const char* path) noexcept {
     if (fd < 0) {
         return Status::ok;  // a directory that may be searched and written but not read
     }
-    const bool failed = ::fsync(fd) != 0 && errno == EIO;
+    const bool failed = ::fsync(fd) != 0 && errno != EINVAL && errno != EROFS && errno != ENOSYS && errno != EOPNOTSUPP;
     (void)::close(fd);
     return failed ? Status::io_error : Status::ok;
 }
