@@ -24,7 +24,7 @@ int main() {
         static constexpr const h5mote::Filter* kOthers[] = {&h5mote::deflate_filter};
         h5mote::Library library{arena, port, kOthers};
         auto file = h5mote::File::open(library, storage);
-        auto log = file->root().open_dataset("level");
+        auto log = file->root().open_dataset<std::uint8_t>("level");
         std::uint8_t last = 0;
         const h5mote::Status read =
             log->read(h5mote::Selection::hyperslab({rows - 1}, {1}), h5mote::Span<std::uint8_t>(&last, 1));
