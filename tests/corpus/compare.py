@@ -245,7 +245,7 @@ def make_cases(arguments, runner):
     folders = []
     if arguments.made:
         folders.append(("made", arguments.made))
-    if arguments.corpus and os.path.isdir(arguments.corpus):
+    if arguments.corpus and os.path.isdir(arguments.corpus) and not os.environ.get("H5MOTE_CORPUS_MADE_ONLY"):
         folders.append(("", arguments.corpus))
     files = [found for label, root in folders for found in files_below(label, os.path.abspath(root))]
     files = [found for found in files if fnmatch.fnmatchcase(found[0], arguments.filter)]
