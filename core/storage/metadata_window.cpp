@@ -15,6 +15,8 @@ constexpr std::size_t kChecksumSize = 4;
 
 }  // namespace
 
+MetadataWindow::MetadataWindow() noexcept = default;
+
 void MetadataWindow::take(MetadataWindow& other) noexcept {
     context_ = other.context_;
     cache_ = other.cache_;

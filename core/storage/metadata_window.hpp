@@ -17,7 +17,8 @@ public:
     /// Bytes that a window holds unless more are asked for at once.
     static constexpr std::size_t kWindow = 512;
 
-    MetadataWindow() noexcept = default;
+    // Not inlined: many functions have a window.
+    [[gnu::noinline]] MetadataWindow() noexcept;
     MetadataWindow(const MetadataWindow&) = delete;
     MetadataWindow& operator=(const MetadataWindow&) = delete;
     MetadataWindow(MetadataWindow&& other) noexcept { take(other); }

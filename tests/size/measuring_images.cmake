@@ -20,6 +20,7 @@ file(GLOB h5mote_sources CONFIGURE_DEPENDS
     ${PROJECT_SOURCE_DIR}/vfd/journal/*.cpp
     ${PROJECT_SOURCE_DIR}/port/bare/*.cpp
 )
+h5mote_small_code(${h5mote_sources})
 function(h5mote_variant name)
     add_library(h5mote_${name} STATIC ${h5mote_sources})
     target_include_directories(h5mote_${name} PUBLIC ${PROJECT_SOURCE_DIR}/core/include PRIVATE ${h5mote_folders})
