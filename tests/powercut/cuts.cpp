@@ -1,4 +1,5 @@
 #include "cuts.hpp"
+#include "sweep.hpp"
 
 #include <gtest/gtest.h>
 
@@ -24,14 +25,9 @@ void Tally::lost(const std::string& what) {
     }
 }
 
-// One in this many cuts is tried; all of them where a rule is left out, so that a loss is sure to be seen.
-static std::uint64_t one_in() {
-    const char* const number = std::getenv("H5MOTE_POWERCUT_ONE_IN");
-    return number == nullptr || expects_losses() ? 1 : std::strtoull(number, nullptr, 10);
-}
-
 bool Tally::is_new(std::uint64_t hash) {
-    static const std::uint64_t each = one_in();
+    // All cuts are tried where a rule is left out, so that a loss is sure to be seen.
+    static const std::uint64_t each = expects_losses() ? 1 : one_in("H5MOTE_POWERCUT_ONE_IN");
     return seen_.insert(hash).second && (each == 1 || hash % each == 0);
 }
 

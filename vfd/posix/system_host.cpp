@@ -20,7 +20,7 @@ namespace {
 
 static_assert(sizeof(off_t) == 8, "files beyond 2 GiB");
 
-// A new name is durable once its directory is. File systems that cannot sync a directory say EINVAL.
+// A new name is durable once its directory is. A file system that cannot sync a directory says so by one of four codes.
 Status sync_directory_of(const char* path) noexcept {
     constexpr std::size_t kLongestPath = 4096;  // Linux accepts none that is longer
     char directory[kLongestPath] = ".";

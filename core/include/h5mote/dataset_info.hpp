@@ -117,8 +117,8 @@ private:
 
 /// One chunk that has space in the file (H5Dget_chunk_info).
 struct ChunkInfo {
-    Span<const std::uint64_t>
-        offset;  ///< coordinates of the chunk's first element; valid until the iterator's next call
+    /// Coordinates of the chunk's first element; valid until the iterator's next call.
+    Span<const std::uint64_t> offset;
     Address address = kUndefinedAddress;
     std::uint64_t size = 0;         ///< bytes that the chunk takes in the file
     std::uint32_t filter_mask = 0;  ///< bit i: filter i was skipped for this chunk

@@ -97,8 +97,8 @@ const char* to_string(Module module) noexcept;
 /// group and dataset with not_found, invalid_argument or type_mismatch have it.
 enum class Subject : std::uint32_t {
     none = 0,
-    path_part =
-        0x10000,  ///< the part of a path that is missing, the first is 1; second number: links followed before it
+    /// The part of a path that is missing, the first is 1; second number: links followed before it.
+    path_part = 0x10000,
     object_type = 0x20000,  ///< the ObjectType of the object, which is not the one asked for
     member = 0x30000,       ///< the member of the program's compound type, from 0, that the file's type lacks
     dimension = 0x40000,    ///< the dimension, from 0, that has another maximum; second number: the maximum in the file
