@@ -25,20 +25,43 @@ bool same_fields(DatatypeView a, DatatypeView b) {
            same_bytes(a.bytes().subspan(4), b.bytes().subspan(4));
 }
 
+// Whether no two members of a compound or enumeration have the same name. In a damaged file they may; then members
+// cannot be matched by name.
+template <typename Members, typename Member, typename Find>
+bool unique_names(DatatypeView type, Find find) noexcept {
+    Members walk(type);
+    Member member;
+    Member first;
+    while (walk.next(member)) {
+        if (!(type.*find)(member.name, first) || first.name.data() != member.name.data()) {
+            return false;
+        }
+    }
+    return true;
+}
+
 // Not inlined: functions that do not recurse must not enlarge the stack frames of those that do.
+[[gnu::noinline]] bool unique_members(DatatypeView type) noexcept {
+    return type.type_class() == TypeClass::compound
+               ? unique_names<CompoundMembers, CompoundMember>(type, &DatatypeView::find_member)
+               : unique_names<EnumMembers, EnumMember>(type, &DatatypeView::find_enum_name);
+}
+
 [[gnu::noinline]] bool same_enumeration(DatatypeView a, DatatypeView b) {
     EnumMembers walk_a(a);
     EnumMembers walk_b(b);
     EnumMember of_a;
     EnumMember of_b;
+    bool ordered = true;
     while (walk_a.next(of_a)) {
         // Usually the names of both types are in the same order.
         (void)walk_b.next(of_b);
+        ordered = ordered && of_a.name == of_b.name;
         if ((of_a.name != of_b.name && !b.find_enum_name(of_a.name, of_b)) || !same_bytes(of_a.value, of_b.value)) {
             return false;
         }
     }
-    return equal(a.base(), b.base());
+    return (ordered || (unique_members(a) && unique_members(b))) && equal(a.base(), b.base());
 }
 
 bool same_compound(DatatypeView a, DatatypeView b) {
@@ -46,8 +69,10 @@ bool same_compound(DatatypeView a, DatatypeView b) {
     CompoundMembers walk_b(b);
     CompoundMember of_a;
     CompoundMember of_b;
+    bool ordered = true;
     while (walk_a.next(of_a)) {
         (void)walk_b.next(of_b);
+        ordered = ordered && of_a.name == of_b.name;
         if ((of_a.name != of_b.name && !b.find_member(of_a.name, of_b)) || of_a.offset != of_b.offset) {
             return false;
         }
@@ -57,7 +82,7 @@ bool same_compound(DatatypeView a, DatatypeView b) {
             return false;
         }
     }
-    return true;
+    return ordered || (unique_members(a) && unique_members(b));
 }
 
 }  // namespace

@@ -7,6 +7,8 @@
 #include "supported.hpp"
 #include "test.hpp"
 
+#include <cstring>
+
 using h5mote::ByteOrder;
 using h5mote::CompoundMember;
 using h5mote::CompoundMembers;
@@ -186,6 +188,34 @@ TEST(DatatypeView, ArraysInMembersOfVersion1) {
     EXPECT_TRUE(h5mote::equal(type, kModern));
     EXPECT_TRUE(h5mote::equal(kModern, type));
     EXPECT_FALSE(h5mote::equal(type, kOther));
+}
+
+// Two enumerations of one-byte integers. A damaged file may give two members of a type the same name.
+TEST(DatatypeView, EqualityIsTheSameInBothDirections) {
+    constexpr std::size_t kSize = 38;
+    std::byte sound[kSize] = {};
+    const unsigned char head[20] = {0x18, 2, 0, 0, 1, 0, 0, 0, 0x10, 0, 0, 0, 1, 0, 0, 0, 0, 0, 8, 0};
+    std::memcpy(sound, head, sizeof head);
+    std::memcpy(sound + 20, "off", 3);
+    std::memcpy(sound + 28, "on", 2);
+    sound[37] = std::byte{1};
+    std::byte twice[kSize];
+    std::memcpy(twice, sound, sizeof twice);
+    std::memcpy(twice + 28, "off", 3);
+    twice[37] = std::byte{0};
+    std::byte turned[kSize];
+    std::memcpy(turned, sound, sizeof turned);
+    std::memcpy(turned + 20, "on\0", 3);
+    std::memcpy(turned + 28, "off", 3);
+    turned[36] = std::byte{1};
+    turned[37] = std::byte{0};
+    const DatatypeView one(sound);
+    const DatatypeView other(twice);
+    const DatatypeView same(turned);
+    EXPECT_FALSE(h5mote::equal(one, other));
+    EXPECT_FALSE(h5mote::equal(other, one));
+    EXPECT_TRUE(h5mote::equal(one, same));
+    EXPECT_TRUE(h5mote::equal(same, one));
 }
 
 TEST(DatatypeView, EqualityLooksAtEveryField) {
