@@ -3,6 +3,7 @@
 
 #include "checked.hpp"
 #include "cursor.hpp"
+#include "datatype_message.hpp"
 #include "number.hpp"
 #include "supported.hpp"
 #include "text.hpp"
@@ -277,7 +278,12 @@ Status native_type(DatatypeView file_type, Bytes buffer, DatatypeView& native) n
     if (!writer.writer().ok()) {
         return Status::over_budget;
     }
-    native = DatatypeView(buffer.first(writer.writer().written()));
+    // Arrays that are members of a version 1 compound are types of their own in the native type: it is nested deeper.
+    const ConstBytes made = buffer.first(writer.writer().written());
+    std::size_t length = 0;
+    Feature feature = Feature::none;
+    H5MOTE_TRY(validate_datatype(made, length, feature));
+    native = DatatypeView(made);
     return Status::ok;
 }
 

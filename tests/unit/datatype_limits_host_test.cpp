@@ -13,6 +13,7 @@
 
 #include "conversion.hpp"
 #include "cursor.hpp"
+#include "datatype_message.hpp"
 #include "datatype_vectors.hpp"
 #include "number.hpp"
 #include "test.hpp"
@@ -301,3 +302,32 @@ TEST(DatatypeLimits, BuilderBuffers) {
 }
 
 #endif
+
+// Compounds of version 1 around each other, each with one member that is an array of one element. In the native type
+// such an array is a type of its own.
+TEST(NativeType, IsNestedNoDeeperThanTheLimit) {
+    std::vector<std::byte> type = {
+        std::byte{0x10}, std::byte{8}, {}, {}, std::byte{4}, {}, {}, {}, {}, {}, std::byte{32}, {}};
+    unsigned refused = 0;
+    for (unsigned level = 1; level < H5MOTE_MAX_TYPE_DEPTH; ++level) {
+        std::vector<std::byte> outer(8 + 40);
+        outer[0] = std::byte{0x16};
+        outer[1] = std::byte{1};
+        outer[4] = std::byte{4};
+        outer[8] = std::byte{'m'};
+        outer[20] = std::byte{1};  // dimensions of the member
+        outer[32] = std::byte{1};  // elements
+        outer.insert(outer.end(), type.begin(), type.end());
+        type = outer;
+        std::size_t length = 0;
+        h5mote::Feature feature = h5mote::Feature::none;
+        ASSERT_EQ(h5mote::validate_datatype({type.data(), type.size()}, length, feature), Status::ok);
+        const DatatypeView stored({type.data(), type.size()});
+        std::vector<std::byte> bytes(h5mote::native_type_length(stored));
+        DatatypeView native;
+        const Status status = h5mote::native_type(stored, {bytes.data(), bytes.size()}, native);
+        EXPECT_EQ(status, 2 * level <= H5MOTE_MAX_TYPE_DEPTH ? Status::ok : Status::unsupported);
+        refused += status == Status::ok ? 0 : 1;
+    }
+    EXPECT_NE(refused, 0U);
+}

@@ -206,7 +206,8 @@ unsigned type_depth(DatatypeView type) noexcept;
 /// the same members in the same order, laid out as the compiler lays out a C struct; VariableLength and `char*`.
 /// Strings, references, opaque and time types stay as they are. The type is written into `buffer`, which `native`
 /// borrows; native_type_length() bytes are enough. over_budget: the buffer is too small. overflow: a value would have 4
-/// GiB or more. After an error `native` is unchanged.
+/// GiB or more. unsupported: the memory type is nested deeper than H5MOTE_MAX_TYPE_DEPTH. After an error `native` is
+/// unchanged.
 Status native_type(DatatypeView file_type, Bytes buffer, DatatypeView& native) noexcept;
 std::size_t native_type_length(DatatypeView file_type) noexcept;
 
