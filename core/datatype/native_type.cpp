@@ -3,7 +3,6 @@
 
 #include "checked.hpp"
 #include "cursor.hpp"
-#include "datatype_message.hpp"
 #include "number.hpp"
 #include "supported.hpp"
 #include "text.hpp"
@@ -279,11 +278,11 @@ Status native_type(DatatypeView file_type, Bytes buffer, DatatypeView& native) n
         return Status::over_budget;
     }
     // Arrays that are members of a version 1 compound are types of their own in the native type: it is nested deeper.
-    const ConstBytes made = buffer.first(writer.writer().written());
-    std::size_t length = 0;
-    Feature feature = Feature::none;
-    H5MOTE_TRY(validate_datatype(made, length, feature));
-    native = DatatypeView(made);
+    const DatatypeView made(buffer.first(writer.writer().written()));
+    if (type_depth(made) > H5MOTE_MAX_TYPE_DEPTH) {
+        return Status::unsupported;
+    }
+    native = made;
     return Status::ok;
 }
 
