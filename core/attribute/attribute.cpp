@@ -49,18 +49,21 @@ Status add_info(FileState& file, Address header, unsigned header_flags) noexcept
                        AttributeInfoContent(file.shape(), static_cast<std::uint8_t>((header_flags >> 2) & 3U)));
 }
 
-#if H5MOTE_CREATION_ORDER
 // Takes the next creation order of a header that tracks it. Adds the attribute info message if there is none.
 Status next_order(FileState& file, Address header, std::uint16_t& order) noexcept {
     order = 0;
     MessageIterator message(file, header);
     const Status status = message.next(MessageType::attribute_info);
     const std::uint8_t flags = message.header_flags();
+    const bool tracked = (flags & HeaderPrefix::kAttributesTracked) != 0;
+    if (tracked && H5MOTE_CREATION_ORDER == 0) {
+        return file.context.unsupported(Module::attribute, H5MOTE_HERE, Feature::creation_order);
+    }
     if (status == Status::not_found) {
         return add_info(file, header, flags);
     }
     H5MOTE_TRY(status);
-    if ((flags & HeaderPrefix::kAttributesTracked) == 0) {
+    if (!tracked || H5MOTE_CREATION_ORDER == 0) {
         return Status::ok;
     }
     AttributeInfoMessage info;
@@ -69,23 +72,11 @@ Status next_order(FileState& file, Address header, std::uint16_t& order) noexcep
     if (order == 0xffff) {
         return file.context.fail(Module::attribute, H5MOTE_HERE, Status::overflow, order);
     }
-    if ((info.flags & LinkInfoMessage::kTracked) != 0) {
+    if ((info.flags & kOrderTracked) != 0) {
         return message.store(AttributeInfoMessage::kOrderOffset, order + 1U, 2, Phase::index);
     }
     return Status::ok;
 }
-
-#else
-Status next_order(FileState& file, Address header, std::uint16_t& order) noexcept {
-    MessageIterator message(file, header);
-    order = 0;
-    const Status status = message.next(MessageType::attribute_info);
-    if ((message.header_flags() & HeaderPrefix::kAttributesTracked) != 0) {
-        return file.context.unsupported(Module::attribute, H5MOTE_HERE, Feature::creation_order);
-    }
-    return status == Status::not_found ? add_info(file, header, 0) : status;
-}
-#endif
 
 // Whether a new value has the datatype of the stored one; in builds with conversion its encoding may differ. A string
 // may also replace one of another length or character set: replace_value() sees to that.
@@ -248,8 +239,6 @@ Status Object::write_attribute(std::string_view name, std::string_view text) noe
     return write_attribute_as(name, type, type, nullptr, bytes_of(stored));
 }
 
-#if H5MOTE_ALL_FORMATS
-
 Status Object::read_attribute(std::string_view name, DatatypeView type, Bytes to) const noexcept {
     const LibraryLock lock(context_of(file_));
     const Result<Attribute> attribute = open_attribute(name);
@@ -348,127 +337,6 @@ H5MOTE_STEP Status Object::attribute_name(std::uint32_t i, Span<char> to, std::s
     std::memcpy(to.data(), name.data(), length);
     return Status::ok;
 }
-
-#else
-
-Status Object::read_attribute(std::string_view name, DatatypeView type, Bytes to) const noexcept {
-    const LibraryLock lock(context_of(file_));
-    H5MOTE_TRY(check());
-    StoredAttribute attribute(*file_, address_);
-    H5MOTE_TRY(attribute.find(name));
-    H5MOTE_TRY(attribute.describe());
-    std::uint64_t wanted = 0;
-    if (!checked_multiply<std::uint64_t>(attribute.elements, type.size(), wanted) || wanted != to.size()) {
-        return file_->context.fail(Module::attribute, H5MOTE_HERE, Status::invalid_argument, 0, wanted);
-    }
-    Conversion conversion;
-    H5MOTE_TRY(prepare_conversion(file_->context, conversion, attribute.type, type));
-    return conversion.run(static_cast<std::size_t>(attribute.elements), attribute.parts.data.data(),
-                          attribute.type.size(), to.data(), type.size());
-}
-
-Status Object::read_attribute(std::string_view name, Span<char> to, std::size_t& length) const noexcept {
-    const LibraryLock lock(context_of(file_));
-    H5MOTE_TRY(check());
-    StoredAttribute attribute(*file_, address_);
-    H5MOTE_TRY(attribute.find(name));
-    H5MOTE_TRY(attribute.describe());
-    if (attribute.type.type_class() != TypeClass::string || attribute.elements != 1) {
-        return file_->context.fail(Module::attribute, H5MOTE_HERE, Status::type_mismatch);
-    }
-    const char* text = text_of(attribute.parts.data).data();
-    length = 0;
-    if (attribute.type.padding() == StringPadding::space_padded) {
-        for (length = attribute.bytes; length > 0 && text[length - 1] == ' ';) {
-            --length;
-        }
-    } else {
-        while (length < attribute.bytes && text[length] != '\0') {
-            ++length;
-        }
-    }
-    if (length > to.size()) {
-        return file_->context.fail(Module::attribute, H5MOTE_HERE, Status::invalid_argument, 0, length);
-    }
-    std::memcpy(to.data(), text, length);
-    return Status::ok;
-}
-
-Status Object::attribute_info(std::string_view name, AttributeInfo& info) const noexcept {
-    const LibraryLock lock(context_of(file_));
-    H5MOTE_TRY(check());
-    StoredAttribute attribute(*file_, address_);
-    H5MOTE_TRY(attribute.find(name));
-    H5MOTE_TRY(attribute.describe());
-    info.element_size = attribute.type.size();
-    info.type_length = static_cast<std::uint32_t>(attribute.parts.type.size());
-    std::uint64_t dims[H5MOTE_MAX_RANK] = {};
-    for (unsigned i = 0; i < attribute.space.rank; ++i) {
-        dims[i] = attribute.space.dim(i);
-    }
-    // Constructed in place: a Dataspace is too large to have one more on the stack.
-    if (attribute.space.type == DataspaceMessage::Type::null) {
-        ::new (static_cast<void*>(&info.space)) Dataspace(Dataspace::null());
-    } else {
-        ::new (static_cast<void*>(&info.space))
-            Dataspace(Dataspace::simple(Span<const std::uint64_t>(dims, attribute.space.rank)));
-    }
-    return Status::ok;
-}
-
-Status Object::attribute_type(std::string_view name, Bytes buffer, DatatypeView& type) const noexcept {
-    const LibraryLock lock(context_of(file_));
-    H5MOTE_TRY(check());
-    StoredAttribute attribute(*file_, address_);
-    H5MOTE_TRY(attribute.find(name));
-    DatatypeView stored;
-    H5MOTE_TRY(parse_datatype(file_->context, attribute.parts.type, stored));
-    const std::size_t length = stored.encoded_length();
-    if (length > buffer.size()) {
-        return file_->context.fail(Module::attribute, H5MOTE_HERE, Status::over_budget, 0, length);
-    }
-    std::memcpy(buffer.data(), attribute.parts.type.data(), length);
-    type = DatatypeView({buffer.data(), length});
-    return Status::ok;
-}
-
-bool Object::has_attribute(std::string_view name) const noexcept {
-    const LibraryLock lock(context_of(file_));
-    if (check() != Status::ok) {
-        return false;
-    }
-    StoredAttribute attribute(*file_, address_);
-    return attribute.find(name) == Status::ok;
-}
-
-Status Object::attribute_count(std::uint32_t& count) const noexcept {
-    const LibraryLock lock(context_of(file_));
-    count = 0;
-    H5MOTE_TRY(check());
-    StoredAttribute attribute(*file_, address_);
-    Status status;
-    while ((status = attribute.next()) == Status::ok) {
-        ++count;
-    }
-    return status == Status::not_found ? Status::ok : status;
-}
-
-Status Object::attribute_name(std::uint32_t i, Span<char> to, std::size_t& length) const noexcept {
-    const LibraryLock lock(context_of(file_));
-    H5MOTE_TRY(check());
-    StoredAttribute attribute(*file_, address_);
-    do {
-        H5MOTE_TRY(attribute.next());
-    } while (i-- > 0);
-    length = attribute.parts.name.size();
-    if (length > to.size()) {
-        return file_->context.fail(Module::attribute, H5MOTE_HERE, Status::invalid_argument, 0, length);
-    }
-    std::memcpy(to.data(), attribute.parts.name.data(), length);
-    return Status::ok;
-}
-
-#endif
 
 H5MOTE_STEP Status Object::remove_attribute(std::string_view name) noexcept {
     const LibraryLock lock(context_of(file_));

@@ -9,8 +9,6 @@
 #include "prepare.hpp"
 #include "text.hpp"
 
-#if H5MOTE_ALL_FORMATS
-
 namespace h5mote {
 
 // The state of a handle. The datatype and the name follow it in the same block of memory.
@@ -270,7 +268,7 @@ H5MOTE_STEP Status Attribute::read_stored(std::uint64_t offset, Bytes to) const 
     }
     MetadataWindow bytes;
     H5MOTE_TRY(reopen(*this, *state_, bytes));
-    return bytes.read(state_->data + offset, to);
+    return bytes.read(narrow(state_->data + offset), to);
 }
 
 H5MOTE_STEP Status Attribute::read(DatatypeView wanted, Bytes to) const noexcept {
@@ -443,5 +441,3 @@ Status AttributeIterator::next(Attribute& attribute) noexcept {
 }
 
 }  // namespace h5mote
-
-#endif

@@ -2,12 +2,10 @@
 
 #include "text.hpp"
 
-#if H5MOTE_ALL_FORMATS
-
 namespace h5mote {
 
 Status AttributePlace::open(FileState& file, MetadataWindow& bytes) const noexcept {
-    if (kind == Kind::header) {
+    if (kind == Kind::header || H5MOTE_ALL_FORMATS == 0) {
         H5MOTE_TRY(file.window(Usage::object_header, address, block_size, checksummed, bytes));
         return bytes.restrict(offset, size);
     }
@@ -17,12 +15,13 @@ Status AttributePlace::open(FileState& file, MetadataWindow& bytes) const noexce
         bytes = static_cast<MetadataWindow&&>(message.bytes());
         return Status::ok;
     }
-    FractalHeap heap;
-    H5MOTE_TRY(heap.open(file, address));
-    return open_in(file, heap, bytes);
+    DenseHandle dense(file.context);
+    H5MOTE_TRY(dense.make(Module::attribute, Feature::dense_attributes));
+    H5MOTE_TRY(dense->open_heap(file, address));
+    return open_in(file, *dense, bytes);
 }
 
-Status AttributePlace::open_in(FileState& file, FractalHeap& heap, MetadataWindow& bytes) const noexcept {
+Status AttributePlace::open_in(FileState& file, DenseReader& heap, MetadataWindow& bytes) const noexcept {
     return id_length < heap.id_length()
                ? file.context.fail(Module::attribute, H5MOTE_HERE, Status::corrupt_file, id_length, address)
                : heap.object(ConstBytes(id, heap.id_length()), bytes);
@@ -84,17 +83,18 @@ Status AttributeCursor::open(Address header) noexcept {
     }
     tracked_ = message_.version() == 1 ? (info_.flags & kOrderTracked) != 0
                                        : (message_.header_flags() & HeaderPrefix::kAttributesTracked) != 0;
-    if (info_.dense) {
-        if (dense_ == nullptr) {
-            dense_ = file_.context.create<Dense>(MemoryKind::handle);
-        }
-        H5MOTE_TRY(dense_ == nullptr ? Status::out_of_memory : dense_->heap.open(file_, info_.storage.heap));
+    if (info_.dense && H5MOTE_ALL_FORMATS == 0) {
+        return file_.context.unsupported(Module::attribute, H5MOTE_HERE, Feature::dense_attributes);
+    }
+    if (is_dense()) {
+        H5MOTE_TRY(dense_.make(Module::attribute, Feature::dense_attributes));
+        H5MOTE_TRY(dense_->open_heap(file_, info_.storage.heap));
     }
     return start(IndexOrder::native, Direction::increasing);
 }
 
 bool AttributeCursor::can(IndexOrder order, Direction direction) const noexcept {
-    if (info_.dense) {
+    if (is_dense()) {
         return order == IndexOrder::native ||
                (order == IndexOrder::creation && info_.storage.order_index != kUndefinedAddress);
     }
@@ -105,21 +105,21 @@ Status AttributeCursor::start(IndexOrder order, Direction direction) noexcept {
     position_ = 0;
     direction_ = direction;
     message_.restart(header_);
-    return info_.dense ? dense_->index.open(file_, order == IndexOrder::creation ? info_.storage.order_index
-                                                                                 : info_.storage.name_index)
-                       : Status::ok;
+    return is_dense() ? dense_->open_index(
+                            file_, order == IndexOrder::creation ? info_.storage.order_index : info_.storage.name_index)
+                      : Status::ok;
 }
 
 Status AttributeCursor::next(StoredAttributeMessage& attribute) noexcept {
     attribute.bytes.close();
-    if (!info_.dense) {
+    if (!is_dense()) {
         return next_in_header(attribute);
     }
-    if (position_ >= dense_->index.size()) {
+    if (position_ >= dense_->size()) {
         return Status::not_found;
     }
     const std::uint64_t position = position_++;
-    return dense_at(direction_ == Direction::increasing ? position : dense_->index.size() - 1 - position, attribute);
+    return dense_at(direction_ == Direction::increasing ? position : dense_->size() - 1 - position, attribute);
 }
 
 Status AttributeCursor::next_in_header(StoredAttributeMessage& attribute) noexcept {
@@ -143,7 +143,7 @@ Status AttributeCursor::next_in_header(StoredAttributeMessage& attribute) noexce
     // In place of the body: version 3 | 1: in the heap of shared messages | heap id.
     ConstBytes reference;
     H5MOTE_TRY(attribute.bytes.view(0, 2 + sizeof place.id, reference));
-    if (reference[0] != std::byte{3} || reference[1] != std::byte{1}) {
+    if (H5MOTE_ALL_FORMATS == 0 || reference[0] != std::byte{3} || reference[1] != std::byte{1}) {
         return file_.context.unsupported(Module::attribute, H5MOTE_HERE, Feature::shared_message,
                                          static_cast<std::uint32_t>(reference[0]));
     }
@@ -157,7 +157,7 @@ Status AttributeCursor::next_in_header(StoredAttributeMessage& attribute) noexce
 namespace {
 
 // Opens the attribute that a record of the name index or the creation order index leads to.
-Status take_record(FileState& file, const AttributeRecord& record, const DenseStorage& storage, FractalHeap& heap,
+Status take_record(FileState& file, const AttributeRecord& record, const DenseStorage& storage, DenseReader& heap,
                    bool tracked, StoredAttributeMessage& attribute) noexcept {
     AttributePlace& place = attribute.place;
     place.kind = (record.flags & kMessageShared) != 0 ? AttributePlace::Kind::shared : AttributePlace::Kind::heap;
@@ -173,7 +173,7 @@ Status take_record(FileState& file, const AttributeRecord& record, const DenseSt
 
 class NameCompare final : public RecordCompare {
 public:
-    NameCompare(FileState& file, const DenseStorage& storage, FractalHeap& heap, bool tracked, std::string_view name,
+    NameCompare(FileState& file, const DenseStorage& storage, DenseReader& heap, bool tracked, std::string_view name,
                 StoredAttributeMessage& attribute) noexcept
         : file_(file),
           storage_(storage),
@@ -202,7 +202,7 @@ public:
 private:
     FileState& file_;
     const DenseStorage& storage_;
-    FractalHeap& heap_;
+    DenseReader& heap_;
     std::string_view name_;
     std::uint32_t hash_;
     StoredAttributeMessage& attribute_;
@@ -214,15 +214,15 @@ private:
 Status AttributeCursor::dense_at(std::uint64_t position, StoredAttributeMessage& attribute) noexcept {
     std::byte bytes[BTree2::kMaxRecordSize];
     AttributeRecord record;
-    H5MOTE_TRY(dense_->index.record(position, {bytes, dense_->index.record_size()}));
-    return record.decode(dense_->index.type(), {bytes, dense_->index.record_size()})
-               ? take_record(file_, record, info_.storage, dense_->heap, tracked_, attribute)
+    H5MOTE_TRY(dense_->record(position, {bytes, dense_->record_size()}));
+    return record.decode(dense_->type(), {bytes, dense_->record_size()})
+               ? take_record(file_, record, info_.storage, *dense_, tracked_, attribute)
                : file_.context.fail(Module::attribute, H5MOTE_HERE, Status::corrupt_file, 0, header_);
 }
 
 Status AttributeCursor::at(std::uint64_t position, StoredAttributeMessage& attribute) noexcept {
     attribute.bytes.close();
-    if (info_.dense) {
+    if (is_dense()) {
         return dense_at(position, attribute);
     }
     if (position_ > position) {
@@ -237,13 +237,13 @@ Status AttributeCursor::at(std::uint64_t position, StoredAttributeMessage& attri
 
 Status AttributeCursor::find_dense(std::string_view name, StoredAttributeMessage& attribute) noexcept {
     std::byte record[BTree2::kMaxRecordSize];
-    NameCompare compare(file_, info_.storage, dense_->heap, tracked_, name, attribute);
-    return dense_->index.find(compare, {record, dense_->index.record_size()});
+    NameCompare compare(file_, info_.storage, *dense_, tracked_, name, attribute);
+    return dense_->find(compare, {record, dense_->record_size()});
 }
 
 Status AttributeCursor::find(std::string_view name, StoredAttributeMessage& attribute) noexcept {
     attribute.bytes.close();
-    if (info_.dense) {
+    if (is_dense()) {
         return find_dense(name, attribute);
     }
     std::string_view found;
@@ -263,8 +263,8 @@ Status find_attribute(FileState& file, Address object, std::string_view name,
 
 Status AttributeCursor::count(std::uint64_t& attributes) noexcept {
     attributes = 0;
-    if (info_.dense) {
-        attributes = dense_->index.size();
+    if (is_dense()) {
+        attributes = dense_->size();
         return Status::ok;
     }
     H5MOTE_TRY(start(IndexOrder::native, Direction::increasing));
@@ -276,26 +276,24 @@ Status AttributeCursor::count(std::uint64_t& attributes) noexcept {
 }
 
 Status AttributeCursor::storage_size(StorageSize& size) noexcept {
-    if (!info_.dense) {
+    if (!is_dense()) {
         return Status::ok;
     }
     BlockSum index;
     BlockSum heap;
-    BTree2 tree;
-    FractalHeap values;
-    H5MOTE_TRY(tree.open(file_, info_.storage.name_index));
-    H5MOTE_TRY(tree.walk(index));
+    DenseHandle dense(file_.context);
+    H5MOTE_TRY(dense.make(Module::attribute, Feature::dense_attributes));
+    H5MOTE_TRY(dense->open_index(file_, info_.storage.name_index));
+    H5MOTE_TRY(dense->walk_index(index));
     if (info_.storage.order_index != kUndefinedAddress) {
-        H5MOTE_TRY(tree.open(file_, info_.storage.order_index));
-        H5MOTE_TRY(tree.walk(index));
+        H5MOTE_TRY(dense->open_index(file_, info_.storage.order_index));
+        H5MOTE_TRY(dense->walk_index(index));
     }
-    H5MOTE_TRY(values.open(file_, info_.storage.heap));
-    H5MOTE_TRY(values.walk(heap));
+    H5MOTE_TRY(dense->open_heap(file_, info_.storage.heap));
+    H5MOTE_TRY(dense->walk_heap(heap));
     size.index = index.bytes;
     size.heap = heap.bytes;
     return Status::ok;
 }
 
 }  // namespace h5mote
-
-#endif

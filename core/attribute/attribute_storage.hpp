@@ -1,8 +1,7 @@
 // H5A - the attributes of an object, however it keeps them: messages in its header, dense storage, shared messages.
 #pragma once
 
-#include "btree2.hpp"
-#include "fractal_heap.hpp"
+#include "dense_storage.hpp"
 #include "stored_message.hpp"
 
 #include <h5mote/attribute.hpp>
@@ -10,8 +9,6 @@
 #include <string_view>
 
 namespace h5mote {
-
-#if H5MOTE_ALL_FORMATS
 
 /// The place of an attribute message, by which the message is found again without a search.
 struct AttributePlace {
@@ -28,7 +25,7 @@ struct AttributePlace {
 
     Status open(FileState& file, MetadataWindow& bytes) const noexcept;
     /// open() for Kind::heap, when the heap is open already.
-    Status open_in(FileState& file, FractalHeap& heap, MetadataWindow& bytes) const noexcept;
+    Status open_in(FileState& file, DenseReader& heap, MetadataWindow& bytes) const noexcept;
 };
 
 /// The parts of an attribute message: their offsets in the message and their sizes.
@@ -67,10 +64,10 @@ struct StoredAttributeMessage {
 /// Walks the attributes of an object in the order in which they are stored, or in another one that the storage has.
 class AttributeCursor {
 public:
-    explicit AttributeCursor(FileState& file) noexcept : file_(file), message_(file, 0) {}
+    explicit AttributeCursor(FileState& file) noexcept : file_(file), message_(file, 0), dense_(file.context) {}
     AttributeCursor(const AttributeCursor&) = delete;
     AttributeCursor& operator=(const AttributeCursor&) = delete;
-    ~AttributeCursor() { file_.context.destroy(MemoryKind::handle, dense_); }
+    ~AttributeCursor() = default;
 
     /// corrupt_file, io_error.
     Status open(Address header) noexcept;
@@ -89,12 +86,14 @@ public:
     Status storage_size(StorageSize& size) noexcept;
     void park() noexcept {
         message_.park();
-        if (dense_ != nullptr) {
-            dense_->heap.close();
+        if (dense_) {
+            dense_->close_heap();
         }
     }
 
 private:
+    // A constant in builds that read attributes in object headers only: their programs do not link dense storage.
+    bool is_dense() const noexcept { return H5MOTE_ALL_FORMATS != 0 && info_.dense; }
     Status next_in_header(StoredAttributeMessage& attribute) noexcept;
     H5MOTE_STEP Status dense_at(std::uint64_t position, StoredAttributeMessage& attribute) noexcept;
     H5MOTE_STEP Status find_dense(std::string_view name, StoredAttributeMessage& attribute) noexcept;
@@ -103,12 +102,7 @@ private:
     Address header_ = kUndefinedAddress;
     AttributeInfoMessage info_;
     MessageIterator message_;
-    // State for dense storage. It is allocated by itself: cursors are on the stack, and this is most of a cursor.
-    struct Dense {
-        BTree2 index;
-        FractalHeap heap;
-    };
-    Dense* dense_ = nullptr;
+    DenseHandle dense_;
     std::uint64_t position_ = 0;
     Direction direction_ = Direction::increasing;
     bool tracked_ = false;
@@ -122,7 +116,5 @@ H5MOTE_STEP Status find_attribute(FileState& file, Address object, std::string_v
 /// state holds a reference to the file.
 Status make_attribute(FileState& file, Address object, StoredAttributeMessage& attribute,
                       AttributeState*& state) noexcept;
-
-#endif
 
 }  // namespace h5mote

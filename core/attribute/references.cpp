@@ -17,8 +17,6 @@
 
 #include <cstring>
 
-#if H5MOTE_ALL_FORMATS
-
 namespace h5mote {
 namespace {
 
@@ -124,13 +122,11 @@ Status open_target(FileState& file, Reference& reference, FileState*& target) no
         H5MOTE_TRY(view_name(reference, reference.name, name));
         H5MOTE_TRY(file.open_other(text_of(name), OpenPurpose::external_link, target));
     }
-    MessageIterator message(*target, reference.target.address);
-    const Status status = message.next();
+    const Status status = MessageIterator(*target, reference.target.address).next();
     if (status != Status::ok) {
         FileState::release(target);
-        return status;
     }
-    return Status::ok;
+    return status;
 }
 
 // Copies one of the names that a revised reference may hold: the attribute's, or that of the other file. `length` is 0
@@ -259,5 +255,3 @@ Status Object::read_variable(ConstBytes heap_id, std::uint64_t offset, Bytes to)
 }
 
 }  // namespace h5mote
-
-#endif

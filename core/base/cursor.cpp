@@ -7,12 +7,12 @@
 namespace h5mote {
 
 std::uint64_t load_uint(const std::byte* from, unsigned width) noexcept {
-#if H5MOTE_ALL_FORMATS
-    // The width of addresses and lengths in nearly all files.
-    if (width == 8) {
-        return load_le<std::uint64_t>(from);
+    if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        // The width of addresses and lengths in nearly all files.
+        if (width == 8) {
+            return load_le<std::uint64_t>(from);
+        }
     }
-#endif
     std::uint64_t value = 0;
     while (width > 0) {
         value = (value << 8) | static_cast<std::uint8_t>(from[--width]);

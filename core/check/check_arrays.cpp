@@ -44,7 +44,8 @@ protected:
         const Address address = window.address();
         for (std::uint64_t i = 0; i < count; ++i) {
             ConstBytes bytes;
-            H5MOTE_TRY(checker_.judge(window.view(at + i * element_.size(), element_.size(), bytes), part_, address));
+            H5MOTE_TRY(
+                checker_.judge(window.view(narrow(at + i * element_.size()), element_.size(), bytes), part_, address));
             const ChunkLocation location = element_.load(bytes.data());
             if (location.address == kUndefinedAddress) {
                 continue;
@@ -105,9 +106,9 @@ private:
         const std::uint64_t page = std::uint64_t{1} << page_bits;
         const std::uint64_t pages = count > page ? (count + page - 1) >> page_bits : 0;
         const Address prefix = 6U + checker_.shape().sizeof_addr;
-        const Address bits = (pages + 7) / 8;
-        const Address size = prefix + bits + kChecksum + (pages == 0 ? count * element_.size() : 0);
-        const Address space = size + (pages == 0 ? 0 : pages * kChecksum + count * element_.size());
+        const Address bits = narrow((pages + 7) / 8);
+        const Address size = narrow(prefix + bits + kChecksum + (pages == 0 ? count * element_.size() : 0));
+        const Address space = narrow(size + (pages == 0 ? 0 : pages * kChecksum + count * element_.size()));
         MetadataWindow block;
         H5MOTE_TRY(open(address, size, space, kFixedBlock, header, block));
         if (pages == 0) {
@@ -116,19 +117,19 @@ private:
         Address at = address + size;
         for (std::uint64_t i = 0; i < pages; ++i) {
             const std::uint64_t here = count - i * page < page ? count - i * page : page;
+            const Address bytes = narrow(here * element_.size() + kChecksum);
             ConstBytes byte;
-            H5MOTE_TRY(checker_.judge(block.view(prefix + i / 8, 1, byte), part_, address));
+            H5MOTE_TRY(checker_.judge(block.view(narrow(prefix + i / 8), 1, byte), part_, address));
             if ((byte[0] & static_cast<std::byte>(0x80U >> (i % 8))) != std::byte{0}) {
                 MetadataWindow window;
-                const Status status = checker_.judge(
-                    checker_.file().window(Usage::btree, at, here * element_.size() + kChecksum, true, window), part_,
-                    at);
+                const Status status =
+                    checker_.judge(checker_.file().window(Usage::btree, at, bytes, true, window), part_, at);
                 H5MOTE_TRY(settle(status));
                 if (status == Status::ok) {
                     H5MOTE_TRY(settle(elements(window, 0, i * page, here)));
                 }
             }
-            at += here * element_.size() + kChecksum;
+            at += bytes;
         }
         return Status::ok;
     }
@@ -214,7 +215,7 @@ private:
 
     H5MOTE_STEP Status index_block() noexcept {
         const unsigned width = checker_.shape().sizeof_addr;
-        Address at = prefix() + index_elements_ * element_.size();
+        Address at = narrow(prefix() + index_elements_ * element_.size());
         const Address direct = 2 * ((Address{1} << (direct_supers_ / 2)) - 1);
         const Address size = at + (direct + supers_) * width + kChecksum;
         found_[realized] = index_elements_;
@@ -254,7 +255,7 @@ private:
         const Address blocks = blocks_of(super);
         // The bits of the pages take a whole number of bytes for each data block, although they are numbered without
         // gaps.
-        const Address pointers = block_prefix() + blocks * ((pages_of(super) + 7) / 8);
+        const Address pointers = narrow(block_prefix() + blocks * ((pages_of(super) + 7) / 8));
         const Address size = pointers + blocks * width + kChecksum;
         MetadataWindow window;
         H5MOTE_TRY(open(address, size, size, kSuperBlock, header_, window));
@@ -278,8 +279,8 @@ private:
         const std::uint64_t first = start_of(super) + number * length;
         const std::uint64_t pages = holder == nullptr ? 0 : pages_of(super);
         const Address page_size = (Address{1} << page_bits_) * element_.size() + kChecksum;
-        const Address size = block_prefix() + kChecksum + (pages == 0 ? length * element_.size() : 0);
-        const Address space = size + pages * page_size;
+        const Address size = narrow(block_prefix() + kChecksum + (pages == 0 ? length * element_.size() : 0));
+        const Address space = narrow(size + pages * page_size);
         MetadataWindow window;
         H5MOTE_TRY(open(address, size, space, kDataBlock, header_, window));
         // For data blocks that the index block points to, libhdf5 computes the offset from a number that also counts
@@ -294,9 +295,10 @@ private:
         }
         for (std::uint64_t i = 0; i < pages; ++i) {
             const std::uint64_t bit = number * pages + i;
-            const Address at = address + size + i * page_size;
+            const Address at = narrow(address + size + i * page_size);
             ConstBytes byte;
-            H5MOTE_TRY(checker_.judge(holder->view(block_prefix() + bit / 8, 1, byte), part_, holder->address()));
+            H5MOTE_TRY(
+                checker_.judge(holder->view(narrow(block_prefix() + bit / 8), 1, byte), part_, holder->address()));
             if ((byte[0] & static_cast<std::byte>(0x80U >> (bit % 8))) != std::byte{0}) {
                 const Status status =
                     checker_.judge(checker_.file().window(Usage::btree, at, page_size, true, window), part_, at);

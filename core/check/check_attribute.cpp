@@ -129,7 +129,7 @@ Status Checker::check_values(DatatypeView type, MetadataWindow& bytes, Address o
     const std::uint32_t size = type.size();
     for (std::uint64_t i = 0; i < elements && size != 0; ++i) {
         ConstBytes value;
-        H5MOTE_TRY(bytes.view(offset + i * size, size, value));
+        H5MOTE_TRY(bytes.view(narrow(offset + i * size), size, value));
         H5MOTE_TRY(check_value(*this, type, value));
     }
     return Status::ok;

@@ -166,7 +166,7 @@ Status DatasetCheck::check_contiguous() noexcept {
         return checker.bad(ProblemKind::size, CheckPart::raw_data, layout.address, layout.size);
     }
     // Old versions of the layout message do not store the size.
-    const Address stored = layout.size == kUndefinedAddress ? size : layout.size;
+    const Address stored = layout.size == kUndefinedAddress ? narrow(size) : layout.size;
     if (stored < size) {
         (void)checker.bad(ProblemKind::size, CheckPart::raw_data, layout.address, stored);
     }
@@ -212,17 +212,18 @@ Status DatasetCheck::check_data(const ChunkLocation& location) noexcept {
     }
     MetadataWindow window;
     if (!filtered()) {
-        H5MOTE_TRY(checker.judge(file.window(Usage::raw_data, address, chunk_bytes, false, window), CheckPart::chunk,
-                                 address));
+        H5MOTE_TRY(checker.judge(file.window(Usage::raw_data, address, narrow(chunk_bytes), false, window),
+                                 CheckPart::chunk, address));
         return check_elements(window, address);
     }
     std::size_t size = 0;
     Bytes to;
     Status status = to_size(chunk_bytes, size) ? window.allocate(file.context, size, to) : Status::out_of_memory;
     if (status == Status::ok) {
-        status = file.block_decoder == nullptr
-                     ? Status::unsupported
-                     : file.block_decoder->decode(file, pipeline_, location.mask, address, location.size, to);
+        status =
+            file.foreign()->block_decoder == nullptr
+                ? Status::unsupported
+                : file.foreign()->block_decoder->decode(file, pipeline_, location.mask, address, location.size, to);
     }
     if (status == Status::out_of_memory || status == Status::over_budget) {
         file.context.trail().clear();
@@ -258,7 +259,7 @@ Status DatasetCheck::chunk(const ChunkLocation& location, const std::uint64_t* s
         }
         partial = partial || dims[i] - from < chunk_dims[i];
     }
-    const Address size = filtered() ? location.size : chunk_bytes;
+    const Address size = filtered() ? location.size : narrow(chunk_bytes);
     if (size == 0) {
         return checker.bad(ProblemKind::size, CheckPart::chunk, location.address, size);
     }
@@ -286,7 +287,7 @@ Status DatasetCheck::check_chunked() noexcept {
             if (most_chunks() == ~std::uint64_t{0} || !checked_multiply(most_chunks(), chunk_bytes, size)) {
                 return checker.bad(ProblemKind::size, CheckPart::raw_data, layout.address, chunk_bytes);
             }
-            return checker.use(CheckPart::raw_data, layout.address, size);
+            return checker.use(CheckPart::raw_data, layout.address, narrow(size));
         }
         case ChunkIndex::fixed_array:
             return check_fixed_array(layout.address);
@@ -346,7 +347,7 @@ class ChunkTree final : public Tree1Walk {
 public:
     ChunkTree(DatasetCheck& dataset, Address root) noexcept
         : Tree1Walk(dataset.checker, CheckPart::chunk_tree, BTree1Node::kChunks), dataset_(dataset) {
-        set(dataset.checker.file(), root, dataset.checker.file().btree_k.chunk, 8 + 8 * (dataset.rank + 1));
+        set(dataset.checker.file(), root, dataset.checker.file().foreign()->btree_k.chunk, 8 + 8 * (dataset.rank + 1));
     }
 
 private:

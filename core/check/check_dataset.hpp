@@ -6,8 +6,6 @@
 
 namespace h5mote {
 
-#if H5MOTE_ALL_FORMATS
-
 /// One dataset under check, with all that its raw data must fit: dataspace, datatype, filters and layout.
 class DatasetCheck {
 public:
@@ -31,7 +29,7 @@ public:
     /// The format of the index's elements, which say where a chunk is.
     ChunkElementFormat element() const noexcept {
         const std::uint8_t width =
-            layout.version > 4 ? checker.shape().sizeof_size : ChunkElementFormat::width_for(chunk_bytes);
+            layout.version > 4 ? checker.shape().sizeof_size : ChunkElementFormat::width_for(narrow(chunk_bytes));
         return {checker.shape(), filtered() ? width : std::uint8_t{0}};
     }
 
@@ -69,7 +67,5 @@ private:
     Bytes type_;      // datatype of an element, if its values lead into the global heap
     Bytes pipeline_;  // the filter pipeline message
 };
-
-#endif
 
 }  // namespace h5mote

@@ -188,9 +188,11 @@ Status Checker::check_header(Address header, HeaderFacts& facts) noexcept {
         if (message.block_address() != block) {
             block = message.block_address();
             H5MOTE_TRY(use(CheckPart::object_header, block, message.block_size()));
-        }
-        if (message.version() == 1) {
-            facts.recorded = message.prefix().reference_count;
+            if (message.version() == 1) {
+                HeaderPrefix prefix;
+                H5MOTE_TRY(judge(message.read_prefix(prefix), CheckPart::object_header, header));
+                facts.recorded = prefix.reference_count;
+            }
         }
         const Status checked = check_message(message, facts);
         H5MOTE_TRY(settle(checked));
@@ -199,8 +201,12 @@ Status Checker::check_header(Address header, HeaderFacts& facts) noexcept {
     if (status != Status::not_found) {
         return judge(status, CheckPart::object_header, header);
     }
-    return block != kUndefinedAddress ? Status::ok
-                                      : use(CheckPart::object_header, header, message.prefix().block_size());
+    if (block != kUndefinedAddress) {
+        return Status::ok;
+    }
+    HeaderPrefix prefix;
+    H5MOTE_TRY(judge(message.read_prefix(prefix), CheckPart::object_header, header));
+    return use(CheckPart::object_header, header, prefix.block_size());
 }
 
 }  // namespace h5mote

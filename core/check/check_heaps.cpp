@@ -82,7 +82,7 @@ private:
         if (shared) {
             StoredMessage stored;
             H5MOTE_TRY(c.judge(stored.open_heap(c.file(), MessageType::attribute, id), CheckPart::shared_messages,
-                               c.file().shared_table));
+                               c.file().foreign()->shared_table));
             return c.check_attribute(stored.bytes(), stored.bytes().address(), hash);
         }
         ++dense_.in_heap;

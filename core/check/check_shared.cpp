@@ -108,14 +108,15 @@ private:
 }  // namespace
 
 Status Checker::check_shared_messages() noexcept {
-    H5MOTE_TRY(use(kPart, file_.shared_table, SharedIndex::table_size(shape(), file_.shared_indexes)));
+    H5MOTE_TRY(
+        use(kPart, file_.foreign()->shared_table, SharedIndex::table_size(shape(), file_.foreign()->shared_indexes)));
     auto* const work = file_.context.create<SharedWork>(MemoryKind::other);
     if (work == nullptr) {
         return Status::out_of_memory;
     }
     Status status = Status::ok;
-    for (unsigned i = 0; status == Status::ok && i < file_.shared_indexes; ++i) {
-        status = judge(SharedIndex::read(file_, i, work->index), kPart, file_.shared_table);
+    for (unsigned i = 0; status == Status::ok && i < file_.foreign()->shared_indexes; ++i) {
+        status = judge(SharedIndex::read(file_, i, work->index), kPart, file_.foreign()->shared_table);
         if (status == Status::ok) {
             status = settle(SharedCheck(*this, *work).run());
         }

@@ -12,7 +12,7 @@ class SymbolTree final : public Tree1Walk {
 public:
     SymbolTree(Checker& checker, Address root, LocalHeap& names) noexcept
         : Tree1Walk(checker, CheckPart::symbol_table_tree, BTree1Node::kGroup), names_(names) {
-        set(checker.file(), root, checker.file().btree_k.group_internal, checker.shape().sizeof_size);
+        set(checker.file(), root, checker.file().foreign()->btree_k.group_internal, checker.shape().sizeof_size);
     }
 
 private:
@@ -35,7 +35,7 @@ private:
         const Address end = name_of(next);
         const FileShape shape = checker_.shape();
         const std::size_t entry_size = SymbolEntry::size(shape);
-        const std::uint32_t most = 2U * checker_.file().btree_k.group_leaf;
+        const std::uint32_t most = 2U * checker_.file().foreign()->btree_k.group_leaf;
         MetadataWindow window;
         ConstBytes bytes;
         std::uint16_t symbols = 0;

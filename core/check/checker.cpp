@@ -168,8 +168,8 @@ Status Checker::check_superblock() noexcept {
     object_ = kUndefinedAddress;
     std::uint64_t stored = 0;
     H5MOTE_TRY(settle(judge(file_.driver.end_of_file(stored), CheckPart::superblock, 0)));
-    if (file_.truncated()) {
-        (void)bad(ProblemKind::truncated, CheckPart::superblock, stored, superblock.end_of_file);
+    if (file_.foreign()->truncated) {
+        (void)bad(ProblemKind::truncated, CheckPart::superblock, narrow(stored), superblock.end_of_file);
     }
     if (!superblock.is_old() && superblock.flags != 0) {
         (void)note(ProblemKind::open_for_writing, CheckPart::superblock, 0, superblock.flags);
@@ -186,7 +186,7 @@ Status Checker::check_superblock() noexcept {
         HeaderFacts facts;
         H5MOTE_TRY(settle(check_header(superblock.extension, facts)));
     }
-    return file_.shared_table == kUndefinedAddress ? Status::ok : settle(check_shared_messages());
+    return file_.foreign()->shared_table == kUndefinedAddress ? Status::ok : settle(check_shared_messages());
 }
 
 Status Checker::check_object(std::uint32_t i) noexcept {

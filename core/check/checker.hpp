@@ -22,8 +22,6 @@
 
 namespace h5mote {
 
-#if H5MOTE_ALL_FORMATS
-
 class FractalHeap;
 class BTree2;
 
@@ -140,7 +138,5 @@ private:
 
 /// Whether values of a valid type lead into the global heap.
 bool has_heap_data(DatatypeView type) noexcept;
-
-#endif
 
 }  // namespace h5mote

@@ -10,8 +10,6 @@
 
 namespace h5mote {
 
-#if H5MOTE_ALL_FORMATS
-
 struct CheckExtent {
     Address address;
     Address size;
@@ -49,7 +47,5 @@ private:
     Address from_ = 0;                 // first address of this walk
     Address end_ = kUndefinedAddress;  // end of this walk: blocks from here on are left to the next
 };
-
-#endif
 
 }  // namespace h5mote

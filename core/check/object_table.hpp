@@ -6,8 +6,6 @@
 
 namespace h5mote {
 
-#if H5MOTE_ALL_FORMATS
-
 struct CheckedObject {
     Address address;
     std::uint32_t links;     ///< links that were found so far
@@ -41,7 +39,5 @@ private:
     std::uint32_t capacity_ = 0;
     std::uint32_t count_ = 0;
 };
-
-#endif
 
 }  // namespace h5mote

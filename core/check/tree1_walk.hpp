@@ -6,8 +6,6 @@
 
 namespace h5mote {
 
-#if H5MOTE_ALL_FORMATS
-
 /// Visits every child of every node. The derived classes, for symbol tables and for chunks, say what keys mean.
 class Tree1Walk : public BTree1 {
 public:
@@ -54,7 +52,5 @@ private:
     unsigned top_ = 0;
     Level* levels_ = nullptr;  // one for each level: top_ + 1
 };
-
-#endif
 
 }  // namespace h5mote

@@ -5,8 +5,6 @@
 #include "pipeline.hpp"
 #include "pipeline_message.hpp"
 
-#if H5MOTE_ALL_FORMATS
-
 namespace h5mote {
 namespace {
 
@@ -69,5 +67,3 @@ Status PipelineBlockDecoder::decode(FileState& file, ConstBytes pipeline, std::u
 }
 
 }  // namespace h5mote
-
-#endif

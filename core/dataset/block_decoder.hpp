@@ -5,8 +5,6 @@
 
 namespace h5mote {
 
-#if H5MOTE_ALL_FORMATS
-
 /// Has no state: one object serves every file.
 class PipelineBlockDecoder final : public BlockDecoder {
 public:
@@ -16,7 +14,5 @@ public:
 };
 
 extern const PipelineBlockDecoder pipeline_block_decoder;
-
-#endif
 
 }  // namespace h5mote

@@ -5,8 +5,6 @@
 #include "btree2_record.hpp"
 #include "checked.hpp"
 
-#if H5MOTE_ALL_FORMATS
-
 namespace h5mote {
 namespace {
 
@@ -31,18 +29,19 @@ private:
 }  // namespace
 
 Status ChunkTable::open_btree2(const LayoutMessage& layout) noexcept {
-    ::new (static_cast<void*>(&btree2_)) BTree2;
-    H5MOTE_TRY(btree2_.open(*file_, layout.address));
+    DenseHandle& tree = make<DenseHandle>(file_->context);
+    H5MOTE_TRY(tree.make(Module::index, Feature::chunk_index));
+    H5MOTE_TRY(tree->open_index(*file_, layout.address));
     record_width_ = size_width(*file_, layout, shape_);
     const std::size_t size = ChunkElementFormat{file_->shape(), record_width_}.size() + std::size_t{8} * shape_.rank;
     const BTree2Type type = shape_.filtered ? BTree2Type::chunk_filtered : BTree2Type::chunk;
-    return btree2_.type() == type && btree2_.record_size() == size
+    return btree2()->type() == type && btree2()->record_size() == size
                ? Status::ok
                : file_->context.fail(Module::index, H5MOTE_HERE, Status::corrupt_file, 0, layout.address);
 }
 
 Status ChunkTable::block_of(Address index, ElementBlock& block) noexcept {
-    return kind_ == ChunkIndex::fixed_array ? fixed_.block_of(index, block) : extensible_.block_of(index, block);
+    return is(ChunkIndex::fixed_array) ? fixed().block_of(index, block) : extensible().block_of(index, block);
 }
 
 // Looks up the array block that holds the element, unless the last search ended in the same block. The block is not
@@ -74,8 +73,8 @@ Status ChunkTable::find_element(ChunkLookup& lookup, Address index, ChunkLocatio
 // mask.
 Status ChunkTable::find_record(ChunkLookup& lookup, const std::uint64_t* scaled, ChunkLocation& location) noexcept {
     ScaledCompare compare(scaled, shape_.rank);
-    const Bytes record(lookup.record_, btree2_.record_size());
-    const Status status = btree2_.find(compare, record);
+    const Bytes record(lookup.record_, btree2()->record_size());
+    const Status status = btree2()->find(compare, record);
     if (status == Status::ok) {
         location = ChunkElementFormat{file_->shape(), record_width_}.load(record.data());
     }
@@ -84,8 +83,8 @@ Status ChunkTable::find_record(ChunkLookup& lookup, const std::uint64_t* scaled,
 
 Status ChunkTable::next_record(ChunkLookup& lookup, Address& next, std::uint64_t* scaled,
                                ChunkLocation& location) noexcept {
-    const Bytes record(lookup.record_, btree2_.record_size());
-    H5MOTE_TRY(btree2_.record(next, record));
+    const Bytes record(lookup.record_, btree2()->record_size());
+    H5MOTE_TRY(btree2()->record(next, record));
     ++next;
     location = ChunkElementFormat{file_->shape(), record_width_}.load(record.data());
     for (unsigned i = 0; i < shape_.rank; ++i) {
@@ -101,34 +100,33 @@ Status ChunkTable::find(ChunkLookup& lookup, const std::uint64_t* scaled, Addres
         return Status::ok;
     }
     Status status = Status::ok;
-    switch (kind_) {
-        case ChunkIndex::btree1:
-            status = btree1_.find(scaled, location);
-            break;
-        case ChunkIndex::btree2:
-            status = find_record(lookup, scaled, location);
-            break;
-        case ChunkIndex::fixed_array:
-        case ChunkIndex::extensible_array:
-            status = find_element(lookup, index, location);
-            // An extensible array of limited size may not be able to hold this element: then the chunk does not exist.
-            status = status == Status::not_found ? Status::ok : status;
-            break;
-        default:
-            status = find(index, location);
-            break;
+    if (is_array()) {
+        status = find_element(lookup, index, location);
+        // An extensible array of limited size may not be able to hold this element: then the chunk does not exist.
+        status = status == Status::not_found ? Status::ok : status;
+    } else if (is(ChunkIndex::btree1)) {
+        status = btree1().find(scaled, location);
+    } else if (is(ChunkIndex::btree2)) {
+        status = find_record(lookup, scaled, location);
+    } else {
+        status = find(index, location);
     }
     location.size = shape_.filtered ? location.size : shape_.chunk_bytes;
     return status;
 }
 
 Status ChunkTable::next_element(ChunkLookup& lookup, Address& next, ChunkLocation& location) noexcept {
-    const Address end = kind_ == ChunkIndex::fixed_array ? narrow(fixed_.size()) : kUndefinedAddress;
+    const Address end = is(ChunkIndex::fixed_array) ? narrow(fixed().size()) : kUndefinedAddress;
     while (next < end) {
         H5MOTE_TRY(find_element(lookup, next, location));
         const ElementBlock& block = lookup.block_;
         if (block.address == kUndefinedAddress) {
-            next = block.first + block.count;
+            // The sum may be beyond what an Address can express.
+            const std::uint64_t behind = std::uint64_t{block.first} + block.count;
+            if (behind >= end) {
+                break;
+            }
+            next = static_cast<Address>(behind);
             continue;
         }
         ++next;
@@ -145,25 +143,25 @@ Status ChunkTable::next(ChunkLookup& lookup, ChunkCursor& cursor, Address& index
     if (missing_) {
         return Status::not_found;
     }
-    if (kind_ == ChunkIndex::btree1) {
-        return btree1_.next(cursor.btree1, scaled, location);
+    if (is(ChunkIndex::btree1)) {
+        return btree1().next(cursor.btree1, scaled, location);
     }
     Status status = Status::ok;
-    if (kind_ == ChunkIndex::btree2) {
+    if (is(ChunkIndex::btree2)) {
         status = next_record(lookup, cursor.next, scaled, location);
     } else if (is_array()) {
         status = next_element(lookup, cursor.next, location);
         index = cursor.next - 1;
     } else {
-        // The chunks of an implicit index lie one behind the other from single_.address on: check all of them at once.
+        // The chunks of an implicit index lie one behind the other: check all of them at once.
         std::uint64_t bytes = 0;
-        const std::uint64_t chunks = kind_ == ChunkIndex::single ? 1 : shape_.chunks;
-        if (single_.address == kUndefinedAddress || cursor.next >= chunks) {
+        const std::uint64_t chunks = is(ChunkIndex::single) ? 1 : shape_.chunks;
+        if (single().address == kUndefinedAddress || cursor.next >= chunks) {
             return Status::not_found;
         }
-        if (kind_ == ChunkIndex::implicit && (!checked_multiply<std::uint64_t>(chunks, shape_.chunk_bytes, bytes) ||
-                                              !file_->contains(single_.address, narrow(bytes)))) {
-            return file_->context.fail(Module::index, H5MOTE_HERE, Status::corrupt_file, 0, single_.address);
+        if (is(ChunkIndex::implicit) && (!checked_multiply<std::uint64_t>(chunks, shape_.chunk_bytes, bytes) ||
+                                         !file_->contains(single().address, narrow(bytes)))) {
+            return file_->context.fail(Module::index, H5MOTE_HERE, Status::corrupt_file, 0, single().address);
         }
         index = cursor.next++;
         status = find(index, location);
@@ -177,24 +175,21 @@ Status ChunkTable::space(std::uint64_t& bytes) noexcept {
     if (missing_) {
         return Status::ok;
     }
-    std::uint64_t elements = 0;
-    BlockSum sum;
-    switch (kind_) {
-        case ChunkIndex::fixed_array:
-            return fixed_.space(bytes);
-        case ChunkIndex::extensible_array:
-            return extensible_.facts(elements, bytes);
-        case ChunkIndex::btree1:
-        case ChunkIndex::btree2: {
-            const Status status = kind_ == ChunkIndex::btree1 ? btree1_.walk(sum) : btree2_.walk(sum);
-            bytes = sum.bytes;
-            return status;
-        }
-        default:
-            return Status::ok;
+    if (is(ChunkIndex::fixed_array)) {
+        return fixed().space(bytes);
     }
+    if (is(ChunkIndex::extensible_array)) {
+        std::uint64_t elements = 0;
+        return extensible().facts(elements, bytes);
+    }
+    BlockSum sum;
+    if (is(ChunkIndex::btree1)) {
+        H5MOTE_TRY(btree1().walk(sum));
+    } else if (is(ChunkIndex::btree2)) {
+        H5MOTE_TRY(btree2()->walk_index(sum));
+    }
+    bytes = sum.bytes;
+    return Status::ok;
 }
 
 }  // namespace h5mote
-
-#endif

@@ -9,64 +9,53 @@ Status ChunkTable::create(FileState& file, LayoutMessage& layout, const ChunkTab
     file_ = &file;
     kind_ = layout.index;
     shape_ = shape;
-#if H5MOTE_FIXED_CHUNKS
-    if (kind_ == ChunkIndex::fixed_array) {
-        // A dataset that can never have a chunk has no index: libhdf5 cannot delete a fixed array of no elements.
-        if (shape.chunks == 0) {
-            layout.address = kUndefinedAddress;
-            return Status::ok;
-        }
-        ::new (static_cast<void*>(&fixed_)) FixedArray;
-        return fixed_.create(file, shape.chunks, layout.array.page_bits, size_width(file, layout, shape),
-                             layout.address);
+    const std::uint8_t width = size_width(file, layout, shape);
+    if (!is(ChunkIndex::fixed_array)) {
+        return make<ExtensibleArray>().create(file, layout.array, width, layout.address);
     }
-    ::new (static_cast<void*>(&extensible_)) ExtensibleArray;
-#endif
-    return extensible_.create(file, layout.array, size_width(file, layout, shape), layout.address);
+    // A dataset that can never have a chunk has no index: libhdf5 cannot delete a fixed array of no elements.
+    if (shape.chunks == 0) {
+        layout.address = kUndefinedAddress;
+        return Status::ok;
+    }
+    return make<FixedArray>().create(file, shape.chunks, layout.array.page_bits, width, layout.address);
 }
 
-Status ChunkTable::open(FileState& file, const LayoutMessage& layout, const ChunkTableShape& shape) noexcept {
+Status ChunkTable::open(FileState& file, const LayoutMessage& layout, const ChunkTableShape& shape,
+                        const std::uint64_t* chunk_dims) noexcept {
     file_ = &file;
     kind_ = layout.index;
     shape_ = shape;
+    if (is(ChunkIndex::single) || is(ChunkIndex::implicit)) {
+        make<ChunkLocation>() = {layout.address, layout.single_size, layout.single_mask};
+        return Status::ok;
+    }
     // Without an address there is no index yet: libhdf5 creates it together with the first chunk.
-    missing_ = layout.address == kUndefinedAddress && kind_ != ChunkIndex::single && kind_ != ChunkIndex::implicit;
+    missing_ = layout.address == kUndefinedAddress;
     if (missing_) {
         return Status::ok;
     }
-    if (kind_ == ChunkIndex::extensible_array) {
-#if H5MOTE_FIXED_CHUNKS
-        ::new (static_cast<void*>(&extensible_)) ExtensibleArray;
-#endif
-        return extensible_.open(file, layout.address, size_width(file, layout, shape));
+    const std::uint8_t width = size_width(file, layout, shape);
+    if (is(ChunkIndex::fixed_array)) {
+        return make<FixedArray>().open(file, layout.address, width);
     }
-#if H5MOTE_FIXED_CHUNKS
-    if (kind_ == ChunkIndex::fixed_array) {
-        ::new (static_cast<void*>(&fixed_)) FixedArray;
-        return fixed_.open(file, layout.address, size_width(file, layout, shape));
+    if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        if (is(ChunkIndex::btree1)) {
+            make<ChunkBTree1>().open(file, layout.address, shape.rank, chunk_dims);
+            return Status::ok;
+        }
+        if (is(ChunkIndex::btree2)) {
+            return open_btree2(layout);
+        }
     }
-    if (kind_ == ChunkIndex::single || kind_ == ChunkIndex::implicit) {
-        single_ = {layout.address, layout.single_size, layout.single_mask};
-        return Status::ok;
-    }
-#endif
-#if H5MOTE_ALL_FORMATS
-    if (kind_ == ChunkIndex::btree1) {
-        ::new (static_cast<void*>(&btree1_)) ChunkBTree1;
-        btree1_.open(file, layout.address, shape.rank, shape.chunk_dims);
-        return Status::ok;
-    }
-    return open_btree2(layout);  // LayoutMessage::decode() accepts no other index
-#else
-    return file.context.unsupported(Module::index, H5MOTE_HERE, Feature::chunk_index,
-                                    static_cast<std::uint32_t>(kind_));
-#endif
+    // LayoutMessage::decode() accepts no other index.
+    return make<ExtensibleArray>().open(file, layout.address, width);
 }
 
 void ChunkTable::discard_fresh(FileState& file, const LayoutMessage& layout, const ChunkTableShape& shape) noexcept {
     ChunkTable table;
     if (layout.index == ChunkIndex::extensible_array && table.open(file, layout, shape) == Status::ok) {
-        discard_fresh_block(file, table.extensible_.index_block_address());
+        discard_fresh_block(file, table.extensible().index_block_address());
     }
     discard_fresh_block(file, layout.address);
 }
@@ -76,43 +65,39 @@ Status ChunkTable::find(Address index, ChunkLocation& location) noexcept {
         location = ChunkLocation{};
         return Status::ok;
     }
-#if H5MOTE_FIXED_CHUNKS
-    if (kind_ == ChunkIndex::fixed_array) {
-        return fixed_.find(index, location);
+    if (is(ChunkIndex::extensible_array)) {
+        return extensible().find(index, location);
     }
-    if (kind_ != ChunkIndex::extensible_array) {
-        location = single_;
-        if (kind_ == ChunkIndex::implicit && location.address != kUndefinedAddress) {
-            location.address += index * shape_.chunk_bytes;
-        }
-        return Status::ok;
+    if (is(ChunkIndex::fixed_array)) {
+        return fixed().find(index, location);
     }
-#endif
-    return extensible_.find(index, location);
+    location = single();
+    if (is(ChunkIndex::implicit) && location.address != kUndefinedAddress) {
+        location.address += index * shape_.chunk_bytes;
+    }
+    return Status::ok;
 }
 
 Status ChunkTable::next(Address& index, ChunkLocation& location) noexcept {
     if (missing_) {
         return Status::not_found;
     }
-#if H5MOTE_FIXED_CHUNKS
-    if (kind_ != ChunkIndex::extensible_array) {
-        const std::uint64_t chunks = kind_ == ChunkIndex::fixed_array ? fixed_.size() : shape_.chunks;
-        for (; index < chunks; ++index) {
-            H5MOTE_TRY(find(index, location));
-            if (location.address != kUndefinedAddress) {
-                return Status::ok;
-            }
-            // Each array element and each chunk takes file space. If there are more of them than the file has bytes,
-            // they cannot have been stored: do not search on.
-            if (chunks > file_->space.end()) {
-                return Status::not_found;
-            }
-        }
-        return Status::not_found;
+    if (is(ChunkIndex::extensible_array)) {
+        return extensible().next(index, location);
     }
-#endif
-    return extensible_.next(index, location);
+    const std::uint64_t chunks = is(ChunkIndex::fixed_array) ? fixed().size() : shape_.chunks;
+    for (; index < chunks; ++index) {
+        H5MOTE_TRY(find(index, location));
+        if (location.address != kUndefinedAddress) {
+            return Status::ok;
+        }
+        // Each array element and each chunk takes file space. If there are more of them than the file has bytes, they
+        // cannot have been stored: do not search on.
+        if (chunks > file_->space.end()) {
+            return Status::not_found;
+        }
+    }
+    return Status::not_found;
 }
 
 Status ChunkTable::set(Address index, const ChunkLocation& location, Address stride, std::uint32_t count,
@@ -121,46 +106,38 @@ Status ChunkTable::set(Address index, const ChunkLocation& location, Address str
     if (missing_) {
         H5MOTE_TRY(create_missing());
     }
-#if H5MOTE_FIXED_CHUNKS
-    if (kind_ == ChunkIndex::fixed_array) {
-        return fixed_.set(index, location);
+    if (is(ChunkIndex::extensible_array)) {
+        return extensible().set(index, location, stride, count, phase);
     }
-    if (kind_ == ChunkIndex::single) {
-        return set_single(location);
+    if (is(ChunkIndex::fixed_array)) {
+        return fixed().set(index, location);
     }
-    if (kind_ == ChunkIndex::implicit) {
-        // place_all() enters all chunks of an implicit index at once: a single one can be neither entered nor removed.
-        return file_->context.fail(Module::index, H5MOTE_HERE, Status::corrupt_file, 0, index);
-    }
-#endif
-    return extensible_.set(index, location, stride, count, phase);
+    // place_all() enters all chunks of an implicit index at once: a single one can be neither entered nor removed.
+    return is(ChunkIndex::single) ? set_single(location)
+                                  : file_->context.fail(Module::index, H5MOTE_HERE, Status::corrupt_file, 0, index);
 }
 
 Status ChunkTable::dispose(Disposal& disposal) noexcept {
     if (missing_) {
         return Status::ok;
     }
-#if H5MOTE_FIXED_CHUNKS
-    if (kind_ == ChunkIndex::fixed_array) {
-        return fixed_.dispose(disposal, shape_.chunk_bytes);
+    if (is(ChunkIndex::extensible_array)) {
+        return extensible().dispose(disposal, shape_.chunk_bytes);
     }
-    if (kind_ == ChunkIndex::single) {
-        return disposal.give(single_.address, shape_.filtered ? single_.size : shape_.chunk_bytes);
+    if (is(ChunkIndex::fixed_array)) {
+        return fixed().dispose(disposal, shape_.chunk_bytes);
     }
-    if (kind_ == ChunkIndex::implicit) {
-        std::uint64_t bytes = 0;
-        return checked_multiply<std::uint64_t>(shape_.chunks, shape_.chunk_bytes, bytes)
-                   ? disposal.give(single_.address, bytes)
-                   : file_->context.fail(Module::index, H5MOTE_HERE, Status::corrupt_file);
+    if (is(ChunkIndex::single)) {
+        return disposal.give(single().address, shape_.filtered ? single().size : shape_.chunk_bytes);
     }
-#endif
-#if H5MOTE_ALL_FORMATS
     if (by_coordinates()) {
         return file_->context.unsupported(Module::index, H5MOTE_HERE, Feature::chunk_index,
                                           static_cast<std::uint32_t>(kind_));
     }
-#endif
-    return extensible_.dispose(disposal, shape_.chunk_bytes);
+    std::uint64_t bytes = 0;
+    return checked_multiply<std::uint64_t>(shape_.chunks, shape_.chunk_bytes, bytes)
+               ? disposal.give(single().address, narrow(bytes))
+               : file_->context.fail(Module::index, H5MOTE_HERE, Status::corrupt_file);
 }
 
 Status ChunkTable::read_layout(LayoutMessage& layout) noexcept {
@@ -190,11 +167,11 @@ Status ChunkTable::create_missing() noexcept {
     return Status::ok;
 }
 
-#if H5MOTE_ALL_FORMATS
 // Copies the whole array: each of its blocks holds the address of the array's header, so the header cannot move alone.
 Status ChunkTable::renew() noexcept {
-    if (!is_array() || missing_ || (kind_ == ChunkIndex::fixed_array && shape_.chunks == 0) ||
-        (kind_ == ChunkIndex::fixed_array ? fixed_.switches_at_once() : extensible_.switches_at_once())) {
+    const bool is_fixed = is(ChunkIndex::fixed_array);
+    if (!is_array() || missing_ || (is_fixed && shape_.chunks == 0) ||
+        (is_fixed ? fixed().switches_at_once() : extensible().switches_at_once())) {
         return Status::ok;
     }
     LayoutMessage layout;
@@ -224,28 +201,24 @@ Status ChunkTable::enter_all(ChunkTable& from) noexcept {
     }
     return status == Status::not_found ? Status::ok : status;
 }
-#endif
 
 Status ChunkTable::make_place(Address index, Phase phase) noexcept {
-    if constexpr (H5MOTE_FIXED_CHUNKS != 0) {
-        if (!can_reserve()) {
-            // Entering the chunk's present location once more creates the index blocks that set() will need.
-            ChunkLocation location;
-            H5MOTE_TRY(find(index, location));
-            return set(index, location, 0, 1, phase);
-        }
+    if (!is(ChunkIndex::extensible_array)) {
+        // Entering the chunk's present location once more creates the index blocks that set() will need.
+        ChunkLocation location;
+        H5MOTE_TRY(find(index, location));
+        return set(index, location, 0, 1, phase);
     }
     note_change();
-    return missing_ ? create_missing() : extensible_.make_place(index, phase);
+    return missing_ ? create_missing() : extensible().make_place(index, phase);
 }
 
-std::uint32_t ChunkTable::reach(Address index) const noexcept {
-    return can_reserve() && !missing_ ? extensible_.reach(index) : 1;
+Status ChunkTable::free_run(Address index, std::uint32_t& count) noexcept {
+    return extensible().free_run(index, count);
 }
 
-#if H5MOTE_FIXED_CHUNKS
 bool ChunkTable::wants_all(std::uint64_t& bytes) const noexcept {
-    return kind_ == ChunkIndex::implicit && single_.address == kUndefinedAddress &&
+    return is(ChunkIndex::implicit) && single().address == kUndefinedAddress &&
            checked_multiply<std::uint64_t>(shape_.chunks, shape_.chunk_bytes, bytes);
 }
 
@@ -255,7 +228,7 @@ Status ChunkTable::place_all(Address address) noexcept {
     layout.address = address;
     note_change();
     H5MOTE_TRY(store_layout(layout));
-    single_.address = address;
+    single().address = address;
     return Status::ok;
 }
 
@@ -274,9 +247,8 @@ Status ChunkTable::set_single(const ChunkLocation& location) noexcept {
         at += 4;
     }
     H5MOTE_TRY(message.store(at, location.address, shape.sizeof_addr));
-    single_ = location;
+    single() = location;
     return Status::ok;
 }
-#endif
 
 }  // namespace h5mote

@@ -2,9 +2,12 @@
 #pragma once
 
 #include "btree1.hpp"
-#include "btree2.hpp"
+#include "dense_storage.hpp"
 #include "extensible_array.hpp"
 #include "fixed_array.hpp"
+
+#include <new>
+#include <type_traits>
 
 namespace h5mote {
 
@@ -14,15 +17,9 @@ struct ChunkTableShape {
     std::uint64_t chunks = 0;  ///< number of chunks of a dataset that cannot grow
     Address chunk_bytes = 0;   ///< before any filter
     bool filtered = false;
-#if H5MOTE_ALL_FORMATS
-    std::uint8_t rank = 0;
-    const std::uint64_t* chunk_dims = nullptr;  ///< in elements; borrowed as long as the table is used
-#endif
+    std::uint8_t rank = 0;  ///< for indexes that find chunks by coordinates
 };
 
-#if !H5MOTE_ALL_FORMATS
-struct ChunkLookup {};
-#else
 /// What a sequence of searches in one chunk index remembers between two of them: the location of the array block found
 /// last and, if that block is too large for the metadata cache, the part of it that was read. It pins no block in the
 /// cache and is ignored when the index has changed since. Too large for the stack of a small machine.
@@ -41,17 +38,25 @@ struct ChunkCursor {
     Address next = 0;
     ChunkBTree1::Cursor btree1;
 };
-#endif
 
 class ChunkTable {
 public:
-#if H5MOTE_FIXED_CHUNKS
-    ChunkTable() noexcept : extensible_() {}
-#endif
+    ChunkTable() noexcept = default;
+    ChunkTable(const ChunkTable&) = delete;
+    ChunkTable& operator=(const ChunkTable&) = delete;
+    ~ChunkTable() {
+        if (is(ChunkIndex::btree2) && !missing_) {
+            btree2().~DenseHandle();
+        }
+    }
+
     /// Creates the index that `layout` names (extensible or fixed array) and enters its address in `layout`. Nothing in
     /// the file points to the index yet.
     Status create(FileState& file, LayoutMessage& layout, const ChunkTableShape& shape) noexcept;
-    Status open(FileState& file, const LayoutMessage& layout, const ChunkTableShape& shape) noexcept;
+    /// `chunk_dims`: sizes of a chunk in elements, for indexes that find chunks by coordinates; borrowed as long as the
+    /// table is used.
+    Status open(FileState& file, const LayoutMessage& layout, const ChunkTableShape& shape,
+                const std::uint64_t* chunk_dims = nullptr) noexcept;
 
     /// Undoes create() before anything points to the index.
     static void discard_fresh(FileState& file, const LayoutMessage& layout, const ChunkTableShape& shape) noexcept;
@@ -64,23 +69,23 @@ public:
     /// room in the cache, or because the index header cannot be changed safely. Call it before file space for chunks is
     /// allocated: that then lies at the end of the file, behind the blocks, and is cut off when it is not used.
     Status make_place(Address index, Phase phase) noexcept;
-    /// Enters `count` chunks, at most reach(index), whose addresses are `stride` bytes apart.
+    /// Enters `count` chunks, at most as many as free_run() allows, whose addresses are `stride` bytes apart.
     Status set(Address index, const ChunkLocation& location, Address stride, std::uint32_t count,
                Phase phase = Phase::index) noexcept;
-#if H5MOTE_FIXED_CHUNKS
     /// Whether this is an implicit index (all chunks one behind the other) whose chunks have no file space yet. `bytes`
     /// becomes the size of all of them.
     bool wants_all(std::uint64_t& bytes) const noexcept;
     /// Enters `address` as the place of all chunks of an implicit index.
     Status place_all(Address address) noexcept;
-#endif
     /// Gives the file space of the index and of its chunks to `disposal`. unsupported: an index by_coordinates().
     Status dispose(Disposal& disposal) noexcept;
     /// Call before the first row enters a chunk that was allocated ahead: libhdf5 ignores chunks beyond the number that
     /// the index header counts.
-    Status cover(Address index) noexcept { return can_reserve() && !missing_ ? extensible_.cover(index) : Status::ok; }
-    /// How many chunks, from `index` on, one set() can enter.
-    std::uint32_t reach(Address index) const noexcept;
+    Status cover(Address index) noexcept { return can_reserve() && !missing_ ? extensible().cover(index) : Status::ok; }
+    /// Makes `count`, at least 1, smaller, if it has to be, until one set() can enter all chunks of [index, index +
+    /// count), and none of them exists. Only for an index that can_reserve(), after make_place() for the first of them,
+    /// which is known not to exist.
+    Status free_run(Address index, std::uint32_t& count) noexcept;
     /// Whether chunks can be given space before they are used.
     bool can_reserve() const noexcept { return kind_ == ChunkIndex::extensible_array; }
     /// Whether a single chunk can be removed from the index.
@@ -89,18 +94,12 @@ public:
     bool exists() const noexcept { return !missing_; }
     /// Whether the file has an index or, for the kinds that need none (single, implicit), the chunks themselves.
     bool has_storage() const noexcept {
-#if H5MOTE_FIXED_CHUNKS
-        if (kind_ == ChunkIndex::single || kind_ == ChunkIndex::implicit) {
-            return single_.address != kUndefinedAddress;
-        }
-#endif
-        return !missing_;
+        return is(ChunkIndex::single) || is(ChunkIndex::implicit) ? single().address != kUndefinedAddress : !missing_;
     }
 
-#if H5MOTE_ALL_FORMATS
     ChunkIndex kind() const noexcept { return kind_; }
     /// Whether chunks are found by coordinates rather than by number. Such an index is only read.
-    bool by_coordinates() const noexcept { return kind_ == ChunkIndex::btree1 || kind_ == ChunkIndex::btree2; }
+    bool by_coordinates() const noexcept { return is(ChunkIndex::btree1) || is(ChunkIndex::btree2); }
     /// The location and the stored size of the chunk with the chunk coordinates `scaled` and the number `index`; its
     /// address is undefined when the chunk does not exist. Works for index blocks of any size.
     Status find(ChunkLookup& lookup, const std::uint64_t* scaled, Address index, ChunkLocation& location) noexcept;
@@ -113,16 +112,17 @@ public:
     H5MOTE_STEP Status renew() noexcept;
     /// Bytes of the index itself, without the chunks.
     Status space(std::uint64_t& bytes) noexcept;
-#else
-    Status find(ChunkLookup& /*lookup*/, const std::uint64_t* /*scaled*/, Address index,
-                ChunkLocation& location) noexcept {
-        H5MOTE_TRY(find(index, location));
-        location.size = shape_.filtered ? location.size : shape_.chunk_bytes;
-        return Status::ok;
-    }
-#endif
 
 private:
+    // Whether the index is of that kind. A constant for the kinds that the build does not have, so that its programs do
+    // not link them.
+    bool is(ChunkIndex kind) const noexcept {
+        if (kind == ChunkIndex::extensible_array) {
+            return H5MOTE_FIXED_CHUNKS == 0 || kind_ == kind;
+        }
+        const bool by_coordinates = kind == ChunkIndex::btree1 || kind == ChunkIndex::btree2;
+        return (by_coordinates ? H5MOTE_ALL_FORMATS : H5MOTE_FIXED_CHUNKS) != 0 && kind_ == kind;
+    }
     static std::uint8_t size_width(FileState& file, const LayoutMessage& layout,
                                    const ChunkTableShape& shape) noexcept {
         if (!shape.filtered) {
@@ -131,51 +131,72 @@ private:
         return H5MOTE_ALL_FORMATS != 0 && layout.version > 4 ? file.shape().sizeof_size
                                                              : ChunkElementFormat::width_for(shape.chunk_bytes);
     }
-#if H5MOTE_ALL_FORMATS
     Status enter_all(ChunkTable& from) noexcept;
     Status open_btree2(const LayoutMessage& layout) noexcept;
     Status block_of(Address index, ElementBlock& block) noexcept;
     Status find_element(ChunkLookup& lookup, Address index, ChunkLocation& location) noexcept;
     Status find_record(ChunkLookup& lookup, const std::uint64_t* scaled, ChunkLocation& location) noexcept;
     Status next_element(ChunkLookup& lookup, Address& next, ChunkLocation& location) noexcept;
-    bool is_array() const noexcept { return kind_ == ChunkIndex::extensible_array || kind_ == ChunkIndex::fixed_array; }
+    bool is_array() const noexcept { return is(ChunkIndex::extensible_array) || is(ChunkIndex::fixed_array); }
     Status next_record(ChunkLookup& lookup, Address& next, std::uint64_t* scaled, ChunkLocation& location) noexcept;
     const ChunkElementFormat& element() const noexcept {
-        return kind_ == ChunkIndex::fixed_array ? fixed_.element() : extensible_.element();
+        return is(ChunkIndex::fixed_array) ? fixed().element() : extensible().element();
     }
     // Call before blocks of the index change, move or are created: what a ChunkLookup remembers of them is no longer
     // valid.
     void note_change() noexcept { ++changes_; }
-#else
-    void note_change() noexcept {}
-#endif
     Status read_layout(LayoutMessage& layout) noexcept;
     Status store_layout(const LayoutMessage& layout) noexcept;
     Status create_missing() noexcept;
     Status set_single(const ChunkLocation& location) noexcept;
 
-    FileState* file_ = nullptr;
-    ChunkIndex kind_ = ChunkIndex::none;
-#if H5MOTE_FIXED_CHUNKS
-    // The index, of the kind that kind_ says.
-    union {
-        ExtensibleArray extensible_;
-        FixedArray fixed_;
-        ChunkLocation single_;  // of an implicit index: the first chunk
-#if H5MOTE_ALL_FORMATS
-        ChunkBTree1 btree1_;
-        BTree2 btree2_;
-#endif
+    // The index is an object of the class for the kind that kind_ says. Its memory is as large as the largest class
+    // that the build has.
+    union ArrayOrSingle {
+        ExtensibleArray extensible;
+        FixedArray fixed;
+        ChunkLocation single;
     };
-#else
-    ExtensibleArray extensible_;
-#endif
+    union AnyIndex {
+        ArrayOrSingle array_or_single;
+        ChunkBTree1 btree1;
+        DenseHandle btree2;
+    };
+    using Largest = std::conditional_t<H5MOTE_FIXED_CHUNKS == 0, ExtensibleArray,
+                                       std::conditional_t<H5MOTE_ALL_FORMATS == 0, ArrayOrSingle, AnyIndex>>;
+
+    template <typename Index, typename... Arguments>
+    Index& make(Arguments&&... arguments) noexcept {
+        static_assert(sizeof(Index) <= sizeof(Largest));
+        return *::new (static_cast<void*>(index_)) Index(static_cast<Arguments&&>(arguments)...);
+    }
+    template <typename Index>
+    Index& index() noexcept {
+        return *std::launder(reinterpret_cast<Index*>(index_));
+    }
+    ExtensibleArray& extensible() noexcept { return index<ExtensibleArray>(); }
+    const ExtensibleArray& extensible() const noexcept {
+        return *std::launder(reinterpret_cast<const ExtensibleArray*>(index_));
+    }
+    FixedArray& fixed() noexcept { return index<FixedArray>(); }
+    const FixedArray& fixed() const noexcept { return *std::launder(reinterpret_cast<const FixedArray*>(index_)); }
+    ChunkBTree1& btree1() noexcept { return index<ChunkBTree1>(); }
+    // A version 2 B-tree, without a heap.
+    DenseHandle& btree2() noexcept { return index<DenseHandle>(); }
+    // Of a single chunk: that chunk. Of an implicit index: the first chunk.
+    ChunkLocation& single() noexcept { return index<ChunkLocation>(); }
+    const ChunkLocation& single() const noexcept {
+        return *std::launder(reinterpret_cast<const ChunkLocation*>(index_));
+    }
+
+    FileState* file_ = nullptr;
+    alignas(Largest) std::byte index_[sizeof(Largest)];
     ChunkTableShape shape_;
-#if H5MOTE_ALL_FORMATS
-    std::uint32_t changes_ = 0;      // how often note_change() was called
+    // How often note_change() was called. Only searches by ChunkLookup need that.
+    std::conditional_t<H5MOTE_PARTIAL_IO != 0, std::uint32_t, std::uint8_t> changes_ = 0;
+    ChunkIndex kind_ = ChunkIndex::none;
     std::uint8_t record_width_ = 0;  // version 2 B-tree: bytes of the field for a filtered chunk's size
-#endif
-    bool missing_ = false;  // nothing was stored yet, there is no index
+    bool missing_ = false;           // nothing was stored yet, there is no index
 };
 
 }  // namespace h5mote

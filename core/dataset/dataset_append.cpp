@@ -94,11 +94,9 @@ Status DatasetState::append(const std::byte* records, std::size_t record_size, s
         H5MOTE_TRY(secure_dims(&longer));
         growable_ = count != 0;
     }
-#if H5MOTE_PARTIAL_IO
-    if (!fits_cache()) {
+    if (H5MOTE_PARTIAL_IO != 0 && !fits_cache()) {
         return append_in_place(records, record_size, count, conversion);
     }
-#endif
     while (count > 0) {
         if (at == end) {
             H5MOTE_TRY(open_tail());
@@ -117,7 +115,6 @@ Status DatasetState::append(const std::byte* records, std::size_t record_size, s
     return Status::ok;
 }
 
-#if H5MOTE_PARTIAL_IO
 // For chunks too large for the cache: each piece goes straight to the file.
 Status DatasetState::append_in_place(const std::byte* records, std::size_t record_size, std::size_t count,
                                      const Conversion* conversion) noexcept {
@@ -149,8 +146,6 @@ Status DatasetState::append_in_place(const std::byte* records, std::size_t recor
     return Status::ok;
 }
 
-#endif
-
 Status DatasetState::set_extent(Span<const std::uint64_t> wanted) noexcept {
     settle_cursor();
     bool sound = wanted.size() == rank_ && layout_class_ == LayoutMessage::Class::chunked;
@@ -178,17 +173,14 @@ Status DatasetState::set_extent(Span<const std::uint64_t> wanted) noexcept {
             prepared_ = unfilled_end_ = 0;
         }
     }
-    if (row != 0 && !fits_cache()) {
-#if H5MOTE_PARTIAL_IO
+    // Builds without partial I/O open no datasets with chunks larger than the cache.
+    if (H5MOTE_PARTIAL_IO != 0 && row != 0 && !fits_cache()) {
         Address address = 0;
         H5MOTE_TRY(chunk_in_place(index, false, address));
         if (address != kUndefinedAddress) {
             const std::uint32_t offset = row * element_size_;
             H5MOTE_TRY(fill_file(address + offset, chunk_bytes_ - offset));
         }
-#else
-        (void)index;  // without partial I/O, datasets with chunks larger than the cache are not opened
-#endif
     } else if (row != 0) {
         H5MOTE_TRY(open_tail());
         const std::uint32_t offset = static_cast<std::uint32_t>(at - tail_->data());

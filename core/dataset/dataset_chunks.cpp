@@ -4,19 +4,15 @@
 #include "chunk_grid.hpp"
 #include "dataset_state.hpp"
 
-#if H5MOTE_PARTIAL_IO
-
 namespace h5mote {
 
 ChunkSlot* DatasetState::cached_chunk(Address index) noexcept {
     ChunkSlot* const slot = file_->chunks.find(*this, index);
-#if H5MOTE_ALL_FORMATS
     if (slot != nullptr && !countable_) {
         // Chunk numbers do not fit in 64 bits, so that another chunk may have the same one: do not trust the slot.
         file_->chunks.drop(*slot);
         return nullptr;
     }
-#endif
     return slot;
 }
 
@@ -24,24 +20,19 @@ Status DatasetState::locate_chunk(ChunkLookup& lookup, const std::uint64_t* scal
                                   ChunkLocation& location, bool& chunk_filtered) noexcept {
     H5MOTE_TRY(table_.find(lookup, scaled, index, location));
     chunk_filtered = filtered();
-#if H5MOTE_ALL_FORMATS
     if (edges_unfiltered_) {
         for (unsigned i = 0; i < rank_; ++i) {
             chunk_filtered = chunk_filtered && dims()[i] - scaled[i] * chunk_dims()[i] >= chunk_dims()[i];
         }
         location.size = chunk_filtered ? location.size : chunk_bytes_;
     }
-#endif
     return location.address == kUndefinedAddress ? Status::ok : check_place(location);
 }
 
 Status DatasetState::load_chunk(const ChunkLocation& location, bool chunk_filtered, Bytes chunk) noexcept {
-#if H5MOTE_FILTERS
-    if (chunk_filtered) {
+    if (H5MOTE_FILTERS != 0 && chunk_filtered) {
         return read_filtered(location, chunk);
     }
-#endif
-    (void)chunk_filtered;
     return file_->driver.read(Usage::raw_data, location.address, chunk);
 }
 
@@ -80,5 +71,3 @@ void DatasetState::scaled_of(Address index, std::uint64_t* scaled) noexcept {
 }
 
 }  // namespace h5mote
-
-#endif

@@ -6,6 +6,7 @@
 #include "dataset_state.hpp"
 #include "extent.hpp"
 #include "links.hpp"
+#include "place.hpp"
 #include "supported.hpp"
 #include "text.hpp"
 
@@ -67,15 +68,12 @@ Status NewDataset::plan() noexcept {
     }
     const bool chunked =
         create_.layout == Layout::chunked || (create_.layout == Layout::automatic && create_.chunk.rank() > 0);
-#if H5MOTE_PARTIAL_IO
-    return chunked ? plan_chunks() : plan_whole();
-#else
-    return chunked && space_.rank == 1 ? plan_chunks()
-                                       : file_.context.unsupported(Module::dataset, H5MOTE_HERE, Feature::layout_class);
-#endif
+    if (H5MOTE_PARTIAL_IO == 0 && !(chunked && space_.rank == 1)) {
+        return file_.context.unsupported(Module::dataset, H5MOTE_HERE, Feature::layout_class);
+    }
+    return H5MOTE_PARTIAL_IO == 0 || chunked ? plan_chunks() : plan_whole();
 }
 
-#if H5MOTE_PARTIAL_IO
 Status NewDataset::plan_whole() noexcept {
     if (space_.extensible() || create_.filters.size() != 0 || create_.chunk.rank() != 0) {
         return invalid(H5MOTE_HERE);
@@ -89,8 +87,6 @@ Status NewDataset::plan_whole() noexcept {
     return bytes_ <= 0xffff - 4 ? Status::ok
                                 : file_.context.fail(Module::dataset, H5MOTE_HERE, Status::over_budget, 0, bytes_);
 }
-
-#endif
 
 Status NewDataset::plan_chunks() noexcept {
     const unsigned rank = space_.rank;
@@ -137,7 +133,9 @@ Status NewDataset::plan_chunks() noexcept {
 }
 
 Status NewDataset::plan_filters() noexcept {
-#if H5MOTE_FILTERS
+    if constexpr (H5MOTE_FILTERS == 0) {
+        return file_.context.unsupported(Module::filter, H5MOTE_HERE, Feature::filter);
+    }
     filters_ = static_cast<FilterEntry*>(file_.context.allocate(MemoryKind::other, filters_size()));
     if (filters_ == nullptr) {
         return Status::out_of_memory;
@@ -151,9 +149,6 @@ Status NewDataset::plan_filters() noexcept {
     const FilterTarget target{type_.size(), static_cast<std::uint32_t>(shape_.chunk_bytes)};
     const Status status = FilterPipeline(Span<FilterEntry>(filters_, create_.filters.size())).prepare(target, failed);
     return tell_filter(file_.context, H5MOTE_HERE, status, failed);
-#else
-    return file_.context.unsupported(Module::filter, H5MOTE_HERE, Feature::filter);
-#endif
 }
 
 // The dataspace message comes last, so that growing the dataset rewrites only the end of the header: the dimension, its
@@ -178,8 +173,7 @@ void NewDataset::write(HeaderWriter& header) const noexcept {
 
     header.begin(MessageType::layout);
     layout_.encode(header.out, header.shape, create_.chunk.data(), type_.size());
-#if H5MOTE_PARTIAL_IO
-    if (layout_.layout_class == LayoutMessage::Class::compact) {
+    if (H5MOTE_PARTIAL_IO != 0 && layout_.layout_class == LayoutMessage::Class::compact) {
         for (Address done = 0; done < bytes_; done += type_.size()) {
             if (create_.fill.empty()) {
                 header.out.fill(std::byte{0}, type_.size());
@@ -188,10 +182,9 @@ void NewDataset::write(HeaderWriter& header) const noexcept {
             }
         }
     }
-#endif
     header.end();
 
-    if (filters_ != nullptr) {
+    if (H5MOTE_FILTERS != 0 && filters_ != nullptr) {
         header.begin(MessageType::filter_pipeline);
         encode_pipeline(header.out, create_.filters.size());
         for (std::size_t i = 0; i < create_.filters.size(); ++i) {
@@ -227,11 +220,9 @@ void NewDataset::unmake(Address address) noexcept {
 
 Status NewDataset::finish(DatasetState& state) const noexcept {
     state.set_reserve(create_.reserve);
-#if H5MOTE_PARTIAL_IO
-    if (create_.allocation == AllocationTime::early) {
+    if (H5MOTE_PARTIAL_IO != 0 && create_.allocation == AllocationTime::early) {
         return state.allocate_all();
     }
-#endif
     return Status::ok;
 }
 
@@ -302,20 +293,15 @@ Result<Dataset> Group::create_dataset(std::string_view path, DatatypeView type, 
 
 Result<Dataset> Group::open_dataset(std::string_view path) noexcept {
     const LibraryLock lock(context_of(file_));
-#if H5MOTE_ALL_FORMATS
-    const Result<Object> object = open_object(path);
-    H5MOTE_TRY(object.status());
-    DatasetState* state = nullptr;
-    H5MOTE_TRY(DatasetState::open(*(*object).file_, (*object).address(), state));
-    return Dataset(*(*object).file_, (*object).address(), *state);
-#else
-    Address object = 0;
     H5MOTE_TRY(check());
-    H5MOTE_TRY(resolve(*file_, address_, path, object));
+    FileState* file = nullptr;
+    Address header = kUndefinedAddress;
+    H5MOTE_TRY(find_object(*file_, address_, path, file, header));
     DatasetState* state = nullptr;
-    H5MOTE_TRY(DatasetState::open(*file_, object, state));
-    return Dataset(*file_, object, *state);
-#endif
+    const Status status = DatasetState::open(*file, header, state);
+    FileState::release(file);
+    H5MOTE_TRY(status);
+    return Dataset(state->file(), header, *state);
 }
 
 namespace {

@@ -6,8 +6,6 @@
 
 #include <cstring>
 
-#if H5MOTE_PARTIAL_IO
-
 namespace h5mote {
 
 // The number of the first chunk that may reach beyond the extent. If all dimensions have their maximum size except the
@@ -96,5 +94,3 @@ Status DatasetState::clear_chunk(Address index, const ChunkLocation& location, s
 }
 
 }  // namespace h5mote
-
-#endif

@@ -35,7 +35,7 @@ Status DatasetState::survey(FileState& file, Address address, Survey& found) noe
     H5MOTE_TRY(status);
     status = message.find(MessageType::external_files);
     found.external = status == Status::ok;
-    if (found.external && H5MOTE_ALL_FORMATS == 0) {
+    if (found.external && (H5MOTE_ALL_FORMATS == 0 || file.context.formats().external_data == nullptr)) {
         return file.context.unsupported(Module::dataset, H5MOTE_HERE, Feature::external_storage);
     }
     if (!found.external && status != Status::not_found) {
@@ -45,9 +45,9 @@ Status DatasetState::survey(FileState& file, Address address, Survey& found) noe
     if (status == Status::ok) {
         H5MOTE_TRY(message.body(body));
         found.filters = body.size() > 1 ? static_cast<unsigned>(body[1]) : 0;
-#if H5MOTE_FILTERS
-        found.values = borrowed_values(file.context, body);
-#endif
+        if constexpr (H5MOTE_FILTERS != 0) {
+            found.values = borrowed_values(file.context, body);
+        }
     } else if (status != Status::not_found) {
         return status;
     }
@@ -68,8 +68,7 @@ Status DatasetState::survey(FileState& file, Address address, Survey& found) noe
                : file.context.fail(Module::dataset, H5MOTE_HERE, Status::corrupt_file, 0, address);
 }
 
-Status DatasetState::open(FileState& file, Address address, DatasetState*& state,
-                          [[maybe_unused]] unsigned depth) noexcept {
+Status DatasetState::open(FileState& file, Address address, DatasetState*& state, unsigned depth) noexcept {
     if (FlushClient* client = file.find_client(address)) {
         state = static_cast<DatasetState*>(client);
         if (state->is_unused()) {
@@ -86,18 +85,12 @@ Status DatasetState::open(FileState& file, Address address, DatasetState*& state
     }
     state = ::new (memory) DatasetState(file, address, found.rank);
     state->filter_count_ = static_cast<std::uint8_t>(found.filters);
-#if H5MOTE_FILTERS
-    state->filter_values_ = static_cast<std::uint32_t>(found.values);
-#endif
-#if H5MOTE_ALL_FORMATS
+    state->set_filter_values(found.values);
     state->external_ = found.external;
-#endif
     Status status = state->load();
-#if H5MOTE_ALL_FORMATS
-    if (status == Status::ok && state->layout_class() == LayoutMessage::Class::virtual_dataset) {
-        status = update_virtual_extent(*state, depth);
+    if (status == Status::ok && state->is_virtual()) {
+        status = file.context.formats().virtual_data->update_extent(*state, depth);
     }
-#endif
     if (status != Status::ok) {
         state->destroy();
         state = nullptr;
@@ -125,23 +118,16 @@ Status DatasetState::load_space(HeaderMessage& message) noexcept {
 Status DatasetState::find_fill(HeaderMessage& message, FillValueMessage& fill_value) noexcept {
     ConstBytes body;
     Status status = message.find(MessageType::fill_value);
-    [[maybe_unused]] const bool old = H5MOTE_ALL_FORMATS != 0 && status == Status::not_found;
-#if H5MOTE_ALL_FORMATS
+    const bool old = H5MOTE_ALL_FORMATS != 0 && status == Status::not_found;
     if (old) {
         status = message.find(MessageType::fill_value_old);
     }
-#endif
     if (status == Status::not_found) {
         return Status::ok;
     }
     H5MOTE_TRY(status);
     H5MOTE_TRY(message.body(body));
-#if H5MOTE_ALL_FORMATS
-    if (old) {
-        return fill_value.decode_old(file_->context, body);
-    }
-#endif
-    return fill_value.decode(file_->context, body);
+    return old ? fill_value.decode_old(file_->context, body) : fill_value.decode(file_->context, body);
 }
 
 Status DatasetState::load_messages() noexcept {
@@ -175,13 +161,16 @@ Status DatasetState::load_filters(HeaderMessage& message) noexcept {
     ConstBytes body;
     H5MOTE_TRY(message.find(MessageType::filter_pipeline));
     H5MOTE_TRY(message.body(body));
-#if H5MOTE_FILTERS
+    if constexpr (H5MOTE_FILTERS == 0) {
+        return file_->context.unsupported(Module::filter, H5MOTE_HERE, Feature::filter,
+                                          static_cast<std::uint32_t>(MessageType::filter_pipeline));
+    }
     PipelineReader reader(body);
     unsigned count = 0;
     H5MOTE_TRY(reader.count(file_->context, count));
     // The header does not stay in memory: client data that a FilterSpec borrows from it is copied behind the entries.
     auto* values = reinterpret_cast<std::byte*>(filter_entries() + filter_count_);
-    std::size_t left = filter_values_;
+    std::size_t left = filter_values();
     for (unsigned i = 0; i < filter_count_; ++i) {
         FilterEntry* entry = ::new (static_cast<void*>(filter_entries() + i)) FilterEntry;
         FilterSpec& spec = entry->spec;
@@ -199,10 +188,6 @@ Status DatasetState::load_filters(HeaderMessage& message) noexcept {
         entry->filter = file_->context.find_filter(spec.id);
     }
     return Status::ok;
-#else
-    return file_->context.unsupported(Module::filter, H5MOTE_HERE, Feature::filter,
-                                      static_cast<std::uint32_t>(MessageType::filter_pipeline));
-#endif
 }
 
 Status DatasetState::load_layout() noexcept {
@@ -216,7 +201,10 @@ Status DatasetState::load_layout() noexcept {
     if (layout_class_ == LayoutMessage::Class::chunked) {
         return open_chunks(layout);
     }
-#if H5MOTE_PARTIAL_IO
+    if constexpr (H5MOTE_PARTIAL_IO == 0) {
+        return file_->context.unsupported(Module::dataset, H5MOTE_HERE, Feature::layout_class,
+                                          static_cast<std::uint32_t>(layout_class_));
+    }
     std::uint64_t bytes = null_space_ ? 0 : element_size_;
     bool sound = true;
     for (unsigned i = 0; i < rank_; ++i) {
@@ -224,32 +212,34 @@ Status DatasetState::load_layout() noexcept {
     }
     data_address_ = layout.address;
     data_size_ = layout.size;
-#if H5MOTE_ALL_FORMATS
-    if (layout_class_ == LayoutMessage::Class::virtual_dataset) {
+    if (is_virtual()) {
         data_size_ = layout.single_mask;
-        return Status::ok;
+        return file_->context.formats().virtual_data != nullptr
+                   ? Status::ok
+                   : file_->context.unsupported(Module::dataset, H5MOTE_HERE, Feature::layout_class,
+                                                static_cast<std::uint32_t>(layout_class_));
     }
-    // In a damaged or truncated file contiguous data may lie outside of the file or be too short for the extent. A
-    // dataset that is only read can be opened all the same; reading elements that are not there fails.
-    data_size_ = external_ || layout.size == kUndefinedAddress ? narrow(bytes) : layout.size;
-    data_address_ = external_ ? 0 : data_address_;
-    if (layout_class_ != LayoutMessage::Class::compact && !file_->writable()) {
-        return sound ? Status::ok
-                     : file_->context.fail(Module::dataset, H5MOTE_HERE, Status::corrupt_file, 0, address_);
+    if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        // In a damaged or truncated file contiguous data may lie outside of the file or be too short for the extent. A
+        // dataset that is only read can be opened all the same; reading elements that are not there fails.
+        data_size_ = external_ || layout.size == kUndefinedAddress ? narrow(bytes) : layout.size;
+        data_address_ = external_ ? 0 : data_address_;
+        if (layout_class_ != LayoutMessage::Class::compact && !file_->writable()) {
+            return sound ? Status::ok
+                         : file_->context.fail(Module::dataset, H5MOTE_HERE, Status::corrupt_file, 0, address_);
+        }
     }
-#endif
     sound = sound && data_size_ >= bytes &&
             (layout_class_ == LayoutMessage::Class::compact || data_address_ == kUndefinedAddress ||
              file_->contains(data_address_, data_size_));
     return sound ? Status::ok : file_->context.fail(Module::dataset, H5MOTE_HERE, Status::corrupt_file, 0, address_);
-#else
-    return file_->context.unsupported(Module::dataset, H5MOTE_HERE, Feature::layout_class,
-                                      static_cast<std::uint32_t>(layout_class_));
-#endif
 }
 
 Status DatasetState::open_chunks(const LayoutMessage& layout) noexcept {
+    const bool by_coordinates =
+        H5MOTE_ALL_FORMATS != 0 && (layout.index == ChunkIndex::btree1 || layout.index == ChunkIndex::btree2);
     ChunkTableShape shape;
+    shape.rank = rank_;
     shape.dataset = address_;
     shape.chunks = 1;
     shape.filtered = filtered();
@@ -262,11 +252,9 @@ Status DatasetState::open_chunks(const LayoutMessage& layout) noexcept {
         chunk_dims()[i] = chunk;
         sound = checked_multiply(bytes, chunk, bytes);
         std::uint64_t size = max_dims()[i];
-#if H5MOTE_ALL_FORMATS
         // B-trees find chunks by coordinates. Only the chunk cache needs a number for them, counted within the current
         // extent.
-        size = layout.index == ChunkIndex::btree1 || layout.index == ChunkIndex::btree2 ? dims()[i] : size;
-#endif
+        size = by_coordinates ? dims()[i] : size;
         if (size == kUnlimited) {
             ++unlimited;
         } else {
@@ -277,17 +265,12 @@ Status DatasetState::open_chunks(const LayoutMessage& layout) noexcept {
     // An extensible array numbers its chunks along the one unlimited dimension.
     sound = sound && (layout.index != ChunkIndex::extensible_array || unlimited == 1) &&
             (H5MOTE_ALL_FORMATS != 0 || bytes <= 0xffffffffU);
-#if H5MOTE_ALL_FORMATS
     countable_ = countable;
     edges_unfiltered_ = filtered() && (layout.flags & LayoutMessage::kPartialEdgeUnfiltered) != 0;
-    shape.rank = rank_;
-    shape.chunk_dims = chunk_dims();
-    countable = countable || layout.index == ChunkIndex::btree1 || layout.index == ChunkIndex::btree2;
-#else
-    if ((layout.flags & LayoutMessage::kPartialEdgeUnfiltered) != 0 && filtered()) {
+    if (edges_unfiltered_ && H5MOTE_ALL_FORMATS == 0) {
         return file_->context.unsupported(Module::dataset, H5MOTE_HERE, Feature::layout_class, layout.flags);
     }
-#endif
+    countable = countable || by_coordinates;
     // The index of a single chunk has one address only.
     sound = sound && countable && (layout.index != ChunkIndex::single || shape.chunks <= 1);
     if (!sound) {
@@ -300,20 +283,16 @@ Status DatasetState::open_chunks(const LayoutMessage& layout) noexcept {
             return file_->context.fail(Module::dataset, H5MOTE_HERE, Status::over_budget, 0, chunk_bytes_);
         }
     }
-    return table_.open(*file_, layout, shape);
+    return table_.open(*file_, layout, shape, chunk_dims());
 }
 
-#if H5MOTE_ALL_FORMATS
 Status DatasetState::set_virtual_view(VirtualView view, std::uint64_t gap) noexcept {
-    const VirtualView old_view = virtual_view_;
-    const std::uint32_t old_gap = virtual_gap_;
-    virtual_view_ = view;
-    virtual_gap_ = gap < 0xffffffffU ? static_cast<std::uint32_t>(gap) : 0xffffffffU;
-    const Status status =
-        layout_class_ == LayoutMessage::Class::virtual_dataset ? update_virtual_extent(*this, 0) : Status::ok;
+    const VirtualView old_view = virtual_view();
+    const std::uint64_t old_gap = virtual_gap();
+    set_virtual(view, gap);
+    const Status status = is_virtual() ? file_->context.formats().virtual_data->update_extent(*this, 0) : Status::ok;
     if (status != Status::ok) {
-        virtual_view_ = old_view;
-        virtual_gap_ = old_gap;
+        set_virtual(old_view, old_gap);
     }
     return status;
 }
@@ -322,31 +301,32 @@ Status DatasetState::set_virtual_view(VirtualView view, std::uint64_t gap) noexc
 // chunks and B-tree indexes.
 Status DatasetState::begin_change() noexcept {
     H5MOTE_TRY(file_->check_writable());
-    if (external_) {
-        return file_->context.unsupported(Module::dataset, H5MOTE_HERE, Feature::external_storage);
-    }
-    if (layout_class_ == LayoutMessage::Class::virtual_dataset || edges_unfiltered_) {
-        return file_->context.unsupported(Module::dataset, H5MOTE_HERE, Feature::layout_class,
-                                          static_cast<std::uint32_t>(layout_class_));
-    }
-    if (layout_class_ != LayoutMessage::Class::chunked) {
-        return Status::ok;
-    }
-    if (table_.by_coordinates()) {
-        return file_->context.unsupported(Module::dataset, H5MOTE_HERE, Feature::chunk_index,
-                                          static_cast<std::uint32_t>(table_.kind()));
-    }
-    if (chunk_bytes_ > 0xffffffffU || (filtered() && !fits_cache())) {
-        return file_->context.fail(Module::dataset, H5MOTE_HERE, Status::over_budget, 0, chunk_bytes_);
-    }
-    if (!changed_) {
-        H5MOTE_TRY(table_.renew());
+    if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        if (external_) {
+            return file_->context.unsupported(Module::dataset, H5MOTE_HERE, Feature::external_storage);
+        }
+        if (is_virtual() || edges_unfiltered_) {
+            return file_->context.unsupported(Module::dataset, H5MOTE_HERE, Feature::layout_class,
+                                              static_cast<std::uint32_t>(layout_class_));
+        }
+        if (layout_class_ != LayoutMessage::Class::chunked) {
+            return Status::ok;
+        }
+        if (table_.by_coordinates()) {
+            return file_->context.unsupported(Module::dataset, H5MOTE_HERE, Feature::chunk_index,
+                                              static_cast<std::uint32_t>(table_.kind()));
+        }
+        if (chunk_bytes_ > 0xffffffffU || (filtered() && !fits_cache())) {
+            return file_->context.fail(Module::dataset, H5MOTE_HERE, Status::over_budget, 0, chunk_bytes_);
+        }
+        if (!changed_) {
+            H5MOTE_TRY(table_.renew());
+        }
     }
     H5MOTE_TRY(reserve_scratch());
     changed_ = true;
     return Status::ok;
 }
-#endif
 
 Status DatasetState::release(DatasetState* state) noexcept {
     if (state == nullptr || --state->references_ > 0) {
@@ -405,20 +385,16 @@ void DatasetState::unmake(DatasetState& state) noexcept {
 }
 
 Status DatasetState::dispose(Disposal& disposal) noexcept {
-#if H5MOTE_ALL_FORMATS
-    if (external_) {
+    if (external()) {
         return file_->context.unsupported(Module::dataset, H5MOTE_HERE, Feature::external_storage);
     }
-#endif
     switch (layout_class_) {
         case LayoutMessage::Class::chunked:
             return table_.dispose(disposal);
-#if H5MOTE_PARTIAL_IO
         case LayoutMessage::Class::contiguous:
             return disposal.give(data_address_, data_size_);
         case LayoutMessage::Class::compact:
             return Status::ok;
-#endif
         default:
             return file_->context.unsupported(Module::dataset, H5MOTE_HERE, Feature::layout_class,
                                               static_cast<std::uint32_t>(layout_class_));
@@ -440,11 +416,7 @@ void DatasetState::detach() noexcept {
 
 void DatasetState::destroy() noexcept {
     Context& context = file_->context;
-#if H5MOTE_FILTERS
-    const std::size_t size = footprint(rank_, filter_count_, filter_values_);
-#else
-    const std::size_t size = footprint(rank_, filter_count_, 0);
-#endif
+    const std::size_t size = footprint(rank_, filter_count_, filter_values());
     this->~DatasetState();
     context.release(MemoryKind::handle, this, size);
 }

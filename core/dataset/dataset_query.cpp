@@ -9,8 +9,6 @@
 
 #include <cstring>
 
-#if H5MOTE_ALL_FORMATS
-
 namespace h5mote {
 namespace {
 
@@ -352,5 +350,3 @@ H5MOTE_STEP Status Dataset::heap_size(std::uint64_t& bytes) const noexcept {
 }
 
 }  // namespace h5mote
-
-#endif

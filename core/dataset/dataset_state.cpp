@@ -44,16 +44,13 @@ void DatasetState::release_chunk(const ChunkLocation& location) noexcept {
 Status DatasetState::read_chunk(ChunkSlot& slot, const ChunkLocation& location) noexcept {
     FileState& file = *file_;
     const Bytes chunk{slot.data(), slot.size};
-#if H5MOTE_FILTERS
     if (filtered()) {
         return read_filtered(location, chunk);
     }
-#endif
     return told(file.context, file.driver, H5MOTE_HERE, file.driver.read(Usage::raw_data, location.address, chunk),
                 location.address);
 }
 
-#if H5MOTE_FILTERS
 Status tell_filter(Context& context, SourcePlace place, Status status, FilterId failed,
                    std::uint64_t address) noexcept {
     const auto id = static_cast<std::uint32_t>(failed);
@@ -86,8 +83,6 @@ Status DatasetState::read_filtered(const ChunkLocation& location, Bytes chunk) n
     return tell_filter(file.context, H5MOTE_HERE, status, failed, location.address);
 }
 
-#endif
-
 // Allocates file space for chunk `index` and, ahead of use, for chunks behind it: together at most as many as lie
 // before it, as reserve_ bytes hold, and as one set() can enter. `zeros`: the space reads as fill values without being
 // written.
@@ -95,28 +90,20 @@ Status DatasetState::allocate_chunks(Address index, ChunkLocation& location, boo
     if (H5MOTE_WRITE == 0) {
         return Status::read_only;
     }
-#if H5MOTE_FIXED_CHUNKS && H5MOTE_PARTIAL_IO
     std::uint64_t all = 0;
-    if (table_.wants_all(all)) {
+    if (H5MOTE_FIXED_CHUNKS != 0 && table_.wants_all(all)) {
         H5MOTE_TRY(allocate_implicit(all));
         zeros = true;
         return table_.find(index, location);
     }
-#endif
     std::uint32_t count = 1;
     if (zero_fill_ && table_.can_reserve() && rank_ == 1) {
         H5MOTE_TRY(table_.make_place(index, phase));
-        const std::uint32_t reach = table_.reach(index);
-        std::uint32_t limit = reserve_ / static_cast<std::uint32_t>(chunk_bytes_);
-        limit = index < limit ? static_cast<std::uint32_t>(index) : limit;
-        limit = reach < limit ? reach : limit;
+        count = reserve_ / static_cast<std::uint32_t>(chunk_bytes_);
+        count = index < count ? static_cast<std::uint32_t>(index) : count;
+        count = count == 0 ? 1 : count;
         // Stop at a chunk that has its space already, because it was written out of order.
-        for (ChunkLocation next; count < limit; ++count) {
-            H5MOTE_TRY(table_.find(index + count, next));
-            if (next.address != kUndefinedAddress) {
-                break;
-            }
-        }
+        H5MOTE_TRY(table_.free_run(index, count));
     }
     // If there is no space for several chunks, try again with one, which also leaves more for new index blocks.
     for (;; count = 1) {
@@ -213,11 +200,9 @@ Status DatasetState::write_back(ChunkSlot& slot) noexcept {
     // End fast appending to this chunk: the next row has to pass before_change() again.
     evicted(slot);
     file_->chunks.unkeep(slot);
-#if H5MOTE_FILTERS
     if (filtered()) {
         return write_filtered(slot);
     }
-#endif
     file_->unsynced = true;
     H5MOTE_TRY(told(file_->context, file_->driver, H5MOTE_HERE,
                     file_->driver.write(Usage::raw_data, slot.address + slot.dirty_from, slot.changed()),
@@ -240,7 +225,6 @@ Status DatasetState::reserve_scratch() noexcept {
     return Status::ok;
 }
 
-#if H5MOTE_FILTERS
 // The encoded chunk is written to new space. The old one stays valid until the index entry is switched.
 Status DatasetState::write_filtered(ChunkSlot& slot) noexcept {
     FileState& file = *file_;
@@ -275,8 +259,6 @@ Status DatasetState::write_filtered(ChunkSlot& slot) noexcept {
     return Status::ok;
 }
 
-#endif
-
 void DatasetState::evicted(ChunkSlot& slot) noexcept {
     if (&slot == tail_) {
         settle_cursor();
@@ -285,7 +267,6 @@ void DatasetState::evicted(ChunkSlot& slot) noexcept {
     }
 }
 
-#if H5MOTE_PARTIAL_IO
 Status DatasetState::fill_file(Address address, Address bytes) noexcept {
     // Write some elements at a time, from the filters' scratch memory.
     std::size_t piece = element_size_ < 512 ? 512 - 512 % element_size_ : element_size_;
@@ -354,21 +335,16 @@ Status DatasetState::allocate_contiguous() noexcept {
     return status;
 }
 
-#if H5MOTE_FIXED_CHUNKS
 Status DatasetState::allocate_implicit(std::uint64_t bytes) noexcept {
     Address address = 0;
     const Address size = narrow(bytes);
     return size == bytes ? allocate_whole(size, address, [&] { return table_.place_all(address); })
                          : file_->context.fail(Module::dataset, H5MOTE_HERE, Status::no_space, 0, bytes);
 }
-#endif
 
 Address DatasetState::chunk_index(const std::uint64_t* scaled) noexcept {
-    const std::uint64_t* sizes = max_dims();
-#if H5MOTE_ALL_FORMATS
     // A B-tree index needs no number. The chunk cache gets one that is counted within the current extent.
-    sizes = table_.by_coordinates() ? dims() : sizes;
-#endif
+    const std::uint64_t* const sizes = table_.by_coordinates() ? dims() : max_dims();
     return narrow(chunk_number(rank_, sizes, chunk_dims(), scaled));
 }
 
@@ -409,8 +385,6 @@ Status DatasetState::allocate_chunk(Address index) noexcept {
     slot->touch(0, slot->size);
     return Status::ok;
 }
-
-#endif
 
 // ---- the file's demands ------------------------------------------------------------------------------------------
 

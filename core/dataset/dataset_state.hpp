@@ -16,12 +16,60 @@ namespace h5mote {
 Status tell_filter(Context& context, SourcePlace place, Status status, FilterId failed,
                    std::uint64_t address = 0) noexcept;
 
+/// How the extent of a virtual dataset follows from its sources: Dataset::set_virtual_view().
+class VirtualSettings {
+public:
+    VirtualView virtual_view() const noexcept { return view_; }
+    std::uint64_t virtual_gap() const noexcept { return gap_; }
+
+protected:
+    void set_virtual(VirtualView view, std::uint64_t gap) noexcept {
+        view_ = view;
+        gap_ = gap < 0xffffffffU ? static_cast<std::uint32_t>(gap) : 0xffffffffU;
+    }
+
+private:
+    std::uint32_t gap_ = 0;
+    VirtualView view_ = VirtualView::last_available;
+};
+
+/// Takes its place in builds that open no virtual datasets.
+class NoVirtualSettings {
+public:
+    static VirtualView virtual_view() noexcept { return VirtualView::last_available; }
+    static std::uint64_t virtual_gap() noexcept { return 0; }
+
+protected:
+    static void set_virtual(VirtualView /*view*/, std::uint64_t /*gap*/) noexcept {}
+};
+
+/// The number of bytes of client data that the filters of a dataset do not hold themselves.
+class FilterValues {
+protected:
+    std::uint32_t filter_values() const noexcept { return bytes_; }
+    void set_filter_values(std::size_t bytes) noexcept { bytes_ = static_cast<std::uint32_t>(bytes); }
+
+private:
+    std::uint32_t bytes_ = 0;
+};
+
+/// Takes its place in builds without filters.
+class NoFilterValues {
+protected:
+    static std::uint32_t filter_values() noexcept { return 0; }
+    static void set_filter_values(std::size_t /*bytes*/) noexcept {}
+};
+
 /// Shared by all handles of one dataset. For the file it is the owner of chunks in the chunk cache. The dimension
 /// sizes, the filters and their client data follow the object in the same block of memory.
 ///
 /// Appending: the cursor (the base class AppendCursor, through which handles write) points into the cache slot of the
 /// last chunk. Call settle_cursor() before using the current number of rows.
-class DatasetState final : public AppendCursor, public FlushClient, public ChunkOwner {
+class DatasetState final : public AppendCursor,
+                           public FlushClient,
+                           public ChunkOwner,
+                           public std::conditional_t<H5MOTE_ALL_FORMATS != 0, VirtualSettings, NoVirtualSettings>,
+                           private std::conditional_t<H5MOTE_FILTERS != 0, FilterValues, NoFilterValues> {
 public:
     /// Opens the dataset whose header is at `address`; a dataset that is open already is shared. `depth`: number of
     /// virtual datasets in the chain that leads to this one as a source, 0 if there is none.
@@ -63,7 +111,7 @@ public:
     /// global heap collection and the number of the object in it that holds the mappings.
     Address data_address() const noexcept { return data_address_; }
     Address data_size() const noexcept { return data_size_; }
-    bool filtered() const noexcept { return filter_count_ != 0; }
+    bool filtered() const noexcept { return H5MOTE_FILTERS != 0 && filter_count_ != 0; }
     ChunkTable& table() noexcept { return table_; }
 
     /// Brings dims() and the dirty range of the last chunk up to the cursor.
@@ -107,23 +155,17 @@ public:
     Address chunk_index(const std::uint64_t* scaled) noexcept;
     /// Chunk coordinates of the chunk with that number.
     void scaled_of(Address index, std::uint64_t* scaled) noexcept;
-#if H5MOTE_ALL_FORMATS
     /// Call before every change of the dataset. An error says that this library cannot change it.
     Status begin_change() noexcept;
-    bool external() const noexcept { return external_; }
-    VirtualView virtual_view() const noexcept { return virtual_view_; }
-    std::uint64_t virtual_gap() const noexcept { return virtual_gap_; }
+    /// Whether the data are in external files.
+    bool external() const noexcept { return H5MOTE_ALL_FORMATS != 0 && external_; }
+    /// Whether the data are in other datasets.
+    bool is_virtual() const noexcept {
+        return H5MOTE_ALL_FORMATS != 0 && layout_class_ == LayoutMessage::Class::virtual_dataset;
+    }
     Status set_virtual_view(VirtualView view, std::uint64_t gap) noexcept;
     FilterEntry* filters() noexcept { return filter_entries(); }
     unsigned filter_count() const noexcept { return filter_count_; }
-#else
-    Status begin_change() noexcept {
-        H5MOTE_TRY(file_->check_writable());
-        H5MOTE_TRY(reserve_scratch());
-        changed_ = true;
-        return Status::ok;
-    }
-#endif
     /// The location of the chunk with these chunk coordinates, and whether its bytes are filtered. The address is
     /// undefined when the chunk does not exist; otherwise the chunk lies in the file.
     Status locate_chunk(ChunkLookup& lookup, const std::uint64_t* scaled, Address index, ChunkLocation& location,
@@ -186,11 +228,9 @@ private:
     // object header; if that fails, the space is released.
     template <typename Store>
     Status allocate_whole(Address size, Address& address, Store store) noexcept;
-#if H5MOTE_FIXED_CHUNKS && H5MOTE_PARTIAL_IO
     // Allocates all chunks up to the maximum extent at once: libhdf5 does that for an implicit index as soon as the
     // dataset has an element.
     H5MOTE_STEP Status allocate_implicit(std::uint64_t bytes) noexcept;
-#endif
     H5MOTE_STEP Status prepare_chunks(Address from, Address to, Phase phase) noexcept;
     /// Rows of a chunk of a one-dimensional dataset.
     std::uint32_t chunk_rows() noexcept { return static_cast<std::uint32_t>(chunk_dims()[0]); }
@@ -241,9 +281,8 @@ private:
     bool given_back_ = false;
     bool plain_ = false;    // check_plain() found it so
     bool cleared_ = false;  // nothing is left beyond the extent, from earlier sessions or held in advance by this one
-#if H5MOTE_FILTERS
-    std::uint32_t filter_values_ = 0;  // bytes of client data behind the filters
-#endif
+    bool external_ = false;
+    bool edges_unfiltered_ = false;
     Address data_address_ = kUndefinedAddress;
     Address data_size_ = 0;
     std::uint8_t rank_;
@@ -251,13 +290,7 @@ private:
     LayoutMessage::Class layout_class_ = LayoutMessage::Class::contiguous;
     bool null_space_ = false;
     bool dims_changed_ = false;
-#if H5MOTE_ALL_FORMATS
-    bool external_ = false;
-    bool edges_unfiltered_ = false;
-    bool countable_ = true;  // the number of chunks fits in 64 bits
-    VirtualView virtual_view_ = VirtualView::last_available;
-    std::uint32_t virtual_gap_ = 0;
-#endif
+    bool countable_ = true;     // the number of chunks fits in 64 bits
     bool zero_fill_ = true;     // unwritten elements are zeros
     bool default_fill_ = true;  // there is no fill value
     ChunkTable table_;

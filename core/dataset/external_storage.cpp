@@ -5,8 +5,6 @@
 
 #include <cstring>
 
-#if H5MOTE_ALL_FORMATS
-
 namespace h5mote {
 
 Status ExternalStorage::load(HeaderMessage& message, ExternalFilesMessage& list) noexcept {
@@ -70,18 +68,14 @@ Status ExternalStorage::heap_size(std::uint64_t& bytes) noexcept {
 }
 
 void ExternalStorage::close() noexcept {
-#if H5MOTE_OTHER_FILES
-    if (driver_ != nullptr) {
-        file_.access().opener->close(*driver_);
+    if (DriverOpener* const opener = file_.opener(); driver_ != nullptr && opener != nullptr) {
+        opener->close(*driver_);
         driver_ = nullptr;
     }
-#endif
 }
 
 Status ExternalStorage::open_driver(Address heap_address, Address name) noexcept {
-#if H5MOTE_OTHER_FILES
-    DriverOpener* const opener = file_.access().opener;
-    if (opener != nullptr) {
+    if (DriverOpener* const opener = file_.opener()) {
         LocalHeap heap;
         MetadataWindow window;
         ConstBytes text;
@@ -102,9 +96,6 @@ Status ExternalStorage::open_driver(Address heap_address, Address name) noexcept
         }
         return driver_->end_of_file(length_);
     }
-#endif
-    (void)heap_address;
-    (void)name;
     return file_.context.unsupported(Module::dataset, H5MOTE_HERE, Feature::external_storage);
 }
 
@@ -154,6 +145,7 @@ Status ExternalStorage::read(std::uint64_t offset, Bytes to) noexcept {
     return Status::ok;
 }
 
-}  // namespace h5mote
+const ExternalDataFormat formats::external_data = {
+    [](ExternalStorage& storage, std::uint64_t offset, Bytes to) { return storage.read(offset, to); }};
 
-#endif
+}  // namespace h5mote

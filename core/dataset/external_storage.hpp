@@ -6,11 +6,10 @@
 #include "messages.hpp"
 
 #include <h5mote/dataset_info.hpp>
+#include <h5mote/formats.hpp>
 #include <h5mote/opener.hpp>
 
 namespace h5mote {
-
-#if H5MOTE_ALL_FORMATS
 
 /// The external files of a dataset. One of them is open at a time.
 class ExternalStorage {
@@ -48,6 +47,10 @@ private:
     std::uint64_t length_ = 0;  // size of that file in bytes
 };
 
-#endif
+/// What reads external data, for programs that name formats::external_data.
+struct ExternalDataFormat {
+    /// ExternalStorage::read().
+    Status (*read)(ExternalStorage& storage, std::uint64_t offset, Bytes to);
+};
 
 }  // namespace h5mote

@@ -1,10 +1,7 @@
 // H5O - reads one message of an object header, whether it is stored there, in a committed datatype, or in a heap.
 #pragma once
 
-#include "header.hpp"
 #include "stored_message.hpp"
-
-#include <cstring>
 
 namespace h5mote {
 
@@ -15,7 +12,6 @@ public:
     HeaderMessage& operator=(const HeaderMessage&) = delete;
     ~HeaderMessage() = default;
 
-#if H5MOTE_ALL_FORMATS
     HeaderMessage(FileState& file, Address header) noexcept : file_(file), header_(header) {}
 
     /// not_found: the header has none of that type.
@@ -39,34 +35,6 @@ private:
     FileState& file_;
     Address header_;
     StoredMessage message_;
-#else
-    HeaderMessage(FileState& file, Address header) noexcept : file_(file), header_(header), message_(file, header) {}
-
-    Status find(MessageType type) noexcept {
-        message_.~MessageIterator();
-        ::new (static_cast<void*>(&message_)) MessageIterator(file_, header_);
-        return message_.next(type);
-    }
-    Address size() noexcept { return narrow(message_.body().size()); }
-    Status body(ConstBytes& bytes) noexcept {
-        bytes = message_.body();
-        return Status::ok;
-    }
-    Status head(std::size_t /*count*/, ConstBytes& bytes) noexcept { return body(bytes); }
-    Status read(Address offset, Bytes to) noexcept {
-        const ConstBytes bytes = message_.body();
-        if (!within(offset, to.size(), bytes.size())) {
-            return file_.context.fail(Module::dataset, H5MOTE_HERE, Status::corrupt_file, 0, header_);
-        }
-        std::memcpy(to.data(), bytes.data() + offset, to.size());
-        return Status::ok;
-    }
-
-private:
-    FileState& file_;
-    Address header_;
-    MessageIterator message_;
-#endif
 };
 
 }  // namespace h5mote

@@ -4,15 +4,11 @@
 
 #include <cstring>
 
-#if H5MOTE_PARTIAL_IO
-
 namespace h5mote {
 
 Status RawData::open() noexcept {
     open(dataset_.data_address(), dataset_.data_size());
-#if H5MOTE_ALL_FORMATS
     external_data_ = dataset_.external();
-#endif
     if (dataset_.layout_class() != LayoutMessage::Class::compact) {
         return Status::ok;
     }
@@ -53,11 +49,9 @@ Status RawData::read(std::uint64_t offset, Bytes to) noexcept {
     if (header_data_) {
         return header_.read(header_offset_ + narrow(offset), to);
     }
-#if H5MOTE_ALL_FORMATS
-    if (external_data_) {
-        return external_.read(offset, to);
+    if (H5MOTE_ALL_FORMATS != 0 && external_data_) {
+        return file_.context.formats().external_data->read(external_, offset, to);
     }
-#endif
     std::uint64_t at = 0;
     if (!checked_add<std::uint64_t>(address_, offset, at) || !file_.contains(narrow(at), narrow(to.size()))) {
         return file_.context.fail(Module::dataset, H5MOTE_HERE, Status::corrupt_file, 0, address_);
@@ -100,14 +94,12 @@ Status RawData::view(std::uint64_t offset, std::size_t least, std::uint64_t want
         size = size < least ? least : size;
         held_ = 0;
         Status status = read(offset, {ahead_, static_cast<std::size_t>(size)});
-#if H5MOTE_ALL_FORMATS
         if (status == Status::not_found && external_data_) {
             // Reading ahead reached an external file that is missing and that the caller does not need: read no more
             // than is needed.
             size = least;
             status = read(offset, {ahead_, least});
         }
-#endif
         H5MOTE_TRY(status);
         from_ = offset;
         held_ = static_cast<std::size_t>(size);
@@ -117,5 +109,3 @@ Status RawData::view(std::uint64_t offset, std::size_t least, std::uint64_t want
 }
 
 }  // namespace h5mote
-
-#endif

@@ -11,13 +11,8 @@ public:
     explicit RawData(DatasetState& dataset) noexcept
         : dataset_(dataset),
           file_(dataset.file()),
-          header_(dataset.file(), dataset.address())
-#if H5MOTE_ALL_FORMATS
-          ,
-          external_(dataset.file(), dataset.address())
-#endif
-    {
-    }
+          header_(dataset.file(), dataset.address()),
+          external_(dataset.file(), dataset.address()) {}
     RawData(const RawData&) = delete;
     RawData& operator=(const RawData&) = delete;
     ~RawData() { release(); }
@@ -59,9 +54,7 @@ private:
     std::size_t held_ = 0;
     std::size_t grown_ = kLeastAhead;  // how much is read at a time
     HeaderMessage header_;
-#if H5MOTE_ALL_FORMATS
     ExternalStorage external_;
-#endif
 };
 
 }  // namespace h5mote

@@ -6,19 +6,8 @@
 
 namespace h5mote {
 
-#if H5MOTE_PARTIAL_IO
-
 Transfer::Transfer(DatasetState& dataset, const TransferRequest& request) noexcept
-    : dataset_(dataset),
-      file_(dataset.file()),
-      request_(request),
-      raw_(dataset)
-#if H5MOTE_ALL_FORMATS
-      ,
-      heap_(dataset.file())
-#endif
-{
-}
+    : dataset_(dataset), file_(dataset.file()), request_(request), raw_(dataset), heap_(dataset.file()) {}
 
 Status Transfer::prepare() noexcept {
     HeaderMessage message(file_, dataset_.address());
@@ -38,9 +27,7 @@ Status Transfer::prepare() noexcept {
     FileValues values;
     values.side = writing() ? FileValues::Side::to : FileValues::Side::from;
     values.sizeof_address = file_.shape().sizeof_addr;
-#if H5MOTE_ALL_FORMATS
     values.source = &heap_;
-#endif
     memory_size_ = request_.type.size();
     return writing() ? prepare_conversion(file_.context, conversion_, request_.type, stored, values)
                      : prepare_conversion(file_.context, conversion_, stored, request_.type, values);
@@ -167,14 +154,10 @@ H5MOTE_STEP Status Dataset::read(const Selection& selection, DatatypeView type, 
     return transfer(state_of(cursor_), {selection, type, &memory, &memory_selection, data});
 }
 
-#if H5MOTE_ALL_FORMATS
 H5MOTE_STEP Status Dataset::read_stored(const Selection& selection, Bytes data) noexcept {
     const LibraryLock lock(context_of(file_));
     H5MOTE_TRY(check());
     return transfer(state_of(cursor_), {selection, {}, nullptr, nullptr, data, false, true});
 }
-#endif
-
-#endif
 
 }  // namespace h5mote

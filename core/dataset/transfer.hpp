@@ -25,8 +25,6 @@ struct TransferRequest {
 /// of rank 32 are too large for the stack of a small machine.
 H5MOTE_STEP Status transfer(DatasetState& dataset, const TransferRequest& request) noexcept;
 
-#if H5MOTE_PARTIAL_IO
-
 class Transfer {
 public:
     Transfer(DatasetState& dataset, const TransferRequest& request) noexcept;
@@ -47,7 +45,6 @@ private:
     // Reading. read_memory(), read_raw() and read_nothing() deliver all runs of a chunk or of the whole data that is in
     // memory at `at`, in the file (raw_), or was never stored. The from_ functions deliver one piece each.
     H5MOTE_STEP Status read_whole() noexcept;
-    H5MOTE_STEP Status read_virtual_points() noexcept;
     Status read_chunks(ChunkedRuns& runs) noexcept;
     H5MOTE_STEP Status read_chunk(ChunkedRuns& runs, Address index) noexcept;
     H5MOTE_STEP Status read_stored_chunk(ChunkedRuns& runs, Address index, ChunkSlot*& slot, bool& read) noexcept;
@@ -83,9 +80,7 @@ private:
     Dataspace space_;
     PairedRuns pairs_;
     RawData raw_;
-#if H5MOTE_ALL_FORMATS
     HeapSource heap_;
-#endif
     std::uint32_t memory_size_ = 0;
     std::uint32_t element_size_ = 0;
     std::uint64_t count_ = 0;  // of selected elements
@@ -97,7 +92,5 @@ private:
         SelectionRuns whole;
     } walk_;
 };
-
-#endif
 
 }  // namespace h5mote

@@ -7,8 +7,6 @@
 
 #include <cstring>
 
-#if H5MOTE_PARTIAL_IO
-
 namespace h5mote {
 namespace {
 
@@ -115,47 +113,14 @@ Status Transfer::read_nothing(Runs& runs) noexcept {
     return Status::ok;
 }
 
-#if H5MOTE_ALL_FORMATS
-// A list of points has an order of its own, but mappings are projected in the order of the extent: read point by point.
-Status Transfer::read_virtual_points() noexcept {
-    const Selection& points = request_.selection;
-    const std::size_t rank = points.rank();
-    const std::size_t size = 2 * rank * sizeof(std::uint64_t);
-    auto* const at = static_cast<std::uint64_t*>(file_.context.allocate(MemoryKind::other, size));
-    if (at == nullptr) {
-        return Status::out_of_memory;
-    }
-    const Selection point = Selection::hyperslab({at, rank}, {at + rank, rank});
-    TransferRequest one{point, request_.type, nullptr, nullptr, {}, false, request_.stored, request_.depth};
-    Status status = Status::ok;
-    for (std::size_t i = 0; i < points.point_count() && status == Status::ok; ++i) {
-        for (std::size_t d = 0; d < rank; ++d) {
-            at[d] = points.point_list()[i * rank + d] + points.offset(d);
-            at[rank + d] = 1;
-        }
-        PairedRun piece;
-        pairs_.take({0, i, 1});
-        if (pairs_.next(piece)) {
-            one.data = {user(piece.memory), memory_size_};
-            status = read_virtual(dataset_, one, space_);
-        }
-    }
-    file_.context.release(MemoryKind::other, at, size);
-    return status;
-}
-#endif
-
 Status Transfer::read_whole() noexcept {
     SelectionRuns& runs = *::new (static_cast<void*>(&walk_.whole)) SelectionRuns;
     H5MOTE_TRY(runs.reset(request_.selection, space_));
-#if H5MOTE_ALL_FORMATS
-    if (dataset_.layout_class() == LayoutMessage::Class::virtual_dataset) {
+    if (dataset_.is_virtual()) {
         // Fill the buffer first: the fill value stays where no source provides an element.
         H5MOTE_TRY(read_nothing(runs));
-        return request_.selection.type() == SelectionType::points ? read_virtual_points()
-                                                                  : read_virtual(dataset_, request_, space_);
+        return file_.context.formats().virtual_data->read(dataset_, request_, space_, pairs_, memory_size_);
     }
-#endif
     H5MOTE_TRY(raw_.open());
     return raw_.exists() ? read_raw(runs) : read_nothing(runs);
 }
@@ -209,5 +174,3 @@ Status Transfer::read_stored_chunk(ChunkedRuns& runs, Address index, ChunkSlot*&
 }
 
 }  // namespace h5mote
-
-#endif

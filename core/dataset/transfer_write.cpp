@@ -2,11 +2,7 @@
 
 #include "transfer.hpp"
 
-#if H5MOTE_PARTIAL_IO
-
 namespace h5mote {
-
-#if H5MOTE_WRITE
 
 Status Transfer::to_memory(std::byte* at, const PairedRun& piece) noexcept {
     return conversion_.run(static_cast<std::size_t>(piece.length), user(piece.memory), memory_size_,
@@ -104,13 +100,4 @@ Status Transfer::write_chunks(ChunkedRuns& runs) noexcept {
     return Status::ok;
 }
 
-#else
-
-Status Transfer::write_whole() noexcept { return Status::read_only; }
-Status Transfer::write_chunks(ChunkedRuns& /*runs*/) noexcept { return Status::read_only; }
-
-#endif
-
 }  // namespace h5mote
-
-#endif

@@ -8,8 +8,6 @@
 
 #include <cstring>
 
-#if H5MOTE_ALL_FORMATS
-
 namespace h5mote {
 
 void VirtualMapping::reset() noexcept {
@@ -285,5 +283,3 @@ Status Dataset::virtual_mapping(std::size_t i, VirtualMapping& mapping, Selectio
 }
 
 }  // namespace h5mote
-
-#endif

@@ -12,13 +12,13 @@
 #include "messages.hpp"
 
 #include <h5mote/dataset_info.hpp>
+#include <h5mote/formats.hpp>
 #include <h5mote/selection_set.hpp>
 
 namespace h5mote {
 
-#if H5MOTE_ALL_FORMATS
-
 class DatasetState;
+class PairedRuns;
 struct TransferRequest;
 
 /// Walks the mappings of a virtual dataset.
@@ -82,13 +82,16 @@ private:
 
 /// Number of mappings of a virtual dataset.
 Status count_mappings(FileState& file, const LayoutMessage& layout, std::uint32_t& count) noexcept;
-/// Reads those elements of a request that sources have, over the fill values that are in the buffer. `space` is the
-/// extent of the virtual dataset.
-Status read_virtual(DatasetState& dataset, const TransferRequest& request, const Dataspace& space) noexcept;
-/// Sets the extent of a virtual dataset, where mappings are unlimited, from its sources
-/// (H5D__virtual_set_extent_unlim). `depth`: as DatasetState::open().
-Status update_virtual_extent(DatasetState& dataset, unsigned depth) noexcept;
-
-#endif
+/// What opens and reads virtual datasets, for programs that name formats::virtual_data.
+struct VirtualDataFormat {
+    /// Reads those elements of a request that sources have, over the fill values that are in the buffer. `space` is the
+    /// extent of the virtual dataset. `pairs` says where in the buffer each selected element goes; there elements have
+    /// `memory_size` bytes.
+    Status (*read)(DatasetState& dataset, const TransferRequest& request, const Dataspace& space, PairedRuns& pairs,
+                   std::uint32_t memory_size);
+    /// Sets the extent of a virtual dataset, where mappings are unlimited, from its sources
+    /// (H5D__virtual_set_extent_unlim). `depth`: as DatasetState::open().
+    Status (*update_extent)(DatasetState& dataset, unsigned depth);
+};
 
 }  // namespace h5mote

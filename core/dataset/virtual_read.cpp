@@ -8,8 +8,6 @@
 #include "unlimited.hpp"
 #include "virtual_layout.hpp"
 
-#if H5MOTE_ALL_FORMATS
-
 namespace h5mote {
 namespace {
 
@@ -246,9 +244,7 @@ Status VirtualRead::read_source() noexcept {
                                static_cast<std::uint8_t>(request_.depth + 1)});
 }
 
-}  // namespace
-
-Status read_virtual(DatasetState& dataset, const TransferRequest& request, const Dataspace& space) noexcept {
+Status read_boxes(DatasetState& dataset, const TransferRequest& request, const Dataspace& space) noexcept {
     Context& context = dataset.file().context;
     auto* const work = context.create<VirtualRead>(MemoryKind::other, dataset, request, space);
     if (work == nullptr) {
@@ -259,9 +255,43 @@ Status read_virtual(DatasetState& dataset, const TransferRequest& request, const
     return blame_mappings(dataset, status);
 }
 
-// ---- the extent --------------------------------------------------------------------------------------------------
+// A list of points has an order of its own, but mappings are projected in the order of the extent: read point by point.
+Status read_points(DatasetState& dataset, const TransferRequest& request, const Dataspace& space, PairedRuns& pairs,
+                   std::uint32_t memory_size) noexcept {
+    Context& context = dataset.file().context;
+    const Selection& points = request.selection;
+    const std::size_t rank = points.rank();
+    const std::size_t size = 2 * rank * sizeof(std::uint64_t);
+    auto* const at = static_cast<std::uint64_t*>(context.allocate(MemoryKind::other, size));
+    if (at == nullptr) {
+        return Status::out_of_memory;
+    }
+    const Selection point = Selection::hyperslab({at, rank}, {at + rank, rank});
+    TransferRequest one{point, request.type, nullptr, nullptr, {}, false, request.stored, request.depth};
+    Status status = Status::ok;
+    for (std::size_t i = 0; i < points.point_count() && status == Status::ok; ++i) {
+        for (std::size_t d = 0; d < rank; ++d) {
+            at[d] = points.point_list()[i * rank + d] + points.offset(d);
+            at[rank + d] = 1;
+        }
+        PairedRun piece;
+        pairs.take({0, i, 1});
+        if (pairs.next(piece)) {
+            one.data = {request.data.data() + static_cast<std::size_t>(piece.memory * memory_size), memory_size};
+            status = read_boxes(dataset, one, space);
+        }
+    }
+    context.release(MemoryKind::other, at, size);
+    return status;
+}
 
-namespace {
+Status read_virtual(DatasetState& dataset, const TransferRequest& request, const Dataspace& space, PairedRuns& pairs,
+                    std::uint32_t memory_size) noexcept {
+    return request.selection.type() == SelectionType::points ? read_points(dataset, request, space, pairs, memory_size)
+                                                             : read_boxes(dataset, request, space);
+}
+
+// ---- the extent --------------------------------------------------------------------------------------------------
 
 class VirtualExtent {
 public:
@@ -405,8 +435,6 @@ Status VirtualExtent::run() noexcept {
     return Status::ok;
 }
 
-}  // namespace
-
 Status update_virtual_extent(DatasetState& dataset, unsigned depth) noexcept {
     Context& context = dataset.file().context;
     if (depth >= kMaxDepth) {
@@ -421,6 +449,8 @@ Status update_virtual_extent(DatasetState& dataset, unsigned depth) noexcept {
     return blame_mappings(dataset, status);
 }
 
-}  // namespace h5mote
+}  // namespace
 
-#endif
+const VirtualDataFormat formats::virtual_data = {&read_virtual, &update_virtual_extent};
+
+}  // namespace h5mote

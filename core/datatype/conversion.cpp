@@ -5,7 +5,6 @@
 namespace h5mote {
 namespace {
 
-#if H5MOTE_ALL_FORMATS
 // With a size known at compile time memcpy() becomes a single load and store.
 template <std::size_t kBytes>
 void copy_each(std::size_t count, const std::byte* from, std::size_t from_stride, std::byte* to,
@@ -14,7 +13,6 @@ void copy_each(std::size_t count, const std::byte* from, std::size_t from_stride
         std::memcpy(to, from, kBytes);
     }
 }
-#endif
 
 }  // namespace
 
@@ -45,19 +43,19 @@ void Conversion::copy(std::size_t count, const std::byte* from, std::size_t from
         bytes *= count;
         count = bytes == 0 ? 0 : 1;
     }
-#if H5MOTE_ALL_FORMATS
-    // Common sizes of values that do not follow each other directly.
-    switch (count > 1 ? bytes : 0) {
-        case 2:
-            return copy_each<2>(count, from, from_stride, to, to_stride);
-        case 4:
-            return copy_each<4>(count, from, from_stride, to, to_stride);
-        case 8:
-            return copy_each<8>(count, from, from_stride, to, to_stride);
-        default:
-            break;
+    if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        // Common sizes of values that do not follow each other directly.
+        switch (count > 1 ? bytes : 0) {
+            case 2:
+                return copy_each<2>(count, from, from_stride, to, to_stride);
+            case 4:
+                return copy_each<4>(count, from, from_stride, to, to_stride);
+            case 8:
+                return copy_each<8>(count, from, from_stride, to, to_stride);
+            default:
+                break;
+        }
     }
-#endif
     for (; count > 0; --count, from += from_stride, to += to_stride) {
         std::memcpy(to, from, bytes);
     }

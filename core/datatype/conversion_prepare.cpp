@@ -4,6 +4,7 @@
 #include "conversion_plan.hpp"
 #include "cursor.hpp"
 #include "machine_number.hpp"
+#include "prepare.hpp"
 #include "supported.hpp"
 
 #include <cstring>
@@ -419,5 +420,10 @@ Status Conversion::prepare(Context& context, DatatypeView from, DatatypeView to,
     partial_ = builder.partial();
     return Status::ok;
 }
+
+const ConversionFormat formats::conversion = {
+    [](Conversion& conversion, Context& context, DatatypeView from, DatatypeView to, const FileValues& file) {
+        return conversion.prepare(context, from, to, file);
+    }};
 
 }  // namespace h5mote

@@ -6,8 +6,6 @@
 
 namespace h5mote {
 
-#if H5MOTE_ALL_FORMATS
-
 /// Used for the time of one read: it remembers where in the heap the last object was, but holds no memory.
 class HeapSource final : public VariableSource {
 public:
@@ -23,13 +21,11 @@ public:
     Status read(ConstBytes heap_id, std::uint64_t offset, Bytes to) noexcept override {
         MetadataWindow window;
         H5MOTE_TRY(heap_.object(heap_id, window));
-        return window.read(offset, to);
+        return window.read(narrow(offset), to);
     }
 
 private:
     GlobalHeap heap_;
 };
-
-#endif
 
 }  // namespace h5mote

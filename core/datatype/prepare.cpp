@@ -5,26 +5,27 @@
 namespace h5mote {
 
 Status view_datatype(Context& context, ConstBytes body, DatatypeView& type) noexcept {
-#if H5MOTE_CONVERSION
-    return parse_datatype(context, body, type);
-#else
-    if (body.size() < 8 || DatatypeView(body).size() == 0) {
-        return context.fail(Module::datatype, H5MOTE_HERE, Status::corrupt_file);
+    if constexpr (H5MOTE_CONVERSION != 0) {
+        return parse_datatype(context, body, type);
+    } else {
+        if (body.size() < 8 || DatatypeView(body).size() == 0) {
+            return context.fail(Module::datatype, H5MOTE_HERE, Status::corrupt_file);
+        }
+        type = DatatypeView(body);
+        return Status::ok;
     }
-    type = DatatypeView(body);
-    return Status::ok;
-#endif
 }
 
 Status prepare_conversion(Context& context, Conversion& conversion, DatatypeView from, DatatypeView to,
-                          [[maybe_unused]] const FileValues& file) noexcept {
-#if H5MOTE_CONVERSION
-    return conversion.prepare(context, from, to, file);
-#else
+                          const FileValues& file) noexcept {
+    if constexpr (H5MOTE_CONVERSION != 0) {
+        if (const ConversionFormat* const format = context.formats().conversion) {
+            return format->prepare(conversion, context, from, to, file);
+        }
+    }
     return conversion.prepare_identical(from, to) == Status::ok
                ? Status::ok
                : context.unsupported(Module::datatype, H5MOTE_HERE, Feature::type_conversion);
-#endif
 }
 
 }  // namespace h5mote

@@ -2,8 +2,6 @@
 
 #include "checked.hpp"
 
-#if H5MOTE_ALL_FORMATS
-
 namespace h5mote {
 namespace {
 
@@ -66,5 +64,3 @@ Status BaseDriver::read_image(Usage usage, std::uint64_t address, Bytes to) noex
 }
 
 }  // namespace h5mote
-
-#endif

@@ -12,8 +12,6 @@
 
 namespace h5mote {
 
-#if H5MOTE_ALL_FORMATS
-
 class BaseDriver final : public Driver {
 public:
     /// Address 0 is the storage's byte `base`. The storage is borrowed.
@@ -69,7 +67,5 @@ private:
     std::uint32_t entries_ = 0;
     FileShape shape_;
 };
-
-#endif
 
 }  // namespace h5mote

@@ -2,21 +2,20 @@
 
 #include "checked.hpp"
 #include "file_state.hpp"
-
-#if H5MOTE_ALL_FORMATS
+#include "metadata_window.hpp"
 
 namespace h5mote {
 
 // Finds the superblock: at 0, 512, 1024, ...
-Status FileState::locate() noexcept {
+Status FileState::locate(std::uint64_t& base) noexcept {
     std::uint64_t size = 0;
-    std::uint64_t base = 0;
-    H5MOTE_TRY(storage().end_of_file(size));
-    for (; within(base, Superblock::kSignatureSize, size); base = base == 0 ? 512 : base * 2) {
+    base = 0;
+    H5MOTE_TRY(driver.end_of_file(size));
+    for (; size >= Superblock::kSignatureSize && base <= size - Superblock::kSignatureSize;
+         base = base == 0 ? 512 : base * 2) {
         std::byte bytes[Superblock::kSignatureSize];
-        H5MOTE_TRY(storage().read(Usage::superblock, base, bytes));
+        H5MOTE_TRY(driver.read(Usage::superblock, base, bytes));
         if (is_signature(bytes)) {
-            base_driver_.set_base(base);
             return Status::ok;
         }
         if (base > size / 2) {
@@ -29,7 +28,11 @@ Status FileState::locate() noexcept {
 Status FileState::open(const FileAccess& access) noexcept {
     std::byte bytes[Superblock::kMaxSize];
     std::uint64_t size = 0;
-    H5MOTE_TRY(locate());
+    std::uint64_t base = 0;
+    H5MOTE_TRY(locate(base));
+    if (!set_base(base)) {
+        return context.unsupported(Module::file, H5MOTE_HERE, Feature::base_address);
+    }
     H5MOTE_TRY(driver.end_of_file(size));
     const std::size_t count = size < sizeof bytes ? static_cast<std::size_t>(size) : sizeof bytes;
     H5MOTE_TRY(driver.read(Usage::superblock, 0, {bytes, count}));
@@ -37,7 +40,7 @@ Status FileState::open(const FileAccess& access) noexcept {
     // The recorded end of file counts from the start of the storage, addresses count from the base address. Both were
     // recorded together, so the difference is right even if the user block has changed since.
     const Address recorded = superblock_.end_of_file;
-    if (recorded < superblock_.base || recorded == kUndefinedAddress) {
+    if (!within(superblock_.base, 0, recorded) || recorded == kUndefinedAddress) {
         return context.fail(Module::file, H5MOTE_HERE, Status::corrupt_file, 0, recorded);
     }
     superblock_.end_of_file = recorded - superblock_.base;
@@ -45,36 +48,63 @@ Status FileState::open(const FileAccess& access) noexcept {
         return context.unsupported(Module::file, H5MOTE_HERE, Feature::sizeof_offsets);
     }
     H5MOTE_TRY(start(access));
-    H5MOTE_TRY(refuse_writing());
+    H5MOTE_TRY(refuse(base));
+    stored_root_ = superblock_.root;
+    if (superblock_.is_old()) {
+        set_btree_k(superblock_.btree_k);
+    }
+    space.open(superblock_.end_of_file, superblock_.shape.max_addr(), narrow(size));
+    if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        return superblock_.driver_info == kUndefinedAddress ? Status::ok : read_driver_info();
+    }
+    return Status::ok;
+}
+
+// Refuses to write to files that this library, or this build of it, can only read.
+Status FileState::refuse(std::uint64_t base) noexcept {
+    // The extension may say how the other structures are to be read. A build that does not read it must not guess.
+    if (superblock_.extension != kUndefinedAddress && (writable() || H5MOTE_ALL_FORMATS == 0)) {
+        return context.unsupported(Module::file, H5MOTE_HERE, Feature::superblock_extension);
+    }
+    if (writable()) {
+        if (superblock_.is_old()) {
+            return context.unsupported(Module::file, H5MOTE_HERE, Feature::superblock_version, superblock_.version);
+        }
+        if (base != 0 || superblock_.base != 0) {
+            return context.unsupported(Module::file, H5MOTE_HERE, Feature::base_address);
+        }
+    }
     if (superblock_.flags != 0 && !superblock_.is_old()) {
         if (writable()) {
             return context.unsupported(Module::file, H5MOTE_HERE, Feature::file_locked_for_writing, superblock_.flags);
         }
-        context.port().log("the file is marked as open for writing");
-    }
-    stored_root_ = superblock_.root;
-    if (superblock_.is_old()) {
-        btree_k = superblock_.btree_k;
-    }
-    space.open(superblock_.end_of_file, superblock_.shape.max_addr(), narrow(size));
-    return superblock_.driver_info == kUndefinedAddress ? Status::ok : read_driver_info();
-}
-
-// Refuses to write to files that this library can only read.
-Status FileState::refuse_writing() noexcept {
-    if (!writable()) {
-        return Status::ok;
-    }
-    if (superblock_.is_old()) {
-        return context.unsupported(Module::file, H5MOTE_HERE, Feature::superblock_version, superblock_.version);
-    }
-    if (base() != 0 || superblock_.base != 0) {
-        return context.unsupported(Module::file, H5MOTE_HERE, Feature::base_address);
-    }
-    if (superblock_.extension != kUndefinedAddress) {
-        return context.unsupported(Module::file, H5MOTE_HERE, Feature::superblock_extension);
+        if constexpr (H5MOTE_ALL_FORMATS != 0) {
+            context.port().log("the file is marked as open for writing");
+        }
     }
     return Status::ok;
+}
+
+Status FileState::use_cache_image(Address address, Address size) noexcept {
+    const Status status =
+        foreign() == nullptr ? Status::unsupported : foreign()->base_driver.use_image(shape(), address, size);
+    return status == Status::ok ? status : context.fail(Module::file, H5MOTE_HERE, status, 0, address);
+}
+
+Status FileState::finish_open(const FileAccess& access) noexcept {
+    std::uint64_t size = 0;
+    H5MOTE_TRY(driver.end_of_file(size));
+    if (size < superblock_.end_of_file) {
+        if (!access.allow_truncated || !set_truncated()) {
+            return context.fail(Module::file, H5MOTE_HERE, Status::corrupt_file, 0, superblock_.end_of_file);
+        }
+        writable_ = false;
+        space.open(narrow(size), superblock_.shape.max_addr(), narrow(size));
+        context.port().log("the file is shorter than it says");
+    }
+    return superblock_.root < space.end()
+               ? Status::ok
+               : context.fail(Module::file, H5MOTE_HERE, Status::corrupt_file, 0, superblock_.root);
 }
 
 // Driver information block, specification II.B: version 0 | 0 3 | bytes of the information 4 | name 8 | information.
@@ -91,7 +121,7 @@ Status FileState::read_driver_info() noexcept {
     if (prefix[0] != std::byte{0} || length > kMost || !contains(at, kPrefix + length)) {
         return context.fail(Module::file, H5MOTE_HERE, Status::corrupt_file, 0, at);
     }
-    MetadataWindow window;
+    StreamedWindow window;
     Bytes info;
     H5MOTE_TRY(window.allocate(context, length, info));
     if (length != 0) {
@@ -114,23 +144,4 @@ Status FileState::use_driver_info(std::string_view name, ConstBytes info) noexce
     return Status::ok;
 }
 
-Status FileState::finish_open(const FileAccess& access) noexcept {
-    std::uint64_t size = 0;
-    H5MOTE_TRY(driver.end_of_file(size));
-    if (size < superblock_.end_of_file) {
-        if (!access.allow_truncated) {
-            return context.fail(Module::file, H5MOTE_HERE, Status::corrupt_file, 0, superblock_.end_of_file);
-        }
-        truncated_ = true;
-        writable_ = false;
-        space.open(narrow(size), superblock_.shape.max_addr(), narrow(size));
-        context.port().log("the file is shorter than it says");
-    }
-    return superblock_.root < space.end()
-               ? Status::ok
-               : context.fail(Module::file, H5MOTE_HERE, Status::corrupt_file, 0, superblock_.root);
-}
-
 }  // namespace h5mote
-
-#endif

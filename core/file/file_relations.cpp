@@ -3,15 +3,13 @@
 #include "file_state.hpp"
 #include "text.hpp"
 
-#if H5MOTE_ALL_FORMATS
-
 namespace h5mote {
 
 // The caller gets a reference to the other file. This file keeps none, so that external links in a circle do not keep
 // their files open.
 Status FileState::open_other(std::string_view name, OpenPurpose purpose, FileState*& file) noexcept {
     DriverOpener* const opener = this->opener();
-    if (opener == nullptr || open_driver == nullptr) {
+    if (opener == nullptr || foreign()->open_driver == nullptr) {
         return context.unsupported(Module::file, H5MOTE_HERE, Feature::external_link);
     }
     Driver* other = nullptr;
@@ -25,38 +23,41 @@ Status FileState::open_other(std::string_view name, OpenPurpose purpose, FileSta
         opener->close(*other);
         return Status::ok;
     }
-    const Status status = open_driver(*this, *other, file);
+    const Status status = foreign()->open_driver(*this, *other, file);
     if (status != Status::ok) {
         opener->close(*other);
         return status;
     }
-    file->opened_by_ = opener;
+    file->foreign()->opened_by = opener;
     return Status::ok;
 }
 
 void FileState::leave() noexcept {
-    if (opened_by_ != nullptr) {
-        opened_by_->close(storage());
+    if (DriverOpener* const opener = foreign()->opened_by) {
+        opener->close(storage());
     }
 }
 
-FileState* FileState::mounted_at(Address group) const noexcept {
-    const Mount* mount = mounts_;
+FileState* FileState::find_mounted(Address group) const noexcept {
+    const Mount* mount = foreign()->mounts;
     while (mount != nullptr && mount->group != group) {
         mount = mount->next;
     }
     return mount == nullptr || !mount->file->is_open() ? nullptr : mount->file;
 }
 
-FileState& FileState::top() noexcept {
+FileState& FileState::find_top() noexcept {
     FileState* file = this;
-    while (file->mounted_in_ != nullptr) {
-        file = file->mounted_in_;
+    while (file->foreign()->mounted_in != nullptr) {
+        file = file->foreign()->mounted_in;
     }
     return *file;
 }
 
 Status FileState::mount(Address group, FileState& file) noexcept {
+    if (foreign() == nullptr) {
+        return context.unsupported(Module::file, H5MOTE_HERE, Feature::external_link);
+    }
     if (mounted_at(group) != nullptr || file.is_mounted()) {
         return context.fail(Module::file, H5MOTE_HERE, Status::already_exists);
     }
@@ -69,19 +70,19 @@ Status FileState::mount(Address group, FileState& file) noexcept {
     }
     mount->group = group;
     mount->file = &file;
-    mount->next = mounts_;
-    mounts_ = mount;
+    mount->next = foreign()->mounts;
+    foreign()->mounts = mount;
     file.retain();
-    file.mounted_in_ = this;
+    file.foreign()->mounted_in = this;
     return Status::ok;
 }
 
 Status FileState::unmount_self() noexcept {
-    if (mounted_in_ == nullptr) {
+    if (!is_mounted()) {
         return context.fail(Module::file, H5MOTE_HERE, Status::not_found);
     }
-    FileState& parent = *mounted_in_;
-    const Mount* mount = parent.mounts_;
+    FileState& parent = *foreign()->mounted_in;
+    const Mount* mount = parent.foreign()->mounts;
     while (mount->file != this) {
         mount = mount->next;
     }
@@ -90,23 +91,21 @@ Status FileState::unmount_self() noexcept {
 }
 
 void FileState::unmount(const Mount& gone) noexcept {
-    Mount** link = &mounts_;
+    Mount** link = &foreign()->mounts;
     while (*link != &gone) {
         link = &(*link)->next;
     }
     Mount* const mount = *link;
     *link = mount->next;
-    mount->file->mounted_in_ = nullptr;
+    mount->file->foreign()->mounted_in = nullptr;
     release(mount->file);
     context.destroy(MemoryKind::file, mount);
 }
 
 void FileState::release_mounts() noexcept {
-    while (mounts_ != nullptr) {
-        unmount(*mounts_);
+    while (foreign()->mounts != nullptr) {
+        unmount(*foreign()->mounts);
     }
 }
 
 }  // namespace h5mote
-
-#endif

@@ -48,22 +48,13 @@ bool can_be_written(const Capabilities& capabilities) noexcept {
 
 }  // namespace
 
-#if H5MOTE_ALL_FORMATS
 FileState::FileState(Context& the_context, Driver& storage) noexcept
-    : context(the_context),
-      base_driver_(storage),
-      driver(base_driver_),
+    : ForeignOrNone(storage),
+      context(the_context),
+      driver(driver_of(storage)),
       cache(the_context, driver, *this),
       space(the_context, driver),
       chunks(the_context, space) {}
-#else
-FileState::FileState(Context& the_context, Driver& the_driver) noexcept
-    : context(the_context),
-      driver(the_driver),
-      cache(the_context, the_driver, *this),
-      space(the_context, the_driver),
-      chunks(the_context, space) {}
-#endif
 
 FileState* FileState::find_open(Context& context, const Driver& storage) noexcept {
     auto& files = context.open_files();
@@ -84,9 +75,11 @@ Status FileState::lock_storage(const FileAccess& access) noexcept {
 }
 
 Status FileState::start(const FileAccess& access) noexcept {
-#if H5MOTE_ALL_FORMATS
-    access_ = access;
-#endif
+    if ((access.opener != nullptr && (H5MOTE_OTHER_FILES == 0 || H5MOTE_ALL_FORMATS == 0)) ||
+        (access.link_resolver != nullptr && H5MOTE_ALL_FORMATS == 0)) {
+        return context.unsupported(Module::file, H5MOTE_HERE, Feature::external_link);
+    }
+    set_access(access);
     close_degree_ = access.close_degree;
     const Capabilities capabilities = driver.capabilities();
     writable_ = wants_writing(driver, access);
@@ -130,48 +123,6 @@ Status FileState::create(const FileAccess& access, const FileCreate& create) noe
     }
     return status;
 }
-
-#if !H5MOTE_ALL_FORMATS
-// Behind a user block the signature stands at 512 or a power of two times that.
-static Status find_user_block(Context& context, Driver& driver, std::uint64_t size) noexcept {
-    for (std::uint64_t at = 512; at != 0 && at < size && size - at >= Superblock::kSignatureSize; at *= 2) {
-        std::byte bytes[Superblock::kSignatureSize];
-        H5MOTE_TRY(driver.read(Usage::superblock, at, bytes));
-        if (is_signature(bytes)) {
-            return context.unsupported(Module::file, H5MOTE_HERE, Feature::base_address);
-        }
-    }
-    return Status::not_hdf5;
-}
-
-Status FileState::open(const FileAccess& access) noexcept {
-    std::byte bytes[Superblock::kMaxSize];
-    std::uint64_t size = 0;
-    H5MOTE_TRY(driver.end_of_file(size));
-    const std::size_t count = size < sizeof bytes ? static_cast<std::size_t>(size) : sizeof bytes;
-    H5MOTE_TRY(driver.read(Usage::superblock, 0, {bytes, count}));
-    const Status status = superblock_.decode(context, {bytes, count});
-    if (status != Status::ok) {
-        return status == Status::not_hdf5 ? find_user_block(context, driver, size) : status;
-    }
-    if (superblock_.end_of_file > size || superblock_.root >= superblock_.end_of_file) {
-        return context.fail(Module::file, H5MOTE_HERE, Status::corrupt_file, 0, superblock_.end_of_file);
-    }
-    if (superblock_.end_of_file >= kUndefinedAddress - 1) {
-        return context.unsupported(Module::file, H5MOTE_HERE, Feature::sizeof_offsets);
-    }
-    if (superblock_.flags != 0 && !access.read_only) {
-        return context.unsupported(Module::file, H5MOTE_HERE, Feature::file_locked_for_writing, superblock_.flags);
-    }
-    if (superblock_.extension != kUndefinedAddress) {
-        return context.unsupported(Module::file, H5MOTE_HERE, Feature::superblock_extension);
-    }
-    H5MOTE_TRY(start(access));
-    stored_root_ = superblock_.root;
-    space.open(superblock_.end_of_file, superblock_.shape.max_addr(), narrow(size));
-    return Status::ok;
-}
-#endif
 
 bool FileState::contains(Address address, Address size) const noexcept { return within(address, size, space.end()); }
 
@@ -384,9 +335,9 @@ void FileState::abandon() noexcept {
 
 // Releases everything but this object. An error comes from giving the storage's lock back.
 Status FileState::stop() noexcept {
-#if H5MOTE_ALL_FORMATS
-    release_mounts();
-#endif
+    if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        release_mounts();
+    }
     while (FlushClient* client = clients.front()) {
         clients.remove(*client);
         client->detach();
@@ -413,9 +364,9 @@ void FileState::release(FileState* file) noexcept {
     if (file->open_ && file->close() != Status::ok) {
         file->context.port().log("closing a file failed");
     }
-#if H5MOTE_ALL_FORMATS
-    file->leave();
-#endif
+    if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        file->leave();
+    }
     file->context.destroy(MemoryKind::file, file);
 }
 
@@ -429,14 +380,12 @@ Status FileState::create_block(Usage usage, std::size_t size, Address space_size
     return status;
 }
 
-#if H5MOTE_ALL_FORMATS
 Status FileState::window(Usage usage, Address address, Address size, bool checksummed, MetadataWindow& block) noexcept {
     if (!contains(address, size)) {
         return context.fail(Module::file, H5MOTE_HERE, Status::corrupt_file, 0, address);
     }
     return block.open(cache, usage, address, size, checksummed);
 }
-#endif
 
 FlushClient* FileState::find_client(Address address) noexcept {
     FlushClient* client = clients.front();

@@ -45,7 +45,6 @@ protected:
     ~FlushClient() = default;
 };
 
-#if H5MOTE_ALL_FORMATS
 /// Undoes the filters of blocks of metadata (fractal heaps); implemented above the filters.
 class BlockDecoder {
 public:
@@ -59,19 +58,68 @@ protected:
     constexpr BlockDecoder() = default;
     ~BlockDecoder() = default;
 };
-#endif
 
-#if H5MOTE_ALL_FORMATS
 /// A mount point: the root group of another file takes the place of a group.
 struct Mount {
     Address group = kUndefinedAddress;
     FileState* file = nullptr;  // holds a reference
     Mount* next = nullptr;
 };
-#endif
+
+/// What the state of a file has beside FileState's own members in builds that read all formats: what only files of other
+/// programs need, and what connects files with each other.
+struct ForeignState {
+    explicit ForeignState(Driver& storage) noexcept : base_driver(storage) {}
+
+    Driver& driver_of(Driver& /*storage*/) noexcept { return base_driver; }
+    Driver& storage_of(Driver& /*driver*/) const noexcept { return base_driver.storage(); }
+    /// Makes the storage's byte `base` address 0. false: this build cannot do that.
+    bool set_base(std::uint64_t base) noexcept {
+        base_driver.set_base(base);
+        return true;
+    }
+    void set_access(const FileAccess& wanted) noexcept { file_access = wanted; }
+    void set_btree_k(const BTreeK& k) noexcept { btree_k = k; }
+    /// Sets what the layers above provide.
+    void set_services(const BlockDecoder& decoder, Status (*open)(FileState&, Driver&, FileState*&)) noexcept {
+        block_decoder = &decoder;
+        open_driver = open;
+    }
+    /// Says that the storage is shorter than the superblock says. false: this build does not open such a file.
+    bool set_truncated() noexcept { return truncated = true; }
+
+    BaseDriver base_driver;
+    BTreeK btree_k;                               ///< from the superblock or its extension
+    const BlockDecoder* block_decoder = nullptr;  ///< borrowed; without it filtered fractal heaps are unsupported
+    Address shared_table = kUndefinedAddress;     ///< of shared messages; from the superblock extension
+    std::uint8_t shared_indexes = 0;              ///< number of its indexes
+    bool truncated = false;                       ///< the storage is shorter than the superblock says
+    FileAccess file_access;
+    FileState* mounted_in = nullptr;  ///< holds a reference to this file
+    Mount* mounts = nullptr;
+    DriverOpener* opened_by = nullptr;  ///< closes the driver, which it opened
+    /// Opens the file on a driver that open_other() got from the opener. Set by the layer above, which can open files.
+    Status (*open_driver)(FileState& parent, Driver& driver, FileState*& file) = nullptr;
+};
+
+/// Takes its place in builds that read only what a logger writes.
+struct NoForeignState {
+    explicit NoForeignState(Driver& /*storage*/) noexcept {}
+
+    static Driver& driver_of(Driver& storage) noexcept { return storage; }
+    static Driver& storage_of(Driver& driver) noexcept { return driver; }
+    static bool set_base(std::uint64_t base) noexcept { return base == 0; }
+    static void set_access(const FileAccess& /*wanted*/) noexcept {}
+    static void set_btree_k(const BTreeK& /*k*/) noexcept {}
+    static void set_services(const BlockDecoder& /*decoder*/,
+                             Status (*/*open*/)(FileState&, Driver&, FileState*&)) noexcept {}
+    static bool set_truncated() noexcept { return false; }
+};
+
+using ForeignOrNone = std::conditional_t<H5MOTE_ALL_FORMATS != 0, ForeignState, NoForeignState>;
 
 /// Shared by all handles of one open file; lives until the last of them is gone.
-class FileState final : public CommitHook, public ListNode<Context::OpenFiles> {
+class FileState final : public CommitHook, public ListNode<Context::OpenFiles>, public ForeignOrNone {
 public:
     /// The storage is borrowed.
     FileState(Context& context, Driver& storage) noexcept;
@@ -90,7 +138,6 @@ public:
     /// not_hdf5, corrupt_file (shorter than its recorded end: truncated), unsupported (also: writing to a storage that
     /// promises too little for it, Feature::ordered_writing), io_error, out_of_memory.
     Status open(const FileAccess& access) noexcept;
-#if H5MOTE_ALL_FORMATS
     /// Completes open(), which reads the superblock only: call it after its extension was read. corrupt_file: the file
     /// is truncated, which FileAccess::allow_truncated can permit, or the root group does not lie in it.
     Status finish_open(const FileAccess& access) noexcept;
@@ -98,39 +145,42 @@ public:
     /// of file. unsupported: the file needs another driver.
     Status use_driver_info(std::string_view name, ConstBytes info) noexcept;
     /// From now on metadata is read from the metadata cache image at `address`, as far as that holds it. corrupt_file.
-    Status use_cache_image(Address address, Address size) noexcept {
-        const Status status = base_driver_.use_image(shape(), address, size);
-        return status == Status::ok ? status : context.fail(Module::file, H5MOTE_HERE, status, 0, address);
-    }
+    Status use_cache_image(Address address, Address size) noexcept;
     const Superblock& superblock() const noexcept { return superblock_; }
-    /// Whether the storage is shorter than the superblock says.
-    bool truncated() const noexcept { return truncated_; }
-    std::uint64_t base() const noexcept { return base_driver_.base(); }
-    const FileAccess& access() const noexcept { return access_; }
-#if H5MOTE_OTHER_FILES
-    DriverOpener* opener() const noexcept { return access_.opener; }
-#else
-    DriverOpener* opener() const noexcept { return nullptr; }
-#endif
 
     /// Opens a file that this one names, or finds that it is open already; the caller gets one reference. unsupported:
     /// no opener; not_found and what opening a file returns.
     Status open_other(std::string_view name, OpenPurpose purpose, FileState*& file) noexcept;
-    /// Opens the file on a driver that open_other() got from the opener. Set by the layer above, which can open files.
-    Status (*open_driver)(FileState& parent, Driver& driver, FileState*& file) = nullptr;
 
+    /// The program's way to other files; nullptr: it has none.
+    DriverOpener* opener() const noexcept {
+        return H5MOTE_OTHER_FILES == 0 || foreign() == nullptr ? nullptr : foreign()->file_access.opener;
+    }
+
+    /// The state that only builds which read all formats have; nullptr in other builds.
+    ForeignState* foreign() noexcept { return foreign_of(*this); }
+    const ForeignState* foreign() const noexcept { return const_cast<FileState*>(this)->foreign(); }
     /// The file mounted in the place of a group, or nullptr.
-    FileState* mounted_at(Address group) const noexcept;
+    FileState* mounted_at(Address group) const noexcept {
+        if constexpr (H5MOTE_ALL_FORMATS != 0) {
+            return find_mounted(group);
+        } else {
+            return nullptr;
+        }
+    }
     /// The outermost of the files that this one is mounted in; this file itself if it is not mounted.
-    FileState& top() noexcept;
+    FileState& top() noexcept {
+        if constexpr (H5MOTE_ALL_FORMATS != 0) {
+            return find_top();
+        } else {
+            return *this;
+        }
+    }
     /// Whether this file is mounted in another one.
-    bool is_mounted() const noexcept { return mounted_in_ != nullptr; }
+    bool is_mounted() const noexcept { return foreign() != nullptr && foreign()->mounted_in != nullptr; }
     Status mount(Address group, FileState& file) noexcept;
     /// not_found: it is mounted nowhere.
     Status unmount_self() noexcept;
-#else
-    bool is_mounted() const noexcept { return false; }
-#endif
 
     /// Makes everything durable. Writes in this order, with a sync between the steps where the driver needs one:
     /// raw data and fresh blocks; a grown end of file in the superblock; live indexes; live object headers. After ok
@@ -160,11 +210,7 @@ public:
     Status close() noexcept;
 
     /// The driver that the file was opened with.
-#if H5MOTE_ALL_FORMATS
-    Driver& storage() const noexcept { return base_driver_.storage(); }
-#else
-    Driver& storage() const noexcept { return driver; }
-#endif
+    Driver& storage() const noexcept { return storage_of(driver); }
     /// Counts one more handle of the file as a whole (File). The reference that each handle holds is counted apart.
     void add_handle() noexcept { ++handles_; }
     /// Whether the last such handle must stay: the close degree is semi, and objects of the file are still open.
@@ -231,10 +277,8 @@ public:
         space.release(address, size, false);
     }
 
-#if H5MOTE_ALL_FORMATS
     /// A metadata block of any size for reading: MetadataWindow::open(). corrupt_file when it is not within the file.
     Status window(Usage usage, Address address, Address size, bool checksummed, MetadataWindow& block) noexcept;
-#endif
 
     /// The open object at `address`, or nullptr.
     FlushClient* find_client(Address address) noexcept;
@@ -247,23 +291,11 @@ public:
     Status reserve_scratch(std::size_t size) noexcept;
 
     Context& context;
-#if H5MOTE_ALL_FORMATS
-private:
-    BaseDriver base_driver_;
-
-public:
-#endif
     Driver& driver;
     MetadataCache cache;
     FileSpace space;
     ChunkCache chunks;
     List<FlushClient> clients;
-#if H5MOTE_ALL_FORMATS
-    BTreeK btree_k;                               ///< from the superblock or its extension
-    const BlockDecoder* block_decoder = nullptr;  ///< borrowed; without it filtered fractal heaps are unsupported
-    Address shared_table = kUndefinedAddress;     ///< of shared messages; from the superblock extension
-    std::uint8_t shared_indexes = 0;              ///< number of its indexes
-#endif
 
 private:
     Status start(const FileAccess& access) noexcept;
@@ -279,14 +311,16 @@ private:
     H5MOTE_STEP Status write_metadata(bool prepared) noexcept;
     bool grown() const noexcept { return space.end() > superblock_.end_of_file || superblock_.root != stored_root_; }
     Status barrier() noexcept;
-#if H5MOTE_ALL_FORMATS
-    Status refuse_writing() noexcept;
+    Status refuse(std::uint64_t base) noexcept;
     Status read_driver_info() noexcept;
-    Status locate() noexcept;
+    Status locate(std::uint64_t& base) noexcept;
     void leave() noexcept;
+    FileState* find_mounted(Address group) const noexcept;
+    FileState& find_top() noexcept;
     void release_mounts() noexcept;
     void unmount(const Mount& mount) noexcept;
-#endif
+    static ForeignState* foreign_of(ForeignState& state) noexcept { return &state; }
+    static ForeignState* foreign_of(NoForeignState& /*state*/) noexcept { return nullptr; }
 
     Superblock superblock_;  // end_of_file: as on the storage
     Address stored_root_ = kUndefinedAddress;
@@ -299,13 +333,6 @@ private:
     bool torn_headers_ = false;
     bool unordered_ = true;  // the driver needs a sync between dependent writes
     bool commits_ = false;   // the driver makes all writes between two syncs appear at once
-#if H5MOTE_ALL_FORMATS
-    bool truncated_ = false;
-    FileAccess access_;
-    FileState* mounted_in_ = nullptr;  // holds a reference to this file
-    Mount* mounts_ = nullptr;
-    DriverOpener* opened_by_ = nullptr;  // closes the driver, which it opened
-#endif
     std::byte* scratch_ = nullptr;
     std::size_t scratch_size_ = 0;
 };

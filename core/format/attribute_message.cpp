@@ -7,9 +7,7 @@ namespace h5mote {
 Status AttributeInfoMessage::decode(Context& context, FileShape shape, ConstBytes body) noexcept {
     std::uint64_t order = 0;
     const bool sound = decode_info(shape, body, 2, flags, order, dense);
-#if H5MOTE_ALL_FORMATS
     storage.decode(shape, body, (flags & kOrderTracked) != 0 ? 2 : 0);
-#endif
     max_order = static_cast<std::uint16_t>(order);
     return sound ? Status::ok : damaged_message(context, H5MOTE_HERE, MessageType::attribute_info);
 }

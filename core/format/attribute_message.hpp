@@ -25,9 +25,7 @@ struct AttributeInfoMessage {
     std::uint8_t flags = 0;
     std::uint16_t max_order = 0;
     bool dense = false;
-#if H5MOTE_ALL_FORMATS
     DenseStorage storage;
-#endif
     static constexpr std::size_t kOrderOffset = 2;
 
     Status decode(Context& context, FileShape shape, ConstBytes body) noexcept;

@@ -18,14 +18,16 @@ struct ChunkElementFormat {
     FileShape shape;
     std::uint8_t size_width = 0;  ///< bytes of the size of a filtered chunk; 0 when unfiltered
 
-    unsigned size() const noexcept { return shape.sizeof_addr + (size_width == 0 ? 0U : size_width + 4U); }
+    /// Whether the element has size and filter mask. A constant in builds without filters.
+    bool filtered() const noexcept { return H5MOTE_FILTERS != 0 && size_width != 0; }
+    unsigned size() const noexcept { return shape.sizeof_addr + (filtered() ? size_width + 4U : 0U); }
     /// 0 for plain chunks, 1 for filtered ones: the "client ID" of the arrays.
-    unsigned client() const noexcept { return size_width == 0 ? 0 : 1; }
+    unsigned client() const noexcept { return filtered() ? 1 : 0; }
 
     ChunkLocation load(const std::byte* from) const noexcept {
         ChunkLocation location;
         location.address = shape.load_addr(from);
-        if (size_width != 0) {
+        if (filtered()) {
             location.size = narrow(load_uint(from + shape.sizeof_addr, size_width));
             location.mask = load_le<std::uint32_t>(from + shape.sizeof_addr + size_width);
         }
@@ -33,7 +35,7 @@ struct ChunkElementFormat {
     }
     void store(std::byte* to, const ChunkLocation& location) const noexcept {
         shape.store_addr(to, location.address);
-        if (size_width != 0) {
+        if (filtered()) {
             store_uint(to + shape.sizeof_addr, size_width, location.size);
             store_le<std::uint32_t>(to + shape.sizeof_addr + size_width, location.mask);
         }

@@ -34,7 +34,7 @@ namespace h5mote {
 ///
 /// corrupt_file: the bytes contradict the format or end too early. unsupported: `feature` is datatype_version (a
 /// version beyond 5) or datatype_class (a class that the format does not define, or nesting of more than
-/// H5MOTE_MAX_TYPE_DEPTH compounds, arrays and sequences). The logger profile refuses more as unsupported: time,
+/// H5MOTE_MAX_TYPE_DEPTH compounds, arrays and sequences). Without H5MOTE_ALL_FORMATS more is unsupported: time,
 /// reference, variable-length and complex types; compounds, arrays and enumerations of versions 1 and 2. `length` and
 /// `feature` are unchanged otherwise.
 Status validate_datatype(ConstBytes bytes, std::size_t& length, Feature& feature) noexcept;

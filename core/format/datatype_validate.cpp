@@ -8,15 +8,12 @@ namespace {
 constexpr unsigned kNewestVersion = 5;
 constexpr unsigned kMaxArrayRank = 32;
 constexpr unsigned kMaxMemberRank = 4;
-// The logger profile continues files of the newest format only, and refuses datatypes of which it stores no data.
-#ifdef H5MOTE_PROFILE_LOGGER
-constexpr bool kNewestOnly = true;
-#else
-constexpr bool kNewestOnly = false;
-#endif
+// Builds that do not read all formats continue files of the newest one only, and refuse datatypes of which they store
+// no data.
+constexpr bool kNewestOnly = H5MOTE_ALL_FORMATS == 0;
 // Checking that no two members share a name or bytes takes time in the square of their number, which a hostile message
-// could make very large. Members beyond this many are not checked: of equal names the first is found. The logger
-// profile checks none.
+// could make very large. Members beyond this many are not checked: of equal names the first is found. With kNewestOnly
+// none are checked.
 constexpr unsigned kMaxCompared = 1024;
 
 struct Head {
@@ -127,7 +124,7 @@ bool Validator::properties(const Head& head, unsigned depth) {
     }
 }
 
-// The classes that the logger profile refuses.
+// The classes that kNewestOnly refuses.
 bool Validator::unconverted(const Head& head, unsigned depth) {
     switch (head.type_class) {
         case TypeClass::time:

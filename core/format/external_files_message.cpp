@@ -4,8 +4,6 @@
 
 namespace h5mote {
 
-#if H5MOTE_ALL_FORMATS
-
 Status ExternalFilesMessage::decode(Context& context, FileShape shape, ConstBytes head, Address length) noexcept {
     Reader reader(head);
     const unsigned version = reader.u8();
@@ -30,7 +28,5 @@ ExternalFilesMessage::Slot ExternalFilesMessage::slot(FileShape shape, ConstByte
     slot.size = size.empty() ? 0 : shape.load_size(size.data());
     return slot;
 }
-
-#endif
 
 }  // namespace h5mote

@@ -5,8 +5,6 @@
 
 namespace h5mote {
 
-#if H5MOTE_ALL_FORMATS
-
 /// version 1 | 0 3 | allocated slots 2 | used slots 2 | address of a local heap O
 /// | per slot: offset of the name in the heap L, of the data in the file L, size L
 struct ExternalFilesMessage {
@@ -27,7 +25,5 @@ struct ExternalFilesMessage {
     Status decode(Context& context, FileShape shape, ConstBytes head, Address length) noexcept;
     static Slot slot(FileShape shape, ConstBytes bytes) noexcept;
 };
-
-#endif
 
 }  // namespace h5mote

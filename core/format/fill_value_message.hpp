@@ -15,10 +15,8 @@ struct FillValueMessage {
     ConstBytes value;  ///< one element in the file's datatype; empty: zeros
 
     Status decode(Context& context, ConstBytes body) noexcept;
-#if H5MOTE_ALL_FORMATS
     /// The body of a MessageType::fill_value_old.
     Status decode_old(Context& context, ConstBytes body) noexcept;
-#endif
     void encode(Writer& writer) const noexcept;
 };
 

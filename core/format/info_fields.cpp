@@ -2,8 +2,7 @@
 
 namespace h5mote {
 
-#if H5MOTE_ALL_FORMATS
-void DenseStorage::decode(FileShape shape, ConstBytes body, unsigned order_width) noexcept {
+void DenseAddresses::decode(FileShape shape, ConstBytes body, unsigned order_width) noexcept {
     Reader reader(body);
     reader.skip(1);
     const bool indexed = (reader.u8() & kOrderIndexed) != 0;
@@ -16,7 +15,6 @@ void DenseStorage::decode(FileShape shape, ConstBytes body, unsigned order_width
         order_index = addresses[2];
     }
 }
-#endif
 
 bool is_ascii(ConstBytes text) noexcept {
     for (const std::byte c : text) {

@@ -3,15 +3,18 @@
 
 #include "file_shape.hpp"
 
+#include <h5mote/config.hpp>
+
+#include <type_traits>
+
 namespace h5mote {
 
 /// Creation order bits of link info and attribute info messages.
 inline constexpr std::uint8_t kOrderTracked = 1;
 inline constexpr std::uint8_t kOrderIndexed = 2;
 
-#if H5MOTE_ALL_FORMATS
 /// Addresses of the fractal heap and the B-trees that hold links or attributes in dense storage.
-struct DenseStorage {
+struct DenseAddresses {
     Address heap = kUndefinedAddress;
     Address name_index = kUndefinedAddress;
     Address order_index = kUndefinedAddress;
@@ -21,10 +24,21 @@ struct DenseStorage {
     void decode(FileShape shape, ConstBytes body, unsigned order_width) noexcept;
 };
 
+/// Takes its place in builds without H5MOTE_ALL_FORMATS, which do not read dense storage: constants, which need no
+/// memory.
+struct NoDenseAddresses {
+    static constexpr Address heap = kUndefinedAddress;
+    static constexpr Address name_index = kUndefinedAddress;
+    static constexpr Address order_index = kUndefinedAddress;
+
+    static void decode(FileShape /*shape*/, ConstBytes /*body*/, unsigned /*order_width*/) noexcept {}
+};
+
+using DenseStorage = std::conditional_t<H5MOTE_ALL_FORMATS != 0, DenseAddresses, NoDenseAddresses>;
+
 inline std::uint8_t info_flags(ConstBytes body) noexcept {
     return body.size() < 2 ? std::uint8_t{0} : static_cast<std::uint8_t>(body[1]);
 }
-#endif
 
 /// Decodes and encodes link info and attribute info messages, which differ only in the width in bytes of the next
 /// creation order (`order_width`, `max_order`). decode_info(): false for a damaged message. encode_info() writes

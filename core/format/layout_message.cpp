@@ -14,6 +14,36 @@ bool sound_chunks(const LayoutMessage& layout, const Reader& reader) noexcept {
     return sound;
 }
 
+// Whether this build reads chunks with that index, one of those that versions 4 and 5 have.
+constexpr bool is_read(ChunkIndex index) noexcept {
+    switch (index) {
+        case ChunkIndex::single:
+        case ChunkIndex::implicit:
+        case ChunkIndex::fixed_array:
+            return H5MOTE_FIXED_CHUNKS != 0;
+        case ChunkIndex::extensible_array:
+            return true;
+        case ChunkIndex::btree2:
+            return H5MOTE_ALL_FORMATS != 0;
+        default:
+            return false;
+    }
+}
+
+constexpr bool is_read(LayoutMessage::Class layout_class) noexcept {
+    switch (layout_class) {
+        case LayoutMessage::Class::compact:
+        case LayoutMessage::Class::contiguous:
+            return H5MOTE_PARTIAL_IO != 0;
+        case LayoutMessage::Class::chunked:
+            return true;
+        case LayoutMessage::Class::virtual_dataset:
+            return H5MOTE_ALL_FORMATS != 0;
+        default:
+            return false;
+    }
+}
+
 Status decode_chunked(Context& context, FileShape shape, Reader& reader, LayoutMessage& layout) noexcept {
     layout.flags = reader.u8();
     layout.dimensionality = reader.u8();
@@ -22,9 +52,10 @@ Status decode_chunked(Context& context, FileShape shape, Reader& reader, LayoutM
         return damaged_message(context, H5MOTE_HERE, MessageType::layout);
     }
     layout.chunk_dims = reader.bytes(static_cast<std::size_t>(layout.dimensionality) * layout.dim_width).data();
-    layout.index = static_cast<ChunkIndex>(reader.u8());
-    switch (layout.index) {
-#if H5MOTE_FIXED_CHUNKS
+    const auto index = static_cast<ChunkIndex>(reader.u8());
+    layout.index = index;
+    // An index that this build does not read is refused like one that nobody knows.
+    switch (is_read(index) ? index : ChunkIndex::none) {
         case ChunkIndex::single:
             if ((layout.flags & LayoutMessage::kSingleFiltered) != 0) {
                 layout.single_size = shape.read_size(reader);
@@ -36,7 +67,6 @@ Status decode_chunked(Context& context, FileShape shape, Reader& reader, LayoutM
         case ChunkIndex::fixed_array:
             layout.array.page_bits = reader.u8();
             break;
-#endif
         case ChunkIndex::extensible_array:
             layout.array.max_bits = reader.u8();
             layout.array.index_block_elements = reader.u8();
@@ -44,21 +74,22 @@ Status decode_chunked(Context& context, FileShape shape, Reader& reader, LayoutM
             layout.array.data_block_min_elements = reader.u8();
             layout.array.page_bits = reader.u8();
             break;
-#if H5MOTE_ALL_FORMATS
         case ChunkIndex::btree2:
             reader.skip(6);  // creation parameters of the B-tree, which its header repeats
             break;
-#endif
         default:
             return context.unsupported(Module::format, H5MOTE_HERE, Feature::chunk_index,
-                                       static_cast<std::uint32_t>(layout.index));
+                                       static_cast<std::uint32_t>(index));
     }
     layout.address = shape.read_addr(reader);
     return sound_chunks(layout, reader) ? Status::ok : damaged_message(context, H5MOTE_HERE, MessageType::layout);
 }
 
-#if H5MOTE_ALL_FORMATS
+// Versions 1, 2 and 3.
 Status decode_btree1(Context& context, FileShape shape, Reader& reader, LayoutMessage& layout) noexcept {
+    if constexpr (H5MOTE_ALL_FORMATS == 0) {
+        return context.unsupported(Module::format, H5MOTE_HERE, Feature::chunk_index);
+    }
     if (layout.version >= 3) {
         layout.dimensionality = reader.u8();
         layout.address = shape.read_addr(reader);
@@ -67,6 +98,20 @@ Status decode_btree1(Context& context, FileShape shape, Reader& reader, LayoutMe
     layout.dim_width = 4;
     layout.chunk_dims = reader.bytes(std::size_t{4} * layout.dimensionality).data();
     return sound_chunks(layout, reader) ? Status::ok : damaged_message(context, H5MOTE_HERE, MessageType::layout);
+}
+
+// Everything but chunks, versions 3 to 5.
+void decode_whole(FileShape shape, Reader& reader, LayoutMessage& layout) noexcept {
+    if (layout.layout_class == LayoutMessage::Class::compact) {
+        layout.size = reader.u16();
+        return;
+    }
+    layout.address = shape.read_addr(reader);
+    if (layout.layout_class == LayoutMessage::Class::contiguous) {
+        layout.size = shape.read_size(reader);
+    } else {
+        layout.single_mask = reader.u32();
+    }
 }
 
 // Versions 1 and 2. Their dimensions of compact and contiguous data are skipped: they were cut to 32 bits, and the
@@ -90,61 +135,34 @@ Status decode_old(Context& context, FileShape shape, Reader& reader, LayoutMessa
             return damaged_message(context, H5MOTE_HERE, MessageType::layout);
     }
 }
-#endif
 
 }  // namespace
 
 Status LayoutMessage::decode(Context& context, FileShape shape, ConstBytes head, Address length) noexcept {
     Reader reader(head);
     version = reader.u8();
-#if H5MOTE_ALL_FORMATS
-    if (version == 1 || version == 2) {
+    if (H5MOTE_ALL_FORMATS != 0 && (version == 1 || version == 2)) {
         H5MOTE_TRY(decode_old(context, shape, reader, *this));
-    } else
-#endif
-    {
+    } else {
         layout_class = static_cast<Class>(reader.u8());
         if (version != 4 && version != 3 && (H5MOTE_ALL_FORMATS == 0 || version != 5)) {
             return context.unsupported(Module::format, H5MOTE_HERE, Feature::layout_version, version);
         }
-        switch (layout_class) {
-#if H5MOTE_PARTIAL_IO
-            case Class::compact:
-                size = reader.u16();
-                break;
-            case Class::contiguous:
-                address = shape.read_addr(reader);
-                size = shape.read_size(reader);
-                break;
-#endif
-            case Class::chunked:
-                if (version == 3) {
-#if H5MOTE_ALL_FORMATS
-                    return decode_btree1(context, shape, reader, *this);
-#else
-                    return context.unsupported(Module::format, H5MOTE_HERE, Feature::chunk_index);
-#endif
-                }
-                return decode_chunked(context, shape, reader, *this);
-#if H5MOTE_ALL_FORMATS
-            case Class::virtual_dataset:
-                address = shape.read_addr(reader);
-                single_mask = reader.u32();
-                break;
-#endif
-            default:
-                return context.unsupported(Module::format, H5MOTE_HERE, Feature::layout_class,
-                                           static_cast<std::uint32_t>(layout_class));
+        if (!is_read(layout_class)) {
+            return context.unsupported(Module::format, H5MOTE_HERE, Feature::layout_class,
+                                       static_cast<std::uint32_t>(layout_class));
         }
+        if (layout_class == Class::chunked) {
+            return version == 3 ? decode_btree1(context, shape, reader, *this)
+                                : decode_chunked(context, shape, reader, *this);
+        }
+        decode_whole(shape, reader, *this);
     }
     bool sound = reader.ok();
-#if H5MOTE_PARTIAL_IO
     if (layout_class == Class::compact) {
         compact_offset = static_cast<std::uint32_t>(head.size() - reader.remaining());
         sound = sound && within(compact_offset, size, length);
     }
-#endif
-    (void)length;
     return sound ? Status::ok : damaged_message(context, H5MOTE_HERE, MessageType::layout);
 }
 
@@ -152,17 +170,17 @@ void LayoutMessage::encode(Writer& writer, FileShape shape, const std::uint32_t*
                            std::uint32_t element_size) const noexcept {
     writer.u8(4);
     writer.u8(static_cast<std::uint8_t>(layout_class));
-#if H5MOTE_PARTIAL_IO
-    if (layout_class == Class::compact) {
-        writer.u16(static_cast<std::uint16_t>(size));
-        return;
+    if constexpr (H5MOTE_PARTIAL_IO != 0) {
+        if (layout_class == Class::compact) {
+            writer.u16(static_cast<std::uint16_t>(size));
+            return;
+        }
+        if (layout_class == Class::contiguous) {
+            shape.write_addr(writer, address);
+            shape.write_size(writer, size);
+            return;
+        }
     }
-    if (layout_class == Class::contiguous) {
-        shape.write_addr(writer, address);
-        shape.write_size(writer, size);
-        return;
-    }
-#endif
     const unsigned rank = dimensionality - 1U;
     std::uint32_t largest = element_size;
     for (unsigned i = 0; i < rank; ++i) {
@@ -177,14 +195,14 @@ void LayoutMessage::encode(Writer& writer, FileShape shape, const std::uint32_t*
     }
     writer.uint(width, element_size);
     writer.u8(static_cast<std::uint8_t>(index));
-#if H5MOTE_FIXED_CHUNKS
-    if (index == ChunkIndex::single && (flags & kSingleFiltered) != 0) {
-        shape.write_size(writer, single_size);
-        writer.u32(single_mask);
-    } else if (index == ChunkIndex::fixed_array) {
-        writer.u8(array.page_bits);
+    if constexpr (H5MOTE_FIXED_CHUNKS != 0) {
+        if (index == ChunkIndex::single && (flags & kSingleFiltered) != 0) {
+            shape.write_size(writer, single_size);
+            writer.u32(single_mask);
+        } else if (index == ChunkIndex::fixed_array) {
+            writer.u8(array.page_bits);
+        }
     }
-#endif
     if (index == ChunkIndex::extensible_array) {
         writer.u8(array.max_bits);
         writer.u8(array.index_block_elements);

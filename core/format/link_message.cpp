@@ -5,9 +5,7 @@
 namespace h5mote {
 
 Status LinkInfoMessage::decode(Context& context, FileShape shape, ConstBytes body) noexcept {
-#if H5MOTE_ALL_FORMATS
     storage.decode(shape, body, (info_flags(body) & kTracked) != 0 ? 8 : 0);
-#endif
     return decode_info(shape, body, 8, flags, max_order, dense)
                ? Status::ok
                : damaged_message(context, H5MOTE_HERE, MessageType::link_info);
@@ -27,13 +25,7 @@ Status LinkMessage::decode(Context& context, FileShape shape, ConstBytes body) n
     type = (flags & 0x08U) != 0 ? static_cast<Type>(reader.u8()) : Type::hard;
     has_order = (flags & 0x04U) != 0;
     order = has_order ? reader.u64() : 0;
-#if H5MOTE_ALL_FORMATS
     character_set = (flags & 0x10U) != 0 ? reader.u8() : std::uint8_t{0};
-#else
-    if ((flags & 0x10U) != 0) {
-        reader.skip(1);
-    }
-#endif
     const std::uint64_t length = reader.uint(1U << (flags & 3U));
     if (length == 0 || length > reader.remaining()) {
         return damaged_message(context, H5MOTE_HERE, MessageType::link);

@@ -17,9 +17,7 @@ struct LinkInfoMessage {
 
     /// Whether the links are in dense storage. That is no error here, not even in a build that cannot read it.
     bool dense = false;
-#if H5MOTE_ALL_FORMATS
     DenseStorage storage;
-#endif
     /// Offset of the next creation order in the body.
     static constexpr std::size_t kOrderOffset = 2;
 
@@ -34,13 +32,11 @@ struct LinkMessage {
 
     Type type = Type::hard;
     bool has_order = false;
+    std::uint8_t character_set = 0;
     std::uint64_t order = 0;
     ConstBytes name;
     Address address = kUndefinedAddress;  ///< hard
     ConstBytes target;                    ///< soft link: the path; external and user-defined links: their data
-#if H5MOTE_ALL_FORMATS
-    std::uint8_t character_set = 0;
-#endif
 
     Status decode(Context& context, FileShape shape, ConstBytes body) noexcept;
     void encode(Writer& writer, FileShape shape) const noexcept;

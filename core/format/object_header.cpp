@@ -5,24 +5,20 @@ namespace h5mote {
 Status HeaderPrefix::decode(Context& context, ConstBytes bytes) noexcept {
     Reader reader(bytes);
     const std::uint32_t signature = reader.u32();
-#if H5MOTE_ALL_FORMATS
     version = reader.u8();
-#else
-    const unsigned version = reader.u8();
-#endif
     if (signature != 0x5244484fU) {
         // Version 1 headers have no signature; their first byte is the version.
-#if H5MOTE_ALL_FORMATS
-        if ((signature & 0xffU) == 1 && bytes.size() >= kOldSize) {
-            version = 1;
-            flags = 0;
-            size = kOldSize;
-            reference_count = load_le<std::uint32_t>(bytes.data() + 4);
-            messages_size = load_le<std::uint32_t>(bytes.data() + 8);
-            return messages_size > 0x7fffffffU ? context.fail(Module::format, H5MOTE_HERE, Status::corrupt_file)
-                                               : Status::ok;
+        if constexpr (H5MOTE_ALL_FORMATS != 0) {
+            if ((signature & 0xffU) == 1 && bytes.size() >= kOldSize) {
+                version = 1;
+                flags = 0;
+                size = kOldSize;
+                set_reference_count(load_le<std::uint32_t>(bytes.data() + 4));
+                messages_size = load_le<std::uint32_t>(bytes.data() + 8);
+                return messages_size > 0x7fffffffU ? context.fail(Module::format, H5MOTE_HERE, Status::corrupt_file)
+                                                   : Status::ok;
+            }
         }
-#endif
         return (signature & 0xffU) == 1
                    ? context.unsupported(Module::format, H5MOTE_HERE, Feature::object_header_version, 1)
                    : context.fail(Module::format, H5MOTE_HERE, Status::corrupt_file);
@@ -34,20 +30,19 @@ Status HeaderPrefix::decode(Context& context, ConstBytes bytes) noexcept {
     const unsigned width = 1U << (flags & 3U);
     size =
         static_cast<std::uint8_t>(6U + ((flags & kTimes) != 0 ? 16U : 0U) + ((flags & 0x10U) != 0 ? 4U : 0U) + width);
-#if H5MOTE_ALL_FORMATS
-    for (std::uint32_t& time : times) {
-        time = (flags & kTimes) != 0 ? reader.u32() : 0;
-    }
-    reader.skip((flags & 0x10U) != 0 ? 4U : 0U);
-#else
     reader.skip(size - 6U - width);
-#endif
     messages_size = narrow(reader.uint(width));
     // Blocks of 2 GiB or more are refused, because sizes within a header are 32 bits wide in memory.
     if (!reader.ok() || messages_size > 0x7fffffffU) {
         return context.fail(Module::format, H5MOTE_HERE, Status::corrupt_file);
     }
     return Status::ok;
+}
+
+void HeaderPrefix::decode_times(ConstBytes bytes, std::uint32_t (&times)[4]) noexcept {
+    for (unsigned i = 0; i < 4; ++i) {
+        times[i] = load_le<std::uint32_t>(bytes.data() + 6 + 4 * i);
+    }
 }
 
 void HeaderWriter::begin(MessageType type, std::uint8_t flags) noexcept {

@@ -17,32 +17,46 @@
 namespace h5mote {
 
 inline constexpr std::size_t kHeaderChecksumSize = 4;
-inline constexpr std::size_t kContinuationPrefix = 4;  // "OCHK"
+inline constexpr std::uint32_t kContinuationSignature = 0x4b48434fU;  // "OCHK"
+inline constexpr std::size_t kContinuationPrefix = 4;                 // the signature
 /// Longest prefix of a first block.
 inline constexpr std::size_t kMaxHeaderPrefix = 6 + 16 + 4 + 8;
 
-struct HeaderPrefix {
-    static constexpr std::uint8_t kAttributesTracked = 0x04;
-    static constexpr std::uint8_t kTimes = 0x20;  ///< access, modification, change, birth
+/// What only the prefix of a version 1 header has.
+struct OldHeaderPrefix {
+    std::uint32_t reference_count = 1;
 
-    std::uint8_t flags = 0;
-    std::uint8_t size = 0;      ///< bytes before the first message
-    Address messages_size = 0;  ///< bytes of messages and gap
-#if H5MOTE_ALL_FORMATS
+protected:
+    void set_reference_count(std::uint32_t count) noexcept { reference_count = count; }
+};
+
+/// Takes its place in builds without H5MOTE_ALL_FORMATS, which read no such header.
+struct NoOldHeaderPrefix {
+    static constexpr std::uint32_t reference_count = 1;
+
+protected:
+    static void set_reference_count(std::uint32_t /*count*/) noexcept {}
+};
+
+struct HeaderPrefix : std::conditional_t<H5MOTE_ALL_FORMATS != 0, OldHeaderPrefix, NoOldHeaderPrefix> {
+    static constexpr std::uint8_t kAttributesTracked = 0x04;
+    static constexpr std::uint8_t kTimes = 0x20;
     static constexpr std::uint8_t kOldSize = 16;  ///< of a version 1 prefix
 
     std::uint8_t version = 2;
-    std::uint32_t reference_count = 1;  ///< version 1
-    std::uint32_t times[4] = {};        ///< version 2: access, modification, change, birth
+    std::uint8_t flags = 0;
+    std::uint8_t size = 0;      ///< bytes before the first message
+    Address messages_size = 0;  ///< bytes of messages and gap
 
+    /// Whether the header has version 1, which only builds with H5MOTE_ALL_FORMATS read.
+    bool is_old() const noexcept { return H5MOTE_ALL_FORMATS != 0 && version == 1; }
     /// Bytes of the whole first block.
-    Address block_size() const noexcept { return size + messages_size + (version == 1 ? 0 : kHeaderChecksumSize); }
-#else
-    /// Bytes of the whole first block.
-    Address block_size() const noexcept { return size + messages_size + kHeaderChecksumSize; }
-#endif
+    Address block_size() const noexcept { return size + messages_size + (is_old() ? 0 : kHeaderChecksumSize); }
     /// Reads a prefix from the first bytes of a header (kMaxHeaderPrefix, or what the file has).
     Status decode(Context& context, ConstBytes bytes) noexcept;
+    /// Reads the times of access, modification, change and birth, in seconds since 1970, from the prefix `bytes` of a
+    /// version 2 header with kTimes.
+    static void decode_times(ConstBytes bytes, std::uint32_t (&times)[4]) noexcept;
 };
 
 /// Bytes of a message's header.

@@ -34,73 +34,53 @@ Status Superblock::decode(Context& context, ConstBytes bytes) noexcept {
     Reader reader(bytes);
     reader.skip(kSignatureSize);
     version = reader.u8();
-#if H5MOTE_ALL_FORMATS
-    if (is_old()) {
-        return decode_old(context, bytes);
-    }
-#endif
-    if (version != 2 && version != 3) {
+    if (version != 2 && version != 3 && !is_old()) {
         return context.unsupported(Module::format, H5MOTE_HERE, Feature::superblock_version, version);
+    }
+    unsigned part_versions = 0;  // of other structures; there is only version 0 of them
+    if (is_old()) {
+        part_versions = reader.u8() | reader.u8();
+        reader.skip(1);
+        part_versions |= reader.u8();
     }
     shape.sizeof_addr = reader.u8();
     shape.sizeof_size = reader.u8();
-    flags = reader.u8();
     if (!valid_width(shape.sizeof_addr) || !valid_width(shape.sizeof_size)) {
         return context.unsupported(Module::format, H5MOTE_HERE, Feature::sizeof_offsets, shape.sizeof_addr);
     }
     if (bytes.size() < size()) {
         return context.fail(Module::format, H5MOTE_HERE, Status::corrupt_file);
     }
-#if H5MOTE_ALL_FORMATS
-    base = shape.read_addr(reader);
-#else
-    const Address base = shape.read_addr(reader);
-#endif
+    ForeignSuperblock foreign;
+    BTreeK& k = foreign.btree_k;
+    if (is_old()) {
+        reader.skip(1);
+        k.group_leaf = reader.u16();
+        k.group_internal = reader.u16();
+        flags = static_cast<std::uint8_t>(reader.u32());
+        if (version == 1) {
+            k.chunk = reader.u16();
+            reader.skip(2);
+        }
+    } else {
+        flags = reader.u8();
+    }
+    foreign.base = shape.read_addr(reader);
     extension = shape.read_addr(reader);
     end_of_file = shape.read_addr(reader);
+    if (is_old()) {
+        extension = kUndefinedAddress;  // what was read there is the address of free space information
+        foreign.driver_info = shape.read_addr(reader);
+        // The root group's symbol table entry: nothing but the address of its header is needed.
+        reader.skip(shape.sizeof_size);
+    }
     root = shape.read_addr(reader);
-    if (reader.u32() != lookup3(bytes.first(size() - 4))) {
+    const bool sound = is_old() ? part_versions == 0 && k.group_leaf != 0 && k.group_internal != 0 && k.chunk != 0
+                                : reader.u32() == lookup3(bytes.first(size() - 4));
+    if (!sound) {
         return context.fail(Module::format, H5MOTE_HERE, Status::corrupt_file);
     }
-    if (base != 0 && H5MOTE_ALL_FORMATS == 0) {
-        return context.unsupported(Module::format, H5MOTE_HERE, Feature::base_address);
-    }
-    return Status::ok;
+    return set_foreign(foreign) ? Status::ok : context.unsupported(Module::format, H5MOTE_HERE, Feature::base_address);
 }
-
-#if H5MOTE_ALL_FORMATS
-Status Superblock::decode_old(Context& context, ConstBytes bytes) noexcept {
-    Reader reader(bytes);
-    reader.skip(kSignatureSize + 1);
-    const unsigned versions = reader.u8() | reader.u8();
-    reader.skip(1);
-    const unsigned shared_version = reader.u8();
-    shape.sizeof_addr = reader.u8();
-    shape.sizeof_size = reader.u8();
-    if (!valid_width(shape.sizeof_addr) || !valid_width(shape.sizeof_size)) {
-        return context.unsupported(Module::format, H5MOTE_HERE, Feature::sizeof_offsets, shape.sizeof_addr);
-    }
-    reader.skip(1);
-    btree_k.group_leaf = reader.u16();
-    btree_k.group_internal = reader.u16();
-    flags = static_cast<std::uint8_t>(reader.u32());
-    if (version == 1) {
-        btree_k.chunk = reader.u16();
-        reader.skip(2);
-    }
-    base = shape.read_addr(reader);
-    extension = kUndefinedAddress;
-    (void)shape.read_addr(reader);
-    end_of_file = shape.read_addr(reader);
-    driver_info = shape.read_addr(reader);
-    // The root group's symbol table entry: nothing but the address of its header is needed.
-    reader.skip(shape.sizeof_size);
-    root = shape.read_addr(reader);
-    reader.skip(24);
-    const bool sound = reader.ok() && versions == 0 && shared_version == 0 && btree_k.group_leaf != 0 &&
-                       btree_k.group_internal != 0 && btree_k.chunk != 0;
-    return sound ? Status::ok : context.fail(Module::format, H5MOTE_HERE, Status::corrupt_file);
-}
-#endif
 
 }  // namespace h5mote

@@ -20,16 +20,39 @@
 
 #include <h5mote/context.hpp>
 
+#include <type_traits>
+
 namespace h5mote {
 
-struct Superblock {
+/// What only superblocks of other programs have: a base address behind a user block, and the fields of versions 0, 1.
+struct ForeignSuperblock {
+    Address base = 0;                         ///< base address as recorded: the place of the superblock in the storage
+    Address driver_info = kUndefinedAddress;  ///< versions 0 and 1: of the driver information block
+    BTreeK btree_k;                           ///< versions 0 and 1
+
+protected:
+    /// Takes over what was read. false: this build does not read files that have it.
+    bool set_foreign(const ForeignSuperblock& read) noexcept {
+        *this = read;
+        return true;
+    }
+};
+
+/// Takes its place in builds without H5MOTE_ALL_FORMATS: constants, which need no memory in an open file.
+struct NoForeignSuperblock {
+    static constexpr Address base = 0;
+    static constexpr Address driver_info = kUndefinedAddress;
+    static constexpr BTreeK btree_k{};
+
+protected:
+    static bool set_foreign(const ForeignSuperblock& read) noexcept { return read.base == 0; }
+};
+
+struct Superblock : std::conditional_t<H5MOTE_ALL_FORMATS != 0, ForeignSuperblock, NoForeignSuperblock> {
     static constexpr std::size_t kSignatureSize = 8;
     static constexpr std::size_t kMinSize = 12 + 4 * 4 + 4;  ///< of a superblock that this library writes
-#if H5MOTE_ALL_FORMATS
-    static constexpr std::size_t kMaxSize = 28 + 5 * 8 + 8 + 24;  ///< version 1
-#else
-    static constexpr std::size_t kMaxSize = 12 + 4 * 8 + 4;
-#endif
+    /// Of version 1; of the others, in builds that read no version 1.
+    static constexpr std::size_t kMaxSize = H5MOTE_ALL_FORMATS != 0 ? 28 + 5 * 8 + 8 + 24 : 12 + 4 * 8 + 4;
     static constexpr std::uint8_t kWriteAccess = 1;      ///< version 3: open for writing
     static constexpr std::uint8_t kSwmrWriteAccess = 4;  ///< version 3: open for single-writer/multiple-reader
 
@@ -40,26 +63,16 @@ struct Superblock {
     Address end_of_file = 0;
     Address root = kUndefinedAddress;
 
-#if H5MOTE_ALL_FORMATS
-    Address base = 0;                         ///< base address as recorded: the place of the superblock in the storage
-    Address driver_info = kUndefinedAddress;  ///< versions 0 and 1: of the driver information block
-    BTreeK btree_k;                           ///< versions 0 and 1
-
-    bool is_old() const noexcept { return version < 2; }
+    /// Whether the superblock has version 0 or 1, which only builds with H5MOTE_ALL_FORMATS read.
+    bool is_old() const noexcept { return H5MOTE_ALL_FORMATS != 0 && version < 2; }
     std::size_t size() const noexcept {
         return is_old() ? (version == 0 ? 24U : 28U) + 5U * shape.sizeof_addr + shape.sizeof_size + 24U
                         : 12U + 4U * shape.sizeof_addr + 4U;
     }
-#else
-    std::size_t size() const noexcept { return 12U + 4U * shape.sizeof_addr + 4U; }
-#endif
     /// Writes size() bytes to `to`, which has room for kMaxSize.
     void encode(std::byte* to) const noexcept;
     /// Reads from the first bytes of a file (kMaxSize, or what the file has). not_hdf5, unsupported, corrupt_file.
     Status decode(Context& context, ConstBytes bytes) noexcept;
-
-private:
-    Status decode_old(Context& context, ConstBytes bytes) noexcept;
 };
 
 /// Whether the eight bytes at `bytes` are the signature.

@@ -1,27 +1,11 @@
 #include "links.hpp"
+#include "place.hpp"
 
 #include "text.hpp"
 
 #include <h5mote/group.hpp>
 
 namespace h5mote {
-#if !H5MOTE_ALL_FORMATS
-namespace {
-
-Status copy_text(FileState& file, ConstBytes from, Span<char> to, std::size_t& length) noexcept {
-    length = from.size();
-    if (to.data() == nullptr || length == 0) {
-        return Status::ok;
-    }
-    if (length > to.size()) {
-        return file.context.fail(Module::group, H5MOTE_HERE, Status::invalid_argument, 0, length);
-    }
-    std::memcpy(to.data(), from.data(), length);
-    return Status::ok;
-}
-
-}  // namespace
-#endif
 
 Result<Group> Group::create_group(std::string_view path, const GroupCreate& create) noexcept {
     const LibraryLock lock(context_of(file_));
@@ -47,37 +31,26 @@ Result<Group> Group::create_group(std::string_view path, const GroupCreate& crea
     return Group(*file_, link.address);
 }
 
-#if H5MOTE_ALL_FORMATS
 Result<Group> Group::open_group(std::string_view path) noexcept {
     const LibraryLock lock(context_of(file_));
-    Result<Object> object = open_object(path);
-    if (!object) {
-        return object.status();
-    }
-    return from(static_cast<Object&&>(*object));
-}
-#else
-Result<Group> Group::open_group(std::string_view path) noexcept {
-    const LibraryLock lock(context_of(file_));
-    Address object = 0;
+    H5MOTE_TRY(check());
+    FileState* file = nullptr;
+    Address header = kUndefinedAddress;
+    H5MOTE_TRY(find_object(*file_, address_, path, file, header));
     ObjectType type = ObjectType::group;
-    Status status = check();
-    if (status == Status::ok) {
-        status = resolve(*file_, address_, path, object);
-    }
-    if (status == Status::ok) {
-        status = object_type(*file_, object, type);
-    }
+    Status status = object_type(*file, header, type);
     if (status == Status::ok && type != ObjectType::group) {
-        status = file_->context.fail(Module::group, H5MOTE_HERE, Status::not_found,
-                                     subject(Subject::object_type, static_cast<std::uint32_t>(type)));
+        status = file->context.fail(Module::group, H5MOTE_HERE, Status::not_found,
+                                    subject(Subject::object_type, static_cast<std::uint32_t>(type)));
     }
     if (status != Status::ok) {
+        FileState::release(file);
         return status;
     }
-    return Group(*file_, object);
+    Group group(*file, header);
+    FileState::release(file);
+    return group;
 }
-#endif
 
 Result<Group> Group::open_or_create_group(std::string_view path, const GroupCreate& create) noexcept {
     const LibraryLock lock(context_of(file_));
@@ -125,44 +98,5 @@ Status Group::create_soft_link(std::string_view path, std::string_view target) n
     link.target = bytes_of(target);
     return insert_link(*file_, parent, link);
 }
-
-#if !H5MOTE_ALL_FORMATS
-
-bool Group::exists(std::string_view path) noexcept {
-    const LibraryLock lock(context_of(file_));
-    Address object = 0;
-    return check() == Status::ok && resolve(*file_, address_, path, object) == Status::ok;
-}
-
-Status Group::link_count(std::uint32_t& count) noexcept {
-    const LibraryLock lock(context_of(file_));
-    count = 0;
-    H5MOTE_TRY(check());
-    MessageIterator message(*file_, address_);
-    LinkMessage link;
-    Status status;
-    while ((status = next_link(message, link)) == Status::ok) {
-        ++count;
-    }
-    return status == Status::not_found ? Status::ok : status;
-}
-
-Status Group::link(std::uint32_t i, LinkInfo& info, Span<char> name, Span<char> target) noexcept {
-    const LibraryLock lock(context_of(file_));
-    H5MOTE_TRY(check());
-    MessageIterator message(*file_, address_);
-    LinkMessage link;
-    do {
-        H5MOTE_TRY(next_link(message, link));
-    } while (i-- > 0);
-    info.type = static_cast<LinkType>(link.type);
-    info.has_order = link.has_order;
-    info.order = link.order;
-    info.address = link.address;
-    H5MOTE_TRY(copy_text(*file_, link.name, name, info.name_length));
-    return copy_text(*file_, link.target, target, info.target_length);
-}
-
-#endif
 
 }  // namespace h5mote

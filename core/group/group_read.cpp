@@ -7,8 +7,6 @@
 
 #include <h5mote/file.hpp>
 
-#if H5MOTE_ALL_FORMATS
-
 namespace h5mote {
 
 void Link::clear() noexcept {
@@ -320,5 +318,3 @@ Status Group::group_info(GroupInfo& info) const noexcept {
 }
 
 }  // namespace h5mote
-
-#endif

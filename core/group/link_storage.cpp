@@ -2,8 +2,6 @@
 
 #include "text.hpp"
 
-#if H5MOTE_ALL_FORMATS
-
 namespace h5mote {
 namespace {
 
@@ -19,20 +17,6 @@ Status decode_link(FileState& file, StoredLink& stored) noexcept {
     return stored.link.decode(file.context, file.shape(), body);
 }
 
-// Makes a link of a symbol table entry.
-Status decode_symbol(LocalHeap& names, const SymbolEntry& symbol, StoredLink& stored) noexcept {
-    stored.link = {};
-    H5MOTE_TRY(names.name(symbol.name, stored.bytes));
-    H5MOTE_TRY(stored.bytes.view(0, static_cast<std::size_t>(stored.bytes.size()), stored.link.name));
-    if (symbol.cached != SymbolEntry::Cached::soft_link) {
-        stored.link.address = symbol.header;
-        return Status::ok;
-    }
-    stored.link.type = LinkMessage::Type::soft;
-    H5MOTE_TRY(names.name(symbol.soft_link, stored.target));
-    return stored.target.view(0, static_cast<std::size_t>(stored.target.size()), stored.link.target);
-}
-
 Status decode_symbol_table(MessageIterator& message, GroupStorage& storage) noexcept {
     FileState& file = message.file();
     Reader reader(message.body());
@@ -46,7 +30,7 @@ Status decode_symbol_table(MessageIterator& message, GroupStorage& storage) noex
 // name of the link itself.
 class NameCompare final : public RecordCompare {
 public:
-    NameCompare(FileState& file, FractalHeap& heap, ConstBytes name, StoredLink& scratch) noexcept
+    NameCompare(FileState& file, DenseReader& heap, ConstBytes name, StoredLink& scratch) noexcept
         : file_(file), heap_(heap), name_(name), hash_(name_hash(name)), scratch_(scratch) {}
 
     Status compare(ConstBytes record, int& order) noexcept override {
@@ -66,7 +50,7 @@ public:
 
 private:
     FileState& file_;
-    FractalHeap& heap_;
+    DenseReader& heap_;
     ConstBytes name_;
     std::uint32_t hash_;
     StoredLink& scratch_;
@@ -74,59 +58,78 @@ private:
 
 H5MOTE_STEP Status find_dense(FileState& file, const DenseStorage& storage, ConstBytes name,
                               StoredLink& link) noexcept {
-    FractalHeap heap;
-    BTree2 index;
-    H5MOTE_TRY(heap.open(file, storage.heap));
-    H5MOTE_TRY(index.open(file, storage.name_index));
+    DenseHandle dense(file.context);
+    H5MOTE_TRY(dense.make(Module::group, Feature::dense_links));
+    H5MOTE_TRY(dense->open_heap(file, storage.heap));
+    H5MOTE_TRY(dense->open_index(file, storage.name_index));
     std::byte record[BTree2::kMaxRecordSize];
     // The comparison that ends a successful search has decoded the link that was found into `link`.
-    NameCompare compare(file, heap, name, link);
-    return index.find(compare, {record, index.record_size()});
+    NameCompare compare(file, *dense, name, link);
+    return dense->find(compare, {record, dense->record_size()});
+}
+
+Status make_symbols(Context& context, SymbolTableReader*& symbols) noexcept {
+    const SymbolTableFormat* const format = context.formats().symbol_tables;
+    if (format == nullptr) {
+        return context.unsupported(Module::group, H5MOTE_HERE, Feature::symbol_table_group);
+    }
+    symbols = format->make(context);
+    return symbols == nullptr ? Status::out_of_memory : Status::ok;
 }
 
 H5MOTE_STEP Status find_symbol(FileState& file, const GroupStorage& storage, ConstBytes name,
                                StoredLink& link) noexcept {
-    LocalHeap names;
-    GroupBTree1 tree;
-    SymbolEntry symbol;
-    H5MOTE_TRY(names.open(file, storage.heap));
-    H5MOTE_TRY(names.begin_search());
-    tree.open(file, storage.btree, names);
-    H5MOTE_TRY(tree.find(name, symbol));
-    names.end_search();
-    return decode_symbol(names, symbol, link);
+    SymbolTableReader* symbols = nullptr;
+    H5MOTE_TRY(make_symbols(file.context, symbols));
+    Status status = symbols->open(file, storage.btree, storage.heap, false);
+    if (status == Status::ok) {
+        status = symbols->find(name, link);
+    }
+    symbols->destroy(file.context);
+    return status;
 }
 
-// Finds the link if it is a message of the group's header. Else `elsewhere` is set, and `storage` tells where the links
-// are.
+// Whether the link info message at which the iterator stands says that the links are in dense storage.
+H5MOTE_STEP Status decode_dense(MessageIterator& message, bool& dense) noexcept {
+    LinkInfoMessage info;
+    H5MOTE_TRY(info.decode(message.file().context, message.file().shape(), message.body()));
+    dense = info.dense;
+    return Status::ok;
+}
+
+// Finds the link if it is a message of the group's header. `elsewhere`: the group has its links in another place.
 H5MOTE_STEP Status find_in_header(FileState& file, Address group, ConstBytes name, StoredLink& link,
-                                  GroupStorage& storage, bool& elsewhere) noexcept {
+                                  bool& elsewhere) noexcept {
     MessageIterator message(file, group);
-    for (;;) {
-        message.pass_links(name);
+    while (!elsewhere) {
+        if constexpr (H5MOTE_ALL_FORMATS != 0) {
+            message.pass_links(name);
+        }
         H5MOTE_TRY(message.next());
-        switch (message.type()) {
-            case MessageType::link_info:
-                H5MOTE_TRY(storage.info.decode(file.context, file.shape(), message.body()));
-                if (storage.info.dense) {
-                    storage.kind = LinkStorage::dense;
-                    elsewhere = true;
-                    return Status::ok;
-                }
-                break;
-            case MessageType::symbol_table:
-                elsewhere = true;
-                return decode_symbol_table(message, storage);
-            case MessageType::link:
-                if (LinkMessage::has_name(message.body(), name)) {
-                    H5MOTE_TRY(message.open_body(link.bytes));
-                    return decode_link(file, link);
-                }
-                break;
-            default:
-                break;
+        const bool symbols = message.type() == MessageType::symbol_table;
+        if (symbols) {
+            elsewhere = true;
+        } else if (message.type() == MessageType::link_info) {
+            H5MOTE_TRY(decode_dense(message, elsewhere));
+        }
+        if (elsewhere && H5MOTE_ALL_FORMATS == 0) {
+            return file.context.unsupported(Module::group, H5MOTE_HERE,
+                                            symbols ? Feature::symbol_table_group : Feature::dense_links);
+        }
+        if (message.type() == MessageType::link && LinkMessage::has_name(message.body(), name)) {
+            H5MOTE_TRY(message.open_body(link.bytes));
+            return decode_link(file, link);
         }
     }
+    return Status::not_found;
+}
+
+// Finds a link that is no message of the group's header.
+H5MOTE_STEP Status find_elsewhere(FileState& file, Address group, ConstBytes name, StoredLink& link) noexcept {
+    GroupStorage storage;
+    H5MOTE_TRY(storage.open(file, group));
+    return storage.kind == LinkStorage::dense ? find_dense(file, storage.info.storage, name, link)
+                                              : find_symbol(file, storage, name, link);
 }
 
 }  // namespace
@@ -149,33 +152,36 @@ Status GroupStorage::open(FileState& file, Address group) noexcept {
 
 Status find_stored_link(FileState& file, Address group, std::string_view name, StoredLink& link) noexcept {
     link.close();
-    GroupStorage storage;
     bool elsewhere = false;
-    H5MOTE_TRY(find_in_header(file, group, bytes_of(name), link, storage, elsewhere));
-    if (!elsewhere) {
-        return Status::ok;
+    const Status status = find_in_header(file, group, bytes_of(name), link, elsewhere);
+    if (H5MOTE_ALL_FORMATS != 0 && elsewhere && status == Status::not_found) {
+        return find_elsewhere(file, group, bytes_of(name), link);
     }
-    return storage.kind == LinkStorage::dense ? find_dense(file, storage.info.storage, bytes_of(name), link)
-                                              : find_symbol(file, storage, bytes_of(name), link);
+    return status;
+}
+
+Status GroupStorage::unsupported(FileState& file) const noexcept {
+    return file.context.unsupported(Module::group, H5MOTE_HERE,
+                                    kind == LinkStorage::dense ? Feature::dense_links : Feature::symbol_table_group);
 }
 
 LinkCursor::~LinkCursor() {
-    file_.context.destroy(MemoryKind::handle, symbols_);
-    file_.context.destroy(MemoryKind::handle, dense_);
+    if (symbols_ != nullptr) {
+        symbols_->destroy(file_.context);
+    }
 }
 
 Status LinkCursor::open(Address group) noexcept {
     group_ = group;
     H5MOTE_TRY(storage_.open(file_, group));
-    if (storage_.kind == LinkStorage::symbol_table && symbols_ == nullptr) {
-        symbols_ = file_.context.create<Symbols>(MemoryKind::handle);
+    if (H5MOTE_ALL_FORMATS == 0 && storage_.kind != LinkStorage::compact) {
+        return storage_.unsupported(file_);
     }
-    if (storage_.kind == LinkStorage::dense && dense_ == nullptr) {
-        dense_ = file_.context.create<Dense>(MemoryKind::handle);
+    if (in_symbol_table() && symbols_ == nullptr) {
+        H5MOTE_TRY(make_symbols(file_.context, symbols_));
     }
-    if ((storage_.kind == LinkStorage::symbol_table && symbols_ == nullptr) ||
-        (storage_.kind == LinkStorage::dense && dense_ == nullptr)) {
-        return Status::out_of_memory;
+    if (is_dense()) {
+        H5MOTE_TRY(dense_.make(Module::group, Feature::dense_links));
     }
     return start(IndexOrder::native, Direction::increasing);
 }
@@ -194,21 +200,17 @@ bool LinkCursor::can(IndexOrder order, Direction direction) const noexcept {
 
 Status LinkCursor::open_dense(bool by_order) noexcept {
     by_order_ = by_order;
-    H5MOTE_TRY(dense_->heap.open(file_, storage_.info.storage.heap));
-    return dense_->index.open(file_, by_order ? storage_.info.storage.order_index : storage_.info.storage.name_index);
+    H5MOTE_TRY(dense_->open_heap(file_, storage_.info.storage.heap));
+    return dense_->open_index(file_, by_order ? storage_.info.storage.order_index : storage_.info.storage.name_index);
 }
 
 Status LinkCursor::start(IndexOrder order, Direction direction) noexcept {
     direction_ = direction;
     position_ = 0;
-    if (storage_.kind == LinkStorage::symbol_table) {
-        H5MOTE_TRY(symbols_->names.open(file_, storage_.heap));
-        symbols_->tree.open(file_, storage_.btree, symbols_->names);
-        symbols_->cursor = {};
-        symbols_->cursor.backwards = direction == Direction::decreasing;
-        return Status::ok;
+    if (in_symbol_table()) {
+        return symbols_->open(file_, storage_.btree, storage_.heap, direction == Direction::decreasing);
     }
-    if (storage_.kind == LinkStorage::dense) {
+    if (is_dense()) {
         return open_dense(order == IndexOrder::creation);
     }
     message_.restart(group_);
@@ -217,19 +219,17 @@ Status LinkCursor::start(IndexOrder order, Direction direction) noexcept {
 
 Status LinkCursor::next(StoredLink& link) noexcept {
     link.close();
-    if (storage_.kind == LinkStorage::compact) {
+    if (in_symbol_table()) {
+        return symbols_->next(link);
+    }
+    if (!is_dense()) {
         return next_compact(link);
     }
-    if (storage_.kind == LinkStorage::symbol_table) {
-        SymbolEntry symbol;
-        H5MOTE_TRY(symbols_->tree.next(symbols_->cursor, symbol));
-        return decode_symbol(symbols_->names, symbol, link);
-    }
-    if (position_ >= dense_->index.size()) {
+    if (position_ >= dense_->size()) {
         return Status::not_found;
     }
     const std::uint64_t position = position_++;
-    return dense_at(direction_ == Direction::increasing ? position : dense_->index.size() - 1 - position, link);
+    return dense_at(direction_ == Direction::increasing ? position : dense_->size() - 1 - position, link);
 }
 
 Status LinkCursor::next_compact(StoredLink& link) noexcept {
@@ -243,20 +243,20 @@ Status LinkCursor::next_compact(StoredLink& link) noexcept {
 
 Status LinkCursor::dense_at(std::uint64_t position, StoredLink& link) noexcept {
     std::byte bytes[BTree2::kMaxRecordSize];
-    const ConstBytes record{bytes, dense_->index.record_size()};
-    H5MOTE_TRY(dense_->index.record(position, {bytes, dense_->index.record_size()}));
+    const ConstBytes record{bytes, dense_->record_size()};
+    H5MOTE_TRY(dense_->record(position, {bytes, dense_->record_size()}));
     LinkNameRecord by_name;
     LinkOrderRecord by_order;
     if (by_order_ ? !by_order.decode(record) : !by_name.decode(record)) {
         return file_.context.fail(Module::group, H5MOTE_HERE, Status::corrupt_file, 0, group_);
     }
-    H5MOTE_TRY(dense_->heap.object(by_order_ ? by_order.heap_id : by_name.heap_id, link.bytes));
+    H5MOTE_TRY(dense_->object(by_order_ ? by_order.heap_id : by_name.heap_id, link.bytes));
     return decode_link(file_, link);
 }
 
 Status LinkCursor::at(std::uint64_t position, StoredLink& link) noexcept {
     link.close();
-    if (storage_.kind == LinkStorage::dense) {
+    if (is_dense()) {
         return dense_at(position, link);
     }
     if (position_ > position) {
@@ -271,39 +271,40 @@ Status LinkCursor::at(std::uint64_t position, StoredLink& link) noexcept {
 
 Status LinkCursor::count(std::uint64_t& links) noexcept {
     links = 0;
-    if (storage_.kind == LinkStorage::dense) {
-        links = dense_->index.size();
+    if (is_dense()) {
+        links = dense_->size();
         return Status::ok;
     }
     H5MOTE_TRY(start(IndexOrder::native, Direction::increasing));
     Status status = Status::ok;
-    if (storage_.kind == LinkStorage::symbol_table) {
-        SymbolEntry symbol;
-        while ((status = symbols_->tree.next(symbols_->cursor, symbol)) == Status::ok) {
-            ++links;
-        }
+    if (in_symbol_table()) {
+        H5MOTE_TRY(symbols_->count(links));
     } else {
         while ((status = message_.next()) == Status::ok) {
             links += message_.type() == MessageType::link ? 1U : 0U;
         }
+        if (status != Status::not_found) {
+            return status;
+        }
     }
-    return status == Status::not_found ? start(IndexOrder::native, Direction::increasing) : status;
+    return start(IndexOrder::native, Direction::increasing);
 }
 
 Status LinkCursor::storage_size(StorageSize& size) noexcept {
     BlockSum index;
     BlockSum heap;
-    if (storage_.kind == LinkStorage::symbol_table) {
-        H5MOTE_TRY(symbols_->tree.walk(index));
-        H5MOTE_TRY(symbols_->names.walk(heap));
-    } else if (storage_.kind == LinkStorage::dense) {
-        H5MOTE_TRY(dense_->index.walk(index));
-        if (storage_.info.storage.order_index != kUndefinedAddress) {
-            BTree2 orders;
-            H5MOTE_TRY(orders.open(file_, storage_.info.storage.order_index));
-            H5MOTE_TRY(orders.walk(index));
+    if (in_symbol_table()) {
+        H5MOTE_TRY(symbols_->walk(index, heap));
+    } else if (is_dense()) {
+        const DenseStorage& dense = storage_.info.storage;
+        H5MOTE_TRY(dense_->open_index(file_, dense.name_index));
+        H5MOTE_TRY(dense_->walk_index(index));
+        if (dense.order_index != kUndefinedAddress) {
+            H5MOTE_TRY(dense_->open_index(file_, dense.order_index));
+            H5MOTE_TRY(dense_->walk_index(index));
         }
-        H5MOTE_TRY(dense_->heap.walk(heap));
+        H5MOTE_TRY(dense_->walk_heap(heap));
+        H5MOTE_TRY(open_dense(by_order_));
     }
     size.index = index.bytes;
     size.heap = heap.bytes;
@@ -311,5 +312,3 @@ Status LinkCursor::storage_size(StorageSize& size) noexcept {
 }
 
 }  // namespace h5mote
-
-#endif

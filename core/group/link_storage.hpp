@@ -1,30 +1,14 @@
 // H5G H5L - the links of a group, however it keeps them: symbol table, messages in its header, dense storage.
 #pragma once
 
-#include "btree1.hpp"
-#include "btree2.hpp"
-#include "fractal_heap.hpp"
+#include "dense_storage.hpp"
 #include "header.hpp"
-#include "local_heap.hpp"
+#include "stored_link.hpp"
+#include "symbol_table.hpp"
 
 #include <h5mote/group.hpp>
 
 namespace h5mote {
-
-#if H5MOTE_ALL_FORMATS
-
-/// A link that was found; `link` views bytes that the windows hold.
-struct StoredLink {
-    LinkMessage link;
-    MetadataWindow bytes;
-    MetadataWindow target;
-
-    /// Closes the windows; `link` is not valid afterwards.
-    void close() noexcept {
-        bytes.close();
-        target.close();
-    }
-};
 
 /// How a group keeps its links.
 struct GroupStorage {
@@ -36,6 +20,8 @@ struct GroupStorage {
 
     /// Reads the group's header. not_found: the object is no group.
     Status open(FileState& file, Address group) noexcept;
+    /// For programs that cannot read, or not change, the kind that the group has: names it.
+    Status unsupported(FileState& file) const noexcept;
 };
 
 /// The link of that name. not_found: there is none, or the object is no group. `link` is valid until it is passed to
@@ -45,7 +31,7 @@ H5MOTE_STEP Status find_stored_link(FileState& file, Address group, std::string_
 /// Walks the links of a group in the order in which they are stored, or in another one that the storage has: can().
 class LinkCursor {
 public:
-    explicit LinkCursor(FileState& file) noexcept : file_(file), message_(file, 0) {}
+    explicit LinkCursor(FileState& file) noexcept : file_(file), message_(file, 0), dense_(file.context) {}
     LinkCursor(const LinkCursor&) = delete;
     LinkCursor& operator=(const LinkCursor&) = delete;
     ~LinkCursor();
@@ -69,6 +55,11 @@ public:
     void park() noexcept { message_.park(); }
 
 private:
+    // Constants in builds that read links in object headers only, so that their programs do not link the other kinds.
+    bool in_symbol_table() const noexcept {
+        return H5MOTE_ALL_FORMATS != 0 && storage_.kind == LinkStorage::symbol_table;
+    }
+    bool is_dense() const noexcept { return H5MOTE_ALL_FORMATS != 0 && storage_.kind == LinkStorage::dense; }
     Status open_dense(bool by_order) noexcept;
     Status next_compact(StoredLink& link) noexcept;
     Status dense_at(std::uint64_t position, StoredLink& link) noexcept;
@@ -77,24 +68,12 @@ private:
     Address group_ = kUndefinedAddress;
     GroupStorage storage_;
     MessageIterator message_;
-    // State that only one kind of storage needs. It is allocated by itself: cursors are on the stack, and this is most
-    // of a cursor.
-    struct Symbols {
-        LocalHeap names;
-        GroupBTree1 tree;
-        GroupBTree1::Cursor cursor;
-    };
-    struct Dense {
-        FractalHeap heap;
-        BTree2 index;
-    };
-    Symbols* symbols_ = nullptr;
-    Dense* dense_ = nullptr;
+    // What reads the kind of storage that the group has, if that is not its header.
+    SymbolTableReader* symbols_ = nullptr;
+    DenseHandle dense_;
     std::uint64_t position_ = 0;
     Direction direction_ = Direction::increasing;
     bool by_order_ = false;
 };
-
-#endif
 
 }  // namespace h5mote

@@ -26,12 +26,6 @@ private:
     bool track_order_;
 };
 
-#if !H5MOTE_ALL_FORMATS
-/// Moves to the next link of a group. not_found at the end; unsupported: dense storage.
-Status next_link(MessageIterator& message, LinkMessage& link) noexcept;
-/// Moves to the link of that name.
-Status find_link(MessageIterator& message, std::string_view name, LinkMessage& link) noexcept;
-#endif
 /// Adds a link. Its creation order is set here if the group tracks it. prepare_link() must have found that the name is
 /// free. When an error is returned there is no new link, but a creation order may have been used up.
 H5MOTE_STEP Status insert_link(FileState& file, Address group, LinkMessage& link) noexcept;
@@ -44,11 +38,9 @@ H5MOTE_STEP Status resolve(FileState& file, Address group, std::string_view path
 /// `name`. invalid_argument: it cannot be a name.
 Status resolve_parent(FileState& file, Address group, std::string_view path, Address& parent,
                       std::string_view& name) noexcept;
-#if H5MOTE_ALL_FORMATS
 /// Checks that links can be added to the group. unsupported: its links are not messages of its header, or the header is
 /// of version 1.
 H5MOTE_STEP Status check_link_storage(FileState& file, Address group) noexcept;
-#endif
 /// resolve_parent(), and checks that a link of that name can be added. Call before anything is made for a new link.
 /// already_exists: the name is taken. Errors of FileState::check_writable() and check_link_storage().
 H5MOTE_STEP Status prepare_link(FileState& file, Address group, std::string_view path, Address& parent,

@@ -4,8 +4,6 @@
 
 #include <cstring>
 
-#if H5MOTE_ALL_FORMATS
-
 namespace h5mote {
 namespace {
 
@@ -98,6 +96,15 @@ private:
     std::size_t size_ = 0;
 };
 
+Status find_object(FileState& from, Address group, std::string_view path, FileState*& file, Address& header) noexcept {
+    Place place(from, group);
+    H5MOTE_TRY(place.follow(path));
+    file = &place.file();
+    file->retain();
+    header = place.header();
+    return Status::ok;
+}
+
 void Place::move(FileState& file, Address header) noexcept {
     file.retain();
     FileState::release(file_);
@@ -169,7 +176,12 @@ Status Place::leave_by(StoredLink& link, Path& path) noexcept {
         }
         return Status::ok;
     }
-    if (link.link.type != LinkMessage::Type::external) {
+    const bool external = link.link.type == LinkMessage::Type::external;
+    if constexpr (H5MOTE_ALL_FORMATS == 0) {
+        return file_->context.unsupported(Module::group, H5MOTE_HERE,
+                                          external ? Feature::external_link : Feature::user_defined_link);
+    }
+    if (!external) {
         return resolve_user_link(link, path);
     }
     std::string_view name;
@@ -187,7 +199,7 @@ Status Place::leave_by(StoredLink& link, Path& path) noexcept {
 }
 
 Status Place::resolve_user_link(const StoredLink& stored, Path& path) noexcept {
-    LinkResolver* const resolver = file_->access().link_resolver;
+    LinkResolver* const resolver = file_->foreign()->file_access.link_resolver;
     if (resolver == nullptr) {
         return file_->context.unsupported(Module::group, H5MOTE_HERE, Feature::user_defined_link,
                                           static_cast<std::uint32_t>(stored.link.type));
@@ -222,5 +234,3 @@ Status Place::resolve_user_link(const StoredLink& stored, Path& path) noexcept {
 }
 
 }  // namespace h5mote
-
-#endif

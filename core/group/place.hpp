@@ -5,8 +5,6 @@
 
 namespace h5mote {
 
-#if H5MOTE_ALL_FORMATS
-
 /// An object and the file that it is in; holds a reference to that file.
 class Place {
 public:
@@ -44,9 +42,12 @@ private:
     unsigned missing_ = 0;  // number of the part that is looked for, in the path or in the target of the last link
 };
 
+/// Follows a path from a group to an object, which may be in another file. The caller gets a reference to that file.
+/// Errors of Place::follow().
+H5MOTE_STEP Status find_object(FileState& from, Address group, std::string_view path, FileState*& file,
+                               Address& header) noexcept;
+
 /// Takes the last part off a path: what remains leads to the parent. false: it cannot be a name.
 bool split_path(std::string_view path, std::string_view& parent, std::string_view& name) noexcept;
-
-#endif
 
 }  // namespace h5mote

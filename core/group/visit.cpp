@@ -7,8 +7,6 @@
 
 #include <cstring>
 
-#if H5MOTE_ALL_FORMATS
-
 namespace h5mote {
 namespace {
 
@@ -266,5 +264,3 @@ H5MOTE_STEP Status Group::visit(Visitor& visitor, IndexOrder order, Direction di
 }
 
 }  // namespace h5mote
-
-#endif

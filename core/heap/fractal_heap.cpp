@@ -19,9 +19,6 @@ constexpr std::uint8_t kChecksums = 2;  // flag: direct blocks have checksums
 
 bool power_of_two(Address value) noexcept { return value != 0 && (value & (value - 1)) == 0; }
 
-// Bytes that a length of at most `most` takes.
-unsigned width_of(std::uint64_t most) noexcept { return floor_log2(most) / 8 + 1; }
-
 }  // namespace
 
 void FractalHeap::close() noexcept {
@@ -87,8 +84,8 @@ Status FractalHeap::decode_header(MetadataWindow& window, FractalHeapFacts& fact
     facts.rows = root_rows_ = reader.u16();
     root_stored_ = filtered() ? shape.read_size(reader) : 0;
     root_mask_ = filtered() ? reader.u32() : 0;
-    if (!power_of_two(width_) || !power_of_two(start) || !power_of_two(most) || most < start || most >> 32 != 0 ||
-        bits > 63) {
+    if (!power_of_two(width_) || !power_of_two(start) || !power_of_two(most) || most < start ||
+        (std::uint64_t{most} >> 32) != 0 || bits > 63) {
         return damaged(H5MOTE_HERE, header_);
     }
     start_bits_ = static_cast<std::uint8_t>(floor_log2(start));
@@ -96,7 +93,7 @@ Status FractalHeap::decode_header(MetadataWindow& window, FractalHeapFacts& fact
     direct_bits_ = static_cast<std::uint8_t>(floor_log2(most));
     heap_bits_ = static_cast<std::uint8_t>(bits);
     const unsigned offset_bytes = (direct_bits_ + 7U) / 8U;
-    const unsigned length_bytes = width_of(max_managed_);
+    const unsigned length_bytes = uint_width(max_managed_);
     length_width_ = static_cast<std::uint8_t>(offset_bytes < length_bytes ? offset_bytes : length_bytes);
     const unsigned first_row = 0U + start_bits_ + width_bits_;
     const bool sound = first_row <= bits && direct_bits_ <= bits && root_rows_ <= bits - first_row + 1U &&
@@ -255,7 +252,7 @@ Status FractalHeap::open_direct(const Block& block, MetadataWindow& window) noex
 }
 
 Status FractalHeap::decode(Address address, Address stored, std::uint32_t mask, Bytes to) noexcept {
-    if (file_->block_decoder == nullptr) {
+    if (file_->foreign()->block_decoder == nullptr) {
         return file_->context.unsupported(Module::heap, H5MOTE_HERE, Feature::filter);
     }
     if (stored == 0 || !file_->contains(address, stored)) {
@@ -265,7 +262,7 @@ Status FractalHeap::decode(Address address, Address stored, std::uint32_t mask, 
     ConstBytes pipeline;
     H5MOTE_TRY(open_header(window));
     H5MOTE_TRY(window.view(header_size_ - kChecksum - filters_length_, filters_length_, pipeline));
-    return file_->block_decoder->decode(*file_, pipeline, mask, address, stored, to);
+    return file_->foreign()->block_decoder->decode(*file_, pipeline, mask, address, stored, to);
 }
 
 Status FractalHeap::object(ConstBytes id, MetadataWindow& bytes) noexcept {

@@ -22,8 +22,6 @@
 
 namespace h5mote {
 
-#if H5MOTE_ALL_FORMATS
-
 /// What the header of a heap tells.
 struct FractalHeapFacts {
     Address header_size = 0;
@@ -132,7 +130,5 @@ private:
     MetadataWindow decoded_;                    // the last filtered direct block, decoded ...
     Address decoded_from_ = kUndefinedAddress;  // ... and its address in the file
 };
-
-#endif
 
 }  // namespace h5mote

@@ -2,8 +2,6 @@
 
 #include "checked.hpp"
 
-#if H5MOTE_ALL_FORMATS
-
 namespace h5mote {
 namespace {
 
@@ -120,5 +118,3 @@ Status GlobalHeap::facts(Address collection, Address& size, Address& free_space)
 }
 
 }  // namespace h5mote
-
-#endif

@@ -12,8 +12,6 @@
 
 namespace h5mote {
 
-#if H5MOTE_ALL_FORMATS
-
 class GlobalHeap {
 public:
     explicit GlobalHeap(FileState& file) noexcept : file_(file) {}
@@ -47,7 +45,5 @@ private:
     Address size_ = 0;
     Object last_;
 };
-
-#endif
 
 }  // namespace h5mote

@@ -4,8 +4,6 @@
 
 #include <cstring>
 
-#if H5MOTE_ALL_FORMATS
-
 namespace h5mote {
 namespace {
 
@@ -144,5 +142,3 @@ Status LocalHeap::walk(BlockVisitor& visitor) noexcept {
 }
 
 }  // namespace h5mote
-
-#endif

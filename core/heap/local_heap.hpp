@@ -13,8 +13,6 @@
 
 namespace h5mote {
 
-#if H5MOTE_ALL_FORMATS
-
 class LocalHeap final : public SymbolNames {
 public:
     /// Reads the header. corrupt_file, io_error.
@@ -54,7 +52,5 @@ private:
     Address free_ = 0;
     MetadataWindow searched_;
 };
-
-#endif
 
 }  // namespace h5mote

@@ -2,8 +2,6 @@
 
 #include "checked.hpp"
 
-#if H5MOTE_ALL_FORMATS
-
 namespace h5mote {
 
 void BTree1::set(FileState& file, Address root, unsigned half_width, unsigned key_size) noexcept {
@@ -124,7 +122,7 @@ Status BTree1::height(unsigned& levels) noexcept {
 
 Status BTree1::walk_leaf(Address leaf, unsigned entries, BlockVisitor& visitor) noexcept {
     const Address size =
-        SymbolNode::kPrefixSize + Address{2} * file_->btree_k.group_leaf * SymbolEntry::size(file_->shape());
+        SymbolNode::kPrefixSize + Address{2} * file_->foreign()->btree_k.group_leaf * SymbolEntry::size(file_->shape());
     MetadataWindow window;
     BTree1Node node;
     H5MOTE_TRY(open_node(leaf, 0, window, node));
@@ -158,7 +156,7 @@ Status BTree1::walk(BlockVisitor& visitor) noexcept {
 }
 
 void GroupBTree1::open(FileState& file, Address root, SymbolNames& names) noexcept {
-    set(file, root, file.btree_k.group_internal, file.shape().sizeof_size);
+    set(file, root, file.foreign()->btree_k.group_internal, file.shape().sizeof_size);
     names_ = &names;
 }
 
@@ -168,7 +166,7 @@ Status GroupBTree1::compare_key(ConstBytes key, int& order) noexcept {
 
 Status GroupBTree1::open_symbols(Address address, MetadataWindow& window, std::uint16_t& symbols) noexcept {
     const Address size =
-        SymbolNode::kPrefixSize + Address{2} * file_->btree_k.group_leaf * SymbolEntry::size(file_->shape());
+        SymbolNode::kPrefixSize + Address{2} * file_->foreign()->btree_k.group_leaf * SymbolEntry::size(file_->shape());
     H5MOTE_TRY(file_->window(Usage::btree, address, size, false, window));
     ConstBytes prefix;
     H5MOTE_TRY(window.view(0, SymbolNode::kPrefixSize, prefix));
@@ -238,7 +236,7 @@ Status GroupBTree1::next(Cursor& cursor, SymbolEntry& symbol) noexcept {
 }
 
 void ChunkBTree1::open(FileState& file, Address root, unsigned rank, const std::uint64_t* chunk) noexcept {
-    set(file, root, file.btree_k.chunk, 8 + 8 * (rank + 1));
+    set(file, root, file.foreign()->btree_k.chunk, 8 + 8 * (rank + 1));
     rank_ = rank;
     chunk_ = chunk;
 }
@@ -305,5 +303,3 @@ Status ChunkBTree1::next(Cursor& cursor, std::uint64_t* scaled, ChunkLocation& l
 }
 
 }  // namespace h5mote
-
-#endif

@@ -13,8 +13,6 @@
 
 namespace h5mote {
 
-#if H5MOTE_ALL_FORMATS
-
 class BTree1 {
 public:
     /// Shows every node of the tree (symbol table nodes as well). corrupt_file, io_error.
@@ -128,7 +126,5 @@ private:
     const std::uint64_t* wanted_ = nullptr;
     unsigned rank_ = 0;
 };
-
-#endif
 
 }  // namespace h5mote

@@ -4,8 +4,6 @@
 
 #include <cstring>
 
-#if H5MOTE_ALL_FORMATS
-
 namespace h5mote {
 namespace {
 
@@ -14,9 +12,6 @@ constexpr std::uint32_t kLeaf = 0x464c5442U;      // "BTLF"
 constexpr std::uint32_t kInternal = 0x4e495442U;  // "BTIN"
 constexpr std::size_t kPrefix = 6;                // signature, version, type
 constexpr std::size_t kChecksum = 4;
-
-// Bytes that a count of at most `most` takes.
-std::uint8_t width_of(std::uint64_t most) noexcept { return static_cast<std::uint8_t>(floor_log2(most) / 8 + 1); }
 
 }  // namespace
 
@@ -34,14 +29,14 @@ bool BTree2::level(unsigned depth, Level& of) const noexcept {
             !checked_add(below, std::uint64_t{of.most}, of.most_below)) {
             return false;
         }
-        of.total_width = width_of(of.most_below);
+        of.total_width = static_cast<std::uint8_t>(uint_width(of.most_below));
     }
     return true;
 }
 
 // Bytes of a pointer to a node of that level.
 std::size_t BTree2::pointer_size(const Level& child) const noexcept {
-    return std::size_t{file_->shape().sizeof_addr} + width_of(leaf_records_) + child.total_width;
+    return std::size_t{file_->shape().sizeof_addr} + uint_width(leaf_records_) + child.total_width;
 }
 
 Status BTree2::open(FileState& file, Address header) noexcept {
@@ -108,7 +103,7 @@ Status BTree2::child(const Node& node, MetadataWindow& window, unsigned i, Node&
     H5MOTE_TRY(window.view(kPrefix + Address{node.records} * record_size_ + Address{i} * size, size, bytes));
     Reader reader(bytes);
     child.address = file_->shape().read_addr(reader);
-    child.records = static_cast<std::uint32_t>(reader.uint(width_of(leaf_records_)));
+    child.records = static_cast<std::uint32_t>(reader.uint(uint_width(leaf_records_)));
     child.total = below.total_width == 0 ? child.records : reader.uint(below.total_width);
     child.depth = static_cast<std::uint16_t>(node.depth - 1);
     const bool sound = child.records <= below.most && child.total >= child.records && child.total <= node.total;
@@ -241,5 +236,3 @@ Status BTree2::walk(BlockVisitor& visitor) noexcept {
 }
 
 }  // namespace h5mote
-
-#endif

@@ -18,8 +18,6 @@
 
 namespace h5mote {
 
-#if H5MOTE_ALL_FORMATS
-
 /// Compares the records of a tree with the one that a search looks for.
 class RecordCompare {
 public:
@@ -98,7 +96,5 @@ private:
     std::uint16_t depth_ = 0;
     BTree2Type type_ = BTree2Type::testing;
 };
-
-#endif
 
 }  // namespace h5mote

@@ -6,8 +6,6 @@
 
 namespace h5mote {
 
-#if H5MOTE_ALL_FORMATS
-
 /// Elements of an array that stand side by side in one block of the file.
 struct ElementBlock {
     Address address = kUndefinedAddress;  ///< of the block; undefined: none of the elements was ever set
@@ -27,14 +25,17 @@ struct ElementBlock {
     }
 };
 
-/// Opens a block whose address is defined, and loads element `index`, for which holds() is true.
+/// Opens the block and loads element `index`, for which holds() is true. The address in `location` is undefined if the
+/// block was never made.
 inline Status load_element(FileState& file, const ElementBlock& block, const ChunkElementFormat& element, Address index,
                            ChunkLocation& location) noexcept {
+    location = ChunkLocation{};
+    if (block.address == kUndefinedAddress) {
+        return Status::ok;
+    }
     MetadataWindow window;
     H5MOTE_TRY(file.window(Usage::btree, block.address, block.size, true, window));
     return block.load(window, element, index, location);
 }
-
-#endif
 
 }  // namespace h5mote

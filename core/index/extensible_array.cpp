@@ -164,25 +164,21 @@ Status ExtensibleArray::make(CacheEntry& holder, std::size_t pointer, const Bloc
     return Status::ok;
 }
 
-Status ExtensibleArray::follow(CacheEntry& holder, std::size_t pointer, bool create, const Block& wanted,
-                               Pinned& block) noexcept {
+Status ExtensibleArray::follow(CacheEntry& holder, std::size_t pointer, const Block& wanted, Pinned& block) noexcept {
     const Address address = element_.shape.load_addr(holder.at(pointer));
-    if (address != kUndefinedAddress) {
-        if (!file_->contains(address, wanted.space)) {
-            return damaged(H5MOTE_HERE, address);
-        }
-        H5MOTE_TRY(file_->cache.protect(Usage::btree, address, wanted.size, block));
-        if (load_le<std::uint32_t>(block->at(0)) != wanted.signature) {
-            return damaged(H5MOTE_HERE, address);
-        }
-        if (create) {
-            hold_back(holder, pointer, *block);
-        }
-        // A data block with pages is moved only when one of its pages changes: move_pages().
-        return create && wanted.space == wanted.size && !file_->one_write(*block, 0) ? move(holder, pointer, *block)
-                                                                                     : Status::ok;
+    if (address == kUndefinedAddress) {
+        return make(holder, pointer, wanted, block);
     }
-    return create ? make(holder, pointer, wanted, block) : Status::ok;
+    if (!file_->contains(address, wanted.space)) {
+        return damaged(H5MOTE_HERE, address);
+    }
+    H5MOTE_TRY(file_->cache.protect(Usage::btree, address, wanted.size, block));
+    if (load_le<std::uint32_t>(block->at(0)) != wanted.signature) {
+        return damaged(H5MOTE_HERE, address);
+    }
+    hold_back(holder, pointer, *block);
+    // A data block with pages is moved only when one of its pages changes: move_pages().
+    return wanted.space == wanted.size && !file_->one_write(*block, 0) ? move(holder, pointer, *block) : Status::ok;
 }
 
 // Moves a block that is about to change. The old space is not used again before the pointer to the new one is durable.
@@ -265,21 +261,12 @@ std::uint32_t ExtensibleArray::reach(Address index) const noexcept {
 }
 
 // The index block may be missing: libhdf5 makes it together with the first element.
-Status ExtensibleArray::protect_index_block(bool create, Pinned& block) noexcept {
-    const Block wanted = index_block();
-    if (create) {
-        Pinned header;
-        H5MOTE_TRY(protect_header(header));
-        const std::size_t pointer = header_size() - kChecksum - addr_size();
-        H5MOTE_TRY(follow(*header, pointer, true, wanted, block));
-        index_block_ = block->address();
-        return Status::ok;
-    }
-    if (!file_->contains(index_block_, wanted.size)) {
-        return damaged(H5MOTE_HERE, index_block_);
-    }
-    H5MOTE_TRY(file_->cache.protect(Usage::btree, index_block_, wanted.size, block));
-    return load_le<std::uint32_t>(block->at(0)) == kIndexBlock ? Status::ok : damaged(H5MOTE_HERE, index_block_);
+Status ExtensibleArray::protect_index_block(Pinned& block) noexcept {
+    Pinned header;
+    H5MOTE_TRY(protect_header(header));
+    H5MOTE_TRY(follow(*header, header_size() - kChecksum - addr_size(), index_block(), block));
+    index_block_ = block->address();
+    return Status::ok;
 }
 
 // The offset in the index block of the address of an element's data block, or, if there is one, of its super block.
@@ -291,31 +278,28 @@ std::size_t ExtensibleArray::pointer_offset(const Position& at) const noexcept {
            std::size_t{number} * addr_size();
 }
 
-Status ExtensibleArray::find_pointer(const Position& at, bool create, Pinned& holder, std::size_t& pointer) noexcept {
+Status ExtensibleArray::find_pointer(const Position& at, Pinned& holder, std::size_t& pointer) noexcept {
     pointer = pointer_offset(at);
     if (at.super_block >= direct_super_blocks()) {
         const Block wanted = super_block(at);
         Pinned super;
-        H5MOTE_TRY(follow(*holder, pointer, create, wanted, super));
+        H5MOTE_TRY(follow(*holder, pointer, wanted, super));
         holder = static_cast<Pinned&&>(super);
         pointer = wanted.contents + std::size_t{at.data_block} * addr_size();
     }
     return Status::ok;
 }
 
-Status ExtensibleArray::locate(Address index, bool create, Pinned& block, std::size_t& offset) noexcept {
-    return walk_again(file_->context, index, block, [&] { return walk(index, create, block, offset); });
+Status ExtensibleArray::locate(Address index, Pinned& block, std::size_t& offset) noexcept {
+    return walk_again(file_->context, index, block, [&] { return walk(index, block, offset); });
 }
 
-Status ExtensibleArray::walk(Address index, bool create, Pinned& block, std::size_t& offset) noexcept {
+Status ExtensibleArray::walk(Address index, Pinned& block, std::size_t& offset) noexcept {
     if ((std::uint64_t{index} >> parameters_.max_bits) != 0) {
         return file_->context.fail(Module::index, H5MOTE_HERE, Status::no_space, 0, index);
     }
-    if (index_block_ == kUndefinedAddress && !create) {
-        return Status::ok;
-    }
     Pinned holder;
-    H5MOTE_TRY(protect_index_block(create, holder));
+    H5MOTE_TRY(protect_index_block(holder));
     if (index < parameters_.index_block_elements) {
         offset = prefix_size() + static_cast<std::size_t>(index) * element_.size();
         block = static_cast<Pinned&&>(holder);
@@ -323,18 +307,13 @@ Status ExtensibleArray::walk(Address index, bool create, Pinned& block, std::siz
     }
     const Position at = position(index - parameters_.index_block_elements);
     std::size_t pointer = 0;
-    H5MOTE_TRY(find_pointer(at, create, holder, pointer));
-    if (!holder) {
-        return Status::ok;
-    }
+    H5MOTE_TRY(find_pointer(at, holder, pointer));
     offset = block_prefix_size() + std::size_t{at.element} * element_.size();
-    Pinned data;
-    H5MOTE_TRY(follow(*holder, pointer, create, data_block(at), data));
-    if (data && pages(at) != 0) {
-        data.reset();
-        return locate_page(at, *holder, pointer, create, block, offset);
+    H5MOTE_TRY(follow(*holder, pointer, data_block(at), block));
+    if (pages(at) != 0) {
+        block.reset();
+        return locate_page(at, *holder, pointer, block, offset);
     }
-    block = static_cast<Pinned&&>(data);
     return Status::ok;
 }
 
@@ -352,8 +331,8 @@ bool ExtensibleArray::page_exists(const Position& at, CacheEntry& super, std::ui
     return (bits & mask) != std::byte{0};
 }
 
-Status ExtensibleArray::locate_page(const Position& at, CacheEntry& super, std::size_t pointer, bool create,
-                                    Pinned& block, std::size_t& offset) noexcept {
+Status ExtensibleArray::locate_page(const Position& at, CacheEntry& super, std::size_t pointer, Pinned& block,
+                                    std::size_t& offset) noexcept {
     const std::uint32_t page = at.element >> parameters_.page_bits;
     const Address address =
         element_.shape.load_addr(super.at(pointer)) + block_prefix_size() + kChecksum + page * page_size();
@@ -363,14 +342,12 @@ Status ExtensibleArray::locate_page(const Position& at, CacheEntry& super, std::
     const auto bit = static_cast<std::size_t>(byte - super.at(0));
     if ((*byte & mask) != std::byte{0}) {
         H5MOTE_TRY(file_->cache.protect(Usage::btree, address, page_size(), block));
-        if (create) {
-            hold_back(super, bit, *block);
-        }
-        if (create && !file_->one_write(*block, offset)) {
+        hold_back(super, bit, *block);
+        if (!file_->one_write(*block, offset)) {
             block.reset();
             return move_pages(at, super, pointer, page, block);
         }
-    } else if (create) {
+    } else {
         H5MOTE_TRY(file_->space.keep_metadata(page_size()));
         H5MOTE_TRY(file_->cache.create(Usage::btree, address, page_size(), block));
         const Status status = allow_change(super, bit);
@@ -388,65 +365,49 @@ Status ExtensibleArray::locate_page(const Position& at, CacheEntry& super, std::
     return Status::ok;
 }
 
-#if H5MOTE_ALL_FORMATS
-
 // Other writers make blocks of any size. They are read through a window: the cache may have no room for a whole one.
 Status ExtensibleArray::find(Address index, ChunkLocation& location) noexcept {
-    location = ChunkLocation{};
     ElementBlock block;
     const Status status = block_of(index, block);
     if (status == Status::not_found) {
         return file_->context.fail(Module::index, H5MOTE_HERE, Status::no_space, 0, index);
     }
     H5MOTE_TRY(status);
-    return block.address == kUndefinedAddress ? Status::ok : load_element(*file_, block, element_, index, location);
+    return load_element(*file_, block, element_, index, location);
 }
 
-#else
-
-Status ExtensibleArray::find(Address index, ChunkLocation& location) noexcept {
-    Pinned block;
-    std::size_t offset = 0;
-    location = ChunkLocation{};
-    H5MOTE_TRY(locate(index, false, block, offset));
-    if (block) {
-        location = element_.load(block->at(offset));
-    }
-    return Status::ok;
-}
-
-#endif
-
-// `index` is not set: tells how many elements from it on are not set because the block for them is missing; at least
-// one.
-Status ExtensibleArray::missing_from(Address index, std::uint64_t& count) noexcept {
-    count = 1;
-    if (index < parameters_.index_block_elements) {
+Status ExtensibleArray::free_run(Address index, std::uint32_t& count) noexcept {
+    const std::uint32_t most = reach(index);
+    count = most < count ? most : count;
+    ElementBlock block;
+    H5MOTE_TRY(block_of(index, block));
+    if (block.address == kUndefinedAddress) {
         return Status::ok;
     }
-    const Position at = position(index - parameters_.index_block_elements);
-    Address data = kUndefinedAddress;
-    Address super = kUndefinedAddress;
-    H5MOTE_TRY(data_block_address(at, data, super));
-    if (data == kUndefinedAddress) {
-        const std::uint32_t blocks =
-            super == kUndefinedAddress && at.super_block >= direct_super_blocks() ? data_blocks(at.super_block) : 1;
-        const std::uint64_t whole = std::uint64_t{at.elements} * blocks;
-        count = whole - (blocks == 1 ? 0 : std::uint64_t{at.elements} * at.data_block) - at.element;
+    MetadataWindow window;
+    H5MOTE_TRY(file_->window(Usage::btree, block.address, block.size, true, window));
+    ChunkLocation location;
+    for (std::uint32_t i = 1; i < count; ++i) {
+        H5MOTE_TRY(block.load(window, element_, index + i, location));
+        count = location.address == kUndefinedAddress ? count : i;
     }
     return Status::ok;
 }
 
 Status ExtensibleArray::next(Address& index, ChunkLocation& location) noexcept {
-    for (std::uint64_t i = index; index_block_ != kUndefinedAddress && (i >> parameters_.max_bits) == 0;) {
+    ElementBlock block;
+    for (std::uint64_t i = index; (i >> parameters_.max_bits) == 0;) {
         index = narrow(i);
-        H5MOTE_TRY(find(index, location));
+        H5MOTE_TRY(block_of(index, block));
+        if (block.address == kUndefinedAddress) {
+            i = std::uint64_t{block.first} + block.count;
+            continue;
+        }
+        H5MOTE_TRY(load_element(*file_, block, element_, index, location));
         if (location.address != kUndefinedAddress) {
             return Status::ok;
         }
-        std::uint64_t count = 0;
-        H5MOTE_TRY(missing_from(index, count));
-        i += count;
+        ++i;
     }
     return Status::not_found;
 }
@@ -464,7 +425,7 @@ Status ExtensibleArray::make_place(Address index, Phase phase) noexcept {
     H5MOTE_TRY(begin_change(index + 1, phase, header));
     Pinned block;
     std::size_t offset = 0;
-    return locate(index, true, block, offset);
+    return locate(index, block, offset);
 }
 
 Status ExtensibleArray::set(Address index, const ChunkLocation& location, Address stride, std::uint32_t count,
@@ -474,7 +435,7 @@ Status ExtensibleArray::set(Address index, const ChunkLocation& location, Addres
     H5MOTE_TRY(begin_change(index + count, phase, header));
     Pinned block;
     std::size_t offset = 0;
-    H5MOTE_TRY(locate(index, true, block, offset));
+    H5MOTE_TRY(locate(index, block, offset));
     ChunkLocation each = location;
     const std::size_t start = offset;
     for (std::uint32_t i = 0; i < count; ++i, offset += element_.size()) {
@@ -507,19 +468,6 @@ Status ExtensibleArray::cover(Address index) noexcept {
 
 // ---- giving up the array -----------------------------------------------------------------------------------------
 
-Status ExtensibleArray::data_block_address(const Position& at, Address& data, Address& super) noexcept {
-    data = super = kUndefinedAddress;
-    Pinned holder;
-    H5MOTE_TRY(protect_index_block(false, holder));
-    std::size_t pointer = 0;
-    H5MOTE_TRY(find_pointer(at, false, holder, pointer));
-    if (holder) {
-        data = element_.shape.load_addr(holder->at(pointer));
-        super = holder->address() != index_block_ ? holder->address() : kUndefinedAddress;
-    }
-    return Status::ok;
-}
-
 Status ExtensibleArray::dispose_chunks(Disposal& disposal, Address first, Address count, Address chunk_bytes) noexcept {
     for (Address i = 0; i < count && disposal.takes_chunks(); ++i) {
         ChunkLocation location;
@@ -539,7 +487,9 @@ Status ExtensibleArray::dispose(Disposal& disposal, Address chunk_bytes) noexcep
             Address super = kUndefinedAddress;
             for (; at.data_block < data_blocks(u); ++at.data_block) {
                 Address data = kUndefinedAddress;
-                H5MOTE_TRY(data_block_address(at, data, super));
+                MetadataWindow holder;
+                H5MOTE_TRY(find_data_block(at, holder, data, super));
+                holder.close();
                 const Block block = data_block(at);
                 if (data != kUndefinedAddress) {
                     H5MOTE_TRY(dispose_chunks(disposal, parameters_.index_block_elements + block.first, at.elements,

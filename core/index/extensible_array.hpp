@@ -63,8 +63,10 @@ public:
     /// The number of elements from `index` on, itself included, up to the end of its block or page: one set() can set
     /// so many.
     std::uint32_t reach(Address index) const noexcept;
+    /// Makes `count`, at least 1, smaller, if it has to be, until one set() can set all elements of [index, index +
+    /// count), and none of them is set. Element `index` itself is known not to be set.
+    Status free_run(Address index, std::uint32_t& count) noexcept;
 
-#if H5MOTE_ALL_FORMATS
     /// Whether every change of the header is one atomic write. The header cannot be moved to make it so, because every
     /// block holds its address.
     bool switches_at_once() const noexcept;
@@ -75,7 +77,6 @@ public:
     Status block_of(Address index, ElementBlock& block) noexcept;
     /// `elements`: the index of the highest element ever set, plus one. `bytes`: of the header and all blocks.
     Status facts(std::uint64_t& elements, std::uint64_t& bytes) noexcept;
-#endif
 
 private:
     // The position of an element that is not in the index block.
@@ -98,32 +99,35 @@ private:
         std::uint32_t realized;  // number of elements in the block and its pages
     };
 
-    // Pins the block or page that holds an element, which is at `offset` in it. With `create` the element is about to
-    // change: missing blocks are made, and blocks whose change could be torn are moved. Without `create` a missing
-    // block gives an empty Pinned. over_budget: the cache cannot hold all blocks on the way at once.
-    H5MOTE_STEP Status locate(Address index, bool create, Pinned& block, std::size_t& offset) noexcept;
+    // Pins the block or page that holds an element which is about to change; the element is at `offset` in it. Missing
+    // blocks are made, and blocks whose change could be torn are moved. over_budget: the cache cannot hold all blocks
+    // on the way at once.
+    H5MOTE_STEP Status locate(Address index, Pinned& block, std::size_t& offset) noexcept;
     // One attempt of locate(). busy: to make room, the cache wrote a block that had moved and has to move again.
-    H5MOTE_STEP Status walk(Address index, bool create, Pinned& block, std::size_t& offset) noexcept;
-    // Finds the address of an element's data block: at offset `pointer` of `holder`, which is the index block at first,
-    // and the super block afterwards if that has the address; empty if there is no such super block.
-    Status find_pointer(const Position& at, bool create, Pinned& holder, std::size_t& pointer) noexcept;
-    Status data_block_address(const Position& at, Address& data, Address& super) noexcept;
+    H5MOTE_STEP Status walk(Address index, Pinned& block, std::size_t& offset) noexcept;
+    // For changing: finds the address of an element's data block at offset `pointer` of `holder`, which is the index
+    // block at first, and the super block afterwards if that has the address.
+    Status find_pointer(const Position& at, Pinned& holder, std::size_t& pointer) noexcept;
+    // For reading: opens in `holder` the block that has the address of an element's data block, and returns that
+    // address and the address of the super block, both undefined where there is none.
+    H5MOTE_STEP Status find_data_block(const Position& at, MetadataWindow& holder, Address& data,
+                                       Address& super) noexcept;
     Status dispose_chunks(Disposal& disposal, Address first, Address count, Address chunk_bytes) noexcept;
-    H5MOTE_STEP Status locate_page(const Position& at, CacheEntry& super, std::size_t pointer, bool create,
-                                   Pinned& block, std::size_t& offset) noexcept;
+    H5MOTE_STEP Status locate_page(const Position& at, CacheEntry& super, std::size_t pointer, Pinned& block,
+                                   std::size_t& offset) noexcept;
     std::byte* page_bit(const Position& at, CacheEntry& super, std::uint32_t page, std::byte& mask) noexcept;
     bool page_exists(const Position& at, CacheEntry& super, std::uint32_t page) noexcept;
     std::size_t pointer_offset(const Position& at) const noexcept;
-    Status protect_index_block(bool create, Pinned& block) noexcept;
+    Status protect_index_block(Pinned& block) noexcept;
     Position position(Address index) const noexcept;
     Address start_of(unsigned super_block) const noexcept;
     std::uint32_t pages(const Position& at) const noexcept {
         return at.elements > page_elements() ? at.elements >> parameters_.page_bits : 0;
     }
 
-    // Pins the block whose address is at offset `pointer` of `holder`. With `create` the block is about to change: it
-    // is made if the address is undefined, and moved if the change could be torn.
-    Status follow(CacheEntry& holder, std::size_t pointer, bool create, const Block& wanted, Pinned& block) noexcept;
+    // Pins the block whose address is at offset `pointer` of `holder` and which is about to change: it is made if the
+    // address is undefined, and moved if the change could be torn.
+    Status follow(CacheEntry& holder, std::size_t pointer, const Block& wanted, Pinned& block) noexcept;
     H5MOTE_STEP Status make(CacheEntry& holder, std::size_t pointer, const Block& wanted, Pinned& block) noexcept;
     Status allow_change(const CacheEntry& block, std::size_t from) noexcept;
     void hold_back(CacheEntry& holder, std::size_t pointer, const CacheEntry& block) noexcept;
@@ -134,15 +138,12 @@ private:
     }
     H5MOTE_STEP Status move_pages(const Position& at, CacheEntry& holder, std::size_t pointer, std::uint32_t page,
                                   Pinned& block) noexcept;
-#if H5MOTE_ALL_FORMATS
     Status open_window(Address address, const Block& wanted, MetadataWindow& window) noexcept;
     Status page_of(const Position& at, MetadataWindow& super, Address data, ElementBlock& block) noexcept;
-#endif
     Block index_block() const noexcept;
     Block super_block(const Position& at) const noexcept;
     Block data_block(const Position& at) const noexcept;
     bool sound() const noexcept;
-    H5MOTE_STEP Status missing_from(Address index, std::uint64_t& count) noexcept;
     Status protect_header(Pinned& header) noexcept;
     Status damaged(SourcePlace place, Address address) noexcept {
         return file_->context.fail(Module::index, place, Status::corrupt_file, 0, address);

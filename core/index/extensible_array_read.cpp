@@ -3,8 +3,6 @@
 #include "extensible_array.hpp"
 #include "extensible_array_layout.hpp"
 
-#if H5MOTE_ALL_FORMATS
-
 namespace h5mote {
 
 bool ExtensibleArray::switches_at_once() const noexcept {
@@ -21,33 +19,16 @@ Status ExtensibleArray::open_window(Address address, const Block& wanted, Metada
     return load_le<std::uint32_t>(signature.data()) == wanted.signature ? Status::ok : damaged(H5MOTE_HERE, address);
 }
 
-Status ExtensibleArray::block_of(Address index, ElementBlock& block) noexcept {
-    const std::uint32_t direct = parameters_.index_block_elements;
-    block = {kUndefinedAddress, 0, 0, 0, Address{1} << parameters_.max_bits};
-    if ((std::uint64_t{index} >> parameters_.max_bits) != 0) {
-        return Status::not_found;
-    }
-    if (index_block_ == kUndefinedAddress) {
-        return Status::ok;
-    }
-    MetadataWindow holder;
+Status ExtensibleArray::find_data_block(const Position& at, MetadataWindow& holder, Address& data,
+                                        Address& super) noexcept {
+    data = super = kUndefinedAddress;
     ConstBytes bytes;
-    H5MOTE_TRY(open_window(index_block_, index_block(), holder));
-    if (index < direct) {
-        block = {index_block_, holder.size(), prefix_size(), 0, direct};
-        return Status::ok;
-    }
-    const Position at = position(index - direct);
-    const Block data = data_block(at);
-    block.first = data.first + direct;
-    block.count = at.elements;
     Address pointer = pointer_offset(at);
+    H5MOTE_TRY(open_window(index_block_, index_block(), holder));
     if (at.super_block >= direct_super_blocks()) {
         H5MOTE_TRY(holder.view(pointer, addr_size(), bytes));
-        const Address super = element_.shape.load_addr(bytes.data());
+        super = element_.shape.load_addr(bytes.data());
         if (super == kUndefinedAddress) {
-            block.first = start_of(at.super_block) + direct;
-            block.count = Address{at.elements} * data_blocks(at.super_block);
             return Status::ok;
         }
         const Block wanted = super_block(at);
@@ -55,8 +36,37 @@ Status ExtensibleArray::block_of(Address index, ElementBlock& block) noexcept {
         pointer = wanted.contents + Address{at.data_block} * addr_size();
     }
     H5MOTE_TRY(holder.view(pointer, addr_size(), bytes));
-    const Address address = element_.shape.load_addr(bytes.data());
+    data = element_.shape.load_addr(bytes.data());
+    return Status::ok;
+}
+
+Status ExtensibleArray::block_of(Address index, ElementBlock& block) noexcept {
+    const std::uint32_t direct = parameters_.index_block_elements;
+    block = {kUndefinedAddress, 0, 0, 0, narrow(std::uint64_t{1} << parameters_.max_bits)};
+    if ((std::uint64_t{index} >> parameters_.max_bits) != 0) {
+        return Status::not_found;
+    }
+    if (index_block_ == kUndefinedAddress) {
+        return Status::ok;
+    }
+    MetadataWindow holder;
+    if (index < direct) {
+        H5MOTE_TRY(open_window(index_block_, index_block(), holder));
+        block = {index_block_, holder.size(), prefix_size(), 0, direct};
+        return Status::ok;
+    }
+    const Position at = position(index - direct);
+    const Block data = data_block(at);
+    Address address = kUndefinedAddress;
+    Address super = kUndefinedAddress;
+    H5MOTE_TRY(find_data_block(at, holder, address, super));
+    block.first = data.first + direct;
+    block.count = at.elements;
     if (address == kUndefinedAddress) {
+        if (super == kUndefinedAddress && at.super_block >= direct_super_blocks()) {
+            block.first = start_of(at.super_block) + direct;
+            block.count = Address{at.elements} * data_blocks(at.super_block);
+        }
         return Status::ok;
     }
     if (pages(at) != 0) {
@@ -102,5 +112,3 @@ Status ExtensibleArray::facts(std::uint64_t& elements, std::uint64_t& bytes) noe
 }
 
 }  // namespace h5mote
-
-#endif

@@ -5,8 +5,6 @@
 
 #include <cstring>
 
-#if H5MOTE_FIXED_CHUNKS
-
 namespace h5mote {
 namespace {
 
@@ -16,21 +14,21 @@ constexpr std::size_t kChecksum = 4;
 
 }  // namespace
 
-std::uint64_t FixedArray::data_block_size() const noexcept {
-    const std::uint64_t count = pages();
+Address FixedArray::data_block_size() const noexcept {
+    const Address count = pages();
     return prefix_size() + (count == 0 ? elements_ * element_.size() : (count + 7) / 8) + kChecksum;
 }
 
-std::uint64_t FixedArray::data_block_space() const noexcept {
-    const std::uint64_t count = pages();
+Address FixedArray::data_block_space() const noexcept {
+    const Address count = pages();
     return data_block_size() + (count == 0 ? 0 : elements_ * element_.size() + count * kChecksum);
 }
 
 Status FixedArray::create(FileState& file, std::uint64_t elements, std::uint8_t page_bits, std::uint8_t size_width,
-                          std::uint64_t& address) noexcept {
+                          Address& address) noexcept {
     file_ = &file;
     element_ = {file.shape(), size_width};
-    elements_ = elements;
+    elements_ = narrow(elements);
     page_bits_ = page_bits;
     if (!sound()) {
         return file.context.fail(Module::index, H5MOTE_HERE, Status::corrupt_file);
@@ -51,7 +49,7 @@ Status FixedArray::create(FileState& file, std::uint64_t elements, std::uint8_t 
     return Status::ok;
 }
 
-Status FixedArray::open(FileState& file, std::uint64_t address, std::uint8_t size_width) noexcept {
+Status FixedArray::open(FileState& file, Address address, std::uint8_t size_width) noexcept {
     file_ = &file;
     address_ = address;
     element_ = {file.shape(), size_width};
@@ -91,17 +89,17 @@ Status FixedArray::make_data_block(CacheEntry& header, Pinned& data) noexcept {
     return Status::ok;
 }
 
-Status FixedArray::locate(std::uint64_t index, bool create, Pinned& block, std::size_t& offset) noexcept {
-    return walk_again(file_->context, index, block, [&] { return walk(index, create, block, offset); });
+Status FixedArray::locate(Address index, Pinned& block, std::size_t& offset) noexcept {
+    return walk_again(file_->context, index, block, [&] { return walk(index, block, offset); });
 }
 
-Status FixedArray::walk(std::uint64_t index, bool create, Pinned& block, std::size_t& offset) noexcept {
+Status FixedArray::walk(Address index, Pinned& block, std::size_t& offset) noexcept {
     if (index >= elements_) {
         return file_->context.fail(Module::index, H5MOTE_HERE, Status::corrupt_file, 0, index);
     }
     Pinned header;
     H5MOTE_TRY(file_->cache.protect(Usage::btree, address_, header_size(), header));
-    const std::uint64_t address =
+    const Address address =
         element_.shape.load_addr(header->at(header_size() - kChecksum - element_.shape.sizeof_addr));
     Pinned data;
     if (address != kUndefinedAddress) {
@@ -113,16 +111,14 @@ Status FixedArray::walk(std::uint64_t index, bool create, Pinned& block, std::si
         if (load_le<std::uint32_t>(data->at(0)) != kDataBlock) {
             return file_->context.fail(Module::index, H5MOTE_HERE, Status::corrupt_file, 0, address);
         }
-    } else if (create) {
-        H5MOTE_TRY(make_data_block(*header, data));
     } else {
-        return Status::ok;
+        H5MOTE_TRY(make_data_block(*header, data));
     }
-    if (create && must_move(*data, index)) {
+    if (must_move(*data, index)) {
         H5MOTE_TRY(move(*header, data));
     }
     if (pages() != 0) {
-        return locate_page(*data, index, create, block, offset);
+        return locate_page(*data, index, block, offset);
     }
     offset = prefix_size() + static_cast<std::size_t>(index) * element_.size();
     block = static_cast<Pinned&&>(data);
@@ -131,7 +127,7 @@ Status FixedArray::walk(std::uint64_t index, bool create, Pinned& block, std::si
 
 // Whether the data block has to be moved because a power cut could tear the write of a changed element, or of the
 // page's bit, up to the checksum.
-bool FixedArray::must_move(CacheEntry& data, std::uint64_t index) noexcept {
+bool FixedArray::must_move(CacheEntry& data, Address index) noexcept {
     if (data.fresh() || data_block_space() > kMostMoved) {
         return false;
     }
@@ -143,7 +139,7 @@ bool FixedArray::must_move(CacheEntry& data, std::uint64_t index) noexcept {
     if ((*data.at(byte) & page.mask()) == std::byte{0}) {
         return !file_->one_write(data, byte);
     }
-    const std::uint64_t address = data.address() + data.size() + page.offset;
+    const Address address = data.address() + data.size() + page.offset;
     const Pinned cached = file_->cache.find(address);
     return !(cached && cached->fresh()) && !file_->one_write(address + page.element, address + page.size);
 }
@@ -151,9 +147,9 @@ bool FixedArray::must_move(CacheEntry& data, std::uint64_t index) noexcept {
 // Moves the data block with all its pages. The old space is not used again before the pointer to the new one is
 // durable.
 Status FixedArray::move(CacheEntry& header, Pinned& data) noexcept {
-    const std::uint64_t from = data->address();
-    const std::uint64_t space = data_block_space();
-    std::uint64_t to = 0;
+    const Address from = data->address();
+    const Address space = data_block_space();
+    Address to = 0;
     const std::size_t pointer = header_size() - kChecksum - element_.shape.sizeof_addr;
     H5MOTE_TRY(file_->allow_change(header, pointer));
     H5MOTE_TRY(file_->space.allocate(Usage::btree, space, to));
@@ -173,12 +169,12 @@ Status FixedArray::move(CacheEntry& header, Pinned& data) noexcept {
     return Status::ok;
 }
 
-Status FixedArray::copy_pages(std::uint64_t from, std::uint64_t to, Pinned& data) noexcept {
+Status FixedArray::copy_pages(Address from, Address to, Pinned& data) noexcept {
     const std::size_t size = data->size();
     data.reset();
     Pinned moved;
     H5MOTE_TRY(copy(from, to, size, moved));
-    for (std::uint64_t i = 0; i < pages(); ++i) {
+    for (Address i = 0; i < pages(); ++i) {
         const Page page = page_of(i << page_bits_);
         if ((*moved->at(prefix_size() + static_cast<std::size_t>(i / 8)) & page.mask()) != std::byte{0}) {
             Pinned block;
@@ -189,10 +185,10 @@ Status FixedArray::copy_pages(std::uint64_t from, std::uint64_t to, Pinned& data
     return Status::ok;
 }
 
-FixedArray::Page FixedArray::page_of(std::uint64_t index) const noexcept {
+FixedArray::Page FixedArray::page_of(Address index) const noexcept {
     Page page{};
     page.number = index >> page_bits_;
-    const std::uint64_t full = std::uint64_t{1} << page_bits_;
+    const Address full = Address{1} << page_bits_;
     // The last page has only as many elements as are left.
     page.elements = page.number + 1 == pages() ? elements_ - page.number * full : full;
     page.offset = page.number * (full * element_.size() + kChecksum);
@@ -201,10 +197,9 @@ FixedArray::Page FixedArray::page_of(std::uint64_t index) const noexcept {
     return page;
 }
 
-Status FixedArray::locate_page(CacheEntry& data, std::uint64_t index, bool create, Pinned& block,
-                               std::size_t& offset) noexcept {
+Status FixedArray::locate_page(CacheEntry& data, Address index, Pinned& block, std::size_t& offset) noexcept {
     const Page page = page_of(index);
-    const std::uint64_t address = data.address() + data.size() + page.offset;
+    const Address address = data.address() + data.size() + page.offset;
     const std::size_t byte = prefix_size() + static_cast<std::size_t>(page.number / 8);
     offset = page.element;
     if ((*data.at(byte) & page.mask()) != std::byte{0}) {
@@ -212,57 +207,36 @@ Status FixedArray::locate_page(CacheEntry& data, std::uint64_t index, bool creat
         if (data.fresh()) {
             MetadataCache::set_fresh(*block);
         }
-        return create && must_move(data, index) ? Status::busy : Status::ok;
+        return must_move(data, index) ? Status::busy : Status::ok;
     }
-    if (create) {
-        H5MOTE_TRY(file_->space.keep_metadata(page.size));
-        H5MOTE_TRY(file_->cache.create(Usage::btree, address, page.size, block));
-        if (must_move(data, index)) {
-            block.reset();
-            file_->cache.discard(address);
-            file_->space.unkeep_metadata(page.size);
-            return Status::busy;
-        }
-        element_.fill_undefined(block->at(0), static_cast<std::size_t>(page.elements));
-        MetadataCache::mark_dirty(*block, 0, Phase::index);
-        *data.at(byte) |= page.mask();
-        MetadataCache::mark_dirty(data, byte, Phase::index);
+    H5MOTE_TRY(file_->space.keep_metadata(page.size));
+    H5MOTE_TRY(file_->cache.create(Usage::btree, address, page.size, block));
+    if (must_move(data, index)) {
+        block.reset();
+        file_->cache.discard(address);
+        file_->space.unkeep_metadata(page.size);
+        return Status::busy;
     }
+    element_.fill_undefined(block->at(0), static_cast<std::size_t>(page.elements));
+    MetadataCache::mark_dirty(*block, 0, Phase::index);
+    *data.at(byte) |= page.mask();
+    MetadataCache::mark_dirty(data, byte, Phase::index);
     return Status::ok;
 }
-
-#if H5MOTE_ALL_FORMATS
 
 // Other writers make blocks of any size. They are read through a window: the cache may have no room for a whole one.
-Status FixedArray::find(std::uint64_t index, ChunkLocation& location) noexcept {
-    location = ChunkLocation{};
+Status FixedArray::find(Address index, ChunkLocation& location) noexcept {
     ElementBlock block;
     H5MOTE_TRY(block_of(index, block));
-    return block.address == kUndefinedAddress ? Status::ok : load_element(*file_, block, element_, index, location);
+    return load_element(*file_, block, element_, index, location);
 }
 
-#else
-
-Status FixedArray::find(std::uint64_t index, ChunkLocation& location) noexcept {
-    Pinned block;
-    std::size_t offset = 0;
-    location = ChunkLocation{};
-    H5MOTE_TRY(locate(index, false, block, offset));
-    if (block) {
-        location = element_.load(block->at(offset));
-    }
-    return Status::ok;
-}
-
-#endif
-
-#if H5MOTE_ALL_FORMATS
 bool FixedArray::switches_at_once() const noexcept {
-    const std::uint64_t end = address_ + header_size();
+    const Address end = address_ + header_size();
     return file_->one_write(end - kChecksum - element_.shape.sizeof_addr, end);
 }
 
-Status FixedArray::block_of(std::uint64_t index, ElementBlock& block) noexcept {
+Status FixedArray::block_of(Address index, ElementBlock& block) noexcept {
     const FileShape shape = element_.shape;
     block = {kUndefinedAddress, 0, 0, 0, elements_};
     MetadataWindow window;
@@ -290,8 +264,8 @@ Status FixedArray::block_of(std::uint64_t index, ElementBlock& block) noexcept {
         block.offset = prefix_size();
         return Status::ok;
     }
-    const std::uint64_t page = index >> page_bits_;
-    const std::uint64_t in_page = std::uint64_t{1} << page_bits_;
+    const Address page = index >> page_bits_;
+    const Address in_page = Address{1} << page_bits_;
     block.first = page << page_bits_;
     block.count = page + 1 == pages() ? elements_ - block.first : in_page;
     H5MOTE_TRY(window.view(prefix_size() + page / 8, 1, bytes));
@@ -311,7 +285,6 @@ Status FixedArray::space(std::uint64_t& bytes) noexcept {
     bytes = header_size() + (shape.load_addr(field.data()) == kUndefinedAddress ? 0 : data_block_space());
     return Status::ok;
 }
-#endif
 
 Status FixedArray::dispose(Disposal& disposal, Address chunk_bytes) noexcept {
     Address data = kUndefinedAddress;
@@ -320,7 +293,7 @@ Status FixedArray::dispose(Disposal& disposal, Address chunk_bytes) noexcept {
         H5MOTE_TRY(file_->cache.protect(Usage::btree, address_, header_size(), header));
         data = element_.shape.load_addr(header->at(header_size() - kChecksum - element_.shape.sizeof_addr));
     }
-    for (std::uint64_t i = 0; i < elements_ && data != kUndefinedAddress && disposal.takes_chunks(); ++i) {
+    for (Address i = 0; i < elements_ && data != kUndefinedAddress && disposal.takes_chunks(); ++i) {
         ChunkLocation location;
         H5MOTE_TRY(find(i, location));
         H5MOTE_TRY(disposal.give(location.address, element_.size_width != 0 ? location.size : chunk_bytes));
@@ -329,15 +302,13 @@ Status FixedArray::dispose(Disposal& disposal, Address chunk_bytes) noexcept {
     return disposal.give(address_, header_size());
 }
 
-Status FixedArray::set(std::uint64_t index, const ChunkLocation& location) noexcept {
+Status FixedArray::set(Address index, const ChunkLocation& location) noexcept {
     Pinned block;
     std::size_t offset = 0;
-    H5MOTE_TRY(locate(index, true, block, offset));
+    H5MOTE_TRY(locate(index, block, offset));
     element_.store(block->at(offset), location);
     MetadataCache::mark_dirty(*block, offset, Phase::index);
     return Status::ok;
 }
 
 }  // namespace h5mote
-
-#endif

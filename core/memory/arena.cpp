@@ -12,8 +12,9 @@ constexpr bool kMachineWantsMore = alignof(std::max_align_t) > kArenaGranule;
 
 }  // namespace
 
-H5MOTE_READS_POISONED Arena::Arena(Bytes buffer) noexcept : base_(buffer.data()), capacity_(0), first_(kEnd) {
+H5MOTE_READS_POISONED Arena::Arena(Bytes buffer) noexcept {
     static_assert(sizeof(FreeBlock) == kArenaGranule && alignof(FreeBlock) <= kArenaGranule);
+    base_ = buffer.data();
     const std::size_t skip = (0U - reinterpret_cast<std::uintptr_t>(base_)) % kArenaGranule;
     if (buffer.size() < skip + kArenaGranule) {
         return;
@@ -30,9 +31,7 @@ H5MOTE_READS_POISONED Arena::Arena(Bytes buffer) noexcept : base_(buffer.data())
     poison::forbid(base_, capacity_);
 }
 
-#if H5MOTE_POISON
-Arena::~Arena() { poison::allow(base_, capacity_); }
-#endif
+PoisonedArenaBuffer::~PoisonedArenaBuffer() { poison::allow(base_, capacity_); }
 
 H5MOTE_READS_POISONED Arena::FreeBlock& Arena::at(std::uint32_t offset) const noexcept {
     return *reinterpret_cast<FreeBlock*>(base_ + offset);

@@ -62,12 +62,10 @@ void Context::set_free_list_limits(const FreeListLimits& limits) noexcept {
     accounts_.set_limits(limits);
 }
 
-#if H5MOTE_CONVERSION
 void Context::set_conversions(Span<const UserConversion* const> conversions) noexcept {
     const LibraryLock lock(this);
-    conversions_ = conversions;
+    accounts_.set_conversions(conversions);
 }
-#endif
 
 void Context::garbage_collect() noexcept {
     const LibraryLock lock(this);

@@ -274,7 +274,7 @@ private:
 
     void fill(CacheEntry& block, bool move) noexcept {
         Writer writer(block.image().first(block.size() - kHeaderChecksumSize));
-        writer.u32(0x4b48434fU);  // "OCHK"
+        writer.u32(kContinuationSignature);
         if (move) {
             writer.bytes(moved_.block->image().subspan(moved_.header, header_size() + moved_.size));
         }

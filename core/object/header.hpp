@@ -8,20 +8,15 @@
 
 namespace h5mote {
 
-#if H5MOTE_ALL_FORMATS
 /// The queue of continuation blocks that continuation messages have named and that were not visited yet. It takes
 /// memory from the allocator when they are more than kInline.
 class PendingBlocks {
 public:
-    explicit PendingBlocks(Context& context) noexcept : context_(context) {}
-    PendingBlocks(const PendingBlocks&) = delete;
-    PendingBlocks& operator=(const PendingBlocks&) = delete;
-    ~PendingBlocks() { clear(); }
-
     bool empty() const noexcept { return count_ == 0; }
-    void clear() noexcept;
-    /// out_of_memory.
-    Status push(Address address, std::uint32_t size) noexcept;
+    /// Gives back the memory; call it before the queue is destroyed.
+    void clear(Context& context) noexcept;
+    /// out_of_memory. over_budget: more blocks than can wait.
+    Status push(Context& context, Address address, std::uint32_t size) noexcept;
     void front(Address& address, std::uint32_t& size) noexcept;
     void pop() noexcept;
 
@@ -30,17 +25,19 @@ private:
         Address address;
         std::uint32_t size;
     };
-    static constexpr std::uint32_t kInline = 2;
-    Block& at(std::uint32_t i) noexcept { return (more_ == nullptr ? few_ : more_)[(first_ + i) & (capacity_ - 1)]; }
+    // Builds that read only what a logger writes need few and take no memory for more.
+    static constexpr std::uint16_t kInline = H5MOTE_ALL_FORMATS != 0 ? 2 : 4;
+    static constexpr std::uint16_t kMost = H5MOTE_ALL_FORMATS != 0 ? 32768 : kInline;
+    Block& at(unsigned i) noexcept {
+        return (kMost == kInline || more_ == nullptr ? few_ : more_)[(first_ + i) & (capacity_ - 1U)];
+    }
 
-    Context& context_;
-    Block* more_ = nullptr;
-    std::uint32_t capacity_ = kInline;  // a power of two
-    std::uint32_t first_ = 0;
-    std::uint32_t count_ = 0;
     Block few_[kInline];
+    Block* more_ = nullptr;
+    std::uint16_t capacity_ = kInline;  // a power of two
+    std::uint16_t first_ = 0;
+    std::uint16_t count_ = 0;
 };
-#endif
 
 /// Walks the messages of one header, block after block, null messages included. The block that holds the current
 /// message is pinned; nothing else is. Adding or removing messages ends the validity of every other iterator.
@@ -49,75 +46,62 @@ private:
 /// a message of any size in such a block, while body() needs memory for one that is larger than the window.
 class MessageIterator {
 public:
-#if !H5MOTE_ALL_FORMATS
-    /// The most continuation blocks of one header that may be named but not visited yet at a time.
-    static constexpr unsigned kMaxPending = 4;
-#endif
     /// The most blocks of one header: a longer chain of continuations can only be a loop.
     static constexpr unsigned kMaxBlocks = 65535;
 
-#if H5MOTE_ALL_FORMATS
-    MessageIterator(FileState& file, Address address) noexcept
-        : file_(file), address_(address), pending_(file.context) {}
-#else
     MessageIterator(FileState& file, Address address) noexcept : file_(file), address_(address) {}
-#endif
+    MessageIterator(const MessageIterator&) = delete;
+    MessageIterator& operator=(const MessageIterator&) = delete;
+    ~MessageIterator() { pending_.clear(file_.context); }
 
     /// The next message. not_found after the last one; corrupt_file; unsupported: an unknown message that whoever opens
     /// the object has to understand.
     Status next() noexcept;
     /// The next message of that type. A shared one is unsupported.
     Status next(MessageType type) noexcept;
-
-    MessageType type() const noexcept { return static_cast<MessageType>(type_); }
-    std::uint8_t flags() const noexcept { return flags_; }
-    std::uint16_t order() const noexcept { return order_; }
-    std::uint16_t size() const noexcept { return size_; }
-#if H5MOTE_ALL_FORMATS
-    /// The whole body in memory. Empty when it is larger than a window and there is no memory for it or the storage
-    /// fails: the following call of next() returns that error, and the call after it comes to this message again.
-    ConstBytes body() noexcept { return block_ ? block_->image().subspan(body_, size_) : window_body(); }
-    /// The body in a window of its own, however large. Of a shared message these are the bytes that say where it is:
-    /// see StoredMessage.
-    Status open_body(MetadataWindow& body) noexcept;
+    /// Begins a new walk, of the header at `address`.
+    void restart(Address address) noexcept;
     /// A shortcut before next(): skips the link messages that follow in the current block and do not have that name. It
     /// works in blocks that the cache holds, which are most of a large header, and need not skip all such messages.
     void pass_links(ConstBytes name) noexcept;
-    /// Begins a new walk, of the header at `address`.
-    void restart(Address address) noexcept;
     /// Unpins the current block. The following next() opens it again; body() must not be called before that.
-    void park() noexcept {
-        block_.reset();
-        window_.close();
-    }
+    void park() noexcept { window_.close(); }
+
+    MessageType type() const noexcept { return static_cast<MessageType>(type_); }
+    std::uint8_t flags() const noexcept { return flags_; }
     bool shared() const noexcept { return (flags_ & kMessageShared) != 0; }
-    /// The prefix of the header. Valid after the first next().
-    const HeaderPrefix& prefix() const noexcept { return prefix_; }
+    std::uint16_t order() const noexcept { return order_; }
+    std::uint16_t size() const noexcept { return size_; }
+    /// The whole body in memory. Empty when it is larger than a window and there is no memory for it or the storage
+    /// fails: the following call of next() returns that error, and the call after it comes to this message again.
+    ConstBytes body() noexcept { return in_cache() ? block()->image().subspan(body_, size_) : window_body(); }
+    /// The body in a window of its own, however large. Of a shared message these are the bytes that say where it is:
+    /// see StoredMessage.
+    Status open_body(MetadataWindow& body) noexcept;
+
+    /// Reads the prefix of the header. Errors of HeaderPrefix::decode(), corrupt_file, io_error.
+    H5MOTE_STEP Status read_prefix(HeaderPrefix& prefix) noexcept;
+    /// Flags of the header as a whole, and its version. Valid after the first next().
+    std::uint8_t header_flags() const noexcept { return header_flags_; }
+    std::uint8_t version() const noexcept { return version_; }
+    /// Bytes of a message's header.
+    std::size_t header_size() const noexcept { return is_old() ? 8 : message_header_size(header_flags_); }
+    unsigned blocks() const noexcept { return blocks_; }
+    FileState& file() const noexcept { return file_; }
+    Address address() const noexcept { return address_; }
+
     /// Address and size of the block that holds the message.
     Address block_address() const noexcept { return block_address_; }
     std::uint32_t block_size() const noexcept { return block_size_; }
     /// The offset in the block at which its messages, and the gap after them, end.
-    std::uint32_t end() const noexcept { return end_; }
-#else
-    ConstBytes body() const noexcept { return block_->image().subspan(body_, size_); }
-    Address block_address() const noexcept { return block_->address(); }
-    Address block_size() const noexcept { return narrow(block_->size()); }
-#endif
+    std::uint32_t end() const noexcept {
+        return block_size_ - (is_old() ? 0U : static_cast<std::uint32_t>(kHeaderChecksumSize));
+    }
     /// The offset of the body in its block.
     std::size_t offset() const noexcept { return body_; }
-    const Pinned& block() const noexcept { return block_; }
-    Pinned& block() noexcept { return block_; }
-    /// Flags of the header as a whole.
-    std::uint8_t header_flags() const noexcept { return header_flags_; }
-#if H5MOTE_ALL_FORMATS
-    std::size_t header_size() const noexcept { return prefix_.version == 1 ? 8 : message_header_size(header_flags_); }
-    std::uint8_t version() const noexcept { return prefix_.version; }
-#else
-    std::size_t header_size() const noexcept { return message_header_size(header_flags_); }
-#endif
-    unsigned blocks() const noexcept { return blocks_; }
-    FileState& file() const noexcept { return file_; }
-    Address address() const noexcept { return address_; }
+    /// The block, if the metadata cache holds it as a whole.
+    const Pinned& block() const noexcept { return window_.block(); }
+    Pinned& block() noexcept { return window_.block(); }
 
     /// Pins the current block to be changed, also one that was walked through a window. over_budget: the cache cannot
     /// hold it. unsupported: a version 1 header.
@@ -133,21 +117,25 @@ public:
     Status store(std::size_t offset, std::uint64_t value, unsigned width, Phase phase = Phase::object) noexcept;
 
 private:
+    // Builds that do not read all formats refuse version 1 headers: for them this is a constant.
+    bool is_old() const noexcept { return H5MOTE_ALL_FORMATS != 0 && version_ == 1; }
+    // Such builds refuse blocks that the cache has no room for as well.
+    bool in_cache() const noexcept { return H5MOTE_ALL_FORMATS == 0 || static_cast<bool>(block()); }
     H5MOTE_STEP Status open_first() noexcept;
     H5MOTE_STEP Status open_continuation() noexcept;
     Status add_continuation() noexcept;
-#if H5MOTE_ALL_FORMATS
-    H5MOTE_STEP Status read_prefix() noexcept;
     Status open_block(Address address, Address size) noexcept;
+    Status open_window() noexcept;
+    void read_head(const std::byte* head) noexcept;
     ConstBytes window_body() noexcept;
-    Status hold_block() noexcept;
-#endif
 
     FileState& file_;
     Address address_;
-    Pinned block_;
+    MetadataWindow window_;  // the block that holds the message
+    Address block_address_ = 0;
+    Address visited_ = 0;  // bytes of all blocks that were visited
+    std::uint32_t block_size_ = 0;
     std::uint32_t at_ = 0;  // offset of the next message
-    std::uint32_t end_ = 0;
     std::uint32_t body_ = 0;
     std::uint16_t size_ = 0;
     std::uint16_t order_ = 0;
@@ -155,22 +143,9 @@ private:
     std::uint8_t type_ = 0;
     std::uint8_t flags_ = 0;
     std::uint8_t header_flags_ = 0;
-#if H5MOTE_ALL_FORMATS
+    std::uint8_t version_ = 2;
     Status unread_ = Status::ok;  // the error for which body() was empty
-    HeaderPrefix prefix_;
-    MetadataWindow window_;  // for a block that is not pinned
-    Address block_address_ = 0;
-    Address visited_ = 0;  // bytes of all blocks that were visited
-    std::uint32_t block_size_ = 0;
     PendingBlocks pending_;
-#else
-    // A ring: the queue of continuation blocks that were named and not visited yet.
-    std::uint8_t pending_first_ = 0;
-    std::uint8_t pending_count_ = 0;
-    // Their sizes and addresses are two arrays, which need no padding: they are half of the iterator.
-    std::uint32_t pending_sizes_[kMaxPending];
-    Address pending_[kMaxPending];
-#endif
 };
 
 /// Writes all messages of a new header. write() is called twice: the first time only measures.

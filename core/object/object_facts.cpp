@@ -1,7 +1,5 @@
 #include "object_facts.hpp"
 
-#if H5MOTE_ALL_FORMATS
-
 namespace h5mote {
 namespace {
 
@@ -71,6 +69,22 @@ void count_message(MessageIterator& message, HeaderInfo& facts) noexcept {
     facts.shared |= message.shared() ? bit : 0;
 }
 
+// The times in the prefix of the header.
+H5MOTE_STEP Status read_times(FileState& file, Address header, const HeaderPrefix& prefix, ObjectInfo& info) noexcept {
+    MetadataWindow block;
+    ConstBytes bytes;
+    H5MOTE_TRY(file.window(Usage::object_header, header, prefix.block_size(), true, block));
+    H5MOTE_TRY(block.view(0, prefix.size, bytes));
+    std::uint32_t times[4];
+    HeaderPrefix::decode_times(bytes, times);
+    info.has_times = true;
+    info.access_time = times[0];
+    info.modification_time = times[1];
+    info.change_time = times[2];
+    info.birth_time = times[3];
+    return Status::ok;
+}
+
 }  // namespace
 
 Status header_facts(FileState& file, Address header, ObjectInfo& info) noexcept {
@@ -84,8 +98,7 @@ Status header_facts(FileState& file, Address header, ObjectInfo& info) noexcept 
             const bool old = message.version() == 1;
             const bool first = message.blocks() == 1;
             facts.total += message.block_size();
-            facts.metadata += first ? message.prefix().size + (old ? 0U : kHeaderChecksumSize)
-                                    : (old ? 0U : kContinuationPrefix + kHeaderChecksumSize);
+            facts.metadata += (old ? 0U : kHeaderChecksumSize) + (first || old ? 0U : kContinuationPrefix);
             facts.blocks = message.blocks();
         }
         count_message(message, facts);
@@ -104,18 +117,16 @@ Status header_facts(FileState& file, Address header, ObjectInfo& info) noexcept 
     if (status != Status::not_found) {
         return status;
     }
-    const HeaderPrefix& prefix = message.prefix();
+    HeaderPrefix prefix;
+    H5MOTE_TRY(message.read_prefix(prefix));
+    facts.metadata += prefix.size;
     facts.version = prefix.version;
     facts.flags = prefix.flags;
     facts.blocks = message.blocks();
     if (prefix.version == 1) {
         info.reference_count = prefix.reference_count;
     } else if ((prefix.flags & HeaderPrefix::kTimes) != 0) {
-        info.has_times = true;
-        info.access_time = prefix.times[0];
-        info.modification_time = prefix.times[1];
-        info.change_time = prefix.times[2];
-        info.birth_time = prefix.times[3];
+        H5MOTE_TRY(read_times(file, header, prefix, info));
     }
     // Bytes that belong to no message are gaps. They count as free space.
     const std::uint64_t known = facts.metadata + facts.message_data + facts.free;
@@ -124,5 +135,3 @@ Status header_facts(FileState& file, Address header, ObjectInfo& info) noexcept 
 }
 
 }  // namespace h5mote
-
-#endif

@@ -7,12 +7,8 @@
 
 namespace h5mote {
 
-#if H5MOTE_ALL_FORMATS
-
 /// Fills in `info` from the header at `header`: everything except the object's type, its attributes, and facts that are
 /// not stored in the header. Errors of MessageIterator::next().
 H5MOTE_STEP Status header_facts(FileState& file, Address header, ObjectInfo& info) noexcept;
-
-#endif
 
 }  // namespace h5mote

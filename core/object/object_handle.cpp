@@ -33,7 +33,6 @@ Status Object::check() const noexcept {
 
 Context* Object::library() const noexcept { return context_of(file_); }
 
-#if H5MOTE_ALL_FORMATS
 Object Object::file_root() const noexcept {
     const LibraryLock lock(context_of(file_));
     return check() == Status::ok ? Object(*file_, file_->root()) : Object();
@@ -43,6 +42,5 @@ Object Object::duplicate() const noexcept {
     const LibraryLock lock(context_of(file_));
     return file_ == nullptr ? Object() : Object(*file_, address_);
 }
-#endif
 
 }  // namespace h5mote

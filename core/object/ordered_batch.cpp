@@ -2,8 +2,6 @@
 
 #include <cstring>
 
-#if H5MOTE_ALL_FORMATS
-
 namespace h5mote {
 namespace {
 
@@ -255,5 +253,3 @@ void OrderedBatch::end_pass() noexcept {
 }
 
 }  // namespace h5mote
-
-#endif

@@ -6,8 +6,6 @@
 
 namespace h5mote {
 
-#if H5MOTE_ALL_FORMATS
-
 /// Returns the elements of a sequence in the order of their keys (bytes, compared as numbers). The caller offers the
 /// sequence from its start, in as many passes as are needed: a pass keeps as many of the elements that come next in
 /// order as memory permits, all of them if it can. When an allocation fails elsewhere, the batch gives up what it
@@ -73,7 +71,5 @@ private:
     bool complete_ = false;  // the batch holds all elements that remain
     bool finished_ = false;
 };
-
-#endif
 
 }  // namespace h5mote

@@ -1,8 +1,6 @@
 #include "stored_message.hpp"
 
-#include "fractal_heap.hpp"
-
-#if H5MOTE_ALL_FORMATS
+#include "dense_storage.hpp"
 
 namespace h5mote {
 
@@ -12,8 +10,8 @@ Status SharedIndex::read(FileState& file, unsigned i, SharedIndex& index) noexce
     constexpr unsigned kFill = 1U << static_cast<unsigned>(MessageType::fill_value);
     constexpr unsigned kOldFill = 1U << static_cast<unsigned>(MessageType::fill_value_old);
     MetadataWindow table;
-    H5MOTE_TRY(
-        file.window(Usage::object_header, file.shared_table, table_size(shape, file.shared_indexes), true, table));
+    H5MOTE_TRY(file.window(Usage::object_header, file.foreign()->shared_table,
+                           table_size(shape, file.foreign()->shared_indexes), true, table));
     ConstBytes bytes;
     H5MOTE_TRY(table.view(0, 4, bytes));
     const bool sound = load_le<std::uint32_t>(bytes.data()) == kSignature;
@@ -36,7 +34,7 @@ Status SharedIndex::read(FileState& file, unsigned i, SharedIndex& index) noexce
     index.heap = shape.read_addr(reader);
     return sound && version == kVersion && type <= 1
                ? Status::ok
-               : file.context.fail(Module::object, H5MOTE_HERE, Status::corrupt_file, i, file.shared_table);
+               : file.context.fail(Module::object, H5MOTE_HERE, Status::corrupt_file, i, file.foreign()->shared_table);
 }
 
 Status StoredMessage::find(FileState& file, Address header, MessageType type) noexcept {
@@ -62,6 +60,10 @@ Status StoredMessage::open(MessageIterator& message) noexcept {
 }
 
 Status StoredMessage::open_shared(FileState& file, MessageType type, ConstBytes reference) noexcept {
+    if constexpr (H5MOTE_ALL_FORMATS == 0) {
+        return file.context.unsupported(Module::object, H5MOTE_HERE, Feature::shared_message,
+                                        static_cast<std::uint32_t>(type));
+    }
     constexpr unsigned kHeap = 1;
     Reader reader(reference);
     const unsigned version = reader.u8();
@@ -95,15 +97,16 @@ Status StoredMessage::open_shared(FileState& file, MessageType type, ConstBytes 
 Status StoredMessage::open_heap(FileState& file, MessageType type, ConstBytes id) noexcept {
     committed_ = kUndefinedAddress;
     SharedIndex index;
-    for (unsigned i = 0; i < file.shared_indexes; ++i) {
+    for (unsigned i = 0; i < file.foreign()->shared_indexes; ++i) {
         H5MOTE_TRY(SharedIndex::read(file, i, index));
         if (index.holds(type)) {
-            FractalHeap heap;
-            H5MOTE_TRY(heap.open(file, index.heap));
-            if (id.size() < heap.id_length()) {
+            DenseHandle dense(file.context);
+            H5MOTE_TRY(dense.make(Module::object, Feature::shared_message));
+            H5MOTE_TRY(dense->open_heap(file, index.heap));
+            if (id.size() < dense->id_length()) {
                 break;
             }
-            return heap.object(id.first(heap.id_length()), bytes_);
+            return dense->object(id.first(dense->id_length()), bytes_);
         }
     }
     return file.context.fail(Module::object, H5MOTE_HERE, Status::corrupt_file, static_cast<std::uint32_t>(type));
@@ -121,19 +124,19 @@ Status read_extension_message(FileState& file, MessageIterator& message) noexcep
     switch (message.type()) {
         case MessageType::btree_k:
             // Specification IV.A.2.t: version 0 | chunk B-trees 2 | group B-trees 2 | symbol table nodes 2
-            file.btree_k.chunk = reader.u16();
-            file.btree_k.group_internal = reader.u16();
-            file.btree_k.group_leaf = reader.u16();
-            if (version == 0 && reader.ok() && file.btree_k.chunk != 0 && file.btree_k.group_internal != 0 &&
-                file.btree_k.group_leaf != 0) {
+            file.foreign()->btree_k.chunk = reader.u16();
+            file.foreign()->btree_k.group_internal = reader.u16();
+            file.foreign()->btree_k.group_leaf = reader.u16();
+            if (version == 0 && reader.ok() && file.foreign()->btree_k.chunk != 0 &&
+                file.foreign()->btree_k.group_internal != 0 && file.foreign()->btree_k.group_leaf != 0) {
                 return Status::ok;
             }
             break;
         case MessageType::shared_message_table:
             // IV.A.2.p: version 0 | address of the master table O | number of indexes 1
-            file.shared_table = file.shape().read_addr(reader);
-            file.shared_indexes = reader.u8();
-            if (version == 0 && reader.ok() && file.shared_indexes <= 8) {
+            file.foreign()->shared_table = file.shape().read_addr(reader);
+            file.foreign()->shared_indexes = reader.u8();
+            if (version == 0 && reader.ok() && file.foreign()->shared_indexes <= 8) {
                 return Status::ok;
             }
             break;
@@ -176,5 +179,3 @@ Status load_extension(FileState& file) noexcept {
 }
 
 }  // namespace h5mote
-
-#endif

@@ -13,8 +13,6 @@
 
 namespace h5mote {
 
-#if H5MOTE_ALL_FORMATS
-
 /// One index of shared messages, as the master table describes it.
 struct SharedIndex {
     static constexpr std::size_t kVersion = 0;
@@ -69,7 +67,5 @@ private:
 /// Reads the superblock extension into `file`: B-tree widths, table of shared messages, driver information, cache
 /// image. Call between FileState::open() and finish_open().
 H5MOTE_STEP Status load_extension(FileState& file) noexcept;
-
-#endif
 
 }  // namespace h5mote

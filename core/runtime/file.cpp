@@ -53,6 +53,9 @@ Status fill(FileState& file, const FileAccess& access, const FileCreate* create,
         H5MOTE_TRY(is_blank(file.driver, make));
     }
     if (make) {
+        if constexpr (H5MOTE_WRITE == 0) {
+            return file.context.fail(Module::file, H5MOTE_HERE, Status::read_only);
+        }
         H5MOTE_TRY(file.create(access, *create));
         return make_root(file, *create);
     }
@@ -62,10 +65,10 @@ Status fill(FileState& file, const FileAccess& access, const FileCreate* create,
         return file.context.fail(Module::file, H5MOTE_HERE, Status::not_found);
     }
     H5MOTE_TRY(file.open(access));
-#if H5MOTE_ALL_FORMATS
-    H5MOTE_TRY(load_extension(file));
+    if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        H5MOTE_TRY(load_extension(file));
+    }
     H5MOTE_TRY(file.finish_open(access));
-#endif
     return check_root(file);
 }
 
@@ -77,14 +80,13 @@ H5MOTE_STEP Status open_state(Context& context, Driver& driver, const FileAccess
     if (state == nullptr) {
         return Status::out_of_memory;
     }
-#if H5MOTE_ALL_FORMATS
-    state->block_decoder = &pipeline_block_decoder;
-    state->open_driver = [](FileState& parent, Driver& other, FileState*& file) noexcept {
-        FileAccess as_parent = parent.access();
-        as_parent.read_only = true;
-        return open_state(parent.context, other, as_parent, nullptr, false, file);
-    };
-#endif
+    if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        state->set_services(pipeline_block_decoder, [](FileState& parent, Driver& other, FileState*& file) noexcept {
+            FileAccess as_parent = parent.foreign()->file_access;
+            as_parent.read_only = true;
+            return open_state(parent.context, other, as_parent, nullptr, false, file);
+        });
+    }
     Status status = state->lock_storage(access);
     if (status == Status::ok) {
         status = fill(*state, access, create, replace);
@@ -178,8 +180,6 @@ bool File::valid() const noexcept {
     return file_ != nullptr && file_->is_open();
 }
 
-#if H5MOTE_ALL_FORMATS
-
 Status Group::mount(std::string_view path, File& file) noexcept {
     const LibraryLock lock(context_of(file_));
     H5MOTE_TRY(check());
@@ -206,7 +206,5 @@ Status Group::unmount(std::string_view path) noexcept {
     return place.header() == file.root() ? file.unmount_self()
                                          : file.context.fail(Module::file, H5MOTE_HERE, Status::not_found);
 }
-
-#endif
 
 }  // namespace h5mote

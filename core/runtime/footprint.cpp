@@ -11,9 +11,7 @@ namespace h5mote::footprint {
 static_assert(sizeof(FileState) <= kFile, "raise footprint::kFile");
 static_assert(sizeof(DatasetState) <= kDataset, "raise footprint::kDataset");
 static_assert(sizeof(FilterEntry) <= kFilterEntry, "raise footprint::kFilterEntry");
-#if H5MOTE_PARTIAL_IO
 static_assert(sizeof(Transfer) <= kTransfer, "raise footprint::kTransfer");
-#endif
 static_assert(sizeof(ChunkSlot) <= kChunkSlot, "raise footprint::kChunkSlot");
 
 }  // namespace h5mote::footprint

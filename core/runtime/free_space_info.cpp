@@ -14,8 +14,6 @@
 
 #include <h5mote/h5mote.hpp>
 
-#if H5MOTE_ALL_FORMATS
-
 namespace h5mote {
 namespace {
 
@@ -104,7 +102,7 @@ Status FreeSpaceManager::walk(SectionVisitor& visitor) noexcept {
     if (list_used_ < at + kChecksum) {
         return damaged(H5MOTE_HERE);
     }
-    H5MOTE_TRY(file_.window(Usage::object_header, list_, list_used_, true, window));
+    H5MOTE_TRY(file_.window(Usage::object_header, list_, narrow(list_used_), true, window));
     H5MOTE_TRY(window.view(0, 5, head));
     if (load_le<std::uint32_t>(head.data()) != kList || head[4] != std::byte{0}) {
         return damaged(H5MOTE_HERE);
@@ -119,7 +117,7 @@ Status FreeSpaceManager::walk(SectionVisitor& visitor) noexcept {
             std::uint64_t type = 0;
             H5MOTE_TRY(take(window, at, address_width_, address));
             H5MOTE_TRY(take(window, at, 1, type));
-            H5MOTE_TRY(visitor.section(address, size));
+            H5MOTE_TRY(visitor.section(narrow(address), narrow(size)));
         }
     }
     return Status::ok;
@@ -175,5 +173,3 @@ Status File::free_space(FreeSpaceInfo& info, SectionVisitor* visitor) const noex
 }
 
 }  // namespace h5mote
-
-#endif

@@ -8,8 +8,6 @@
 
 #include <h5mote/h5mote.hpp>
 
-#if H5MOTE_ALL_FORMATS
-
 namespace h5mote {
 
 Status Object::type(ObjectType& type) const noexcept {
@@ -148,10 +146,13 @@ Result<NamedDatatype> NamedDatatype::from(Object&& object) noexcept {
 namespace {
 
 Status shared_message_sizes(FileState& file, FileInfo& info) noexcept {
-    if (file.shared_indexes != 0) {
-        info.shared_message_table_size = SharedIndex::table_size(file.shape(), file.shared_indexes);
+    const unsigned indexes = info.shared_message_indexes;
+    DenseHandle dense(file.context);
+    if (indexes != 0) {
+        info.shared_message_table_size = SharedIndex::table_size(file.shape(), indexes);
+        H5MOTE_TRY(dense.make(Module::object, Feature::shared_message));
     }
-    for (unsigned i = 0; i < file.shared_indexes; ++i) {
+    for (unsigned i = 0; i < indexes; ++i) {
         SharedIndex index;
         BlockSum trees;
         BlockSum heaps;
@@ -160,14 +161,12 @@ Status shared_message_sizes(FileState& file, FileInfo& info) noexcept {
             // The list's size, whether it is there yet or not (H5SM_ih_size).
             trees.bytes = 8 + index.list_max * SharedMessageRecord::size(file.shape());
         } else if (index.index != kUndefinedAddress) {
-            BTree2 tree;
-            H5MOTE_TRY(tree.open(file, index.index));
-            H5MOTE_TRY(tree.walk(trees));
+            H5MOTE_TRY(dense->open_index(file, index.index));
+            H5MOTE_TRY(dense->walk_index(trees));
         }
         if (index.heap != kUndefinedAddress) {
-            FractalHeap heap;
-            H5MOTE_TRY(heap.open(file, index.heap));
-            H5MOTE_TRY(heap.walk(heaps));
+            H5MOTE_TRY(dense->open_heap(file, index.heap));
+            H5MOTE_TRY(dense->walk_heap(heaps));
         }
         info.shared_message_storage.index += trees.bytes;
         info.shared_message_storage.heap += heaps.bytes;
@@ -234,19 +233,21 @@ Status File::info(FileInfo& info) const noexcept {
     info.sizeof_addr = superblock.shape.sizeof_addr;
     info.sizeof_size = superblock.shape.sizeof_size;
     info.flags = superblock.flags;
-    info.user_block = file.base();
     info.end_of_address = superblock.end_of_file;
     info.superblock_size = superblock.size();
     info.superblock_extension = superblock.extension;
     info.root = superblock.root;
-    info.symbol_leaf_k = file.btree_k.group_leaf;
-    info.symbol_internal_k = file.btree_k.group_internal;
-    info.chunk_btree_k = file.btree_k.chunk;
-    info.shared_message_table = file.shared_table;
-    info.shared_message_indexes = file.shared_indexes;
-    info.truncated = file.truncated();
+    if (const ForeignState* const foreign = file.foreign()) {
+        info.user_block = foreign->base_driver.base();
+        info.symbol_leaf_k = foreign->btree_k.group_leaf;
+        info.symbol_internal_k = foreign->btree_k.group_internal;
+        info.chunk_btree_k = foreign->btree_k.chunk;
+        info.shared_message_table = foreign->shared_table;
+        info.shared_message_indexes = foreign->shared_indexes;
+        info.truncated = foreign->truncated;
+    }
     H5MOTE_TRY(file.driver.end_of_file(info.file_size));
-    info.file_size += file.base();
+    info.file_size += info.user_block;
     if (superblock.driver_info != kUndefinedAddress) {
         std::byte prefix[16];
         H5MOTE_TRY(file.driver.read(Usage::superblock, superblock.driver_info, prefix));
@@ -260,5 +261,3 @@ Status File::info(FileInfo& info) const noexcept {
 }
 
 }  // namespace h5mote
-
-#endif

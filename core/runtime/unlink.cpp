@@ -34,11 +34,9 @@ private:
         MessageIterator message(file_, header_);
         Status status;
         while ((status = message.next()) == Status::ok) {
-#if H5MOTE_ALL_FORMATS
-            if (message.version() == 1) {
+            if (H5MOTE_ALL_FORMATS != 0 && message.version() == 1) {
                 return unsupported(H5MOTE_HERE, Feature::object_header_version);
             }
-#endif
             dataset = dataset || message.type() == MessageType::layout;
             H5MOTE_TRY(look_at(message));
         }
@@ -91,14 +89,10 @@ H5MOTE_STEP Status dispose(FileState& file, Address header, bool rehearsal) noex
 }
 
 Status find(MessageIterator& message, std::string_view name, LinkMessage& link) noexcept {
-#if H5MOTE_ALL_FORMATS
     do {
         H5MOTE_TRY(message.next(MessageType::link));
     } while (!LinkMessage::has_name(message.body(), bytes_of(name)));
     return link.decode(message.file().context, message.file().shape(), message.body());
-#else
-    return find_link(message, name, link);
-#endif
 }
 
 // Whether one link to the object may be removed; `gone`: that was the last one, and the object is deleted with it.
@@ -113,10 +107,7 @@ H5MOTE_STEP Status judge(FileState& file, Address object, bool& gone) noexcept {
         return file.context.fail(Module::group, H5MOTE_HERE, Status::corrupt_file, 0, object);
     }
     const FlushClient* const client = file.find_client(object);
-    bool used = client != nullptr && !client->is_unused();
-#if H5MOTE_ALL_FORMATS
-    used = used || file.mounted_at(object) != nullptr;
-#endif
+    const bool used = (client != nullptr && !client->is_unused()) || file.mounted_at(object) != nullptr;
     return used ? file.context.fail(Module::group, H5MOTE_HERE, Status::busy, 1, object) : dispose(file, object, true);
 }
 
@@ -156,9 +147,7 @@ Status Group::unlink(std::string_view path) noexcept {
     Address parent = 0;
     std::string_view name;
     H5MOTE_TRY(resolve_parent(file, address_, path, parent, name));
-#if H5MOTE_ALL_FORMATS
     H5MOTE_TRY(check_link_storage(file, parent));
-#endif
     Parting parting;
     H5MOTE_TRY(prepare(file, parent, name, parting));
     H5MOTE_TRY(file.order());

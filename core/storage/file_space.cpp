@@ -63,9 +63,10 @@ bool FileSpace::reuse(Usage usage, Address size, Address& address) noexcept {
     return false;
 }
 
-#if H5MOTE_KEEP_ROOM
-
 Status FileSpace::keep(std::uint32_t ranges, Address bytes) noexcept {
+    if constexpr (H5MOTE_KEEP_ROOM == 0) {
+        return Status::ok;
+    }
     const Status status = commits_ ? driver_.keep_room(ranges, bytes) : Status::ok;
     if (status == Status::ok) {
         ranges_ = ranges;
@@ -95,8 +96,6 @@ void FileSpace::unkeep_metadata(Address size) noexcept {
         unkeep(size);
     }
 }
-
-#endif
 
 Status FileSpace::allocate(Usage usage, Address size, Address& address, bool* zeros) noexcept {
     if (zeros != nullptr) {
@@ -148,14 +147,12 @@ FileSpace::Extent FileSpace::add(Address address, Address size, unsigned pending
     if (size == 0) {
         return {address, size, level};
     }
-#if H5MOTE_ALL_FORMATS
     // Two structures of a damaged file may name the same space: it is not given out twice.
-    for (std::size_t i = 0; i < count_; ++i) {
+    for (std::size_t i = 0; H5MOTE_ALL_FORMATS != 0 && i < count_; ++i) {
         if (extents_[i].address < address + size && address < extents_[i].address + extents_[i].size) {
             return {address, size, level};
         }
     }
-#endif
     // Neighbours with the same `pending` become one extent; each merge may make another one possible.
     for (std::size_t i = 0; i < count_;) {
         const Extent extent = extents_[i];

@@ -74,8 +74,7 @@ public:
 
     /// Keeps room in the storage for `size` bytes that are so far in memory only, wherever they will be written.
     /// no_space: there is none. Call unkeep() before they are written. Only a driver whose sync() is a commit keeps
-    /// room.
-#if H5MOTE_KEEP_ROOM
+    /// room, and only in builds with H5MOTE_KEEP_ROOM.
     Status keep(Address size) noexcept { return keep(ranges_ + 1, bytes_ + size); }
     void unkeep(Address size) noexcept { (void)keep(ranges_ - 1, bytes_ - size); }
     /// The same for a new metadata block. unkeep_metadata() gives back the room of all such blocks, before they are
@@ -84,13 +83,6 @@ public:
     void unkeep_metadata() noexcept;
     /// Gives back the room of one block that was given up before it was written.
     void unkeep_metadata(Address size) noexcept;
-#else
-    Status keep(Address /*size*/) noexcept { return Status::ok; }
-    void unkeep(Address /*size*/) noexcept {}
-    Status keep_metadata(Address /*size*/) noexcept { return Status::ok; }
-    void unkeep_metadata() noexcept {}
-    void unkeep_metadata(Address /*size*/) noexcept {}
-#endif
 
     /// End of the allocated part of the file (H5FD "end of address").
     Address end() const noexcept { return end_; }
@@ -115,9 +107,7 @@ private:
     // at the end of the file is not listed, end() moves down instead: there, blocks of any size find room.
     Extent add(Address address, Address size, unsigned pending) noexcept;
     void tell(Address address, Address size, const Extent& merged) noexcept;
-#if H5MOTE_KEEP_ROOM
     Status keep(std::uint32_t ranges, Address bytes) noexcept;
-#endif
     bool reuse(Usage usage, Address size, Address& address) noexcept;
     void erase(std::size_t i) noexcept { extents_[i] = extents_[--count_]; }
     std::size_t smallest() const noexcept;
@@ -133,13 +123,11 @@ private:
     Address end_ = 0;
     Address limit_ = 0;
     Address stored_ = 0;
-#if H5MOTE_KEEP_ROOM
     // Bytes and number of the writes for which room is kept in the storage, and how much of both is metadata.
     Address bytes_ = 0;
     Address metadata_bytes_ = 0;
     std::uint32_t ranges_ = 0;
     std::uint32_t metadata_ranges_ = 0;
-#endif
     std::size_t count_ = 0;
     std::size_t room_ = H5MOTE_FREE_EXTENTS;
     Extent* extents_ = few_;  // few_, or a larger array from the allocator

@@ -55,12 +55,11 @@ void MetadataCache::close() noexcept {
 }
 
 CacheEntry* MetadataCache::lookup(Address address) noexcept {
-#if H5MOTE_ALL_FORMATS
     // A block that is walked in many small steps is looked up in each of them.
-    if (CacheEntry* const last = lru_.front(); last != nullptr && last->address_ == address) {
+    if (CacheEntry* const last = lru_.front();
+        H5MOTE_ALL_FORMATS != 0 && last != nullptr && last->address_ == address) {
         return last;
     }
-#endif
     CacheEntry* entry = bucket(address);
     while (entry != nullptr && entry->address_ != address) {
         entry = entry->hash_next_;
@@ -68,10 +67,9 @@ CacheEntry* MetadataCache::lookup(Address address) noexcept {
     return entry;
 }
 
-#if H5MOTE_ALL_FORMATS
 CacheEntry* MetadataCache::touch(Address address) noexcept {
     CacheEntry* const entry = lookup(address);
-    if (entry != nullptr && entry != lru_.front()) {
+    if (entry != nullptr && (H5MOTE_ALL_FORMATS == 0 || entry != lru_.front())) {
         lru_.remove(*entry);
         lru_.push_front(*entry);
     }
@@ -83,17 +81,6 @@ Pinned MetadataCache::find(Address address) noexcept {
     block.reset(touch(address));
     return block;
 }
-#else
-Pinned MetadataCache::find(Address address) noexcept {
-    Pinned block;
-    if (CacheEntry* entry = lookup(address)) {
-        lru_.remove(*entry);
-        lru_.push_front(*entry);
-        block.reset(entry);
-    }
-    return block;
-}
-#endif
 
 Status MetadataCache::protect(Usage usage, Address address, std::size_t size, Pinned& block,
                               bool checksummed) noexcept {
@@ -107,9 +94,7 @@ Status MetadataCache::protect(Usage usage, Address address, std::size_t size, Pi
     H5MOTE_TRY(add(usage, address, size, entry));
     block.reset(entry);
     entry->dirty_from_ = entry->size_;
-#if H5MOTE_ALL_FORMATS
     entry->checksummed_ = checksummed;
-#endif
     Status status = told(context_, driver_, H5MOTE_HERE, driver_.read(usage, address, entry->image()), address);
     if (status == Status::ok && (checksummed || H5MOTE_ALL_FORMATS == 0) &&
         checksum_of(*entry) != load_le<std::uint32_t>(entry->at(size - kChecksumSize))) {
@@ -321,7 +306,6 @@ Status MetadataCache::make_room(std::size_t size) noexcept {
     return Status::ok;
 }
 
-#if H5MOTE_ALL_FORMATS
 bool MetadataCache::fits(Address size) noexcept {
     if (size > budget_ / 2 || cost(static_cast<std::size_t>(size)) > budget_ / 2) {
         return false;
@@ -345,7 +329,7 @@ bool MetadataCache::drop_clean(Address address) noexcept {
     return true;
 }
 
-bool MetadataCache::is_verified(Address address, Address size) const noexcept {
+bool VerifiedBlocks::is_verified(Address address, Address size) const noexcept {
     bool found = false;
     for (const Extent& extent : verified_) {
         found = found || (extent.address == address && extent.size == size);
@@ -353,12 +337,11 @@ bool MetadataCache::is_verified(Address address, Address size) const noexcept {
     return found;
 }
 
-void MetadataCache::set_verified(Address address, Address size) noexcept {
+void VerifiedBlocks::set_verified(Address address, Address size) noexcept {
     verified_[next_verified_].address = address;
     verified_[next_verified_].size = size;
     next_verified_ = static_cast<std::uint8_t>((next_verified_ + 1U) % kVerified);
 }
-#endif
 
 bool MetadataCache::evict_clean(std::size_t need) noexcept {
     for (CacheEntry* entry = lru_.back(); entry != nullptr && used_ + need > budget_;) {
@@ -387,10 +370,7 @@ Status MetadataCache::write(CacheEntry& entry) noexcept {
     if (H5MOTE_WRITE == 0) {
         return Status::read_only;
     }
-#if H5MOTE_ALL_FORMATS
-    if (entry.checksummed_)
-#endif
-    {
+    if (H5MOTE_ALL_FORMATS == 0 || entry.checksummed_) {
         store_le<std::uint32_t>(entry.at(entry.size_ - kChecksumSize), checksum_of(entry));
     }
     const std::size_t from = entry.dirty_from_;

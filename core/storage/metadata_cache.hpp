@@ -57,7 +57,7 @@ public:
 
 private:
     friend class MetadataCache;
-    friend class MetadataWindow;
+    friend class StreamedWindow;
     friend class Pinned;
 
     Address address_ = 0;
@@ -69,9 +69,7 @@ private:
     Phase phase_ = Phase::index;
     bool fresh_ = false;
     bool verified_ = false;
-#if H5MOTE_ALL_FORMATS
     bool checksummed_ = true;
-#endif
 };
 
 /// Keeps a block in the cache, at its place in memory, for as long as the Pinned exists. Empty by default.
@@ -116,7 +114,32 @@ protected:
     ~CommitHook() = default;
 };
 
-class MetadataCache final : public Reclaimer {
+/// The last few blocks that are too large for the cache and whose checksums were verified.
+class VerifiedBlocks {
+public:
+    bool is_verified(Address address, Address size) const noexcept;
+    void set_verified(Address address, Address size) noexcept;
+
+private:
+    static constexpr unsigned kVerified = 4;
+    struct Extent {
+        Address address = kUndefinedAddress;
+        Address size = 0;
+    };
+    Extent verified_[kVerified];
+    std::uint8_t next_verified_ = 0;
+};
+
+/// Takes its place in builds that read no block which is too large for the cache.
+class NoVerifiedBlocks {
+public:
+    static bool is_verified(Address /*address*/, Address /*size*/) noexcept { return false; }
+    static void set_verified(Address /*address*/, Address /*size*/) noexcept {}
+};
+
+using VerifiedOrNone = std::conditional_t<H5MOTE_ALL_FORMATS != 0, VerifiedBlocks, NoVerifiedBlocks>;
+
+class MetadataCache final : public Reclaimer, private VerifiedOrNone {
 public:
     MetadataCache(Context& context, Driver& driver, CommitHook& hook) noexcept
         : context_(context), driver_(driver), hook_(hook) {}
@@ -169,10 +192,8 @@ public:
     /// it.
     void settle() noexcept;
 
-#if H5MOTE_ALL_FORMATS
     /// The block at `address`, not pinned; it becomes the most recently used one. nullptr when it is not in memory.
     CacheEntry* touch(Address address) noexcept;
-#endif
     /// Whether a block of `size` bytes takes at most half of the budget and has room beside the blocks that are pinned
     /// or changed.
     bool fits(Address size) noexcept;
@@ -180,8 +201,8 @@ public:
     bool drop_clean(Address address) noexcept;
     /// Whether the checksum of a block that is too large for the cache was verified before, as set_verified() says.
     /// Only the last few such blocks are remembered.
-    bool is_verified(Address address, Address size) const noexcept;
-    void set_verified(Address address, Address size) noexcept;
+    using VerifiedOrNone::is_verified;
+    using VerifiedOrNone::set_verified;
     Context& context() noexcept { return context_; }
     Driver& driver() noexcept { return driver_; }
 
@@ -197,12 +218,8 @@ private:
     // What the budget is charged: the bookkeeping of a 32-bit machine everywhere, so that every machine evicts the same
     // blocks at the same time and writes the same file.
     static std::size_t cost(std::size_t size) noexcept { return 32 + size; }
-#if H5MOTE_ALL_FORMATS
     // Collections and heap blocks begin at multiples of their size, a power of two: higher bits have to count, too.
     static Address hash(Address address) noexcept { return address ^ (address >> 5) ^ (address >> 12); }
-#else
-    static Address hash(Address address) noexcept { return address ^ (address >> 5); }
-#endif
     CacheEntry*& bucket(Address address) noexcept { return buckets_[hash(address) & (bucket_count_ - 1)]; }
     CacheEntry* lookup(Address address) noexcept;
     CacheEntry* next_dirty(Phase phase, Address from) noexcept;
@@ -222,15 +239,6 @@ private:
     std::uint32_t bucket_count_ = 0;
     std::size_t budget_ = 0;
     std::size_t used_ = 0;
-#if H5MOTE_ALL_FORMATS
-    static constexpr unsigned kVerified = 4;
-    struct Extent {
-        Address address = kUndefinedAddress;
-        Address size = 0;
-    };
-    Extent verified_[kVerified];
-    std::uint8_t next_verified_ = 0;
-#endif
 };
 
 }  // namespace h5mote

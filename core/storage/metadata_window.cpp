@@ -6,8 +6,6 @@
 
 #include <cstring>
 
-#if H5MOTE_ALL_FORMATS
-
 namespace h5mote {
 namespace {
 
@@ -15,9 +13,52 @@ constexpr std::size_t kChecksumSize = 4;
 
 }  // namespace
 
-MetadataWindow::MetadataWindow() noexcept = default;
+Status PinnedWindow::open(MetadataCache& cache, Usage usage, Address address, Address size, bool checksummed) noexcept {
+    close();
+    H5MOTE_TRY(cache.protect(usage, address, static_cast<std::size_t>(size), block_, checksummed));
+    size_ = size;
+    return Status::ok;
+}
 
-void MetadataWindow::take(MetadataWindow& other) noexcept {
+void PinnedWindow::adopt(Pinned&& block) noexcept {
+    block_ = static_cast<Pinned&&>(block);
+    origin_ = 0;
+    size_ = narrow(block_->size());
+}
+
+Status PinnedWindow::restrict(Address offset, Address size) noexcept {
+    if (!within(offset, size, size_)) {
+        return Status::corrupt_file;
+    }
+    origin_ += offset;
+    size_ = size;
+    return Status::ok;
+}
+
+Status PinnedWindow::view(Address offset, std::size_t count, ConstBytes& bytes) noexcept {
+    if (!within(offset, count, size_)) {
+        return Status::corrupt_file;
+    }
+    bytes = {block_->at(static_cast<std::size_t>(origin_ + offset)), count};
+    return Status::ok;
+}
+
+Status PinnedWindow::peek(Address offset, ConstBytes& bytes) noexcept {
+    return offset >= size_ ? Status::corrupt_file : view(offset, static_cast<std::size_t>(size_ - offset), bytes);
+}
+
+Status PinnedWindow::read(Address offset, Bytes to) noexcept {
+    ConstBytes from;
+    H5MOTE_TRY(view(offset, to.size(), from));
+    if (!to.empty()) {
+        std::memcpy(to.data(), from.data(), to.size());
+    }
+    return Status::ok;
+}
+
+StreamedWindow::StreamedWindow() noexcept = default;
+
+void StreamedWindow::take(StreamedWindow& other) noexcept {
     context_ = other.context_;
     cache_ = other.cache_;
     block_ = static_cast<Pinned&&>(other.block_);
@@ -33,7 +74,7 @@ void MetadataWindow::take(MetadataWindow& other) noexcept {
     other.close();
 }
 
-void MetadataWindow::close() noexcept {
+void StreamedWindow::close() noexcept {
     block_.reset();
     if (memory_ != nullptr) {
         context_->release(MemoryKind::metadata, memory_, capacity_);
@@ -46,12 +87,12 @@ void MetadataWindow::close() noexcept {
     address_ = kUndefinedAddress;
 }
 
-Status MetadataWindow::damaged(SourcePlace place) noexcept {
+Status StreamedWindow::damaged(SourcePlace place) noexcept {
     return context_ == nullptr ? Status::corrupt_file
                                : context_->fail(Module::storage, place, Status::corrupt_file, 0, address_);
 }
 
-Status MetadataWindow::open(MetadataCache& cache, Usage usage, Address address, Address size,
+Status StreamedWindow::open(MetadataCache& cache, Usage usage, Address address, Address size,
                             bool checksummed) noexcept {
     close();
     context_ = &cache.context();
@@ -68,7 +109,7 @@ Status MetadataWindow::open(MetadataCache& cache, Usage usage, Address address, 
 }
 
 // Opens the block: pinned as a whole if the cache has room for it. Otherwise its checksum is verified piece by piece.
-Status MetadataWindow::hold(bool checksummed) noexcept {
+Status StreamedWindow::hold(bool checksummed) noexcept {
     if (checksummed && (size_ < kChecksumSize || size_ > 0xffffffffU)) {
         return damaged(H5MOTE_HERE);
     }
@@ -89,7 +130,7 @@ Status MetadataWindow::hold(bool checksummed) noexcept {
     return checksummed && !cache_->is_verified(address_, size_) ? verify() : Status::ok;
 }
 
-Status MetadataWindow::verify() noexcept {
+Status StreamedWindow::verify() noexcept {
     Lookup3Stream checksum(static_cast<std::uint32_t>(size_ - kChecksumSize));
     for (Address done = 0; done < size_ - kChecksumSize;) {
         const Address left = size_ - kChecksumSize - done;
@@ -109,7 +150,30 @@ Status MetadataWindow::verify() noexcept {
     return Status::ok;
 }
 
-Status MetadataWindow::allocate(Context& context, std::size_t size, Bytes& to) noexcept {
+Status StreamedWindow::pin() noexcept {
+    if (block_) {
+        return Status::ok;
+    }
+    MetadataCache& cache = *cache_;
+    const Address address = address_;
+    const auto size = static_cast<std::size_t>(size_);
+    close();
+    Pinned block;
+    H5MOTE_TRY(cache.protect(usage_, address, size, block));
+    context_ = &cache.context();
+    cache_ = &cache;
+    adopt(static_cast<Pinned&&>(block));
+    return Status::ok;
+}
+
+void StreamedWindow::adopt(Pinned&& block) noexcept {
+    block_ = static_cast<Pinned&&>(block);
+    address_ = block_->address();
+    size_ = block_->size();
+    origin_ = 0;
+}
+
+Status StreamedWindow::allocate(Context& context, std::size_t size, Bytes& to) noexcept {
     close();
     context_ = &context;
     H5MOTE_TRY(reserve(size));
@@ -118,7 +182,7 @@ Status MetadataWindow::allocate(Context& context, std::size_t size, Bytes& to) n
     return Status::ok;
 }
 
-Status MetadataWindow::restrict(Address offset, Address size) noexcept {
+Status StreamedWindow::restrict(Address offset, Address size) noexcept {
     if (!within(offset, size, size_)) {
         return damaged(H5MOTE_HERE);
     }
@@ -128,7 +192,7 @@ Status MetadataWindow::restrict(Address offset, Address size) noexcept {
     return Status::ok;
 }
 
-Status MetadataWindow::reserve(std::size_t size) noexcept {
+Status StreamedWindow::reserve(std::size_t size) noexcept {
     if (size <= capacity_) {
         return Status::ok;
     }
@@ -145,7 +209,7 @@ Status MetadataWindow::reserve(std::size_t size) noexcept {
 
 // Brings at least `count` bytes from `offset` of this window on into memory. The caller has checked that they lie
 // within the window.
-Status MetadataWindow::load(Address offset, std::size_t count) noexcept {
+Status StreamedWindow::load(Address offset, std::size_t count) noexcept {
     if (block_ || cache_ == nullptr) {
         return Status::ok;
     }
@@ -164,7 +228,7 @@ Status MetadataWindow::load(Address offset, std::size_t count) noexcept {
     return Status::ok;
 }
 
-Status MetadataWindow::view(Address offset, std::size_t count, ConstBytes& bytes) noexcept {
+Status StreamedWindow::view(Address offset, std::size_t count, ConstBytes& bytes) noexcept {
     if (!within(offset, count, size_)) {
         return damaged(H5MOTE_HERE);
     }
@@ -174,7 +238,7 @@ Status MetadataWindow::view(Address offset, std::size_t count, ConstBytes& bytes
     return Status::ok;
 }
 
-Status MetadataWindow::peek(Address offset, ConstBytes& bytes) noexcept {
+Status StreamedWindow::peek(Address offset, ConstBytes& bytes) noexcept {
     if (offset >= size_) {
         return damaged(H5MOTE_HERE);
     }
@@ -186,7 +250,7 @@ Status MetadataWindow::peek(Address offset, ConstBytes& bytes) noexcept {
     return Status::ok;
 }
 
-Status MetadataWindow::read(Address offset, Bytes to) noexcept {
+Status StreamedWindow::read(Address offset, Bytes to) noexcept {
     if (!within(offset, to.size(), size_)) {
         return damaged(H5MOTE_HERE);
     }
@@ -203,5 +267,3 @@ Status MetadataWindow::read(Address offset, Bytes to) noexcept {
 }
 
 }  // namespace h5mote
-
-#endif

@@ -1,35 +1,70 @@
-// H5AC (large objects) - reads metadata blocks of any size, so that size alone never makes a file unreadable.
+// H5AC (large objects) - views of metadata blocks, through which every structure of a file is read.
 //
-// A block that the metadata cache has room for is in the cache as a whole, pinned. A larger one is read through a
-// window of a few hundred bytes; its checksum is verified in a stream before the first byte is used. Objects that the
-// file does not hold as they are (blocks of a filtered fractal heap) get memory of their own. Callers read all three in
-// the same way.
+// A MetadataWindow is one of two classes, as the build says. A build that reads all formats has the StreamedWindow, so
+// that size alone never makes a file unreadable. A build that reads only what a logger writes has the PinnedWindow,
+// which is smaller and refuses blocks that the metadata cache has no room for. Both have the same functions, and callers
+// do not know which of the two they use.
 #pragma once
 
 #include "metadata_cache.hpp"
 
+#include <type_traits>
+
 namespace h5mote {
 
-#if H5MOTE_ALL_FORMATS
+/// A view of a block that is in the metadata cache as a whole, or of a part of such a block.
+class PinnedWindow {
+public:
+    /// The most bytes that callers ask for at a time where any number would do.
+    static constexpr std::size_t kWindow = 512;
 
-class MetadataWindow {
+    /// As StreamedWindow::open(); over_budget: the cache has no room for the block.
+    Status open(MetadataCache& cache, Usage usage, Address address, Address size, bool checksummed) noexcept;
+    /// As StreamedWindow::restrict().
+    Status restrict(Address offset, Address size) noexcept;
+    void close() noexcept { *this = PinnedWindow(); }
+    void unpin() noexcept { close(); }
+    Status pin() noexcept { return Status::ok; }
+    void adopt(Pinned&& block) noexcept;
+
+    Pinned& block() noexcept { return block_; }
+    const Pinned& block() const noexcept { return block_; }
+    Address size() const noexcept { return size_; }
+    Address address() const noexcept { return block_ ? block_->address() + origin_ : kUndefinedAddress; }
+    bool valid() const noexcept { return static_cast<bool>(block_); }
+
+    Status view(Address offset, std::size_t count, ConstBytes& bytes) noexcept;
+    Status peek(Address offset, ConstBytes& bytes) noexcept;
+    Status read(Address offset, Bytes to) noexcept;
+
+private:
+    Pinned block_;
+    Address origin_ = 0;  // offset in the block of byte 0 of this window
+    Address size_ = 0;
+};
+
+/// A view of a block of any size. A block that the metadata cache has room for is in the cache as a whole, pinned. A
+/// larger one is read through a window of a few hundred bytes; its checksum is verified in a stream before the first
+/// byte is used. Objects that the file does not hold as they are (blocks of a filtered fractal heap) get memory of their
+/// own.
+class StreamedWindow {
 public:
     /// Bytes that a window holds unless more are asked for at once.
     static constexpr std::size_t kWindow = 512;
 
     // Not inlined: many functions have a window.
-    [[gnu::noinline]] MetadataWindow() noexcept;
-    MetadataWindow(const MetadataWindow&) = delete;
-    MetadataWindow& operator=(const MetadataWindow&) = delete;
-    MetadataWindow(MetadataWindow&& other) noexcept { take(other); }
-    MetadataWindow& operator=(MetadataWindow&& other) noexcept {
+    [[gnu::noinline]] StreamedWindow() noexcept;
+    StreamedWindow(const StreamedWindow&) = delete;
+    StreamedWindow& operator=(const StreamedWindow&) = delete;
+    StreamedWindow(StreamedWindow&& other) noexcept { take(other); }
+    StreamedWindow& operator=(StreamedWindow&& other) noexcept {
         if (this != &other) {
             close();
             take(other);
         }
         return *this;
     }
-    ~MetadataWindow() { close(); }
+    ~StreamedWindow() { close(); }
 
     /// Opens the block of `size` bytes at `address`, which the caller has found to lie in the file. With `checksummed`
     /// its last four bytes are the lookup3 checksum of the others. It is fine to open the first few bytes of a block
@@ -52,6 +87,15 @@ public:
         }
     }
 
+    /// Brings the whole block into the metadata cache, so that it can be changed. over_budget: the cache cannot hold it.
+    /// The window shows a whole block, not a part of one.
+    Status pin() noexcept;
+    /// Makes this a window over the whole of that block of the metadata cache.
+    void adopt(Pinned&& block) noexcept;
+
+    /// The block, if it is in the cache as a whole; else empty.
+    Pinned& block() noexcept { return block_; }
+    const Pinned& block() const noexcept { return block_; }
     Address size() const noexcept { return size_; }
     /// For a whole block whose checksum is not at its end: whether set_verified() was called for it since it is in the
     /// cache. For a block that is too large for the cache: whether it is one of the last few for which that was called.
@@ -79,7 +123,7 @@ public:
     Status read(Address offset, Bytes to) noexcept;
 
 private:
-    void take(MetadataWindow& other) noexcept;
+    void take(StreamedWindow& other) noexcept;
     Status damaged(SourcePlace place) noexcept;
     Status reserve(std::size_t size) noexcept;
     Status load(Address offset, std::size_t count) noexcept;
@@ -99,6 +143,6 @@ private:
     Usage usage_ = Usage::object_header;
 };
 
-#endif
+using MetadataWindow = std::conditional_t<H5MOTE_ALL_FORMATS != 0, StreamedWindow, PinnedWindow>;
 
 }  // namespace h5mote

@@ -1,15 +1,19 @@
-// Layout of a zlib stream (RFC 1950): compression method and window (1 byte), flags and check (1 byte), deflate blocks
-// (RFC 1951), Adler-32 of the uncompressed bytes (4 bytes, big-endian).
+// The filter as the library sees it; a Backend (deflate_backend.hpp) does the work.
 #include <h5mote/filters/deflate.hpp>
 
-#if H5MOTE_FILTER_DEFLATE
+#include "deflate_backend.hpp"
 
 namespace h5mote {
+namespace {
+
+bool sound(const FilterSpec& spec) noexcept { return spec.value_count == 1 && spec.value(0) <= 9; }
+
+}  // namespace
 
 FilterId DeflateFilter::id() const noexcept { return FilterId::deflate; }
 
 Status DeflateFilter::set_local(FilterSpec& spec, const FilterTarget& /*target*/) const noexcept {
-    return spec.value_count == 1 && spec.value(0) <= 9 ? Status::ok : Status::invalid_argument;
+    return sound(spec) ? Status::ok : Status::invalid_argument;
 }
 
 std::size_t DeflateFilter::encoded_limit(const FilterSpec& spec, std::size_t size) const noexcept {
@@ -22,93 +26,23 @@ std::size_t DeflateFilter::encoded_limit(const FilterSpec& spec, std::size_t siz
     return size > SIZE_MAX - extra ? SIZE_MAX : size + extra;
 }
 
-}  // namespace h5mote
-
-#if !H5MOTE_DEFLATE_ZLIB
-
-#include "deflate_format.hpp"
-
-namespace h5mote {
-namespace {
-
-constexpr std::byte kMethod{0x78};  // deflate, 32 KiB window
-constexpr std::byte kFlags{0x9c};   // default effort; makes the two bytes a multiple of 31
-constexpr unsigned kPresetDictionary = 0x20;
-
-Bytes aligned(Bytes scratch) noexcept {
-    return reinterpret_cast<std::uintptr_t>(scratch.data()) % 8 == 0 ? scratch : Bytes{};
-}
-
-}  // namespace
-
-namespace deflate {
-
-std::uint32_t adler32(ConstBytes bytes) noexcept {
-    std::uint32_t a = 1;
-    std::uint32_t b = 0;
-    const std::byte* at = bytes.data();
-    std::size_t left = bytes.size();
-    while (left > 0) {
-        // 5552 bytes are the most that cannot overflow 32 bits between two reductions.
-        const std::size_t run = left < 5552 ? left : 5552;
-        for (const std::byte* end = at + run; at != end; ++at) {
-            a += static_cast<std::uint8_t>(*at);
-            b += a;
-        }
-        a %= 65521;
-        b %= 65521;
-        left -= run;
-    }
-    return (b << 16) | a;
-}
-
-}  // namespace deflate
-
 std::size_t DeflateFilter::scratch_need(bool encode, std::size_t /*size*/) const noexcept {
-    return encode ? kEncodeScratch : kDecodeScratch;
+    return deflate::Backend::scratch_need(encode);
 }
 
-Status DeflateFilter::encode(const FilterSpec& spec, ConstBytes in, Bytes out, std::size_t& size,
-                             Bytes scratch) const noexcept {
-#if H5MOTE_WRITE
-    if (spec.value_count != 1 || spec.value(0) > 9) {
-        return Status::invalid_argument;
+Status DeflateFilter::encode([[maybe_unused]] const FilterSpec& spec, [[maybe_unused]] ConstBytes in,
+                             [[maybe_unused]] Bytes out, [[maybe_unused]] std::size_t& size,
+                             [[maybe_unused]] Bytes scratch) const noexcept {
+    if constexpr (H5MOTE_WRITE != 0) {
+        return sound(spec) ? deflate::Backend::encode(spec.value(0), in, out, size, scratch) : Status::invalid_argument;
+    } else {
+        return Status::read_only;
     }
-    if (aligned(scratch).size() < kEncodeScratch) {
-        return Status::over_budget;
-    }
-    if (out.size() < 2) {
-        return Status::no_space;
-    }
-    out[0] = kMethod;
-    out[1] = kFlags;
-    const bool fits = deflate::compress(in, out.subspan(2), size, scratch);
-    size += 2;
-    return fits ? Status::ok : Status::no_space;
-#else
-    (void)spec, (void)in, (void)out, (void)size, (void)scratch;
-    return Status::read_only;
-#endif
 }
 
 Status DeflateFilter::decode(const FilterSpec& /*spec*/, ConstBytes in, Bytes out, std::size_t& size,
                              Bytes scratch) const noexcept {
-    if (aligned(scratch).size() < kDecodeScratch) {
-        return Status::over_budget;
-    }
-    if (in.size() < 2) {
-        return Status::corrupt_file;
-    }
-    const auto method = static_cast<unsigned>(in[0]);
-    const auto flags = static_cast<unsigned>(in[1]);
-    // Method 8 with a window of up to 32 KiB, and a header that passes its own check.
-    if ((method & 0x0f) != 8 || method > 0x78 || (method * 256 + flags) % 31 != 0 || (flags & kPresetDictionary) != 0) {
-        return Status::corrupt_file;
-    }
-    return deflate::expand(in.subspan(2), out, size, scratch) ? Status::ok : Status::corrupt_file;
+    return deflate::Backend::decode(in, out, size, scratch);
 }
 
 }  // namespace h5mote
-
-#endif
-#endif

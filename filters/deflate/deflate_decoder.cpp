@@ -2,10 +2,6 @@
 //
 // Codes of up to kFastBits bits are found by one look into a table, longer ones by walking the canonical code bit by
 // bit. Every step takes at least one bit of the input, so that any input ends.
-#include <h5mote/config.hpp>
-
-#if H5MOTE_FILTER_DEFLATE && !H5MOTE_DEFLATE_ZLIB
-
 #include <h5mote/filters/deflate.hpp>
 
 #include "deflate_format.hpp"
@@ -311,5 +307,3 @@ bool expand(ConstBytes in, Bytes out, std::size_t& size, Bytes scratch) noexcept
 }
 
 }  // namespace h5mote::deflate
-
-#endif

@@ -5,10 +5,6 @@
 // written in front leaves them room; otherwise the search is repeated, with the same result. Matches are looked for
 // through a hash table of the newest few positions of three equal bytes, and stay within their block. The hash table's
 // memory serves for building codes. Whichever of a stored, a fixed and a dynamic block is shortest is written.
-#include <h5mote/config.hpp>
-
-#if H5MOTE_FILTER_DEFLATE && H5MOTE_WRITE && !H5MOTE_DEFLATE_ZLIB
-
 #include <h5mote/filters/deflate.hpp>
 
 #include "cursor.hpp"
@@ -516,5 +512,3 @@ bool compress(ConstBytes in, Bytes out, std::size_t& size, Bytes scratch) noexce
 }
 
 }  // namespace h5mote::deflate
-
-#endif

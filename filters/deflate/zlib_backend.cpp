@@ -1,13 +1,12 @@
-// The same filter with zlib at work, for hosts: faster, larger, and with memory from malloc.
-#include <h5mote/config.hpp>
+// The same with zlib at work, for hosts: faster, larger, and with memory from malloc. Machines without zlib.h leave it
+// out.
+#include "deflate_backend.hpp"
 
-#if H5MOTE_FILTER_DEFLATE && H5MOTE_DEFLATE_ZLIB
-
-#include <h5mote/filters/deflate.hpp>
+#if H5MOTE_DEFLATE_ZLIB
 
 #include <zlib.h>
 
-namespace h5mote {
+namespace h5mote::deflate {
 namespace {
 
 // zlib counts in unsigned int: larger chunks go through in pieces.
@@ -40,42 +39,33 @@ Status failure(int code, Status other) noexcept { return code == Z_MEM_ERROR ? S
 
 }  // namespace
 
-std::size_t DeflateFilter::scratch_need(bool /*encode*/, std::size_t /*size*/) const noexcept { return 0; }
+std::size_t ZlibBackend::scratch_need(bool /*encode*/) noexcept { return 0; }
 
-Status DeflateFilter::encode(const FilterSpec& spec, ConstBytes in, Bytes out, std::size_t& size,
-                             Bytes /*scratch*/) const noexcept {
-#if H5MOTE_WRITE
-    if (spec.value_count != 1 || spec.value(0) > 9) {
-        return Status::invalid_argument;
-    }
+Status ZlibBackend::encode(std::uint32_t level, ConstBytes in, Bytes out, std::size_t& size,
+                           Bytes /*scratch*/) noexcept {
     z_stream stream{};
-    const int begun = deflateInit(&stream, static_cast<int>(spec.value(0)));
+    const int begun = deflateInit(&stream, static_cast<int>(level));
     if (begun != Z_OK) {
         return failure(begun, Status::invalid_argument);
     }
     int last = Z_OK;
-    size = run(stream, deflate, true, in, out, last);
+    size = run(stream, ::deflate, true, in, out, last);
     (void)deflateEnd(&stream);
     return last == Z_STREAM_END ? Status::ok : failure(last, Status::no_space);
-#else
-    (void)spec, (void)in, (void)out, (void)size;
-    return Status::read_only;
-#endif
 }
 
-Status DeflateFilter::decode(const FilterSpec& /*spec*/, ConstBytes in, Bytes out, std::size_t& size,
-                             Bytes /*scratch*/) const noexcept {
+Status ZlibBackend::decode(ConstBytes in, Bytes out, std::size_t& size, Bytes /*scratch*/) noexcept {
     z_stream stream{};
     const int begun = inflateInit(&stream);
     if (begun != Z_OK) {
         return failure(begun, Status::corrupt_file);
     }
     int last = Z_OK;
-    size = run(stream, inflate, false, in, out, last);
+    size = run(stream, ::inflate, false, in, out, last);
     (void)inflateEnd(&stream);
     return last == Z_STREAM_END ? Status::ok : failure(last, Status::corrupt_file);
 }
 
-}  // namespace h5mote
+}  // namespace h5mote::deflate
 
 #endif

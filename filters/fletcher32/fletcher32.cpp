@@ -1,8 +1,6 @@
 // Layout: the chunk's bytes, then 4 bytes of checksum, little-endian.
 #include <h5mote/filters/fletcher32.hpp>
 
-#if H5MOTE_FILTER_FLETCHER32
-
 #include "checksum.hpp"
 #include "cursor.hpp"
 
@@ -56,5 +54,3 @@ Status Fletcher32Filter::decode(const FilterSpec& /*spec*/, ConstBytes in, Bytes
 }
 
 }  // namespace h5mote
-
-#endif

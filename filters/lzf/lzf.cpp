@@ -4,8 +4,6 @@
 //   l = 7   likewise 9 + the next byte bytes; the distance has the byte after that
 #include <h5mote/filters/lzf.hpp>
 
-#if H5MOTE_FILTER_LZF
-
 #include "cursor.hpp"
 
 namespace h5mote {
@@ -46,5 +44,3 @@ Status LzfFilter::decode(const FilterSpec& /*spec*/, ConstBytes in, Bytes out, s
 }
 
 }  // namespace h5mote
-
-#endif

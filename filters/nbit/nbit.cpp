@@ -8,8 +8,6 @@
 //   4 other     size
 #include <h5mote/filters/nbit.hpp>
 
-#if H5MOTE_FILTER_NBIT
-
 #include "bit_reader.hpp"
 #include "checked.hpp"
 
@@ -156,5 +154,3 @@ Status NbitFilter::decode(const FilterSpec& spec, ConstBytes in, Bytes out, std:
 }
 
 }  // namespace h5mote
-
-#endif

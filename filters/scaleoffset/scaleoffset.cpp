@@ -8,8 +8,6 @@
 // 1 if there is a fill value | fill value, little-endian
 #include <h5mote/filters/scaleoffset.hpp>
 
-#if H5MOTE_FILTER_SCALEOFFSET
-
 #include "bit_reader.hpp"
 #include "cursor.hpp"
 
@@ -171,5 +169,3 @@ Status ScaleoffsetFilter::decode(const FilterSpec& spec, ConstBytes in, Bytes ou
 }
 
 }  // namespace h5mote
-
-#endif

@@ -1,8 +1,6 @@
 // Layout of n elements of s bytes: byte 0 of all elements, byte 1 of all elements, ..., then what fills no element.
 #include <h5mote/filters/shuffle.hpp>
 
-#if H5MOTE_FILTER_SHUFFLE
-
 #include <cstring>
 
 namespace h5mote {
@@ -64,5 +62,3 @@ Status ShuffleFilter::decode(const FilterSpec& spec, ConstBytes in, Bytes out, s
 }
 
 }  // namespace h5mote
-
-#endif

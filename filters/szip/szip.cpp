@@ -11,8 +11,6 @@
 // CCSDS 121.0-B, sections 3 and 4.
 #include <h5mote/filters/szip.hpp>
 
-#if H5MOTE_FILTER_SZIP
-
 #include "bit_reader.hpp"
 #include "cursor.hpp"
 
@@ -242,5 +240,3 @@ Status SzipFilter::decode(const FilterSpec& spec, ConstBytes in, Bytes out, std:
 }
 
 }  // namespace h5mote
-
-#endif

@@ -46,7 +46,8 @@ Link take_out(Link* link) noexcept {
 
 }  // namespace
 
-Arena::Arena(Bytes buffer) noexcept : base_(buffer.data()), capacity_(0), first_(kEnd) {
+Arena::Arena(Bytes buffer) noexcept {
+    base_ = buffer.data();
     const std::size_t skip = (0U - reinterpret_cast<std::uintptr_t>(base_)) % kArenaGranule;
     if (buffer.size() < skip + kArenaGranule) {
         return;
@@ -59,7 +60,7 @@ Arena::Arena(Bytes buffer) noexcept : base_(buffer.data()), capacity_(0), first_
 }
 
 // Frees the blocks that a test left on purpose, as after a power cut.
-Arena::~Arena() {
+PoisonedArenaBuffer::~PoisonedArenaBuffer() {
     if (capacity_ == 0) {
         return;
     }

@@ -6,7 +6,7 @@ FlashDriver::worst_case(). This script compares each call's instructions with th
 raw flash":
 
   operations      310 a read, 20 a byte read, 1500 a program, 10 a byte programmed
-  append, a row   6,000 + operations, and 60,000 more where a block of the index begins: with the first row of chunk 4,
+  append, a row   6,000 + operations, and 20,000 more where a block of the index begins: with the first row of chunk 4,
                   8, 16, 32, 64, 96 ...
   flush           24,000 + operations
 
@@ -27,7 +27,7 @@ TOOLS = pathlib.Path(__file__).resolve().parents[2] / "toolchains"
 FILES, ROWS = 3, 11264
 PERIODS = (1, 16, 64)
 CHUNKS = (4, 16)  # rows
-APPEND, INDEX_BLOCK, FLUSH = 6000, 60000, 24000
+APPEND, INDEX_BLOCK, FLUSH = 6000, 20000, 24000
 CALL = struct.Struct("<11I")
 OPERATIONS = ("programs", "programmed", "reads", "read", "erases")
 FORESEEN = (("programs", 5), ("programmed", 6), ("reads", 7), ("erases", 8))

@@ -104,6 +104,38 @@ class Measurement:
         printed = self.board("reference_reader", saved)
         self.figure("stack.reader", printed["stack"], "bytes", self.budget(2048))
 
+    def small(self, folder):
+        self.code("reader.small", "reference_small", "reference_small_empty", self.budget(49152))
+        for saved in small_files(folder, self.options.core):
+            printed = self.board("reference_small", saved)
+            if (printed.get("sum"), printed.get("scale")) != (sum(range(256)), 1013):
+                raise Failure(f"{saved}: reference_small printed {printed}")
+
+
+def small_files(folder, core):
+    """Files of libhdf5 (h5py) with one dataset of each storage that the small reader has; none without h5py."""
+    try:
+        import h5py
+        import numpy
+    except ImportError:
+        return []
+    values = numpy.arange(256, dtype="<f4")
+    chunks = {"chunks": (32,), "shuffle": True, "compression": "gzip"}
+    kinds = {
+        "contiguous": ("earliest", {}),
+        "btree1": ("earliest", chunks),
+        "fixed_array": ("latest", chunks),
+        "extensible_array": ("latest", {**chunks, "maxshape": (None,)}),
+    }
+    paths = []
+    for name, (version, storage) in kinds.items():
+        path = folder / f"small.{name}.{core}.h5"
+        with h5py.File(path, "w", libver=version) as file:
+            dataset = file.create_dataset("values", data=values, **storage)
+            dataset.attrs["scale"] = numpy.uint32(1013)
+        paths.append(path)
+    return paths
+
 
 def check_rows(path, dataset):
     """Compares every value of the reference rows, as libhdf5 (h5py) reads them."""
@@ -134,6 +166,7 @@ def main():
         measurement.workload(options.images)
         if options.whole:
             measurement.whole(options.images)
+            measurement.small(options.images)
     except (Failure, KeyError, OSError) as error:
         print(f"measure_size: {error}", file=sys.stderr)
         return 1

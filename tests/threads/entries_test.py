@@ -36,7 +36,7 @@ EXCUSED = {
     "SelectionSet": {"view", "type", "rank", "is_regular", "unlimited_dimension"},
     "Context": {
         "allocate", "allocate_spare", "release", "create", "destroy", "add_reclaimer", "remove_reclaimer", "find_filter",
-        "conversions", "fail", "unsupported", "trail", "port", "allocator", "open_files",
+        "conversions", "fail", "unsupported", "trail", "port", "allocator", "open_files", "formats",
     },
 }
 

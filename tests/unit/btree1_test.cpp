@@ -37,7 +37,7 @@ class GroupTree {
 public:
     explicit GroupTree(std::uint8_t sizeof_addr = 8) noexcept : file(sizeof_addr, 1024) {
         file->btree_k = {kK, kK, kK};
-        std::uint64_t children = kSymbols / 2;
+        Address children = kSymbols / 2;
         Address below = kNodes;
         Address below_size = 8 + 2 * SymbolEntry::size(file->shape());
         for (unsigned i = 0; i < children; ++i) {
@@ -56,9 +56,9 @@ public:
         Address at = below + children * below_size;
         std::uint64_t symbols_below = 2;
         for (unsigned level = 0; children > 1 || level == 0; ++level) {
-            const std::uint64_t nodes = (children + 1) / 2;
+            const Address nodes = (children + 1) / 2;
             levels[level] = at;
-            for (std::uint64_t i = 0; i < nodes; ++i) {
+            for (Address i = 0; i < nodes; ++i) {
                 const unsigned entries = children - 2 * i < 2 ? 1 : 2;
                 Writer writer = file.write(at + i * node_size);
                 writer.bytes(bytes_of("TREE"));
@@ -67,7 +67,7 @@ public:
                 writer.u16(entries);
                 file.write_addr(writer, i == 0 ? kUndefinedAddress : at + (i - 1) * node_size);
                 file.write_addr(writer, i + 1 == nodes ? kUndefinedAddress : at + (i + 1) * node_size);
-                for (std::uint64_t k = 0; k <= entries; ++k) {
+                for (Address k = 0; k <= entries; ++k) {
                     const std::uint64_t before = (2 * i + k) * symbols_below;
                     const std::uint64_t last = before > kSymbols ? kSymbols : before;
                     file->shape().write_size(writer, last == 0 ? 0 : 2 * (last - 1) + 1);
@@ -224,8 +224,8 @@ void write_chunk_leaf(StructureFile& file, Address address, Span<const std::uint
     writer.u8(1);
     writer.u8(0);
     writer.u16(keys.size() / 2 - 1);
-    writer.u64(left);
-    writer.u64(right);
+    file->shape().write_addr(writer, left);
+    file->shape().write_addr(writer, right);
     for (std::size_t i = 0; i < keys.size(); i += 2) {
         writer.u32(static_cast<std::uint32_t>(100 + keys[i]));
         writer.u32(static_cast<std::uint32_t>(keys[i] & 3));

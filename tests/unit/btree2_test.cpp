@@ -93,7 +93,7 @@ public:
                 ++total;
             }
         }
-        const Node made{kNodes + nodes++ * kNodeSize, records, total};
+        const Node made{kNodes + nodes++ * Address{kNodeSize}, records, total};
         Writer writer = file.write(made.address);
         writer.bytes(bytes_of(depth == 0 ? "BTLF" : "BTIN"));
         writer.u8(0);
@@ -113,7 +113,7 @@ public:
 
     StructureFile file;
     std::uint64_t count = 0;
-    std::uint64_t nodes = 0;
+    Address nodes = 0;
     Address root = 0;
     std::size_t header_size = 0;
     std::size_t size_of_last = 0;  // size of the node written last, in the end the root
@@ -261,14 +261,14 @@ TEST(BTree2, RecordsOfEveryType) {
     const ConstBytes all(bytes);
     HugeRecord huge;
     EXPECT_TRUE(huge.decode(shape, BTree2Type::huge_direct, all.first(16)));
-    EXPECT_EQ(huge.address, 0x0706050403020100U);
-    EXPECT_EQ(huge.memory_size, 0x0f0e0d0c0b0a0908U);
+    EXPECT_EQ(huge.address, h5mote::narrow(0x0706050403020100U));
+    EXPECT_EQ(huge.memory_size, h5mote::narrow(0x0f0e0d0c0b0a0908U));
     EXPECT_TRUE(huge.decode(shape, BTree2Type::huge_indirect, all.first(24)));
     EXPECT_EQ(huge.id, 0x1716151413121110U);
     EXPECT_FALSE(huge.decode(shape, BTree2Type::huge_indirect, all.first(23)));
     EXPECT_TRUE(huge.decode(shape, BTree2Type::huge_indirect_filtered, all.first(36)));
     EXPECT_EQ(huge.mask, 0x13121110U);
-    EXPECT_EQ(huge.memory_size, 0x1b1a191817161514U);
+    EXPECT_EQ(huge.memory_size, h5mote::narrow(0x1b1a191817161514U));
     EXPECT_EQ(huge.id, 0x232221201f1e1d1cU);
     LinkNameRecord name;
     EXPECT_TRUE(name.decode(all.first(11)));
@@ -295,7 +295,7 @@ TEST(BTree2, RecordsOfEveryType) {
     EXPECT_FALSE(shared.in_heap);
     EXPECT_EQ(shared.message_type, 7U);
     EXPECT_EQ(shared.message_index, 0x0908U);
-    EXPECT_EQ(shared.header, 0x11100f0e0d0c0b0aU);
+    EXPECT_EQ(shared.header, h5mote::narrow(0x11100f0e0d0c0b0aU));
     EXPECT_FALSE(shared.decode(shape, all.subspan(2, 17)));
     EXPECT_EQ(SharedMessageRecord::size(shape), 17U);
     ChunkLocation location;

@@ -2,18 +2,15 @@
 // for the versions 1 and 2), for the tests of datatypes.
 #pragma once
 
+#include <h5mote/config.hpp>
 #include <h5mote/span.hpp>
 
 #include <cstddef>
 
 namespace h5mote_test {
 
-// The logger profile validates only datatypes that it can store, in the newest versions of the message.
-#ifdef H5MOTE_PROFILE_LOGGER
-inline constexpr bool kAllTypes = false;
-#else
-inline constexpr bool kAllTypes = true;
-#endif
+// Without this a build validates only datatypes that it can store, in the newest versions of the message.
+inline constexpr bool kAllTypes = H5MOTE_ALL_FORMATS != 0;
 
 template <std::size_t N>
 struct Message {

@@ -73,7 +73,8 @@ void fill(ExtensibleArray& array, FileState& file, unsigned count, bool in_order
 }  // namespace
 
 TEST(ExtensibleArray, HoldsWhatWasSet) {
-    for (const bool filtered : {false, true}) {
+    // Builds without filters have no elements with a size: no such dataset is opened.
+    for (const bool filtered : {false, H5MOTE_FILTERS != 0}) {
         for (const std::uint8_t sizeof_addr : {std::uint8_t{4}, std::uint8_t{8}}) {
             for (const bool in_order : {true, false}) {
                 if (!in_order && H5MOTE_FREE_EXTENTS < 16) {
@@ -94,7 +95,9 @@ TEST(ExtensibleArray, HoldsWhatWasSet) {
                 ExtensibleArray again;
                 ASSERT_EQ(again.open(*file, address, width), Status::ok);
                 EXPECT_TRUE(equals_model(again, count, filtered));
-                EXPECT_EQ(again.open(*file, address, filtered ? 0 : 3), Status::corrupt_file);
+                if constexpr (H5MOTE_FILTERS != 0) {
+                    EXPECT_EQ(again.open(*file, address, filtered ? 0 : 3), Status::corrupt_file);
+                }
                 EXPECT_EQ(again.open(*file, address + 1, width), Status::corrupt_file);
             }
         }

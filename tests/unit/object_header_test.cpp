@@ -222,6 +222,33 @@ TEST(ObjectHeader, UnknownMessagesAreKeptOrRefused) {
 #endif
 }
 
+// A prefix with all its optional fields, and the times in it.
+TEST(ObjectHeader, ThePrefixHasTimes) {
+    constexpr unsigned char kPrefix[] = {'O',  'H',  'D',  'R',  2, 0x31,        // a size of two bytes
+                                         1,    0,    0,    0,    2, 0,    0, 0,  // times
+                                         3,    0,    0,    0,                    //
+                                         0xfe, 0xff, 0xff, 0xff,                 //
+                                         8,    0,    6,    0,                    // attribute phase change
+                                         0x34, 0x12};
+    const ConstBytes bytes{reinterpret_cast<const std::byte*>(kPrefix), sizeof kPrefix};
+    Bench bench;
+    HeaderPrefix prefix;
+    ASSERT_EQ(prefix.decode(bench.library, bytes), Status::ok);
+    EXPECT_EQ(prefix.version, 2);
+    EXPECT_EQ(prefix.size, sizeof kPrefix);
+    EXPECT_EQ(prefix.messages_size, 0x1234U);
+    EXPECT_EQ(prefix.block_size(), sizeof kPrefix + 0x1234 + kHeaderChecksumSize);
+    std::uint32_t times[4];
+    HeaderPrefix::decode_times(bytes, times);
+    EXPECT_EQ(times[0], 1U);
+    EXPECT_EQ(times[1], 2U);
+    EXPECT_EQ(times[2], 3U);
+    EXPECT_EQ(times[3], 0xfffffffeU);
+    for (std::size_t length = 0; length < sizeof kPrefix; ++length) {
+        EXPECT_NE(prefix.decode(bench.library, bytes.first(length)), Status::ok);
+    }
+}
+
 // The reference count of an object neither exceeds 32 bits nor falls below 0.
 TEST(ObjectHeader, LinksAreCountedAsFarAsTheFileCan) {
     for (const unsigned value : {0xffU, 0U}) {

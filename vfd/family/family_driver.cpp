@@ -5,8 +5,6 @@
 
 #include <h5mote/vfd/family.hpp>
 
-#if H5MOTE_OTHER_FILES
-
 namespace h5mote {
 
 Status FamilyDriver::take(std::uint32_t index, Driver*& driver) noexcept {
@@ -116,5 +114,3 @@ Status FamilyDriver::use_superblock_info(std::string_view name, ConstBytes info,
 }
 
 }  // namespace h5mote
-
-#endif

@@ -40,11 +40,6 @@
 
 #include <h5mote/vfd/journal.hpp>
 
-// A build for tests leaves one rule out, and must then lose something.
-#ifndef H5MOTE_TEST_OMIT
-#define H5MOTE_TEST_OMIT none
-#endif
-
 namespace h5mote {
 namespace journal {
 
@@ -56,6 +51,7 @@ enum class Rule : std::uint8_t {
     announce,     // the home is not changed before a commit says that it will be
     chain         // each record's checksum is the seed of the next
 };
+// A build for tests leaves one rule out, and must then lose something.
 constexpr bool keep(Rule rule) noexcept { return rule != Rule::H5MOTE_TEST_OMIT; }
 
 constexpr std::byte kMagic[8] = {std::byte{'h'}, std::byte{'5'}, std::byte{'m'}, std::byte{'o'},

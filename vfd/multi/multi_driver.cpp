@@ -10,8 +10,6 @@
 
 #include <h5mote/vfd/multi.hpp>
 
-#if H5MOTE_OTHER_FILES
-
 namespace h5mote {
 namespace {
 
@@ -225,5 +223,3 @@ StorageId MultiDriver::storage_id() const noexcept {
 }
 
 }  // namespace h5mote
-
-#endif

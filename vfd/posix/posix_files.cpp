@@ -2,8 +2,6 @@
 
 #include "path.hpp"
 
-#if H5MOTE_OTHER_FILES
-
 namespace h5mote {
 namespace {
 
@@ -188,5 +186,3 @@ Driver& PosixFile::driver() noexcept {
 }
 
 }  // namespace h5mote
-
-#endif

@@ -9,8 +9,6 @@
 #include <cstring>
 #include <new>
 
-#if H5MOTE_OTHER_FILES
-
 namespace h5mote {
 namespace {
 
@@ -211,5 +209,3 @@ Status PosixOpener::open(const Driver& parent, std::string_view name, OpenPurpos
 }
 
 }  // namespace h5mote
-
-#endif

@@ -16,13 +16,9 @@
 
 namespace h5mote::posix {
 
-#if H5MOTE_POSIX_HOST
-inline constexpr std::uint64_t kMostBytes = 0x7fffffffffffffffU;
-inline constexpr bool kGapsReadZero = true;
-#else
-inline constexpr std::uint64_t kMostBytes = 0x7fffffffU;  // off_t is long
-inline constexpr bool kGapsReadZero = false;
-#endif
+inline constexpr bool kHost = H5MOTE_POSIX_HOST != 0;
+inline constexpr std::uint64_t kMostBytes = kHost ? 0x7fffffffffffffffU : 0x7fffffffU;  // boards: off_t is long
+inline constexpr bool kGapsReadZero = kHost;
 
 // How to open, one bit each beside kReadOnly.
 inline constexpr unsigned kReadOnly = 0;

@@ -4,16 +4,13 @@
 #include <h5mote/config.hpp>
 
 #include <cstdint>
+#include <type_traits>
 
 namespace h5mote {
 
 /// An address or length in a file, as the library holds it in memory. Addresses read from a file are first taken as 64
 /// bits and checked before they become an Address.
-#if H5MOTE_LARGE_FILES
-using Address = std::uint64_t;
-#else
-using Address = std::uint32_t;
-#endif
+using Address = std::conditional_t<H5MOTE_LARGE_FILES != 0, std::uint64_t, std::uint32_t>;
 
 /// The address that points nowhere: all bits set, whatever width addresses have in the file.
 inline constexpr Address kUndefinedAddress = ~Address{0};

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 namespace h5mote {
 
@@ -25,6 +26,21 @@ constexpr std::size_t arena_block_size(std::size_t size) noexcept {
     return size == 0 ? kArenaGranule : (size + (kArenaGranule - 1)) & ~(kArenaGranule - 1);
 }
 
+/// The buffer that an Arena manages. (Internal.)
+class ArenaBuffer {
+protected:
+    std::byte* base_ = nullptr;
+    std::uint32_t capacity_ = 0;
+};
+
+/// What an Arena has in place of ArenaBuffer with H5MOTE_POISON: when the arena ends, every access to the buffer is
+/// allowed again. Without, an arena needs no destructor, and one with static storage duration no code that calls it.
+/// (Internal.)
+class PoisonedArenaBuffer : public ArenaBuffer {
+protected:
+    ~PoisonedArenaBuffer();
+};
+
 /// Allocator over a fixed buffer. Free blocks merge with their free neighbours.
 ///
 /// A block in use has no header: release() and resize() are told its size. A free block holds its own size and the
@@ -39,13 +55,10 @@ constexpr std::size_t arena_block_size(std::size_t size) noexcept {
 ///
 /// With H5MOTE_POISON (always on under AddressSanitizer) every access to a free block, or to the bytes that round a
 /// block up, is reported. The buffer can be used for something else once the arena is destroyed.
-class Arena final : public Allocator {
+class Arena final : public Allocator, private std::conditional_t<H5MOTE_POISON != 0, PoisonedArenaBuffer, ArenaBuffer> {
 public:
     /// The buffer is borrowed for as long as the arena lives. `Arena arena{array_of_bytes};` works too.
     explicit Arena(Bytes buffer) noexcept;
-#if H5MOTE_POISON
-    ~Arena();
-#endif
 
     /// Bytes that the arena manages, in use or not.
     std::size_t capacity() const noexcept { return capacity_; }
@@ -71,9 +84,7 @@ private:
     void* do_resize(void* memory, std::size_t old_size, std::size_t new_size) noexcept override;
     MemoryUsage do_usage() const noexcept override { return {now_, peak_}; }
 
-    std::byte* base_;
-    std::uint32_t capacity_;
-    std::uint32_t first_;
+    std::uint32_t first_ = kEnd;
     std::uint32_t now_ = 0;
     std::uint32_t peak_ = 0;
 };

@@ -5,8 +5,6 @@
 
 namespace h5mote {
 
-#if H5MOTE_ALL_FORMATS
-
 struct AttributeState;
 
 /// A handle of an attribute. It keeps name, datatype and dataspace in memory of its own; the value is read from the
@@ -68,7 +66,7 @@ private:
 class AttributeIterator {
 public:
     AttributeIterator(const Object& object, IndexOrder order = IndexOrder::native,
-                      Direction direction = Direction::increasing) noexcept;
+                                               Direction direction = Direction::increasing) noexcept;
     AttributeIterator(const AttributeIterator&) = delete;
     AttributeIterator& operator=(const AttributeIterator&) = delete;
     ~AttributeIterator();
@@ -87,7 +85,5 @@ private:
     Direction direction_;
     Status status_ = Status::ok;
 };
-
-#endif
 
 }  // namespace h5mote

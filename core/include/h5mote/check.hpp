@@ -5,8 +5,6 @@
 
 namespace h5mote {
 
-#if H5MOTE_ALL_FORMATS
-
 /// The structure that a problem is in.
 enum class CheckPart : std::uint8_t {
     superblock,
@@ -110,9 +108,7 @@ struct CheckSummary {
 /// An object with fewer hard links than it counts is only a note: a power cut may leave it so, and its only harm is
 /// that such an object is never deleted. It is reported only as long as no problem was found before, since the missing
 /// links may stand in a structure that is damaged.
-Status check_file(File& file, const CheckOptions& options, CheckReporter& reporter,
-                  CheckSummary* summary = nullptr) noexcept;
-
-#endif
+H5MOTE_NEEDS_ALL_FORMATS Status check_file(File& file, const CheckOptions& options, CheckReporter& reporter,
+                                           CheckSummary* summary = nullptr) noexcept;
 
 }  // namespace h5mote

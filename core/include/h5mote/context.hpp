@@ -4,6 +4,7 @@
 
 #include <h5mote/allocator.hpp>
 #include <h5mote/filter.hpp>
+#include <h5mote/formats.hpp>
 #include <h5mote/free_lists.hpp>
 #include <h5mote/list.hpp>
 #include <h5mote/port.hpp>
@@ -33,11 +34,30 @@ protected:
     ~Reclaimer() = default;
 };
 
+/// The conversions that a program adds to those of the library, as a Context keeps them. (Internal.)
+class AddedConversions {
+public:
+    void set_conversions(Span<const UserConversion* const> conversions) noexcept { conversions_ = conversions; }
+    Span<const UserConversion* const> conversions() const noexcept { return conversions_; }
+
+private:
+    Span<const UserConversion* const> conversions_;
+};
+
+/// What a Context has in place of AddedConversions without H5MOTE_CONVERSION: there are never any. (Internal.)
+class NoAddedConversions {
+public:
+    static constexpr void set_conversions(Span<const UserConversion* const> /*conversions*/) noexcept {}
+    static constexpr Span<const UserConversion* const> conversions() noexcept { return {}; }
+};
+
 class Context {
 public:
-    /// Everything is borrowed and must outlive the context. `filters` are the filters that this program links.
-    Context(Allocator& allocator, Port& port, Span<const Filter* const> filters) noexcept
-        : allocator_(allocator), port_(port), filters_(filters) {}
+    /// Everything is borrowed and must outlive the context. `filters` are the filters, `formats` the parts of the file
+    /// format, that this program links.
+    Context(Allocator& allocator, Port& port, Span<const Filter* const> filters,
+            const Formats& formats = formats::none) noexcept
+        : allocator_(allocator), port_(port), filters_(filters), formats_(&formats) {}
     Context(const Context&) = delete;
     Context& operator=(const Context&) = delete;
 
@@ -75,17 +95,15 @@ public:
     void garbage_collect() noexcept;
     MemoryReport memory_report() const noexcept;
 
+    /// The parts of the file format that the program has.
+    const Formats& formats() const noexcept { return *formats_; }
     /// The filter with that identifier among those given to the constructor, or nullptr.
     const Filter* find_filter(FilterId id) const noexcept;
 
-#if H5MOTE_CONVERSION
     /// Sets the conversions that the program adds (H5Tregister). They are borrowed, and apply to everything that is
     /// read and written from now on.
-    void set_conversions(Span<const UserConversion* const> conversions) noexcept;
-    Span<const UserConversion* const> conversions() const noexcept { return conversions_; }
-#else
-    Span<const UserConversion* const> conversions() const noexcept { return {}; }
-#endif
+    H5MOTE_NEEDS_CONVERSION void set_conversions(Span<const UserConversion* const> conversions) noexcept;
+    Span<const UserConversion* const> conversions() const noexcept { return accounts_.conversions(); }
 
     [[gnu::always_inline]] Status fail(Module module, SourcePlace place, Status status, std::uint32_t detail = 0,
                                        std::uint64_t value = 0) noexcept {
@@ -108,13 +126,12 @@ private:
     Allocator& allocator_;
     Port& port_;
     Span<const Filter* const> filters_;
-#if H5MOTE_CONVERSION
-    Span<const UserConversion* const> conversions_;
-#endif
+    const Formats* formats_;
     List<Reclaimer> reclaimers_;
     List<FileState, OpenFiles> open_files_;
-    // The lists are a base class, so that they take no memory in builds without them.
-    struct Accounts : std::conditional_t<H5MOTE_FREE_LISTS != 0, FreeLists, NoFreeLists> {
+    // What only some builds have is a base class, so that it takes no memory in the others.
+    struct Accounts : std::conditional_t<H5MOTE_FREE_LISTS != 0, FreeLists, NoFreeLists>,
+                      std::conditional_t<H5MOTE_CONVERSION != 0, AddedConversions, NoAddedConversions> {
         MemoryUsage kinds[kMemoryKinds];
     };
     Accounts accounts_;

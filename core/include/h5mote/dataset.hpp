@@ -128,7 +128,6 @@ public:
     /// small; the second number of the error trail's record is the length.
     Status datatype(Bytes buffer, DatatypeView& type) const noexcept;
 
-#if H5MOTE_ALL_FORMATS
     /// Turns a handle of an object into a handle of the dataset that the object is, and leaves `object` empty.
     /// not_found: it is no dataset; `object` stays as it was.
     static Result<Dataset> from(Object&& object) noexcept;
@@ -148,14 +147,15 @@ public:
     /// The i-th filter in the order of writing. `name` and `values` get its name and client data as far as they reach.
     /// not_found: there is no i-th filter.
     Status filter(std::size_t i, FilterInfo& info, Span<char> name = {},
-                  Span<std::uint32_t> values = {}) const noexcept;
+                                           Span<std::uint32_t> values = {}) const noexcept;
     /// The i-th external file. `name` gets its name; an empty span gets none. not_found: there is no i-th file.
     /// invalid_argument: the name is longer than a span that is not empty.
     Status external_file(std::size_t i, ExternalFile& info, Span<char> name) const noexcept;
     /// The i-th mapping of a virtual dataset and, if asked for, its selections: `source` in the extent of the source
     /// dataset, `destination` in the extent of this one. not_found: there is no i-th mapping.
-    Status virtual_mapping(std::size_t i, VirtualMapping& mapping, SelectionSet* source = nullptr,
-                           SelectionSet* destination = nullptr) const noexcept;
+    Status virtual_mapping(std::size_t i, VirtualMapping& mapping,
+                                                    SelectionSet* source = nullptr,
+                                                    SelectionSet* destination = nullptr) const noexcept;
     /// Chooses where a virtual dataset with unlimited mappings ends (H5Pset_virtual_view, H5Pset_virtual_printf_gap),
     /// and determines its extent anew. Applies to all handles of the dataset; before the first call it is
     /// last_available with a gap of 0. `gap`: how many sources with consecutive numbers in their names may be missing
@@ -169,7 +169,6 @@ public:
     /// Reads the selected elements without conversion: element_size() bytes each as they stand in the file, packed in
     /// the order of the selection. It needs little memory, so that any dataset can be shown piece by piece.
     Status read_stored(const Selection& selection, Bytes data) noexcept;
-#endif
 
     /// Makes the dataset larger; new elements read as the fill value. invalid_argument: a size is beyond the maximum of
     /// its dimension, or smaller than the current size.
@@ -188,9 +187,9 @@ public:
     /// The same, but `data` holds all elements of the dataspace `memory`, and `memory_selection` says which of them are
     /// transferred.
     Status write(const Selection& selection, DatatypeView type, const Dataspace& memory,
-                 const Selection& memory_selection, ConstBytes data) noexcept;
+                                         const Selection& memory_selection, ConstBytes data) noexcept;
     Status read(const Selection& selection, DatatypeView type, const Dataspace& memory,
-                const Selection& memory_selection, Bytes data) noexcept;
+                                        const Selection& memory_selection, Bytes data) noexcept;
 
     /// Fixes the datatype of the records that this handle passes to append_records(). type_mismatch. unsupported:
     /// conversions are not compiled in.
@@ -219,8 +218,6 @@ protected:
     std::uint32_t record_size_ = 0;     // bytes of one record in memory
 };
 
-#if H5MOTE_ALL_FORMATS
-
 /// Walks the chunks of a dataset that have space in the file, in the order of their index:
 /// `ChunkIterator chunks(dataset); while ((status = chunks.next(chunk)) == Status::ok) ...`
 /// The iterator keeps the dataset open, as a handle does; nothing is written to it meanwhile.
@@ -240,8 +237,6 @@ private:
     AppendCursor* cursor_ = nullptr;  // the state of the dataset, to which the iterator holds a reference
     ChunkWalk* walk_ = nullptr;
 };
-
-#endif
 
 /// A dataset of records of a C++ type described by H5MOTE_COMPOUND or built in.
 template <typename T>

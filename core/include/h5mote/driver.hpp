@@ -113,18 +113,21 @@ public:
         return locks_ == 0 ? do_unlock() : Status::ok;
     }
 
-#if H5MOTE_OTHER_FILES || H5MOTE_ALL_FORMATS
     /// Gives the driver the driver information of the superblock (H5FD_sb_load): `name` is the eight bytes that
     /// identify the driver which wrote the file ("NCSAfami", "NCSAmult"), `info` is what that driver stored. Called
     /// once per opening, after the superblock was read and before anything else is. On entry `end` is the recorded end
     /// of the file, counted from address 0 of the driver; a driver whose addresses are not one run replaces it by the
     /// end of the last run. unsupported (Feature::driver): the file needs another driver. corrupt_file: `info` makes no
     /// sense. Default, as libhdf5: a file of a family or of several parts is refused, and what other drivers stored is
-    /// ignored.
-    virtual Status use_superblock_info(std::string_view name, ConstBytes /*info*/, std::uint64_t& /*end*/) noexcept {
-        return name == "NCSAfami" || name == "NCSAmult" ? Status::unsupported : Status::ok;
+    /// ignored. Without H5MOTE_ALL_FORMATS nobody calls this, because superblocks with driver information are
+    /// `unsupported`.
+    virtual Status use_superblock_info([[maybe_unused]] std::string_view name, ConstBytes /*info*/,
+                                       std::uint64_t& /*end*/) noexcept {
+        if constexpr (H5MOTE_ALL_FORMATS != 0) {
+            return name == "NCSAfami" || name == "NCSAmult" ? Status::unsupported : Status::ok;
+        }
+        return Status::ok;
     }
-#endif
 
     /// The storage's own code for its last failure, errno for instance; 0 when nothing failed or the storage has no
     /// codes. The error trail's record of a failure of the storage holds it.

@@ -8,8 +8,6 @@
 
 namespace h5mote {
 
-#if H5MOTE_ALL_FORMATS
-
 class Checker;
 
 /// What a file says of itself as a whole: the contents of its superblock and superblock extension (H5F_info2_t,
@@ -72,8 +70,6 @@ protected:
     ~SectionVisitor() = default;
 };
 
-#endif
-
 /// A storage is opened once per Library: to open it again, through the same driver or through another one that stands
 /// for the same storage (Driver::same_storage), gives one more handle of the file that is open already. The memory and
 /// the close degree of the first opening then stay as they are. busy: the file is open for reading only and the new
@@ -126,18 +122,14 @@ public:
     /// (CloseDegree::semi) leaves the handle as it was.
     Status close() noexcept;
     bool valid() const noexcept;
-#if H5MOTE_ALL_FORMATS
     Status info(FileInfo& info) const noexcept;
     /// What the file's free-space managers hold, and section by section if a visitor is given. All numbers are 0 for a
     /// file that does not keep its free space from one opening to the next. corrupt_file, io_error, out_of_memory.
     Status free_space(FreeSpaceInfo& info, SectionVisitor* visitor = nullptr) const noexcept;
-#endif
 
 private:
     friend class Group;
-#if H5MOTE_ALL_FORMATS
     friend class Checker;
-#endif
     explicit File(FileState& file) noexcept;
     static Result<File> obtain(Library& library, Driver& driver, const FileAccess& access, const FileCreate* create,
                                bool replace) noexcept;

@@ -75,18 +75,16 @@ struct FileAccess {
     /// and written in place, a filtered one is over_budget. The cache should hold at least one chunk of the dataset
     /// that is appended to, and for speed one chunk of each dataset.
     std::size_t chunk_cache = 16384;
-#if H5MOTE_OTHER_FILES
     /// Opens the other files that this file names; borrowed until the file is closed. nullptr: names of other files are
-    /// listed but not followed.
+    /// listed but not followed. Without H5MOTE_OTHER_FILES or H5MOTE_ALL_FORMATS opening a file with one is
+    /// `unsupported`.
     DriverOpener* opener = nullptr;
-#endif
-#if H5MOTE_ALL_FORMATS
-    /// Permits to open a file that is shorter than it says, for reading only: what is there can be read, what is
-    /// missing is corrupt_file.
-    bool allow_truncated = false;
     /// Follows user-defined links; borrowed until the file is closed. nullptr: they are listed but not followed.
+    /// Without H5MOTE_ALL_FORMATS opening a file with one is `unsupported`.
     LinkResolver* link_resolver = nullptr;
-#endif
+    /// Permits to open a file that is shorter than it says, for reading only: what is there can be read, what is
+    /// missing is corrupt_file. Without H5MOTE_ALL_FORMATS `unsupported`.
+    bool allow_truncated = false;
 };
 
 }  // namespace h5mote

@@ -5,6 +5,7 @@
 #include <h5mote/status.hpp>
 
 #include <cstdint>
+#include <type_traits>
 
 namespace h5mote {
 
@@ -116,6 +117,12 @@ protected:
     constexpr DecodingFilter() = default;
     ~DecodingFilter() = default;
 };
+
+/// What stands for a filter in a build without it. It is no Filter, so that a program which passes it to a Library is
+/// refused by the compiler.
+struct FilterNotInThisBuild {};
+template <bool kBuilt, typename T>
+using BuiltFilter = std::conditional_t<kBuilt, T, FilterNotInThisBuild>;
 
 /// Specifications for DatasetCreate::filters.
 namespace filters {

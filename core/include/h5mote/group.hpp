@@ -24,8 +24,6 @@ struct LinkInfo {
     std::size_t target_length = 0;  ///< length of the path, for soft links
 };
 
-#if H5MOTE_ALL_FORMATS
-
 class File;
 
 /// How a group keeps its links (H5G_storage_type_t).
@@ -65,8 +63,6 @@ protected:
     Visitor& operator=(const Visitor&) = delete;
     ~Visitor() = default;
 };
-
-#endif
 
 /// A handle of a group. Paths are UTF-8. They begin at the group or, with a leading '/', at the root group; repeated
 /// '/' and "." have no meaning. Soft links are followed, at most 16 in one path. Of a path that a call creates, the
@@ -153,7 +149,6 @@ public:
     /// far as they reach. not_found: there is no i-th link.
     Status link(std::uint32_t i, LinkInfo& info, Span<char> name, Span<char> target = {}) noexcept;
 
-#if H5MOTE_ALL_FORMATS
     /// Turns a handle of an object into a handle of the group that the object is, and leaves `object` empty. not_found:
     /// it is no group; `object` stays as it was.
     static Result<Group> from(Object&& object) noexcept;
@@ -169,16 +164,15 @@ public:
     /// goes on in `file`, until unmount() or until this file is closed. The program may close its handle of `file`
     /// meanwhile; the file stays open as long as it is mounted. already_exists: something is mounted there.
     /// invalid_argument: the mount would close a circle of mounts.
-    Status mount(std::string_view path, File& file) noexcept;
+    H5MOTE_NEEDS_ALL_FORMATS Status mount(std::string_view path, File& file) noexcept;
     /// not_found: nothing is mounted at `path`.
-    Status unmount(std::string_view path) noexcept;
+    H5MOTE_NEEDS_ALL_FORMATS Status unmount(std::string_view path) noexcept;
 
     /// Walks over everything below this group along hard links, each object once, also where the links form circles.
     /// Groups that do not track creation order are walked by name when `order` asks for creation order. Memory: a few
     /// bytes for each level, and for each object with more than one hard link.
     Status visit(Visitor& visitor, IndexOrder order = IndexOrder::name,
-                 Direction direction = Direction::increasing) noexcept;
-#endif
+                                          Direction direction = Direction::increasing) noexcept;
 
 private:
     friend class File;
@@ -198,13 +192,11 @@ private:
     }
 };
 
-#if H5MOTE_ALL_FORMATS
-
 /// Walks over the links of a group, which must not change meanwhile.
 class LinkIterator {
 public:
     LinkIterator(const Group& group, IndexOrder order = IndexOrder::native,
-                 Direction direction = Direction::increasing) noexcept;
+                                          Direction direction = Direction::increasing) noexcept;
     LinkIterator(const LinkIterator&) = delete;
     LinkIterator& operator=(const LinkIterator&) = delete;
     ~LinkIterator();
@@ -223,7 +215,5 @@ private:
     Direction direction_;
     Status status_ = Status::ok;
 };
-
-#endif
 
 }  // namespace h5mote

@@ -38,8 +38,10 @@ inline namespace H5MOTE_OPTIONS_NAME {
 class Library final : public Context {
 public:
     /// `filters`: a pointer to each filter that files may need, e.g. `{&shuffle_filter, &deflate_filter}`.
-    Library(Allocator& allocator, Port& port, Span<const Filter* const> filters = {}) noexcept
-        : Context(allocator, port, filters) {}
+    /// `formats`: the parts of the file format that files may need; without it all parts of the build.
+    Library(Allocator& allocator, Port& port, Span<const Filter* const> filters = {},
+            const Formats& formats = formats::standard) noexcept
+        : Context(allocator, port, filters, formats) {}
 };
 
 }  // namespace H5MOTE_OPTIONS_NAME

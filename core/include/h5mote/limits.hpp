@@ -36,10 +36,14 @@ inline constexpr std::size_t kFile = (kWide    ? 408
                                      (kLarge ? 24 : 12) * std::size_t{H5MOTE_FREE_EXTENTS} +
                                      (H5MOTE_PARTIAL_IO != 0 ? 32 : 4) * sizeof(void*) +
                                      (H5MOTE_ALL_FORMATS != 0 ? 256 : 0);
-inline constexpr std::size_t kDataset = kWide ? 344 : kLarge ? 288 : H5MOTE_FILTERS != 0 ? 176 : 168;
+inline constexpr std::size_t kDataset = kWide                     ? 344
+                                        : kLarge                  ? 288
+                                        : H5MOTE_ALL_FORMATS != 0 ? 184
+                                        : H5MOTE_FILTERS != 0     ? 176
+                                                                  : 168;
 inline constexpr std::size_t kFilterEntry = 56;
 inline constexpr std::size_t kChunkSlot = kWide ? 72 : kLarge ? 56 : 48;
-inline constexpr std::size_t kTransfer = (H5MOTE_ALL_FORMATS != 0 ? 1712 : 1176) + 44 * std::size_t{H5MOTE_MAX_RANK};
+inline constexpr std::size_t kTransfer = (H5MOTE_ALL_FORMATS != 0 ? 1712 : 1600) + 44 * std::size_t{H5MOTE_MAX_RANK};
 inline constexpr std::size_t kBucket = sizeof(void*);
 }  // namespace footprint
 

@@ -12,8 +12,6 @@ namespace h5mote {
 /// The kinds of link (H5L_type_t). 65 to 255 are user-defined links, whose meaning the program that made them knows.
 enum class LinkType : std::uint8_t { hard = 0, soft = 1, external = 64 };
 
-#if H5MOTE_ALL_FORMATS
-
 struct LinkMessage;
 
 /// One link of a group, with its name and what it leads to in memory of its own. Movable. Group::find_link() and
@@ -70,7 +68,5 @@ private:
     CharacterSet character_set_ = CharacterSet::ascii;
     bool has_order_ = false;
 };
-
-#endif
 
 }  // namespace h5mote

@@ -5,8 +5,6 @@
 
 namespace h5mote {
 
-#if H5MOTE_ALL_FORMATS
-
 /// A handle of a committed datatype. It holds the datatype in memory of its own.
 class NamedDatatype : public Object {
 public:
@@ -27,7 +25,5 @@ private:
     std::byte* bytes_ = nullptr;
     std::uint32_t size_ = 0;
 };
-
-#endif
 
 }  // namespace h5mote

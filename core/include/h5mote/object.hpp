@@ -23,8 +23,6 @@ enum class ObjectType : std::uint8_t { group, dataset, datatype };
 enum class IndexOrder : std::uint8_t { native, name, creation };
 enum class Direction : std::uint8_t { increasing, decreasing };
 
-#if H5MOTE_ALL_FORMATS
-
 /// An object header as it stands in the file (H5O_hdr_info_t). Sizes are in bytes.
 struct HeaderInfo {
     std::uint8_t version = 0;        ///< 1 or 2
@@ -69,8 +67,6 @@ struct ReferenceTarget {
     bool other_file = false;              ///< the object is in another file, which the reference names
     Address address = kUndefinedAddress;  ///< address of the object header
 };
-
-#endif
 
 /// What an attribute is, without its value.
 struct AttributeInfo {
@@ -148,7 +144,6 @@ public:
     /// is no i-th attribute. invalid_argument: the buffer is too small, and `length` is what is needed.
     Status attribute_name(std::uint32_t i, Span<char> to, std::size_t& length) const noexcept;
 
-#if H5MOTE_ALL_FORMATS
     /// not_found: no such attribute.
     Result<Attribute> open_attribute(std::string_view name) const noexcept;
 
@@ -161,7 +156,8 @@ public:
 
     /// Follow a reference in a value of this object's file. `stored` is the element as it stands there. not_found: a
     /// null reference, or one whose target does not exist.
-    Status reference_target(ReferenceType type, ConstBytes stored, ReferenceTarget& target) const noexcept;
+    Status reference_target(ReferenceType type, ConstBytes stored,
+                                                     ReferenceTarget& target) const noexcept;
     Result<Object> open_reference(ReferenceType type, ConstBytes stored) const noexcept;
     /// ReferenceType::attribute only.
     Result<Attribute> open_attribute_reference(ConstBytes stored) const noexcept;
@@ -169,11 +165,14 @@ public:
     /// the file, if it leads into another one (H5Rget_file_name), and the name of the attribute (H5Rget_attr_name). The
     /// name goes to `to` without a terminating zero, its length to `length`; 0 if there is none. invalid_argument: `to`
     /// is too small, or this is no revised reference; with an empty `to` only `length` is set.
-    Status reference_file_name(ConstBytes stored, Span<char> to, std::size_t& length) const noexcept;
-    Status reference_attribute_name(ConstBytes stored, Span<char> to, std::size_t& length) const noexcept;
+    Status reference_file_name(ConstBytes stored, Span<char> to,
+                                                        std::size_t& length) const noexcept;
+    Status reference_attribute_name(ConstBytes stored, Span<char> to,
+                                                             std::size_t& length) const noexcept;
     /// Opens the dataset that a region reference (ReferenceType::region1 or region2) leads to, and tells which of its
     /// elements are referenced.
-    Status reference_region(ReferenceType type, ConstBytes stored, Object& target, SelectionSet& region) const noexcept;
+    Status reference_region(ReferenceType type, ConstBytes stored, Object& target,
+                                                     SelectionSet& region) const noexcept;
 
     /// Number of bytes of a variable-length value of this object's file. `heap_id`: the element from its fifth byte on,
     /// that is the address of a global heap collection and an index in it. Address 0 or undefined: no data.
@@ -185,7 +184,6 @@ public:
     Object file_root() const noexcept;
     /// One more handle of the same object.
     Object duplicate() const noexcept;
-#endif
 
     /// Whether both are objects of the same open file.
     bool same_file(const Object& other) const noexcept { return file_ == other.file_; }
@@ -194,16 +192,13 @@ public:
     void close() noexcept;
 
 protected:
-#if H5MOTE_ALL_FORMATS
     friend class Attribute;
     friend class Dataset;
     friend class AttributeIterator;
     friend class LinkIterator;
     friend class Group;
     friend class File;
-    friend class Dataset;
     friend class NamedDatatype;
-#endif
     Object(FileState& file, Address address) noexcept;
 
     /// invalid_handle unless the object can be used.

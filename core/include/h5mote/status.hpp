@@ -161,11 +161,9 @@ constexpr ErrorRecord error_record(std::uint32_t number) noexcept {
 /// file. Static storage. Only a program that calls this function contains the names.
 const char* source_name(const ErrorRecord& record) noexcept;
 
-/// Fixed ring of the newest H5MOTE_ERROR_TRAIL records; older ones are overwritten. Nothing clears it but
-/// clear(). With H5MOTE_ERROR_TRAIL 0 it is empty and costs nothing.
-class ErrorTrail {
+/// Fixed ring of the newest H5MOTE_ERROR_TRAIL records; older ones are overwritten. Nothing clears it but clear().
+class RingTrail {
 public:
-#if H5MOTE_ERROR_TRAIL > 0
     /// Number of records kept, at most H5MOTE_ERROR_TRAIL.
     std::size_t size() const noexcept { return size_; }
     /// The i-th newest record; i = 0 is the latest. An empty record when i >= size().
@@ -200,10 +198,17 @@ private:
     Status add_value(std::uint32_t where, std::uint64_t value) noexcept;
     Status add(std::uint32_t where, std::uint32_t detail, std::uint64_t value) noexcept;
 
-    Entry entries_[H5MOTE_ERROR_TRAIL];
+    // One record where this class is not used, because an array cannot be empty.
+    static constexpr std::size_t kCapacity = H5MOTE_ERROR_TRAIL > 0 ? H5MOTE_ERROR_TRAIL : 1;
+
+    Entry entries_[kCapacity];
     std::uint8_t size_ = 0;
     std::uint8_t next_ = 0;
-#else
+};
+
+/// The trail with H5MOTE_ERROR_TRAIL 0: it has the functions of RingTrail, is always empty and costs nothing.
+class NoTrail {
+public:
     std::size_t size() const noexcept { return 0; }
     ErrorRecord newest(std::size_t /*i*/ = 0) const noexcept { return {}; }
     void clear() noexcept {}
@@ -211,8 +216,10 @@ private:
                                        std::uint32_t /*detail*/ = 0, std::uint64_t /*value*/ = 0) noexcept {
         return status;
     }
-#endif
 };
+
+/// Where errors were first seen. A Library has one.
+using ErrorTrail = std::conditional_t<(H5MOTE_ERROR_TRAIL > 0), RingTrail, NoTrail>;
 
 }  // namespace h5mote
 

@@ -3,8 +3,6 @@
 
 #include <h5mote/filter.hpp>
 
-#if H5MOTE_FILTER_DEFLATE
-
 namespace h5mote {
 
 /// Filter 1 of the registry. Client data: one value, the level 0 to 9 of zlib, checked by set_local(). The library's
@@ -32,8 +30,6 @@ public:
 };
 
 /// Pass `&deflate_filter` to a Library to link this filter.
-inline constexpr DeflateFilter deflate_filter{};
+inline constexpr BuiltFilter<H5MOTE_FILTER_DEFLATE != 0, DeflateFilter> deflate_filter{};
 
 }  // namespace h5mote
-
-#endif

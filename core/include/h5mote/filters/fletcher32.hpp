@@ -3,8 +3,6 @@
 
 #include <h5mote/filter.hpp>
 
-#if H5MOTE_FILTER_FLETCHER32
-
 namespace h5mote {
 
 /// Filter 3 of the registry. No client data. The stored chunk is 4 bytes longer than the chunk: the checksum,
@@ -24,8 +22,6 @@ public:
 };
 
 /// Pass `&fletcher32_filter` to a Library to link this filter.
-inline constexpr Fletcher32Filter fletcher32_filter{};
+inline constexpr BuiltFilter<H5MOTE_FILTER_FLETCHER32 != 0, Fletcher32Filter> fletcher32_filter{};
 
 }  // namespace h5mote
-
-#endif

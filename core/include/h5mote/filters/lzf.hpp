@@ -3,8 +3,6 @@
 
 #include <h5mote/filter.hpp>
 
-#if H5MOTE_FILTER_LZF
-
 namespace h5mote {
 
 /// Filter 32000 of the registry, for reading only: encode() is unsupported. Client data: version of the filter, version
@@ -20,8 +18,6 @@ public:
 };
 
 /// Pass `&lzf_filter` to a Library to link this filter.
-inline constexpr LzfFilter lzf_filter{};
+inline constexpr BuiltFilter<H5MOTE_FILTER_LZF != 0, LzfFilter> lzf_filter{};
 
 }  // namespace h5mote
-
-#endif

@@ -3,8 +3,6 @@
 
 #include <h5mote/filter.hpp>
 
-#if H5MOTE_FILTER_NBIT
-
 namespace h5mote {
 
 /// Filter 5 of the registry, for reading only: encode() is unsupported. Client data: how many values there are, whether
@@ -23,8 +21,6 @@ public:
 };
 
 /// Pass `&nbit_filter` to a Library to link this filter.
-inline constexpr NbitFilter nbit_filter{};
+inline constexpr BuiltFilter<H5MOTE_FILTER_NBIT != 0, NbitFilter> nbit_filter{};
 
 }  // namespace h5mote
-
-#endif

@@ -4,8 +4,6 @@
 
 #include <h5mote/filter.hpp>
 
-#if H5MOTE_FILTER_SCALEOFFSET
-
 namespace h5mote {
 
 /// Filter 6 of the registry, for reading only: encode() is unsupported. Client data: 20 values, see scaleoffset.cpp.
@@ -26,8 +24,6 @@ public:
 };
 
 /// Pass `&scaleoffset_filter` to a Library to link this filter.
-inline constexpr ScaleoffsetFilter scaleoffset_filter{};
+inline constexpr BuiltFilter<H5MOTE_FILTER_SCALEOFFSET != 0, ScaleoffsetFilter> scaleoffset_filter{};
 
 }  // namespace h5mote
-
-#endif

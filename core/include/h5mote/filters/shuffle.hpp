@@ -3,8 +3,6 @@
 
 #include <h5mote/filter.hpp>
 
-#if H5MOTE_FILTER_SHUFFLE
-
 namespace h5mote {
 
 /// Filter 2 of the registry. Client data: one value, the element size in bytes, which set_local() fills in. Bytes at
@@ -22,8 +20,6 @@ public:
 };
 
 /// Pass `&shuffle_filter` to a Library to link this filter.
-inline constexpr ShuffleFilter shuffle_filter{};
+inline constexpr BuiltFilter<H5MOTE_FILTER_SHUFFLE != 0, ShuffleFilter> shuffle_filter{};
 
 }  // namespace h5mote
-
-#endif

@@ -4,8 +4,6 @@
 
 #include <h5mote/filter.hpp>
 
-#if H5MOTE_FILTER_SZIP
-
 namespace h5mote {
 
 /// Filter 4 of the registry, for reading only: encode() is unsupported. Client data: four values, namely the coding
@@ -24,8 +22,6 @@ public:
 };
 
 /// Pass `&szip_filter` to a Library to link this filter.
-inline constexpr SzipFilter szip_filter{};
+inline constexpr BuiltFilter<H5MOTE_FILTER_SZIP != 0, SzipFilter> szip_filter{};
 
 }  // namespace h5mote
-
-#endif

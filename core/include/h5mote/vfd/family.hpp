@@ -5,8 +5,6 @@
 
 #include <cstdint>
 
-#if H5MOTE_OTHER_FILES
-
 namespace h5mote {
 
 /// Opens the members of a family for a FamilyDriver.
@@ -83,5 +81,3 @@ private:
 };
 
 }  // namespace h5mote
-
-#endif

@@ -130,11 +130,9 @@ public:
     /// Opens again if anything was written since the last commit, and returns what open() returns; report() tells of
     /// that opening.
     Status discard() noexcept override;
-#if H5MOTE_OTHER_FILES || H5MOTE_ALL_FORMATS
     Status use_superblock_info(std::string_view name, ConstBytes info, std::uint64_t& end) noexcept override {
         return home_.use_superblock_info(name, info, end);
     }
-#endif
     /// The log's code, or the home's if the log has none.
     std::int32_t last_error() const noexcept override {
         const std::int32_t error = log_.last_error();

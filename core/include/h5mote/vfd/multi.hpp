@@ -6,8 +6,6 @@
 #include <cstdint>
 #include <string_view>
 
-#if H5MOTE_OTHER_FILES
-
 namespace h5mote {
 
 /// Most parts of a file: one for each Usage.
@@ -88,5 +86,3 @@ private:
 };
 
 }  // namespace h5mote
-
-#endif

@@ -9,8 +9,6 @@
 #include <cstdint>
 #include <string_view>
 
-#if H5MOTE_OTHER_FILES
-
 namespace h5mote {
 
 /// Bytes of the longest path that these classes build, its terminating zero included.
@@ -96,5 +94,3 @@ private:
 };
 
 }  // namespace h5mote
-
-#endif

@@ -7,8 +7,6 @@
 
 #include <string_view>
 
-#if H5MOTE_OTHER_FILES
-
 namespace h5mote {
 
 /// Further directories to look in; an empty text stands for none. The texts are borrowed.
@@ -67,5 +65,3 @@ private:
 };
 
 }  // namespace h5mote
-
-#endif

@@ -1,0 +1,59 @@
+// Parts of HDF5's file format that a program can do without.
+//
+// A part is a constant table of operations. The core reaches it only through the list that the Library was given, so that
+// the linker leaves out whatever the list does not name.
+#pragma once
+
+#include <h5mote/config.hpp>
+
+namespace h5mote {
+
+struct ConversionFormat;
+struct VirtualDataFormat;
+struct ExternalDataFormat;
+struct DenseStorageFormat;
+struct SymbolTableFormat;
+
+/// The parts that a program has beside what every program has. A file, or an object in it, that needs a part which is
+/// missing is `unsupported`; the error trail names the Feature. Firmware that reads one kind of file names what it needs:
+///
+///     constexpr h5mote::Formats mine = [] {
+///         h5mote::Formats list;
+///         list.symbol_tables = &h5mote::formats::symbol_tables;
+///         return list;
+///     }();
+///     h5mote::Library library{arena, port, filters, mine};
+struct Formats {
+    /// Reading and writing values as another datatype than the file's. Without it both must be the same.
+    const ConversionFormat* conversion = nullptr;
+    /// Datasets whose elements are in other datasets.
+    const VirtualDataFormat* virtual_data = nullptr;
+    /// Datasets whose elements are in files without HDF5 structure.
+    const ExternalDataFormat* external_data = nullptr;
+    /// Fractal heaps and version 2 B-trees: groups with many links and objects with many attributes (dense storage),
+    /// shared messages, and chunks of datasets with more than one unlimited dimension.
+    const DenseStorageFormat* dense_storage = nullptr;
+    /// Groups of files that libhdf5 writes by default: version 1 B-trees of names in local heaps.
+    const SymbolTableFormat* symbol_tables = nullptr;
+};
+
+namespace formats {
+
+extern const ConversionFormat conversion;
+extern const VirtualDataFormat virtual_data;
+extern const ExternalDataFormat external_data;
+extern const DenseStorageFormat dense_storage;
+extern const SymbolTableFormat symbol_tables;
+
+inline constexpr Formats none{};
+inline constexpr Formats all{&conversion, &virtual_data, &external_data, &dense_storage, &symbol_tables};
+
+/// What a Library has that is given no list: all that its build has.
+inline constexpr Formats standard{
+    H5MOTE_CONVERSION != 0 ? &conversion : nullptr, H5MOTE_ALL_FORMATS != 0 ? &virtual_data : nullptr,
+    H5MOTE_ALL_FORMATS != 0 ? &external_data : nullptr, H5MOTE_ALL_FORMATS != 0 ? &dense_storage : nullptr,
+    H5MOTE_ALL_FORMATS != 0 ? &symbol_tables : nullptr};
+
+}  // namespace formats
+
+}  // namespace h5mote
