@@ -40,7 +40,8 @@ bool unique_names(DatatypeView type, Find find) noexcept {
     return true;
 }
 
-// Not inlined: functions that do not recurse must not enlarge the stack frames of those that do.
+// unique_members() and same_enumeration() are not inlined: they do not recurse, so they must not enlarge the stack
+// frames of the functions that do.
 [[gnu::noinline]] bool unique_members(DatatypeView type) noexcept {
     return type.type_class() == TypeClass::compound
                ? unique_names<CompoundMembers, CompoundMember>(type, &DatatypeView::find_member)
@@ -56,8 +57,9 @@ bool unique_names(DatatypeView type, Find find) noexcept {
     while (walk_a.next(of_a)) {
         // Usually the names of both types are in the same order.
         (void)walk_b.next(of_b);
-        ordered = ordered && of_a.name == of_b.name;
-        if ((of_a.name != of_b.name && !b.find_enum_name(of_a.name, of_b)) || !same_bytes(of_a.value, of_b.value)) {
+        const bool same_name = of_a.name == of_b.name;
+        ordered = ordered && same_name;
+        if ((!same_name && !b.find_enum_name(of_a.name, of_b)) || !same_bytes(of_a.value, of_b.value)) {
             return false;
         }
     }
@@ -72,8 +74,9 @@ bool same_compound(DatatypeView a, DatatypeView b) {
     bool ordered = true;
     while (walk_a.next(of_a)) {
         (void)walk_b.next(of_b);
-        ordered = ordered && of_a.name == of_b.name;
-        if ((of_a.name != of_b.name && !b.find_member(of_a.name, of_b)) || of_a.offset != of_b.offset) {
+        const bool same_name = of_a.name == of_b.name;
+        ordered = ordered && same_name;
+        if ((!same_name && !b.find_member(of_a.name, of_b)) || of_a.offset != of_b.offset) {
             return false;
         }
         const MemberShape shape_a(of_a);
