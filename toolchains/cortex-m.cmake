@@ -34,7 +34,8 @@ endif()
 # newlib-nano's headers must come first in the search path: the specs add them when compiling, too.
 set(CMAKE_C_FLAGS_INIT "${${core}} -mthumb --specs=nano.specs")
 set(CMAKE_CXX_FLAGS_INIT "${${core}} -mthumb --specs=nano.specs")
-set(CMAKE_EXE_LINKER_FLAGS_INIT "-nostartfiles --specs=rdimon.specs -Wl,--gc-sections")
+# Link-time optimisation of the program as one piece: in several, each gets its own copy of small functions.
+set(CMAKE_EXE_LINKER_FLAGS_INIT "-nostartfiles --specs=rdimon.specs -Wl,--gc-sections -flto-partition=one")
 
 set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
 set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)

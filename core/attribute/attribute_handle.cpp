@@ -4,7 +4,6 @@
 #include "checked.hpp"
 #include "checksum.hpp"
 #include "dataspace_editor.hpp"
-#include "heap_source.hpp"
 #include "ordered_batch.hpp"
 #include "prepare.hpp"
 #include "text.hpp"
@@ -281,13 +280,10 @@ H5MOTE_STEP Status Attribute::read(DatatypeView wanted, Bytes to) const noexcept
     if (!checked_multiply<std::uint64_t>(state_->elements, wanted.size(), size) || size != to.size()) {
         return file.context.fail(Module::attribute, H5MOTE_HERE, Status::invalid_argument, 0, size);
     }
-    HeapSource source(file);
-    FileValues values;
-    values.side = FileValues::Side::from;
-    values.sizeof_address = file.shape().sizeof_addr;
-    values.source = &source;
+    FileSource source(file);
     Conversion conversion;
-    H5MOTE_TRY(prepare_conversion(file.context, conversion, type(), wanted, values));
+    H5MOTE_TRY(
+        prepare_conversion(file.context, conversion, type(), wanted, source.values(file, FileValues::Side::from)));
     if (to.empty()) {
         return Status::ok;
     }

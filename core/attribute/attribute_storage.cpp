@@ -9,22 +9,10 @@ Status AttributePlace::open(FileState& file, MetadataWindow& bytes) const noexce
         H5MOTE_TRY(file.window(Usage::object_header, address, block_size, checksummed, bytes));
         return bytes.restrict(offset, size);
     }
-    if (kind == Kind::shared) {
-        StoredMessage message;
-        H5MOTE_TRY(message.open_heap(file, MessageType::attribute, id));
-        bytes = static_cast<MetadataWindow&&>(message.bytes());
-        return Status::ok;
-    }
-    DenseHandle dense(file.context);
-    H5MOTE_TRY(dense.make(Module::attribute, Feature::dense_attributes));
-    H5MOTE_TRY(dense->open_heap(file, address));
-    return open_in(file, *dense, bytes);
-}
-
-Status AttributePlace::open_in(FileState& file, DenseReader& heap, MetadataWindow& bytes) const noexcept {
-    return id_length < heap.id_length()
-               ? file.context.fail(Module::attribute, H5MOTE_HERE, Status::corrupt_file, id_length, address)
-               : heap.object(ConstBytes(id, heap.id_length()), bytes);
+    const DenseStorageFormat* format = nullptr;
+    H5MOTE_TRY(dense_storage(file.context, Module::attribute,
+                             kind == Kind::shared ? Feature::shared_message : Feature::dense_attributes, format));
+    return format->open_attribute(file, *this, bytes);
 }
 
 Status AttributeParts::decode(Context& context, MetadataWindow& bytes) noexcept {
@@ -154,70 +142,8 @@ Status AttributeCursor::next_in_header(StoredAttributeMessage& attribute) noexce
     return attribute.parts.decode(file_.context, attribute.bytes);
 }
 
-namespace {
-
-// Opens the attribute that a record of the name index or the creation order index leads to.
-Status take_record(FileState& file, const AttributeRecord& record, const DenseStorage& storage, DenseReader& heap,
-                   bool tracked, StoredAttributeMessage& attribute) noexcept {
-    AttributePlace& place = attribute.place;
-    place.kind = (record.flags & kMessageShared) != 0 ? AttributePlace::Kind::shared : AttributePlace::Kind::heap;
-    place.address = storage.heap;
-    place.id_length = sizeof place.id;
-    std::memcpy(place.id, record.heap_id.data(), sizeof place.id);
-    attribute.has_order = tracked;
-    attribute.order = record.order;
-    H5MOTE_TRY(place.kind == AttributePlace::Kind::heap ? place.open_in(file, heap, attribute.bytes)
-                                                        : place.open(file, attribute.bytes));
-    return attribute.parts.decode(file.context, attribute.bytes);
-}
-
-class NameCompare final : public RecordCompare {
-public:
-    NameCompare(FileState& file, const DenseStorage& storage, DenseReader& heap, bool tracked, std::string_view name,
-                StoredAttributeMessage& attribute) noexcept
-        : file_(file),
-          storage_(storage),
-          heap_(heap),
-          name_(name),
-          hash_(name_hash(bytes_of(name))),
-          attribute_(attribute),
-          tracked_(tracked) {}
-
-    Status compare(ConstBytes bytes, int& order) noexcept override {
-        AttributeRecord record;
-        if (!record.decode(BTree2Type::attribute_name, bytes)) {
-            return file_.context.fail(Module::attribute, H5MOTE_HERE, Status::corrupt_file);
-        }
-        if (record.hash != hash_) {
-            order = hash_ < record.hash ? -1 : 1;
-            return Status::ok;
-        }
-        std::string_view name;
-        H5MOTE_TRY(take_record(file_, record, storage_, heap_, tracked_, attribute_));
-        H5MOTE_TRY(attribute_.name(name));
-        order = name_.compare(name);
-        return Status::ok;
-    }
-
-private:
-    FileState& file_;
-    const DenseStorage& storage_;
-    DenseReader& heap_;
-    std::string_view name_;
-    std::uint32_t hash_;
-    StoredAttributeMessage& attribute_;
-    bool tracked_;
-};
-
-}  // namespace
-
 Status AttributeCursor::dense_at(std::uint64_t position, StoredAttributeMessage& attribute) noexcept {
-    std::byte bytes[BTree2::kMaxRecordSize];
-    AttributeRecord record;
-    H5MOTE_TRY(dense_->record(position, {bytes, dense_->record_size()}));
-    return record.decode(dense_->type(), {bytes, dense_->record_size()})
-               ? take_record(file_, record, info_.storage, *dense_, tracked_, attribute)
-               : file_.context.fail(Module::attribute, H5MOTE_HERE, Status::corrupt_file, 0, header_);
+    return dense_.format().attribute_at(dense_attributes(), position, attribute);
 }
 
 Status AttributeCursor::at(std::uint64_t position, StoredAttributeMessage& attribute) noexcept {
@@ -235,16 +161,10 @@ Status AttributeCursor::at(std::uint64_t position, StoredAttributeMessage& attri
     return Status::ok;
 }
 
-Status AttributeCursor::find_dense(std::string_view name, StoredAttributeMessage& attribute) noexcept {
-    std::byte record[BTree2::kMaxRecordSize];
-    NameCompare compare(file_, info_.storage, *dense_, tracked_, name, attribute);
-    return dense_->find(compare, {record, dense_->record_size()});
-}
-
 Status AttributeCursor::find(std::string_view name, StoredAttributeMessage& attribute) noexcept {
     attribute.bytes.close();
     if (is_dense()) {
-        return find_dense(name, attribute);
+        return dense_.format().find_attribute(dense_attributes(), name, attribute);
     }
     std::string_view found;
     do {

@@ -24,8 +24,6 @@ struct AttributePlace {
     std::byte id[AttributeRecord::kHeapIdSize] = {};
 
     Status open(FileState& file, MetadataWindow& bytes) const noexcept;
-    /// open() for Kind::heap, when the heap is open already.
-    Status open_in(FileState& file, DenseReader& heap, MetadataWindow& bytes) const noexcept;
 };
 
 /// The parts of an attribute message: their offsets in the message and their sizes.
@@ -95,8 +93,8 @@ private:
     // A constant in builds that read attributes in object headers only: their programs do not link dense storage.
     bool is_dense() const noexcept { return H5MOTE_ALL_FORMATS != 0 && info_.dense; }
     Status next_in_header(StoredAttributeMessage& attribute) noexcept;
-    H5MOTE_STEP Status dense_at(std::uint64_t position, StoredAttributeMessage& attribute) noexcept;
-    H5MOTE_STEP Status find_dense(std::string_view name, StoredAttributeMessage& attribute) noexcept;
+    DenseAttributes dense_attributes() noexcept { return {file_, *dense_, info_.storage.heap, tracked_}; }
+    Status dense_at(std::uint64_t position, StoredAttributeMessage& attribute) noexcept;
 
     FileState& file_;
     Address header_ = kUndefinedAddress;
@@ -111,6 +109,13 @@ private:
 /// The attribute of that name. not_found.
 H5MOTE_STEP Status find_attribute(FileState& file, Address object, std::string_view name,
                                   StoredAttributeMessage& attribute) noexcept;
+
+/// DenseStorageFormat::find_attribute, attribute_at and open_attribute.
+H5MOTE_STEP Status find_dense_attribute(const DenseAttributes& dense, std::string_view name,
+                                        StoredAttributeMessage& attribute) noexcept;
+H5MOTE_STEP Status dense_attribute_at(const DenseAttributes& dense, std::uint64_t position,
+                                      StoredAttributeMessage& attribute) noexcept;
+H5MOTE_STEP Status open_dense_attribute(FileState& file, const AttributePlace& place, MetadataWindow& bytes) noexcept;
 
 /// Makes the state of a handle for an attribute that was found, with its own copy of name, datatype and dataspace. The
 /// state holds a reference to the file.

@@ -2,6 +2,7 @@
 
 #include "check_dataset.hpp"
 
+#include "block_decoder.hpp"
 #include "btree2.hpp"
 #include "datatype_message.hpp"
 #include "stored_message.hpp"
@@ -220,10 +221,7 @@ Status DatasetCheck::check_data(const ChunkLocation& location) noexcept {
     Bytes to;
     Status status = to_size(chunk_bytes, size) ? window.allocate(file.context, size, to) : Status::out_of_memory;
     if (status == Status::ok) {
-        status =
-            file.foreign()->block_decoder == nullptr
-                ? Status::unsupported
-                : file.foreign()->block_decoder->decode(file, pipeline_, location.mask, address, location.size, to);
+        status = pipeline_block_decoder.decode(file, pipeline_, location.mask, address, location.size, to);
     }
     if (status == Status::out_of_memory || status == Status::over_budget) {
         file.context.trail().clear();

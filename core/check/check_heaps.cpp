@@ -80,10 +80,10 @@ private:
     Status object(ConstBytes id, bool shared, std::uint32_t& hash, std::uint64_t& order) noexcept {
         Checker& c = checker_;
         if (shared) {
-            StoredMessage stored;
-            H5MOTE_TRY(c.judge(stored.open_heap(c.file(), MessageType::attribute, id), CheckPart::shared_messages,
-                               c.file().foreign()->shared_table));
-            return c.check_attribute(stored.bytes(), stored.bytes().address(), hash);
+            MetadataWindow stored;
+            H5MOTE_TRY(c.judge(open_shared_message(c.file(), MessageType::attribute, id, stored),
+                               CheckPart::shared_messages, c.file().foreign()->shared_table));
+            return c.check_attribute(stored, stored.address(), hash);
         }
         ++dense_.in_heap;
         H5MOTE_TRY(c.judge(dense_.heap.object(id, dense_.object), CheckPart::fractal_heap, kUndefinedAddress));

@@ -121,7 +121,10 @@ private:
             return H5MOTE_FIXED_CHUNKS == 0 || kind_ == kind;
         }
         const bool by_coordinates = kind == ChunkIndex::btree1 || kind == ChunkIndex::btree2;
-        return (by_coordinates ? H5MOTE_ALL_FORMATS : H5MOTE_FIXED_CHUNKS) != 0 && kind_ == kind;
+        if (by_coordinates && H5MOTE_ALL_FORMATS == 0) {
+            return false;
+        }
+        return H5MOTE_FIXED_CHUNKS != 0 && kind_ == kind;
     }
     static std::uint8_t size_width(FileState& file, const LayoutMessage& layout,
                                    const ChunkTableShape& shape) noexcept {

@@ -45,10 +45,9 @@ Status Dataset::close() noexcept {
     if (cursor_ == nullptr) {
         return Status::invalid_handle;
     }
-    file_->context.destroy(MemoryKind::type, conversion_);
+    drop_conversion();
     const Status status = DatasetState::release(&state_of(cursor_));
     cursor_ = fast_ = nullptr;
-    conversion_ = nullptr;
     Object::close();
     return status;
 }
@@ -118,18 +117,15 @@ Status Dataset::set_extent(Span<const std::uint64_t> dims) noexcept {
 // Refuses a memory type with a member that the file's type lacks: the member would be lost when a record is written,
 // and undefined when one is read.
 static Status check_members(Context& context, DatatypeView type, DatatypeView stored) noexcept {
-    if constexpr (H5MOTE_CONVERSION) {
-        CompoundMembers members(type);
-        CompoundMember member;
-        CompoundMember found;
-        std::uint32_t number = 0;
-        while (stored.type_class() == TypeClass::compound && members.next(member)) {
-            if (!stored.find_member(member.name, found)) {
-                return context.fail(Module::dataset, H5MOTE_HERE, Status::type_mismatch,
-                                    subject(Subject::member, number));
-            }
-            ++number;
+    CompoundMembers members(type);
+    CompoundMember member;
+    CompoundMember found;
+    std::uint32_t number = 0;
+    while (stored.type_class() == TypeClass::compound && members.next(member)) {
+        if (!stored.find_member(member.name, found)) {
+            return context.fail(Module::dataset, H5MOTE_HERE, Status::type_mismatch, subject(Subject::member, number));
         }
+        ++number;
     }
     return Status::ok;
 }
@@ -139,6 +135,9 @@ Status Dataset::make_conversion(Context& context, DatatypeView memory, DatatypeV
     conversion = nullptr;
     if (identical_layout(memory, stored)) {
         return Status::ok;
+    }
+    if (!can_convert(context)) {
+        return context.unsupported(Module::dataset, H5MOTE_HERE, Feature::type_conversion);
     }
     H5MOTE_TRY(check_members(context, memory, stored));
     conversion = context.create<Conversion>(MemoryKind::type);
@@ -153,8 +152,16 @@ Status Dataset::make_conversion(Context& context, DatatypeView memory, DatatypeV
     return status;
 }
 
+// In builds without conversion there never is one, and no code that destroys one.
+void Dataset::drop_conversion() noexcept {
+    if constexpr (H5MOTE_CONVERSION != 0) {
+        file_->context.destroy(MemoryKind::type, conversion_);
+        conversion_ = nullptr;
+    }
+}
+
 void Dataset::set_conversion(Conversion* conversion, std::uint32_t record_size) noexcept {
-    file_->context.destroy(MemoryKind::type, conversion_);
+    drop_conversion();
     conversion_ = conversion;
     fast_ = conversion == nullptr ? cursor_ : nullptr;
     record_size_ = record_size;

@@ -10,7 +10,7 @@
 namespace h5mote {
 
 void DatasetState::settle_cursor() noexcept {
-    if (tail_ == nullptr) {
+    if (H5MOTE_WRITE == 0 || tail_ == nullptr) {
         return;
     }
     const std::uint32_t offset = static_cast<std::uint32_t>(at - tail_->data());
@@ -82,8 +82,8 @@ Status DatasetState::convert(const Conversion& conversion, const std::byte* reco
 
 Status DatasetState::append(const std::byte* records, std::size_t record_size, std::size_t count,
                             const Conversion* conversion) noexcept {
-    if (rank_ != 1 || layout_class_ != LayoutMessage::Class::chunked) {
-        return file_->context.fail(Module::dataset, H5MOTE_HERE, Status::invalid_argument, rank_);
+    if (rank() != 1 || !is_chunked()) {
+        return file_->context.fail(Module::dataset, H5MOTE_HERE, Status::invalid_argument, rank());
     }
     settle_cursor();
     if (count > max_dims()[0] - dims()[0]) {
@@ -148,19 +148,19 @@ Status DatasetState::append_in_place(const std::byte* records, std::size_t recor
 
 Status DatasetState::set_extent(Span<const std::uint64_t> wanted) noexcept {
     settle_cursor();
-    bool sound = wanted.size() == rank_ && layout_class_ == LayoutMessage::Class::chunked;
-    for (unsigned i = 0; sound && i < rank_; ++i) {
+    bool sound = wanted.size() == rank() && is_chunked();
+    for (unsigned i = 0; sound && i < rank(); ++i) {
         sound = wanted[i] >= dims()[i] && wanted[i] <= max_dims()[i] && wanted[i] != kUnlimited;
     }
     if (!sound) {
-        return file_->context.fail(Module::dataset, H5MOTE_HERE, Status::invalid_argument, rank_);
+        return file_->context.fail(Module::dataset, H5MOTE_HERE, Status::invalid_argument, rank());
     }
     H5MOTE_TRY(secure_dims(wanted.data()));
     // A session that a power cut ended may have left elements beyond the extent: whole chunks, which are removed here,
     // and parts of chunks at the edge of the extent, which are set to the fill value.
     std::uint32_t row = 0;
     Address index = 0;
-    if (rank_ == 1 && table_.can_reserve()) {
+    if (rank() == 1 && table_.can_reserve()) {
         if (wanted[0] != dims()[0]) {
             // This must succeed: a chunk that stayed would become part of the new extent.
             H5MOTE_TRY(remove_ahead());
@@ -188,7 +188,7 @@ Status DatasetState::set_extent(Span<const std::uint64_t> wanted) noexcept {
         tail_->touch(offset, tail_->size);
         evicted(*tail_);
     }
-    for (unsigned i = 0; i < rank_; ++i) {
+    for (unsigned i = 0; i < rank(); ++i) {
         dims()[i] = wanted[i];
     }
     tail_ = nullptr;

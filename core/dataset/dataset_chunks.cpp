@@ -21,7 +21,7 @@ Status DatasetState::locate_chunk(ChunkLookup& lookup, const std::uint64_t* scal
     H5MOTE_TRY(table_.find(lookup, scaled, index, location));
     chunk_filtered = filtered();
     if (edges_unfiltered_) {
-        for (unsigned i = 0; i < rank_; ++i) {
+        for (unsigned i = 0; i < rank(); ++i) {
             chunk_filtered = chunk_filtered && dims()[i] - scaled[i] * chunk_dims()[i] >= chunk_dims()[i];
         }
         location.size = chunk_filtered ? location.size : chunk_bytes_;
@@ -55,8 +55,8 @@ Status DatasetState::cache_chunk(Address index, const ChunkLocation& location, b
 // The reverse of chunk_number().
 void DatasetState::scaled_of(Address index, std::uint64_t* scaled) noexcept {
     std::uint64_t rest = index;
-    unsigned slowest = rank_;
-    for (unsigned i = rank_; i-- > 0;) {
+    unsigned slowest = rank();
+    for (unsigned i = rank(); i-- > 0;) {
         if (max_dims()[i] == kUnlimited) {
             slowest = i;
             continue;
@@ -65,7 +65,7 @@ void DatasetState::scaled_of(Address index, std::uint64_t* scaled) noexcept {
         scaled[i] = chunks == 0 ? 0 : rest % chunks;
         rest = chunks == 0 ? 0 : rest / chunks;
     }
-    if (slowest < rank_) {
+    if (slowest < rank()) {
         scaled[slowest] = rest;
     }
 }

@@ -13,11 +13,11 @@ namespace h5mote {
 // reach beyond it, and the number is 0.
 Address DatasetState::first_beyond() noexcept {
     unsigned slowest = 0;
-    for (unsigned i = 0; i < rank_; ++i) {
+    for (unsigned i = 0; i < rank(); ++i) {
         slowest = max_dims()[i] == kUnlimited ? i : slowest;
     }
     std::uint64_t below = 1;
-    for (unsigned i = 0; i < rank_; ++i) {
+    for (unsigned i = 0; i < rank(); ++i) {
         if (i != slowest) {
             below = dims()[i] == max_dims()[i] ? below * chunks_along(max_dims()[i], chunk_dims()[i]) : 0;
         }
@@ -26,7 +26,7 @@ Address DatasetState::first_beyond() noexcept {
 }
 
 Status DatasetState::clear_beyond() noexcept {
-    const std::size_t size = rank_ * sizeof(std::uint64_t);
+    const std::size_t size = rank() * sizeof(std::uint64_t);
     auto* first = static_cast<std::uint64_t*>(file_->context.allocate(MemoryKind::other, size));
     if (first == nullptr) {
         return Status::out_of_memory;
@@ -48,7 +48,7 @@ Status DatasetState::clear_beyond() noexcept {
 Status DatasetState::clear_chunk(Address index, const ChunkLocation& location, std::uint64_t* first) noexcept {
     bool whole = false;
     bool part = false;
-    for (unsigned i = 0; i < rank_; ++i) {
+    for (unsigned i = 0; i < rank(); ++i) {
         first[i] *= chunk_dims()[i];
         whole = whole || first[i] >= dims()[i];
         part = part || dims()[i] - first[i] < chunk_dims()[i];
@@ -66,14 +66,14 @@ Status DatasetState::clear_chunk(Address index, const ChunkLocation& location, s
         H5MOTE_TRY(chunk(index, false, slot));
     }
     // Fill each row of the chunk from its first element beyond the extent on.
-    const std::uint64_t row = chunk_dims()[rank_ - 1];
+    const std::uint64_t row = chunk_dims()[rank() - 1];
     const Address row_bytes = narrow(row * element_size_);
     const Address rows = chunk_bytes_ / row_bytes;
     for (Address r = 0; r < rows; ++r) {
-        const std::uint64_t last = dims()[rank_ - 1];
-        std::uint64_t from = last < first[rank_ - 1] ? 0 : last - first[rank_ - 1];
+        const std::uint64_t last = dims()[rank() - 1];
+        std::uint64_t from = last < first[rank() - 1] ? 0 : last - first[rank() - 1];
         std::uint64_t rest = r;
-        for (unsigned i = rank_ - 1; i-- > 0;) {
+        for (unsigned i = rank() - 1; i-- > 0;) {
             from = first[i] + rest % chunk_dims()[i] >= dims()[i] ? 0 : from;
             rest /= chunk_dims()[i];
         }

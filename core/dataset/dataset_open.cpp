@@ -57,7 +57,7 @@ Status DatasetState::survey(FileState& file, Address address, Survey& found) noe
         found.rank = body.size() > 1 ? static_cast<unsigned>(body[1]) : 0;
         status = message.find(MessageType::datatype);
     }
-    if (found.rank > (H5MOTE_PARTIAL_IO != 0 ? H5MOTE_MAX_RANK : 1)) {
+    if (H5MOTE_PARTIAL_IO != 0 ? found.rank > H5MOTE_MAX_RANK : found.rank != 1) {
         return file.context.unsupported(Module::dataset, H5MOTE_HERE, Feature::dataspace_rank, found.rank);
     }
     if (found.filters > H5MOTE_MAX_FILTERS) {
@@ -108,7 +108,7 @@ Status DatasetState::load_space(HeaderMessage& message) noexcept {
     H5MOTE_TRY(message.body(body));
     H5MOTE_TRY(space.decode(file_->context, file_->shape(), body));
     null_space_ = space.type == DataspaceMessage::Type::null;
-    for (unsigned i = 0; i < rank_; ++i) {
+    for (unsigned i = 0; i < rank(); ++i) {
         dims()[i] = space.dim(i);
         max_dims()[i] = space.max_dim(i);
     }
@@ -207,7 +207,7 @@ Status DatasetState::load_layout() noexcept {
     }
     std::uint64_t bytes = null_space_ ? 0 : element_size_;
     bool sound = true;
-    for (unsigned i = 0; i < rank_; ++i) {
+    for (unsigned i = 0; i < rank(); ++i) {
         sound = sound && checked_multiply(bytes, dims()[i], bytes);
     }
     data_address_ = layout.address;
@@ -239,15 +239,15 @@ Status DatasetState::open_chunks(const LayoutMessage& layout) noexcept {
     const bool by_coordinates =
         H5MOTE_ALL_FORMATS != 0 && (layout.index == ChunkIndex::btree1 || layout.index == ChunkIndex::btree2);
     ChunkTableShape shape;
-    shape.rank = rank_;
+    shape.rank = static_cast<std::uint8_t>(rank());
     shape.dataset = address_;
     shape.chunks = 1;
     shape.filtered = filtered();
     std::uint64_t bytes = element_size_;
-    bool sound = layout.dimensionality == rank_ + 1U && layout.chunk_dim(rank_) == element_size_;
+    bool sound = layout.dimensionality == rank() + 1U && layout.chunk_dim(rank()) == element_size_;
     bool countable = true;
     unsigned unlimited = 0;
-    for (unsigned i = 0; sound && i < rank_; ++i) {
+    for (unsigned i = 0; sound && i < rank(); ++i) {
         const std::uint64_t chunk = layout.chunk_dim(i);
         chunk_dims()[i] = chunk;
         sound = checked_multiply(bytes, chunk, bytes);
@@ -309,7 +309,7 @@ Status DatasetState::begin_change() noexcept {
             return file_->context.unsupported(Module::dataset, H5MOTE_HERE, Feature::layout_class,
                                               static_cast<std::uint32_t>(layout_class_));
         }
-        if (layout_class_ != LayoutMessage::Class::chunked) {
+        if (!is_chunked()) {
             return Status::ok;
         }
         if (table_.by_coordinates()) {
@@ -388,9 +388,10 @@ Status DatasetState::dispose(Disposal& disposal) noexcept {
     if (external()) {
         return file_->context.unsupported(Module::dataset, H5MOTE_HERE, Feature::external_storage);
     }
+    if (is_chunked()) {
+        return table_.dispose(disposal);
+    }
     switch (layout_class_) {
-        case LayoutMessage::Class::chunked:
-            return table_.dispose(disposal);
         case LayoutMessage::Class::contiguous:
             return disposal.give(data_address_, data_size_);
         case LayoutMessage::Class::compact:
@@ -416,7 +417,7 @@ void DatasetState::detach() noexcept {
 
 void DatasetState::destroy() noexcept {
     Context& context = file_->context;
-    const std::size_t size = footprint(rank_, filter_count_, filter_values());
+    const std::size_t size = footprint(rank(), filter_count_, filter_values());
     this->~DatasetState();
     context.release(MemoryKind::handle, this, size);
 }

@@ -3,7 +3,6 @@
 #include "checked.hpp"
 #include "dataset_state.hpp"
 #include "external_storage.hpp"
-#include "heap_source.hpp"
 #include "prepare.hpp"
 #include "virtual_layout.hpp"
 
@@ -118,7 +117,7 @@ Status Dataset::chunk_dims(Span<std::uint64_t> dims) const noexcept {
     const LibraryLock lock(context_of(file_));
     H5MOTE_TRY(check());
     DatasetState& state = state_of(cursor_);
-    if (state.layout_class() != LayoutMessage::Class::chunked || dims.size() > state.rank()) {
+    if (!state.is_chunked() || dims.size() > state.rank()) {
         return file_->context.fail(Module::dataset, H5MOTE_HERE, Status::invalid_argument, state.rank());
     }
     for (std::size_t i = 0; i < dims.size(); ++i) {
@@ -193,8 +192,7 @@ Status Dataset::fill_value(DatatypeView type, Bytes to) const noexcept {
         std::memset(to.data(), 0, to.size());
         return Status::ok;
     }
-    HeapSource heap(*file_);
-    const FileValues values{FileValues::Side::from, file_->shape().sizeof_addr, &heap};
+    FileSource source(*file_);
     Conversion conversion;
     {
         HeaderMessage message(*file_, address_);
@@ -203,7 +201,8 @@ Status Dataset::fill_value(DatatypeView type, Bytes to) const noexcept {
         H5MOTE_TRY(message.find(MessageType::datatype));
         H5MOTE_TRY(message.body(body));
         H5MOTE_TRY(view_datatype(file_->context, body, stored));
-        H5MOTE_TRY(prepare_conversion(file_->context, conversion, stored, type, values));
+        H5MOTE_TRY(prepare_conversion(file_->context, conversion, stored, type,
+                                      source.values(*file_, FileValues::Side::from)));
     }
     const std::size_t size = state.element_size();
     auto* const element = static_cast<std::byte*>(file_->context.allocate(MemoryKind::other, size));
@@ -249,7 +248,7 @@ Status ChunkIterator::next(ChunkInfo& chunk) noexcept {
     }
     DatasetState& state = state_of(cursor_);
     Context& context = *context_;
-    if (state.layout_class() != LayoutMessage::Class::chunked) {
+    if (!state.is_chunked()) {
         return context.fail(Module::dataset, H5MOTE_HERE, Status::invalid_argument);
     }
     if (walk_ == nullptr) {
@@ -290,7 +289,7 @@ Status Dataset::storage_size(std::uint64_t& bytes) const noexcept {
     if (state.layout_class() == LayoutMessage::Class::virtual_dataset) {
         return Status::ok;
     }
-    if (state.layout_class() != LayoutMessage::Class::chunked) {
+    if (!state.is_chunked()) {
         const bool there =
             state.layout_class() == LayoutMessage::Class::compact || state.data_address() != kUndefinedAddress;
         bytes = there ? state.data_size() : 0;
@@ -310,7 +309,7 @@ H5MOTE_STEP Status Dataset::index_size(std::uint64_t& chunk_count, std::uint64_t
     H5MOTE_TRY(check());
     DatasetState& state = state_of(cursor_);
     chunk_count = bytes = 0;
-    if (state.layout_class() != LayoutMessage::Class::chunked) {
+    if (!state.is_chunked()) {
         return Status::ok;
     }
     ChunkIterator chunks(*this);

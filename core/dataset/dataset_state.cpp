@@ -97,7 +97,7 @@ Status DatasetState::allocate_chunks(Address index, ChunkLocation& location, boo
         return table_.find(index, location);
     }
     std::uint32_t count = 1;
-    if (zero_fill_ && table_.can_reserve() && rank_ == 1) {
+    if (zero_fill_ && table_.can_reserve() && rank() == 1) {
         H5MOTE_TRY(table_.make_place(index, phase));
         count = reserve_ / static_cast<std::uint32_t>(chunk_bytes_);
         count = index < count ? static_cast<std::uint32_t>(index) : count;
@@ -345,16 +345,16 @@ Status DatasetState::allocate_implicit(std::uint64_t bytes) noexcept {
 Address DatasetState::chunk_index(const std::uint64_t* scaled) noexcept {
     // A B-tree index needs no number. The chunk cache gets one that is counted within the current extent.
     const std::uint64_t* const sizes = table_.by_coordinates() ? dims() : max_dims();
-    return narrow(chunk_number(rank_, sizes, chunk_dims(), scaled));
+    return narrow(chunk_number(rank(), sizes, chunk_dims(), scaled));
 }
 
 Status DatasetState::allocate_all() noexcept {
     H5MOTE_TRY(begin_change());
-    if (layout_class_ != LayoutMessage::Class::chunked) {
+    if (!is_chunked()) {
         return layout_class_ == LayoutMessage::Class::contiguous ? allocate_contiguous() : Status::ok;
     }
     // Chunk coordinates that count through the chunks of the extent.
-    const std::size_t size = rank_ * sizeof(std::uint64_t);
+    const std::size_t size = rank() * sizeof(std::uint64_t);
     auto* scaled = static_cast<std::uint64_t*>(file_->context.allocate(MemoryKind::other, size));
     if (scaled == nullptr) {
         return Status::out_of_memory;
@@ -362,12 +362,12 @@ Status DatasetState::allocate_all() noexcept {
     std::memset(scaled, 0, size);
     Status status = Status::ok;
     unsigned empty = 0;
-    for (unsigned i = 0; i < rank_; ++i) {
+    for (unsigned i = 0; i < rank(); ++i) {
         empty += dims()[i] == 0 ? 1 : 0;
     }
-    for (unsigned i = 0; empty == 0 && i < rank_ && status == Status::ok;) {
+    for (unsigned i = 0; empty == 0 && i < rank() && status == Status::ok;) {
         status = allocate_chunk(chunk_index(scaled));
-        for (i = 0; i < rank_ && ++scaled[i] * chunk_dims()[i] >= dims()[i]; ++i) {
+        for (i = 0; i < rank() && ++scaled[i] * chunk_dims()[i] >= dims()[i]; ++i) {
             scaled[i] = 0;
         }
     }
@@ -395,7 +395,7 @@ Status DatasetState::change_dims(const std::uint64_t* wanted, bool store) noexce
     H5MOTE_TRY(space.decode(file_->context, file_->shape(), message.body()));
     const std::size_t offset = static_cast<std::size_t>(space.dims - message.body().data());
     const unsigned width = file_->shape().sizeof_size;
-    for (unsigned i = 0; i < rank_; ++i) {
+    for (unsigned i = 0; i < rank(); ++i) {
         if (space.dim(i) != wanted[i]) {
             const std::size_t at_dim = offset + std::size_t{i} * width;
             if (!store) {
@@ -482,8 +482,7 @@ Status DatasetState::prepare_chunks(Address from, Address to, Phase phase) noexc
 // Releases the chunks beyond the last element: they were allocated ahead, or a power cut kept them and lost their rows.
 Status DatasetState::give_back(bool again) noexcept {
     // A dataset that this session did not change stays as it is, even if a power cut left chunks beyond its extent.
-    if (H5MOTE_WRITE == 0 || !changed_ || layout_class_ != LayoutMessage::Class::chunked || rank_ != 1 ||
-        !table_.can_reserve()) {
+    if (H5MOTE_WRITE == 0 || !changed_ || !is_chunked() || rank() != 1 || !table_.can_reserve()) {
         return Status::ok;
     }
     if (again) {

@@ -89,22 +89,27 @@ public:
     H5MOTE_STEP static Status dispose(FileState& file, Address address, Disposal& disposal) noexcept;
 
     FileState& file() const noexcept { return *file_; }
-    unsigned rank() const noexcept { return rank_; }
+    /// A constant in builds without partial I/O, which refuse other ranks.
+    unsigned rank() const noexcept { return H5MOTE_PARTIAL_IO != 0 ? rank_ : 1; }
     /// Current sizes, maxima and chunk sizes: rank() numbers each.
     std::uint64_t* dims() noexcept { return reinterpret_cast<std::uint64_t*>(this + 1); }
-    std::uint64_t* max_dims() noexcept { return dims() + rank_; }
-    std::uint64_t* chunk_dims() noexcept { return dims() + 2 * rank_; }
+    std::uint64_t* max_dims() noexcept { return dims() + rank(); }
+    std::uint64_t* chunk_dims() noexcept { return dims() + 2 * rank(); }
     bool is_null() const noexcept { return null_space_; }
     /// Builds the dataspace in place: a second one is too large for the stack.
     void copy_dataspace(Dataspace& space) noexcept {
-        const Span<const std::uint64_t> sizes(dims(), rank_);
+        const Span<const std::uint64_t> sizes(dims(), rank());
         if (null_space_) {
             ::new (static_cast<void*>(&space)) Dataspace(Dataspace::null());
         } else {
-            ::new (static_cast<void*>(&space)) Dataspace(Dataspace::simple(sizes, {max_dims(), rank_}));
+            ::new (static_cast<void*>(&space)) Dataspace(Dataspace::simple(sizes, {max_dims(), rank()}));
         }
     }
     LayoutMessage::Class layout_class() const noexcept { return layout_class_; }
+    /// A constant in builds without partial I/O, which refuse other layouts.
+    bool is_chunked() const noexcept {
+        return H5MOTE_PARTIAL_IO == 0 || layout_class_ == LayoutMessage::Class::chunked;
+    }
     std::uint32_t element_size() const noexcept { return element_size_; }
     Address chunk_bytes() const noexcept { return chunk_bytes_; }
     /// Address and bytes of contiguous data. Compact data has no file address. Of a virtual dataset these are the
@@ -141,9 +146,7 @@ public:
     /// Whether nothing was ever stored and there is no fill value. Such a dataset reads, as with libhdf5, as zero bytes
     /// in memory, whatever the memory type: a value that does not exist is not converted. If the dataset has any
     /// storage, zeros of the file's datatype are converted.
-    bool reads_as_zeros() const noexcept {
-        return default_fill_ && (layout_class_ != LayoutMessage::Class::chunked || !table_.has_storage());
-    }
+    bool reads_as_zeros() const noexcept { return default_fill_ && (!is_chunked() || !table_.has_storage()); }
     /// Decodes the fill value message, the new kind or the old one; without either `fill_value` stays as it is. Its
     /// value borrows bytes of `message`, until that is used again.
     Status find_fill(HeaderMessage& message, FillValueMessage& fill_value) noexcept;
@@ -208,7 +211,7 @@ private:
     void drop_buffers() noexcept;
     void destroy() noexcept;
 
-    FilterEntry* filter_entries() noexcept { return reinterpret_cast<FilterEntry*>(dims() + 3 * rank_); }
+    FilterEntry* filter_entries() noexcept { return reinterpret_cast<FilterEntry*>(dims() + 3 * rank()); }
     FilterPipeline pipeline() noexcept { return FilterPipeline(Span<FilterEntry>(filter_entries(), filter_count_)); }
     // Comes before the first change: reserves the work memory that the filters need to write a chunk, so that no flush
     // fails for want of it. out_of_memory; unsupported: a filter cannot encode.
@@ -235,7 +238,7 @@ private:
     /// Rows of a chunk of a one-dimensional dataset.
     std::uint32_t chunk_rows() noexcept { return static_cast<std::uint32_t>(chunk_dims()[0]); }
     /// Whether the chunk reaches into the current extent; always true if the rank is not 1.
-    bool within(Address index) noexcept { return rank_ != 1 || dims()[0] > index * chunk_dims()[0]; }
+    bool within(Address index) noexcept { return rank() != 1 || dims()[0] > index * chunk_dims()[0]; }
     static Phase index_phase(bool within) noexcept { return within ? Phase::element : Phase::index; }
     Status allocate_chunk(Address index) noexcept;
     // corrupt_file: the chunk does not lie in the file.

@@ -2,12 +2,10 @@
 
 #include "transfer.hpp"
 
-#include "prepare.hpp"
-
 namespace h5mote {
 
 Transfer::Transfer(DatasetState& dataset, const TransferRequest& request) noexcept
-    : dataset_(dataset), file_(dataset.file()), request_(request), raw_(dataset), heap_(dataset.file()) {}
+    : dataset_(dataset), file_(dataset.file()), request_(request), raw_(dataset), source_(dataset.file()) {}
 
 Status Transfer::prepare() noexcept {
     HeaderMessage message(file_, dataset_.address());
@@ -24,10 +22,7 @@ Status Transfer::prepare() noexcept {
         return status == Status::type_mismatch ? prepare_conversion(file_.context, conversion_, stored, wanted)
                                                : status;
     }
-    FileValues values;
-    values.side = writing() ? FileValues::Side::to : FileValues::Side::from;
-    values.sizeof_address = file_.shape().sizeof_addr;
-    values.source = &heap_;
+    const FileValues values = source_.values(file_, writing() ? FileValues::Side::to : FileValues::Side::from);
     memory_size_ = request_.type.size();
     return writing() ? prepare_conversion(file_.context, conversion_, request_.type, stored, values)
                      : prepare_conversion(file_.context, conversion_, stored, request_.type, values);
@@ -80,7 +75,7 @@ void Transfer::empty_sequences(bool release) noexcept {
 }
 
 Status Transfer::transfer_all() noexcept {
-    if (dataset_.layout_class() == LayoutMessage::Class::chunked) {
+    if (dataset_.is_chunked()) {
         return chunked();
     }
     return writing() ? write_whole() : read_whole();

@@ -3,7 +3,7 @@
 
 #include "chunked_runs.hpp"
 #include "conversion.hpp"
-#include "heap_source.hpp"
+#include "prepare.hpp"
 #include "raw_data.hpp"
 #include "selection_runs.hpp"
 
@@ -48,12 +48,9 @@ private:
     Status read_chunks(ChunkedRuns& runs) noexcept;
     H5MOTE_STEP Status read_chunk(ChunkedRuns& runs, Address index) noexcept;
     H5MOTE_STEP Status read_stored_chunk(ChunkedRuns& runs, Address index, ChunkSlot*& slot, bool& read) noexcept;
-    template <typename Runs>
-    Status read_memory(Runs& runs, const std::byte* at) noexcept;
-    template <typename Runs>
-    Status read_raw(Runs& runs) noexcept;
-    template <typename Runs>
-    Status read_nothing(Runs& runs) noexcept;
+    Status read_memory(BoxRuns& runs, const std::byte* at) noexcept;
+    Status read_raw(BoxRuns& runs) noexcept;
+    Status read_nothing(BoxRuns& runs) noexcept;
     Status from_memory(const std::byte* at, const PairedRun& piece) noexcept;
     Status from_raw(const PairedRun& piece) noexcept;
     Status from_nothing(const PairedRun& piece) noexcept;
@@ -80,7 +77,7 @@ private:
     Dataspace space_;
     PairedRuns pairs_;
     RawData raw_;
-    HeapSource heap_;
+    FileSource source_;
     std::uint32_t memory_size_ = 0;
     std::uint32_t element_size_ = 0;
     std::uint64_t count_ = 0;  // of selected elements

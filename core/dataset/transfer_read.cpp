@@ -80,8 +80,7 @@ H5MOTE_STEP Status Transfer::from_nothing(const PairedRun& piece) noexcept {
     return Status::ok;
 }
 
-template <typename Runs>
-Status Transfer::read_memory(Runs& runs, const std::byte* at) noexcept {
+Status Transfer::read_memory(BoxRuns& runs, const std::byte* at) noexcept {
     PairedRun piece;
     while (pairs_.take_next(runs)) {
         while (pairs_.next(piece)) {
@@ -91,8 +90,7 @@ Status Transfer::read_memory(Runs& runs, const std::byte* at) noexcept {
     return Status::ok;
 }
 
-template <typename Runs>
-Status Transfer::read_raw(Runs& runs) noexcept {
+Status Transfer::read_raw(BoxRuns& runs) noexcept {
     PairedRun piece;
     while (pairs_.take_next(runs)) {
         while (pairs_.next(piece)) {
@@ -102,8 +100,7 @@ Status Transfer::read_raw(Runs& runs) noexcept {
     return Status::ok;
 }
 
-template <typename Runs>
-Status Transfer::read_nothing(Runs& runs) noexcept {
+Status Transfer::read_nothing(BoxRuns& runs) noexcept {
     PairedRun piece;
     while (pairs_.take_next(runs)) {
         while (pairs_.next(piece)) {

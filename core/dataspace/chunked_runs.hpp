@@ -47,8 +47,11 @@ public:
     std::uint64_t element_count() const noexcept { return count_; }
 
 private:
+    friend struct GatheredSelection;
+
     bool next_span_chunk() noexcept;
     bool next_point_chunk() noexcept;
+    void sort_by_chunk(std::uint64_t* keys) noexcept;
 
     std::uint64_t count_ = 0;
     Span<const std::uint64_t> chunk_;

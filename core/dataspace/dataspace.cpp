@@ -1,8 +1,7 @@
 #include <h5mote/dataspace.hpp>
 
-#include "axis.hpp"
 #include "checked.hpp"
-#include "span_tree.hpp"
+#include "gathered_selection.hpp"
 
 namespace h5mote {
 namespace {
@@ -110,42 +109,23 @@ Status Selection::validate(const Dataspace& space) const noexcept {
     if (rank_ != space.rank() || rank_ == 0 || (!offset_.empty() && offset_.size() != rank_)) {
         return Status::invalid_argument;
     }
-    bool inside = true;
-    if (type_ == SelectionType::points) {
-        std::size_t d = 0;
-        for (std::uint64_t coordinate : point_list()) {
-            inside = inside && move(coordinate, d) && coordinate < space.dims()[d];
-            d = d + 1 == rank_ ? 0 : d + 1;
-        }
-        inside = inside && d == 0;
-    } else if (spans_ == nullptr) {
+    if (gathered_ == nullptr) {
         return validate_slab(space);
-    } else {
-        for (std::size_t d = 0; d < rank_; ++d) {
-            std::uint64_t low = spans_[d].low;
-            std::uint64_t high = spans_[d].high;
-            inside = inside && move(low, d) && move(high, d) && high < space.dims()[d];
-        }
     }
-    return inside ? Status::ok : Status::invalid_argument;
+    return gathered_->inside(*this, space) ? Status::ok : Status::invalid_argument;
 }
 
 Status Selection::element_count(const Dataspace& space, std::uint64_t& count) const noexcept {
     H5MOTE_TRY(validate(space));
     count = 0;
-    switch (type_) {
-        case SelectionType::all:
-            return space.element_count(count);
-        case SelectionType::points:
-            count = point_count();
-            return Status::ok;
-        case SelectionType::hyperslabs:
-            break;
-        default:
-            return Status::ok;
+    if (type_ == SelectionType::all) {
+        return space.element_count(count);
     }
-    if (spans_ != nullptr) {
-        count = tree_of(*this).total(span_root_);
+    if (type_ == SelectionType::none) {
+        return Status::ok;
+    }
+    if (gathered_ != nullptr) {
+        count = gathered_->count(*this);
         return Status::ok;
     }
     return product(

@@ -10,14 +10,8 @@ void BoxRuns::bind(const Selection& selection, const Dataspace& space, const std
     scaled_ = scaled;
     run_unit_ = 0;
     done_ = true;
-    kind_ = selection.type() == SelectionType::points ? Kind::points
-            : selection.spans() != nullptr            ? Kind::spans
-                                                      : Kind::product;
-    tree_ = tree_of(selection);
     order_ = nullptr;
-    if (kind_ == Kind::points) {
-        index_[0] = 0;
-    }
+    index_[0] = 0;  // points: none was visited
 }
 
 BoxRuns::Range BoxRuns::box(std::size_t d) const noexcept {
@@ -37,10 +31,8 @@ void BoxRuns::start() noexcept {
     run_unit_ = 0;
     done_ = true;
     row_dim_ = 0;
-    if (kind_ != Kind::product) {
-        depth_ = proven_ = 0;
-        done_ = kind_ == Kind::spans ? !enter_spans() : !point_in_box();
-        held_ = done_ ? held_ : held_run();
+    if (const GatheredSelection* const gathered = selection_.gathered()) {
+        start_gathered(*gathered);
         return;
     }
     std::uint64_t unit = 1;
@@ -98,8 +90,9 @@ bool BoxRuns::next(SelectionRun& run) noexcept {
     if (done_) {
         return false;
     }
-    if (kind_ != Kind::product) {
-        return next_gathered(run);
+    if (const GatheredSelection* const gathered = selection_.gathered()) {
+        next_gathered(*gathered, run);
+        return true;
     }
     pass(row_run(run));
     return true;
@@ -107,7 +100,7 @@ bool BoxRuns::next(SelectionRun& run) noexcept {
 
 bool BoxRuns::next_stepped(SelectionRun& run, std::uint64_t& step) noexcept {
     step = 1;
-    if (done_ || kind_ != Kind::product || run_unit_ != 1 || row_axis_.block != 1 || row_axis_.count == 1) {
+    if (done_ || !selection_.is_regular() || run_unit_ != 1 || row_axis_.block != 1 || row_axis_.count == 1) {
         return next(run);
     }
     step = row_axis_.stride;
@@ -163,8 +156,8 @@ void BoxRuns::locate_row() noexcept {
 }
 
 void BoxRuns::seek(std::uint64_t packed) noexcept {
-    if (kind_ != Kind::product) {
-        seek_gathered(packed);
+    if (const GatheredSelection* const gathered = selection_.gathered()) {
+        seek_gathered(*gathered, packed);
         return;
     }
     if (run_unit_ == 0) {
@@ -185,7 +178,7 @@ void BoxRuns::seek(std::uint64_t packed) noexcept {
 }
 
 bool BoxRuns::covers_box() const noexcept {
-    if (kind_ != Kind::product) {
+    if (!selection_.is_regular()) {
         return false;
     }
     for (std::size_t d = 0; d < rank(); ++d) {

@@ -38,7 +38,7 @@ public:
     /// `step` apart. Of all other runs `step` is 1.
     bool next_stepped(SelectionRun& run, std::uint64_t& step) noexcept;
     /// The run that next() gives, without going on; false at the end, and for points and irregular hyperslabs.
-    bool peek(SelectionRun& run) const noexcept { return !done_ && kind_ == Kind::product && row_run(run) != 0; }
+    bool peek(SelectionRun& run) const noexcept { return !done_ && selection_.is_regular() && row_run(run) != 0; }
 
 protected:
     struct Range {
@@ -68,8 +68,6 @@ protected:
     const Dataspace& space() const noexcept { return *space_; }
     const Selection& selection() const noexcept { return selection_; }
 
-    enum class Kind : std::uint8_t { product, spans, points };
-    Kind kind() const noexcept { return kind_; }
     /// Irregular: the first coordinate from `coordinate` on that is selected in dimension `d`, given that the first d
     /// dimensions lie in the box; kUnlimited if there is none.
     std::uint64_t first_coordinate(std::size_t d, std::uint64_t coordinate) noexcept;
@@ -82,26 +80,40 @@ protected:
     void finish_box() noexcept;
 
 private:
+    friend struct GatheredSelection;
+
     Range indices(std::size_t d, const Axis& axis) const noexcept;
     std::uint64_t row_run(SelectionRun& run) const noexcept;
     void pass(std::uint64_t taken) noexcept;
     bool count_on() noexcept;
     void locate_row() noexcept;
 
-    bool next_gathered(SelectionRun& run) noexcept;
-    void seek_gathered(std::uint64_t packed) noexcept;
-    SelectionRun held_run() const noexcept;
-    bool step() noexcept;
+    // Points and irregular hyperslabs: by way of the functions for their kind.
+    void start_gathered(const GatheredSelection& gathered) noexcept;
+    void seek_gathered(const GatheredSelection& gathered, std::uint64_t packed) noexcept;
+    void next_gathered(const GatheredSelection& gathered, SelectionRun& run) noexcept;
+
+    // Irregular hyperslabs.
+    SpanTree tree() const noexcept { return tree_of(selection_); }
+    bool enter_box_of_spans() noexcept;
+    bool step_spans() noexcept;
+    bool seek_span(std::uint64_t packed) noexcept;
+    SelectionRun span_run() const noexcept;
     // The box in the coordinates of the tree, to which the selection's offset is not added.
     Range span_box(std::size_t d) const noexcept;
     std::uint32_t span_list(std::size_t d) const noexcept {
-        return d == 0 ? tree_.root : tree_.nodes[entry_[d - 1]].down;
+        return d == 0 ? tree().root : tree().nodes[entry_[d - 1]].down;
     }
     bool enter_spans() noexcept;
     bool next_branch(std::size_t d) noexcept;
     bool next_span(std::size_t d) noexcept;
     void locate_spans() noexcept;
-    bool point_in_box() const noexcept;
+
+    // Points.
+    bool step_points() noexcept;
+    bool seek_point(std::uint64_t packed) noexcept;
+    SelectionRun point_run() const noexcept;
+    bool point_in_box() noexcept;
     std::uint64_t point_number() const noexcept {
         // NOLINTNEXTLINE(clang-analyzer-core.DivideZero): the point that is asked for is one of the selection.
         return order_ == nullptr ? index_[0] : order_[index_[0]] % selection_.point_count();
@@ -121,8 +133,6 @@ private:
     std::uint64_t row_packed_ = 0;  // ... and of index 0 of the row in the packed sequence
     std::uint8_t row_dim_ = 0;
     bool done_ = true;
-    Kind kind_ = Kind::product;
-    SpanTree tree_;
     const std::uint64_t* order_ = nullptr;
     std::size_t depth_ = 0;                 // spans: leading dimensions whose coordinate is chosen ...
     std::size_t proven_ = 0;                // ... and those whose span is known to have elements in the box

@@ -424,6 +424,7 @@ Status Conversion::prepare(Context& context, DatatypeView from, DatatypeView to,
 const ConversionFormat formats::conversion = {
     [](Conversion& conversion, Context& context, DatatypeView from, DatatypeView to, const FileValues& file) {
         return conversion.prepare(context, from, to, file);
-    }};
+    },
+    [](void* memory, FileState& file) { ::new (memory) HeapSource(file); }};
 
 }  // namespace h5mote

@@ -18,10 +18,8 @@ Status view_datatype(Context& context, ConstBytes body, DatatypeView& type) noex
 
 Status prepare_conversion(Context& context, Conversion& conversion, DatatypeView from, DatatypeView to,
                           const FileValues& file) noexcept {
-    if constexpr (H5MOTE_CONVERSION != 0) {
-        if (const ConversionFormat* const format = context.formats().conversion) {
-            return format->prepare(conversion, context, from, to, file);
-        }
+    if (can_convert(context)) {
+        return context.formats().conversion->prepare(conversion, context, from, to, file);
     }
     return conversion.prepare_identical(from, to) == Status::ok
                ? Status::ok

@@ -24,7 +24,7 @@ public:
     Capabilities capabilities() const noexcept override { return storage_.capabilities(); }
     Status read(Usage usage, std::uint64_t address, Bytes to) noexcept override {
         const Status status = address > ~base_ ? Status::io_error : storage_.read(usage, base_ + address, to);
-        return status != Status::ok || entries_ == 0 ? status : read_image(usage, address, to);
+        return status != Status::ok || image_reader_ == nullptr ? status : image_reader_(*this, usage, address, to);
     }
     /// From now on what the cache image of `size` bytes at `address` holds is read in place of the file's own bytes.
     /// corrupt_file: it is no cache image. Errors of reading.
@@ -58,7 +58,7 @@ public:
 private:
     Status do_lock(bool exclusive) noexcept override { return storage_.lock(exclusive); }
     Status do_unlock() noexcept override { return storage_.unlock(); }
-    Status read_image(Usage usage, std::uint64_t address, Bytes to) noexcept;
+    static Status read_image(BaseDriver& driver, Usage usage, std::uint64_t address, Bytes to) noexcept;
 
     Driver& storage_;
     std::uint64_t base_;
@@ -66,6 +66,8 @@ private:
     std::uint64_t image_end_ = 0;
     std::uint32_t entries_ = 0;
     FileShape shape_;
+    // read_image() if there is an image: programs that do not read superblock extensions do not link it.
+    Status (*image_reader_)(BaseDriver& driver, Usage usage, std::uint64_t address, Bytes to) = nullptr;
 };
 
 }  // namespace h5mote

@@ -54,9 +54,6 @@ Status FileState::open(const FileAccess& access) noexcept {
         set_btree_k(superblock_.btree_k);
     }
     space.open(superblock_.end_of_file, superblock_.shape.max_addr(), narrow(size));
-    if constexpr (H5MOTE_ALL_FORMATS != 0) {
-        return superblock_.driver_info == kUndefinedAddress ? Status::ok : read_driver_info();
-    }
     return Status::ok;
 }
 

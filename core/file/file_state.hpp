@@ -66,8 +66,8 @@ struct Mount {
     Mount* next = nullptr;
 };
 
-/// What the state of a file has beside FileState's own members in builds that read all formats: what only files of other
-/// programs need, and what connects files with each other.
+/// What the state of a file has beside FileState's own members in builds that read all formats: what only files of
+/// other programs need, and what connects files with each other.
 struct ForeignState {
     explicit ForeignState(Driver& storage) noexcept : base_driver(storage) {}
 
@@ -81,8 +81,8 @@ struct ForeignState {
     void set_access(const FileAccess& wanted) noexcept { file_access = wanted; }
     void set_btree_k(const BTreeK& k) noexcept { btree_k = k; }
     /// Sets what the layers above provide.
-    void set_services(const BlockDecoder& decoder, Status (*open)(FileState&, Driver&, FileState*&)) noexcept {
-        block_decoder = &decoder;
+    void set_services(const BlockDecoder* decoder, Status (*open)(FileState&, Driver&, FileState*&)) noexcept {
+        block_decoder = decoder;
         open_driver = open;
     }
     /// Says that the storage is shorter than the superblock says. false: this build does not open such a file.
@@ -111,8 +111,8 @@ struct NoForeignState {
     static bool set_base(std::uint64_t base) noexcept { return base == 0; }
     static void set_access(const FileAccess& /*wanted*/) noexcept {}
     static void set_btree_k(const BTreeK& /*k*/) noexcept {}
-    static void set_services(const BlockDecoder& /*decoder*/,
-                             Status (*/*open*/)(FileState&, Driver&, FileState*&)) noexcept {}
+    static void set_services(const BlockDecoder* /*decoder*/,
+                             Status (* /*open*/)(FileState&, Driver&, FileState*&)) noexcept {}
     static bool set_truncated() noexcept { return false; }
 };
 
@@ -138,6 +138,9 @@ public:
     /// not_hdf5, corrupt_file (shorter than its recorded end: truncated), unsupported (also: writing to a storage that
     /// promises too little for it, Feature::ordered_writing), io_error, out_of_memory.
     Status open(const FileAccess& access) noexcept;
+    /// Reads the driver information block that a superblock of version 0 or 1 leads to. corrupt_file; errors of
+    /// use_driver_info().
+    Status read_driver_info() noexcept;
     /// Completes open(), which reads the superblock only: call it after its extension was read. corrupt_file: the file
     /// is truncated, which FileAccess::allow_truncated can permit, or the root group does not lie in it.
     Status finish_open(const FileAccess& access) noexcept;
@@ -312,7 +315,6 @@ private:
     bool grown() const noexcept { return space.end() > superblock_.end_of_file || superblock_.root != stored_root_; }
     Status barrier() noexcept;
     Status refuse(std::uint64_t base) noexcept;
-    Status read_driver_info() noexcept;
     Status locate(std::uint64_t& base) noexcept;
     void leave() noexcept;
     FileState* find_mounted(Address group) const noexcept;

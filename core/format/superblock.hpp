@@ -69,6 +69,10 @@ struct Superblock : std::conditional_t<H5MOTE_ALL_FORMATS != 0, ForeignSuperbloc
         return is_old() ? (version == 0 ? 24U : 28U) + 5U * shape.sizeof_addr + shape.sizeof_size + 24U
                         : 12U + 4U * shape.sizeof_addr + 4U;
     }
+    /// Whether it has the address of an extension or of a driver information block.
+    bool leads_further() const noexcept {
+        return H5MOTE_ALL_FORMATS != 0 && (extension != kUndefinedAddress || driver_info != kUndefinedAddress);
+    }
     /// Writes size() bytes to `to`, which has room for kMaxSize.
     void encode(std::byte* to) const noexcept;
     /// Reads from the first bytes of a file (kMaxSize, or what the file has). not_hdf5, unsupported, corrupt_file.

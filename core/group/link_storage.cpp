@@ -8,15 +8,6 @@ namespace {
 // The longest link message that is read. All known writers store the lengths of names and targets in two bytes at most.
 constexpr Address kMaxLink = 0x40000;
 
-Status decode_link(FileState& file, StoredLink& stored) noexcept {
-    if (stored.bytes.size() > kMaxLink) {
-        return file.context.fail(Module::group, H5MOTE_HERE, Status::corrupt_file, 0, stored.bytes.address());
-    }
-    ConstBytes body;
-    H5MOTE_TRY(stored.bytes.view(0, static_cast<std::size_t>(stored.bytes.size()), body));
-    return stored.link.decode(file.context, file.shape(), body);
-}
-
 Status decode_symbol_table(MessageIterator& message, GroupStorage& storage) noexcept {
     FileState& file = message.file();
     Reader reader(message.body());
@@ -24,48 +15,6 @@ Status decode_symbol_table(MessageIterator& message, GroupStorage& storage) noex
     storage.btree = file.shape().read_addr(reader);
     storage.heap = file.shape().read_addr(reader);
     return reader.ok() ? Status::ok : damaged_message(file.context, H5MOTE_HERE, MessageType::symbol_table);
-}
-
-// Compares a name with the records of the name index of dense storage: by hash, and where the hashes are equal by the
-// name of the link itself.
-class NameCompare final : public RecordCompare {
-public:
-    NameCompare(FileState& file, DenseReader& heap, ConstBytes name, StoredLink& scratch) noexcept
-        : file_(file), heap_(heap), name_(name), hash_(name_hash(name)), scratch_(scratch) {}
-
-    Status compare(ConstBytes record, int& order) noexcept override {
-        LinkNameRecord found;
-        if (!found.decode(record)) {
-            return file_.context.fail(Module::group, H5MOTE_HERE, Status::corrupt_file);
-        }
-        if (found.hash != hash_) {
-            order = hash_ < found.hash ? -1 : 1;
-            return Status::ok;
-        }
-        H5MOTE_TRY(heap_.object(found.heap_id, scratch_.bytes));
-        H5MOTE_TRY(decode_link(file_, scratch_));
-        order = text_of(name_).compare(text_of(scratch_.link.name));
-        return Status::ok;
-    }
-
-private:
-    FileState& file_;
-    DenseReader& heap_;
-    ConstBytes name_;
-    std::uint32_t hash_;
-    StoredLink& scratch_;
-};
-
-H5MOTE_STEP Status find_dense(FileState& file, const DenseStorage& storage, ConstBytes name,
-                              StoredLink& link) noexcept {
-    DenseHandle dense(file.context);
-    H5MOTE_TRY(dense.make(Module::group, Feature::dense_links));
-    H5MOTE_TRY(dense->open_heap(file, storage.heap));
-    H5MOTE_TRY(dense->open_index(file, storage.name_index));
-    std::byte record[BTree2::kMaxRecordSize];
-    // The comparison that ends a successful search has decoded the link that was found into `link`.
-    NameCompare compare(file, *dense, name, link);
-    return dense->find(compare, {record, dense->record_size()});
 }
 
 Status make_symbols(Context& context, SymbolTableReader*& symbols) noexcept {
@@ -118,7 +67,7 @@ H5MOTE_STEP Status find_in_header(FileState& file, Address group, ConstBytes nam
         }
         if (message.type() == MessageType::link && LinkMessage::has_name(message.body(), name)) {
             H5MOTE_TRY(message.open_body(link.bytes));
-            return decode_link(file, link);
+            return link.decode(file);
         }
     }
     return Status::not_found;
@@ -128,11 +77,24 @@ H5MOTE_STEP Status find_in_header(FileState& file, Address group, ConstBytes nam
 H5MOTE_STEP Status find_elsewhere(FileState& file, Address group, ConstBytes name, StoredLink& link) noexcept {
     GroupStorage storage;
     H5MOTE_TRY(storage.open(file, group));
-    return storage.kind == LinkStorage::dense ? find_dense(file, storage.info.storage, name, link)
-                                              : find_symbol(file, storage, name, link);
+    if (storage.kind != LinkStorage::dense) {
+        return find_symbol(file, storage, name, link);
+    }
+    const DenseStorageFormat* format = nullptr;
+    H5MOTE_TRY(dense_storage(file.context, Module::group, Feature::dense_links, format));
+    return format->find_link(file, storage.info.storage, name, link);
 }
 
 }  // namespace
+
+Status StoredLink::decode(FileState& file) noexcept {
+    if (bytes.size() > kMaxLink) {
+        return file.context.fail(Module::group, H5MOTE_HERE, Status::corrupt_file, 0, bytes.address());
+    }
+    ConstBytes body;
+    H5MOTE_TRY(bytes.view(0, static_cast<std::size_t>(bytes.size()), body));
+    return link.decode(file.context, file.shape(), body);
+}
 
 Status GroupStorage::open(FileState& file, Address group) noexcept {
     MessageIterator message(file, group);
@@ -238,7 +200,7 @@ Status LinkCursor::next_compact(StoredLink& link) noexcept {
     } while (message_.type() != MessageType::link);
     ++position_;
     H5MOTE_TRY(message_.open_body(link.bytes));
-    return decode_link(file_, link);
+    return link.decode(file_);
 }
 
 Status LinkCursor::dense_at(std::uint64_t position, StoredLink& link) noexcept {
@@ -251,7 +213,7 @@ Status LinkCursor::dense_at(std::uint64_t position, StoredLink& link) noexcept {
         return file_.context.fail(Module::group, H5MOTE_HERE, Status::corrupt_file, 0, group_);
     }
     H5MOTE_TRY(dense_->object(by_order_ ? by_order.heap_id : by_name.heap_id, link.bytes));
-    return decode_link(file_, link);
+    return link.decode(file_);
 }
 
 Status LinkCursor::at(std::uint64_t position, StoredLink& link) noexcept {

@@ -28,6 +28,10 @@ struct GroupStorage {
 /// another call.
 H5MOTE_STEP Status find_stored_link(FileState& file, Address group, std::string_view name, StoredLink& link) noexcept;
 
+/// DenseStorageFormat::find_link.
+H5MOTE_STEP Status find_dense_link(FileState& file, const DenseStorage& storage, ConstBytes name,
+                                   StoredLink& link) noexcept;
+
 /// Walks the links of a group in the order in which they are stored, or in another one that the storage has: can().
 class LinkCursor {
 public:

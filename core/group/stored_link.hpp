@@ -12,6 +12,8 @@ struct StoredLink {
     MetadataWindow bytes;
     MetadataWindow target;
 
+    /// Makes `link` from `bytes`, which has a link message open. corrupt_file; unsupported; what the window returns.
+    Status decode(FileState& file) noexcept;
     /// Closes the windows; `link` is not valid afterwards.
     void close() noexcept {
         bytes.close();

@@ -10,8 +10,6 @@ namespace {
 
 class HeapAndIndex final : public DenseReader {
 public:
-    static DenseReader* make(Context& context) noexcept { return context.create<HeapAndIndex>(MemoryKind::handle); }
-
     Status open_heap(FileState& file, Address header) noexcept override { return heap_.open(file, header); }
     void close_heap() noexcept override { heap_.close(); }
     unsigned id_length() const noexcept override { return heap_.id_length(); }
@@ -35,7 +33,7 @@ private:
 
 }  // namespace
 
-const DenseStorageFormat formats::dense_storage = {&HeapAndIndex::make};
+DenseReader* make_dense_reader(Context& context) noexcept { return context.create<HeapAndIndex>(MemoryKind::handle); }
 
 }  // namespace h5mote
 

@@ -63,7 +63,9 @@ Status ExtensibleArray::block_of(Address index, ElementBlock& block) noexcept {
     block.first = data.first + direct;
     block.count = at.elements;
     if (address == kUndefinedAddress) {
-        if (super == kUndefinedAddress && at.super_block >= direct_super_blocks()) {
+        // The wider range is for whoever goes on to the next block; builds without partial I/O only look up one
+        // element.
+        if (H5MOTE_PARTIAL_IO != 0 && super == kUndefinedAddress && at.super_block >= direct_super_blocks()) {
             block.first = start_of(at.super_block) + direct;
             block.count = Address{at.elements} * data_blocks(at.super_block);
         }

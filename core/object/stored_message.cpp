@@ -72,7 +72,10 @@ Status StoredMessage::open_shared(FileState& file, MessageType type, ConstBytes 
         return file.context.unsupported(Module::object, H5MOTE_HERE, Feature::shared_message, version);
     }
     if (version == 3 && place == kHeap) {
-        return open_heap(file, type, reader.rest());
+        committed_ = kUndefinedAddress;
+        const DenseStorageFormat* format = nullptr;
+        H5MOTE_TRY(dense_storage(file.context, Module::object, Feature::shared_message, format));
+        return format->open_shared_message(file, type, reader.rest(), bytes_);
     }
     reader.skip(version == 1 ? 6U + file.shape().sizeof_size : 0U);
     const Address header = file.shape().read_addr(reader);
@@ -94,8 +97,7 @@ Status StoredMessage::open_shared(FileState& file, MessageType type, ConstBytes 
     return message.open_body(bytes_);
 }
 
-Status StoredMessage::open_heap(FileState& file, MessageType type, ConstBytes id) noexcept {
-    committed_ = kUndefinedAddress;
+Status open_shared_message(FileState& file, MessageType type, ConstBytes id, MetadataWindow& bytes) noexcept {
     SharedIndex index;
     for (unsigned i = 0; i < file.foreign()->shared_indexes; ++i) {
         H5MOTE_TRY(SharedIndex::read(file, i, index));
@@ -106,7 +108,7 @@ Status StoredMessage::open_heap(FileState& file, MessageType type, ConstBytes id
             if (id.size() < dense->id_length()) {
                 break;
             }
-            return dense->object(id.first(dense->id_length()), bytes_);
+            return dense->object(id.first(dense->id_length()), bytes);
         }
     }
     return file.context.fail(Module::object, H5MOTE_HERE, Status::corrupt_file, static_cast<std::uint32_t>(type));
@@ -114,68 +116,6 @@ Status StoredMessage::open_heap(FileState& file, MessageType type, ConstBytes id
 
 Status StoredMessage::view(ConstBytes& body, std::size_t most) noexcept {
     return bytes_.size() > most ? Status::over_budget : bytes_.view(0, static_cast<std::size_t>(bytes_.size()), body);
-}
-
-namespace {
-
-Status read_extension_message(FileState& file, MessageIterator& message) noexcept {
-    Reader reader(message.body());
-    const unsigned version = reader.u8();
-    switch (message.type()) {
-        case MessageType::btree_k:
-            // Specification IV.A.2.t: version 0 | chunk B-trees 2 | group B-trees 2 | symbol table nodes 2
-            file.foreign()->btree_k.chunk = reader.u16();
-            file.foreign()->btree_k.group_internal = reader.u16();
-            file.foreign()->btree_k.group_leaf = reader.u16();
-            if (version == 0 && reader.ok() && file.foreign()->btree_k.chunk != 0 &&
-                file.foreign()->btree_k.group_internal != 0 && file.foreign()->btree_k.group_leaf != 0) {
-                return Status::ok;
-            }
-            break;
-        case MessageType::shared_message_table:
-            // IV.A.2.p: version 0 | address of the master table O | number of indexes 1
-            file.foreign()->shared_table = file.shape().read_addr(reader);
-            file.foreign()->shared_indexes = reader.u8();
-            if (version == 0 && reader.ok() && file.foreign()->shared_indexes <= 8) {
-                return Status::ok;
-            }
-            break;
-        case MessageType::driver_info: {
-            // IV.A.2.u: version 0 | name 8 | bytes of the information 2 | information
-            const ConstBytes name = reader.bytes(8);
-            const ConstBytes info = reader.bytes(reader.u16());
-            if (version == 0 && reader.ok()) {
-                return file.use_driver_info({reinterpret_cast<const char*>(name.data()), name.size()}, info);
-            }
-            break;
-        }
-        case MessageType::cache_image: {
-            // Version 0 | address O | bytes L.
-            const Address address = file.shape().read_addr(reader);
-            const Address size = file.shape().read_size(reader);
-            if (version == 0 && reader.ok()) {
-                return address == kUndefinedAddress ? Status::ok : file.use_cache_image(address, size);
-            }
-            break;
-        }
-        default:
-            return Status::ok;
-    }
-    return damaged_message(file.context, H5MOTE_HERE, message.type());
-}
-
-}  // namespace
-
-Status load_extension(FileState& file) noexcept {
-    if (file.superblock().extension == kUndefinedAddress) {
-        return Status::ok;
-    }
-    MessageIterator message(file, file.superblock().extension);
-    Status status;
-    while ((status = message.next()) == Status::ok) {
-        H5MOTE_TRY(read_extension_message(file, message));
-    }
-    return status == Status::not_found ? Status::ok : status;
 }
 
 }  // namespace h5mote

@@ -44,8 +44,6 @@ public:
     H5MOTE_STEP Status open(MessageIterator& message) noexcept;
     /// Opens the body that `reference` leads to: the bytes that a shared message has in place of its body.
     H5MOTE_STEP Status open_shared(FileState& file, MessageType type, ConstBytes reference) noexcept;
-    /// Opens the message with that id in the file's heap of shared messages of that type.
-    H5MOTE_STEP Status open_heap(FileState& file, MessageType type, ConstBytes id) noexcept;
 
     /// The body of the message.
     MetadataWindow& bytes() noexcept { return bytes_; }
@@ -64,8 +62,8 @@ private:
     std::uint8_t flags_ = 0;
 };
 
-/// Reads the superblock extension into `file`: B-tree widths, table of shared messages, driver information, cache
-/// image. Call between FileState::open() and finish_open().
-H5MOTE_STEP Status load_extension(FileState& file) noexcept;
+/// DenseStorageFormat::open_shared_message.
+H5MOTE_STEP Status open_shared_message(FileState& file, MessageType type, ConstBytes id,
+                                       MetadataWindow& bytes) noexcept;
 
 }  // namespace h5mote

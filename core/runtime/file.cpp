@@ -1,10 +1,10 @@
 // H5F - handles of files: create, open, flush, close, mount.
 
-#include "block_decoder.hpp"
+#include "dense_storage.hpp"
 #include "file_state.hpp"
 #include "links.hpp"
 #include "place.hpp"
-#include "stored_message.hpp"
+#include "superblock_extension.hpp"
 
 #include <h5mote/file.hpp>
 
@@ -65,8 +65,12 @@ Status fill(FileState& file, const FileAccess& access, const FileCreate* create,
         return file.context.fail(Module::file, H5MOTE_HERE, Status::not_found);
     }
     H5MOTE_TRY(file.open(access));
-    if constexpr (H5MOTE_ALL_FORMATS != 0) {
-        H5MOTE_TRY(load_extension(file));
+    if (file.superblock().leads_further()) {
+        const SuperblockExtensionFormat* const format = file.context.formats().superblock_extension;
+        if (format == nullptr) {
+            return file.context.unsupported(Module::file, H5MOTE_HERE, Feature::superblock_extension);
+        }
+        H5MOTE_TRY(file.superblock().is_old() ? format->read_driver_info(file) : format->load(file));
     }
     H5MOTE_TRY(file.finish_open(access));
     return check_root(file);
@@ -81,11 +85,13 @@ H5MOTE_STEP Status open_state(Context& context, Driver& driver, const FileAccess
         return Status::out_of_memory;
     }
     if constexpr (H5MOTE_ALL_FORMATS != 0) {
-        state->set_services(pipeline_block_decoder, [](FileState& parent, Driver& other, FileState*& file) noexcept {
-            FileAccess as_parent = parent.foreign()->file_access;
-            as_parent.read_only = true;
-            return open_state(parent.context, other, as_parent, nullptr, false, file);
-        });
+        const DenseStorageFormat* const dense = context.formats().dense_storage;
+        state->set_services(dense != nullptr ? dense->decoder : nullptr,
+                            [](FileState& parent, Driver& other, FileState*& file) noexcept {
+                                FileAccess as_parent = parent.foreign()->file_access;
+                                as_parent.read_only = true;
+                                return open_state(parent.context, other, as_parent, nullptr, false, file);
+                            });
     }
     Status status = state->lock_storage(access);
     if (status == Status::ok) {

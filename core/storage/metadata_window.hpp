@@ -2,8 +2,8 @@
 //
 // A MetadataWindow is one of two classes, as the build says. A build that reads all formats has the StreamedWindow, so
 // that size alone never makes a file unreadable. A build that reads only what a logger writes has the PinnedWindow,
-// which is smaller and refuses blocks that the metadata cache has no room for. Both have the same functions, and callers
-// do not know which of the two they use.
+// which is smaller and refuses blocks that the metadata cache has no room for. Both have the same functions, and
+// callers do not know which of the two they use.
 #pragma once
 
 #include "metadata_cache.hpp"
@@ -45,8 +45,8 @@ private:
 
 /// A view of a block of any size. A block that the metadata cache has room for is in the cache as a whole, pinned. A
 /// larger one is read through a window of a few hundred bytes; its checksum is verified in a stream before the first
-/// byte is used. Objects that the file does not hold as they are (blocks of a filtered fractal heap) get memory of their
-/// own.
+/// byte is used. Objects that the file does not hold as they are (blocks of a filtered fractal heap) get memory of
+/// their own.
 class StreamedWindow {
 public:
     /// Bytes that a window holds unless more are asked for at once.
@@ -87,8 +87,8 @@ public:
         }
     }
 
-    /// Brings the whole block into the metadata cache, so that it can be changed. over_budget: the cache cannot hold it.
-    /// The window shows a whole block, not a part of one.
+    /// Brings the whole block into the metadata cache, so that it can be changed. over_budget: the cache cannot hold
+    /// it. The window shows a whole block, not a part of one.
     Status pin() noexcept;
     /// Makes this a window over the whole of that block of the metadata cache.
     void adopt(Pinned&& block) noexcept;

@@ -10,11 +10,15 @@ import h5py
 import numpy as np
 
 
-def create(path, latest, user_block=0, sizes=(8, 8)):
+def create(path, latest, user_block=0, sizes=(8, 8), pages=0):
     fcpl = h5py.h5p.create(h5py.h5p.FILE_CREATE)
     if user_block:
         fcpl.set_userblock(user_block)
     fcpl.set_sizes(*sizes)
+    if pages:
+        # An extension of the superblock says so.
+        fcpl.set_file_space_strategy(h5py.h5f.FSPACE_STRATEGY_PAGE, True, 1)
+        fcpl.set_file_space_page_size(pages)
     fapl = h5py.h5p.create(h5py.h5p.FILE_ACCESS)
     bounds = h5py.h5f.LIBVER_LATEST if latest else h5py.h5f.LIBVER_EARLIEST
     fapl.set_libver_bounds(bounds, h5py.h5f.LIBVER_LATEST)
@@ -147,6 +151,8 @@ def main():
         numbers(file)
     with create(folder / "small" / "sizes_4_old.h5", False, sizes=(4, 4)) as file:
         chunked(file)
+    with create(folder / "small" / "extension_new.h5", True, pages=512) as file:
+        numbers(file)
     with create(folder / "rich_user_block.h5", True, user_block=1024, sizes=(4, 8)) as file:
         compound(file)
         variable(file)

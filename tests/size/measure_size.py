@@ -64,22 +64,27 @@ class Measurement:
         return value if self.options.core == "cortex-m4" else ""
 
     def logger(self, folder):
-        data, bss = self.code("logger", "reference_logger", "reference_empty", self.budget(16384))
+        data, bss = self.code("logger", "reference_logger", "reference_empty", self.budget(22528))
         self.figure("data.logger", data, "bytes")
         self.figure("bss.logger", bss, "bytes")
         self.code("deflate", "reference_deflate", "reference_logger")
         self.code("filters", "reference_fletcher32", "reference_logger")
-        self.code("journal", "reference_journal", "reference_logger")
+        self.code("journal", "reference_journal", "reference_logger", self.budget(6144))
         for image in ("reference_logger", "reference_deflate", "reference_fletcher32", "reference_journal"):
-            saved = folder / f"{image}.{self.options.core}.h5"
-            printed = self.board(image, saved)
-            if printed["left"] != 0:
-                raise Failure(f"{image}: {printed['left']} bytes were not released")
-            check_rows(saved, "/flight/imu")
+            printed = self.log(folder, image)
             name = {"reference_logger": "firmware", "reference_deflate": "deflate",
                     "reference_journal": "journal"}.get(image)
             if name:
                 self.figure(f"stack.{name}", printed["stack"], "bytes")
+
+    def log(self, folder, image):
+        """Runs an image of reference_logger and checks the file that it made."""
+        saved = folder / f"{image}.{self.options.core}.h5"
+        printed = self.board(image, saved)
+        if printed["left"] != 0:
+            raise Failure(f"{image}: {printed['left']} bytes were not released")
+        check_rows(saved, "/flight/imu")
+        return printed
 
     def workload(self, folder):
         saved = folder / f"reference.{self.options.core}.h5"
@@ -96,8 +101,10 @@ class Measurement:
             self.figure(f"insns.{what}", f"{int(count) / ROWS:.1f}", "instructions/row", self.budget(budget))
 
     def whole(self, folder):
+        self.code("flash", "reference_flash", "reference_logger", self.budget(11264))
+        self.figure("stack.flash", self.log(folder, "reference_flash")["stack"], "bytes")
         self.code("full", "reference_full", "reference_full_empty", self.budget(131072))
-        self.code("reader", "reference_reader", "reference_full_empty", self.budget(49152))
+        self.code("reader", "reference_reader", "reference_full_empty", self.budget(100352))
         saved = folder / f"full.{self.options.core}.h5"
         printed = self.board("reference_full", saved)
         self.figure("stack.full", printed["stack"], "bytes", self.budget(2048))
@@ -106,6 +113,9 @@ class Measurement:
 
     def small(self, folder):
         self.code("reader.small", "reference_small", "reference_small_empty", self.budget(49152))
+        self.code("part.symbol_tables", "reference_small", "reference_small_bare")
+        for part in ("conversion", "virtual_data", "external_data", "dense_storage", "superblock_extension"):
+            self.code(f"part.{part}", f"reference_small_{part}", "reference_small")
         for saved in small_files(folder, self.options.core):
             printed = self.board("reference_small", saved)
             if (printed.get("sum"), printed.get("scale")) != (sum(range(256)), 1013):

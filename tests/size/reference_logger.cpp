@@ -5,6 +5,7 @@
 //   H5MOTE_REFERENCE_DEFLATE     with filters shuffle and deflate
 //   H5MOTE_REFERENCE_FLETCHER32  with filters shuffle and fletcher32
 //   H5MOTE_REFERENCE_JOURNAL     through a journal, with a log in memory
+//   H5MOTE_REFERENCE_FLASH       on a NOR flash chip, which is an array in memory
 //   H5MOTE_REFERENCE_EMPTY       without calls of the library
 //
 // reference_logger [FILE]: saves the file that it created as FILE of the host.
@@ -15,8 +16,11 @@
 #include <h5mote/filters/fletcher32.hpp>
 #include <h5mote/filters/shuffle.hpp>
 #include <h5mote/port/stack.hpp>
+#include <h5mote/vfd/flash.hpp>
 #include <h5mote/vfd/journal.hpp>
 #include <h5mote/vfd/memory.hpp>
+
+#include <cstring>
 
 namespace {
 
@@ -75,6 +79,51 @@ Status open_storage() {
 }
 Status close_storage() { return driver.close(); }
 h5mote::ConstBytes contents() { return home.contents(); }
+#elif defined(H5MOTE_REFERENCE_FLASH)
+std::byte chip_memory[32][4096];
+
+class Chip final : public h5mote::FlashDevice {
+public:
+    static constexpr h5mote::FlashGeometry kGeometry{32, 4096, 256, 1, 0xff};
+
+    h5mote::FlashGeometry geometry() const noexcept override { return kGeometry; }
+    Status read(std::uint32_t block, std::uint32_t offset, h5mote::Bytes to) noexcept override {
+        std::memcpy(to.data(), chip_memory[block] + offset, to.size());
+        return Status::ok;
+    }
+    Status program(std::uint32_t block, std::uint32_t offset, h5mote::ConstBytes from) noexcept override {
+        std::memcpy(chip_memory[block] + offset, from.data(), from.size());
+        return Status::ok;
+    }
+    Status erase(std::uint32_t block) noexcept override {
+        std::memset(chip_memory[block], 0xff, sizeof chip_memory[block]);
+        return Status::ok;
+    }
+};
+
+Chip chip;
+alignas(8) std::byte flash_memory[h5mote::FlashDriver::required_memory(Chip::kGeometry)];
+h5mote::FlashDriver driver{chip, flash_memory};
+
+// A chip of zeros, as it is at the start of the program, is not blank.
+Status open_storage() {
+    const Status status = driver.mount();
+    if (status == Status::ok) {
+        return status;
+    }
+    std::memset(chip_memory, 0xff, sizeof chip_memory);
+    return driver.format();
+}
+Status close_storage() { return Status::ok; }
+// The file, copied from the chip.
+h5mote::ConstBytes contents() {
+    std::uint64_t size = 0;
+    if (driver.end_of_file(size) != Status::ok || size > sizeof storage ||
+        driver.read(h5mote::Usage::raw_data, 0, {storage, static_cast<std::size_t>(size)}) != Status::ok) {
+        size = 0;
+    }
+    return {storage, static_cast<std::size_t>(size)};
+}
 #else
 h5mote::MemoryDriver driver{storage};
 Status open_storage() { return Status::ok; }

@@ -66,7 +66,7 @@ private:
 class AttributeIterator {
 public:
     AttributeIterator(const Object& object, IndexOrder order = IndexOrder::native,
-                                               Direction direction = Direction::increasing) noexcept;
+                      Direction direction = Direction::increasing) noexcept;
     AttributeIterator(const AttributeIterator&) = delete;
     AttributeIterator& operator=(const AttributeIterator&) = delete;
     ~AttributeIterator();

@@ -51,13 +51,32 @@ public:
     static constexpr Span<const UserConversion* const> conversions() noexcept { return {}; }
 };
 
+/// The parts of the file format that a program has, as a Context keeps them. (Internal.)
+class ChosenFormats {
+public:
+    void set_formats(const Formats& formats) noexcept { formats_ = &formats; }
+    const Formats& formats() const noexcept { return *formats_; }
+
+private:
+    const Formats* formats_ = &formats::none;
+};
+
+/// What a Context has in place of ChosenFormats in a build that has no such part. (Internal.)
+class NoFormats {
+public:
+    static constexpr void set_formats(const Formats& /*formats*/) noexcept {}
+    static constexpr const Formats& formats() noexcept { return formats::none; }
+};
+
 class Context {
 public:
     /// Everything is borrowed and must outlive the context. `filters` are the filters, `formats` the parts of the file
     /// format, that this program links.
     Context(Allocator& allocator, Port& port, Span<const Filter* const> filters,
             const Formats& formats = formats::none) noexcept
-        : allocator_(allocator), port_(port), filters_(filters), formats_(&formats) {}
+        : allocator_(allocator), port_(port), filters_(filters) {
+        accounts_.set_formats(formats);
+    }
     Context(const Context&) = delete;
     Context& operator=(const Context&) = delete;
 
@@ -96,7 +115,7 @@ public:
     MemoryReport memory_report() const noexcept;
 
     /// The parts of the file format that the program has.
-    const Formats& formats() const noexcept { return *formats_; }
+    const Formats& formats() const noexcept { return accounts_.formats(); }
     /// The filter with that identifier among those given to the constructor, or nullptr.
     const Filter* find_filter(FilterId id) const noexcept;
 
@@ -126,12 +145,12 @@ private:
     Allocator& allocator_;
     Port& port_;
     Span<const Filter* const> filters_;
-    const Formats* formats_;
     List<Reclaimer> reclaimers_;
     List<FileState, OpenFiles> open_files_;
     // What only some builds have is a base class, so that it takes no memory in the others.
     struct Accounts : std::conditional_t<H5MOTE_FREE_LISTS != 0, FreeLists, NoFreeLists>,
-                      std::conditional_t<H5MOTE_CONVERSION != 0, AddedConversions, NoAddedConversions> {
+                      std::conditional_t<H5MOTE_CONVERSION != 0, AddedConversions, NoAddedConversions>,
+                      std::conditional_t<H5MOTE_CONVERSION + H5MOTE_ALL_FORMATS != 0, ChosenFormats, NoFormats> {
         MemoryUsage kinds[kMemoryKinds];
     };
     Accounts accounts_;

@@ -147,15 +147,14 @@ public:
     /// The i-th filter in the order of writing. `name` and `values` get its name and client data as far as they reach.
     /// not_found: there is no i-th filter.
     Status filter(std::size_t i, FilterInfo& info, Span<char> name = {},
-                                           Span<std::uint32_t> values = {}) const noexcept;
+                  Span<std::uint32_t> values = {}) const noexcept;
     /// The i-th external file. `name` gets its name; an empty span gets none. not_found: there is no i-th file.
     /// invalid_argument: the name is longer than a span that is not empty.
     Status external_file(std::size_t i, ExternalFile& info, Span<char> name) const noexcept;
     /// The i-th mapping of a virtual dataset and, if asked for, its selections: `source` in the extent of the source
     /// dataset, `destination` in the extent of this one. not_found: there is no i-th mapping.
-    Status virtual_mapping(std::size_t i, VirtualMapping& mapping,
-                                                    SelectionSet* source = nullptr,
-                                                    SelectionSet* destination = nullptr) const noexcept;
+    Status virtual_mapping(std::size_t i, VirtualMapping& mapping, SelectionSet* source = nullptr,
+                           SelectionSet* destination = nullptr) const noexcept;
     /// Chooses where a virtual dataset with unlimited mappings ends (H5Pset_virtual_view, H5Pset_virtual_printf_gap),
     /// and determines its extent anew. Applies to all handles of the dataset; before the first call it is
     /// last_available with a gap of 0. `gap`: how many sources with consecutive numbers in their names may be missing
@@ -187,9 +186,9 @@ public:
     /// The same, but `data` holds all elements of the dataspace `memory`, and `memory_selection` says which of them are
     /// transferred.
     Status write(const Selection& selection, DatatypeView type, const Dataspace& memory,
-                                         const Selection& memory_selection, ConstBytes data) noexcept;
+                 const Selection& memory_selection, ConstBytes data) noexcept;
     Status read(const Selection& selection, DatatypeView type, const Dataspace& memory,
-                                        const Selection& memory_selection, Bytes data) noexcept;
+                const Selection& memory_selection, Bytes data) noexcept;
 
     /// Fixes the datatype of the records that this handle passes to append_records(). type_mismatch. unsupported:
     /// conversions are not compiled in.
@@ -209,6 +208,7 @@ protected:
     static Status make_conversion(Context& context, DatatypeView memory, DatatypeView stored,
                                   Conversion*& conversion) noexcept;
     void set_conversion(Conversion* conversion, std::uint32_t record_size) noexcept;
+    void drop_conversion() noexcept;
     /// append_records() for a C++ type, which needs no check of the dataset's own type.
     Status append_packed(const void* records, std::size_t count) noexcept;
 

@@ -133,6 +133,13 @@ struct Hyperslab {
 enum class SelectionType : std::uint8_t { none = 0, points = 1, hyperslabs = 2, all = 3 };
 
 struct SpanNode;  // core/dataspace/span_tree.hpp
+
+/// How selections are walked that are not all combinations of certain coordinates in each dimension: points and
+/// irregular hyperslabs. A selection leads to the functions for its own kind, so that a program links those of the
+/// kinds that it makes. (Internal: core/dataspace/gathered_selection.hpp.)
+struct GatheredSelection;
+extern const GatheredSelection gathered_points;
+extern const GatheredSelection gathered_spans;
 template <std::size_t Numbers>
 class OwnHyperslab;
 
@@ -176,6 +183,7 @@ public:
     static constexpr Selection points(unsigned rank, Span<const std::uint64_t> coordinates) noexcept {
         Selection selection;
         selection.type_ = SelectionType::points;
+        selection.gathered_ = &gathered_points;
         selection.rank_ = rank;
         selection.hyperslab_.start = coordinates;
         return selection;
@@ -188,6 +196,7 @@ public:
         Selection selection;
         selection.type_ = SelectionType::hyperslabs;
         selection.rank_ = rank;
+        selection.gathered_ = &gathered_spans;
         selection.spans_ = spans;
         selection.span_root_ = root;
         return selection;
@@ -208,7 +217,9 @@ public:
     constexpr unsigned rank() const noexcept { return rank_; }
     /// Whether the selected elements are all combinations of certain coordinates in each dimension: true for all types
     /// but points and irregular hyperslabs.
-    constexpr bool is_regular() const noexcept { return type_ != SelectionType::points && spans_ == nullptr; }
+    constexpr bool is_regular() const noexcept { return gathered_ == nullptr; }
+    /// How the selection is walked if not is_regular(), else nullptr. (Internal.)
+    constexpr const GatheredSelection* gathered() const noexcept { return gathered_; }
     /// The numbers of a regular hyperslab; empty spans for the other types.
     constexpr const Hyperslab& hyperslab() const noexcept { return hyperslab_; }
     constexpr Span<const std::uint64_t> point_list() const noexcept {
@@ -243,12 +254,15 @@ protected:
     }
 
 private:
+    friend struct GatheredSelection;
+
     Status validate_slab(const Dataspace& space) const noexcept;
     // Adds the offset of dimension `d`; false when that leaves the range of coordinates.
     bool move(std::uint64_t& coordinate, std::size_t d) const noexcept;
 
     Hyperslab hyperslab_;  // for points, `start` has their coordinates
     Span<const std::int64_t> offset_;
+    const GatheredSelection* gathered_ = nullptr;
     const SpanNode* spans_ = nullptr;
     std::uint32_t span_root_ = 0;
     std::uint32_t rank_ = 0;

@@ -83,7 +83,7 @@ struct FileAccess {
     /// Without H5MOTE_ALL_FORMATS opening a file with one is `unsupported`.
     LinkResolver* link_resolver = nullptr;
     /// Permits to open a file that is shorter than it says, for reading only: what is there can be read, what is
-    /// missing is corrupt_file. Without H5MOTE_ALL_FORMATS `unsupported`.
+    /// missing is corrupt_file. Without H5MOTE_ALL_FORMATS such a file is corrupt_file all the same.
     bool allow_truncated = false;
 };
 

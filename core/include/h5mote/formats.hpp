@@ -1,7 +1,7 @@
 // Parts of HDF5's file format that a program can do without.
 //
-// A part is a constant table of operations. The core reaches it only through the list that the Library was given, so that
-// the linker leaves out whatever the list does not name.
+// A part is a constant table of operations. The core reaches it only through the list that the Library was given, so
+// that the linker leaves out whatever the list does not name.
 #pragma once
 
 #include <h5mote/config.hpp>
@@ -13,9 +13,11 @@ struct VirtualDataFormat;
 struct ExternalDataFormat;
 struct DenseStorageFormat;
 struct SymbolTableFormat;
+struct SuperblockExtensionFormat;
 
 /// The parts that a program has beside what every program has. A file, or an object in it, that needs a part which is
-/// missing is `unsupported`; the error trail names the Feature. Firmware that reads one kind of file names what it needs:
+/// missing is `unsupported`; the error trail names the Feature. Firmware that reads one kind of file names what it
+/// needs:
 ///
 ///     constexpr h5mote::Formats mine = [] {
 ///         h5mote::Formats list;
@@ -35,6 +37,9 @@ struct Formats {
     const DenseStorageFormat* dense_storage = nullptr;
     /// Groups of files that libhdf5 writes by default: version 1 B-trees of names in local heaps.
     const SymbolTableFormat* symbol_tables = nullptr;
+    /// Settings of a file that its superblock has no room for: another width of B-trees, shared messages, an image of
+    /// the metadata cache, and what the drivers of family and split files have stored.
+    const SuperblockExtensionFormat* superblock_extension = nullptr;
 };
 
 namespace formats {
@@ -44,15 +49,17 @@ extern const VirtualDataFormat virtual_data;
 extern const ExternalDataFormat external_data;
 extern const DenseStorageFormat dense_storage;
 extern const SymbolTableFormat symbol_tables;
+extern const SuperblockExtensionFormat superblock_extension;
 
 inline constexpr Formats none{};
-inline constexpr Formats all{&conversion, &virtual_data, &external_data, &dense_storage, &symbol_tables};
+inline constexpr Formats all{&conversion,    &virtual_data,  &external_data,
+                             &dense_storage, &symbol_tables, &superblock_extension};
 
 /// What a Library has that is given no list: all that its build has.
 inline constexpr Formats standard{
-    H5MOTE_CONVERSION != 0 ? &conversion : nullptr, H5MOTE_ALL_FORMATS != 0 ? &virtual_data : nullptr,
+    H5MOTE_CONVERSION != 0 ? &conversion : nullptr,     H5MOTE_ALL_FORMATS != 0 ? &virtual_data : nullptr,
     H5MOTE_ALL_FORMATS != 0 ? &external_data : nullptr, H5MOTE_ALL_FORMATS != 0 ? &dense_storage : nullptr,
-    H5MOTE_ALL_FORMATS != 0 ? &symbol_tables : nullptr};
+    H5MOTE_ALL_FORMATS != 0 ? &symbol_tables : nullptr, H5MOTE_ALL_FORMATS != 0 ? &superblock_extension : nullptr};
 
 }  // namespace formats
 

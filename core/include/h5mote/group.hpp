@@ -172,7 +172,7 @@ public:
     /// Groups that do not track creation order are walked by name when `order` asks for creation order. Memory: a few
     /// bytes for each level, and for each object with more than one hard link.
     Status visit(Visitor& visitor, IndexOrder order = IndexOrder::name,
-                                          Direction direction = Direction::increasing) noexcept;
+                 Direction direction = Direction::increasing) noexcept;
 
 private:
     friend class File;
@@ -196,7 +196,7 @@ private:
 class LinkIterator {
 public:
     LinkIterator(const Group& group, IndexOrder order = IndexOrder::native,
-                                          Direction direction = Direction::increasing) noexcept;
+                 Direction direction = Direction::increasing) noexcept;
     LinkIterator(const LinkIterator&) = delete;
     LinkIterator& operator=(const LinkIterator&) = delete;
     ~LinkIterator();

@@ -27,8 +27,8 @@ namespace h5mote {
 // them.
 inline namespace H5MOTE_OPTIONS_NAME {
 
-/// The library context that a program makes: one allocator, one port, the filters that this program links, the error
-/// trail. It borrows what it is given, and must outlive every file opened with it.
+/// The library context that a program makes: one allocator, one port, the filters and the parts of the format that this
+/// program links, the error trail. It borrows what it is given, and must outlive every file opened with it.
 ///
 /// Threads: with H5MOTE_THREADS and a port that has a lock, threads may call a Library, its files and their objects at
 /// the same time; calls wait for each other (LibraryLock). Otherwise only one thread at a time may use all of them.

@@ -156,8 +156,7 @@ public:
 
     /// Follow a reference in a value of this object's file. `stored` is the element as it stands there. not_found: a
     /// null reference, or one whose target does not exist.
-    Status reference_target(ReferenceType type, ConstBytes stored,
-                                                     ReferenceTarget& target) const noexcept;
+    Status reference_target(ReferenceType type, ConstBytes stored, ReferenceTarget& target) const noexcept;
     Result<Object> open_reference(ReferenceType type, ConstBytes stored) const noexcept;
     /// ReferenceType::attribute only.
     Result<Attribute> open_attribute_reference(ConstBytes stored) const noexcept;
@@ -165,14 +164,11 @@ public:
     /// the file, if it leads into another one (H5Rget_file_name), and the name of the attribute (H5Rget_attr_name). The
     /// name goes to `to` without a terminating zero, its length to `length`; 0 if there is none. invalid_argument: `to`
     /// is too small, or this is no revised reference; with an empty `to` only `length` is set.
-    Status reference_file_name(ConstBytes stored, Span<char> to,
-                                                        std::size_t& length) const noexcept;
-    Status reference_attribute_name(ConstBytes stored, Span<char> to,
-                                                             std::size_t& length) const noexcept;
+    Status reference_file_name(ConstBytes stored, Span<char> to, std::size_t& length) const noexcept;
+    Status reference_attribute_name(ConstBytes stored, Span<char> to, std::size_t& length) const noexcept;
     /// Opens the dataset that a region reference (ReferenceType::region1 or region2) leads to, and tells which of its
     /// elements are referenced.
-    Status reference_region(ReferenceType type, ConstBytes stored, Object& target,
-                                                     SelectionSet& region) const noexcept;
+    Status reference_region(ReferenceType type, ConstBytes stored, Object& target, SelectionSet& region) const noexcept;
 
     /// Number of bytes of a variable-length value of this object's file. `heap_id`: the element from its fifth byte on,
     /// that is the address of a global heap collection and an index in it. Address 0 or undefined: no data.
