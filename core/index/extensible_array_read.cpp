@@ -63,11 +63,12 @@ Status ExtensibleArray::block_of(Address index, ElementBlock& block) noexcept {
     block.first = data.first + direct;
     block.count = at.elements;
     if (address == kUndefinedAddress) {
-        // The wider range is for whoever goes on to the next block; builds without partial I/O only look up one
-        // element.
-        if (H5MOTE_PARTIAL_IO != 0 && super == kUndefinedAddress && at.super_block >= direct_super_blocks()) {
+        if (super == kUndefinedAddress && at.super_block >= direct_super_blocks()) {
+            // The last super block would reach beyond the array, and its size may need more bits than an Address has.
             block.first = start_of(at.super_block) + direct;
-            block.count = Address{at.elements} * data_blocks(at.super_block);
+            const std::uint64_t left = (std::uint64_t{1} << parameters_.max_bits) - block.first;
+            const std::uint64_t all = std::uint64_t{at.elements} * data_blocks(at.super_block);
+            block.count = narrow(all < left ? all : left);
         }
         return Status::ok;
     }

@@ -144,6 +144,29 @@ TEST(ExtensibleArray, EndsWhereItsParametersSay) {
     EXPECT_EQ(location.address, 5U);
 }
 
+// Whoever goes from range to range must come to the end, also where an Address has no more bits than the array has
+// elements.
+TEST(ExtensibleArray, RangesEndWithTheArray) {
+    ExtensibleArrayParameters of_libhdf5;
+    of_libhdf5.index_block_elements = 4;
+    of_libhdf5.super_block_min_pointers = 4;
+    of_libhdf5.page_bits = 10;
+    for (const ExtensibleArrayParameters& parameters : {ExtensibleArrayParameters(), of_libhdf5}) {
+        OpenFile file(8);
+        ExtensibleArray array;
+        Address address = 0;
+        ASSERT_EQ(array.create(*file, parameters, 0, address), Status::ok);
+        ElementBlock block;
+        std::uint64_t index = 0;
+        for (unsigned ranges = 0; ranges < 100000 && index < 0xffffffffU; ++ranges) {
+            ASSERT_EQ(array.block_of(static_cast<Address>(index), block), Status::ok);
+            ASSERT_TRUE(block.holds(static_cast<Address>(index)));
+            index = std::uint64_t{block.first} + block.count;
+        }
+        EXPECT_GE(index, 0xffffffffU);
+    }
+}
+
 #if H5MOTE_FIXED_CHUNKS
 TEST(FixedArray, HoldsWhatWasSet) {
     for (const bool filtered : {false, true}) {
