@@ -14,19 +14,17 @@ constexpr std::uint32_t kMostKept = 128;  // most blocks freed by one commit, wh
 }  // namespace
 
 // Blocks after the log's head that can be erased now: no commit that a mount may find needs them.
-std::uint32_t FlashDriver::free_blocks() const noexcept {
+std::uint32_t FlashLog::free_blocks() const noexcept {
     const std::uint32_t head = fresh_ ? resume_ : head_;
     const std::uint32_t between = head == limit_ ? geometry_.blocks - 1 : distance(head, limit_) - 1;
     return between > bad_ahead_ ? between - bad_ahead_ : 0;
 }
 
 // Blocks that can be erased once the next commit is durable, including those that can be erased now.
-std::uint32_t FlashDriver::freed_blocks() const noexcept {
-    return free_blocks() + distance(limit_, tail_) - bad_passed_;
-}
+std::uint32_t FlashLog::freed_blocks() const noexcept { return free_blocks() + distance(limit_, tail_) - bad_passed_; }
 
 // Number of bad blocks after `from` and before `to`, in the order of the log.
-std::uint32_t FlashDriver::bad_between(std::uint32_t from, std::uint32_t to) noexcept {
+std::uint32_t FlashLog::bad_between(std::uint32_t from, std::uint32_t to) noexcept {
     std::uint32_t count = 0;
     if (bad_ != 0) {
         for (std::uint32_t block = next(from); block != to; block = next(block)) {
@@ -38,14 +36,14 @@ std::uint32_t FlashDriver::bad_between(std::uint32_t from, std::uint32_t to) noe
 
 // Collect until this many blocks are free. The fuller the device, the smaller that number, so that collection stays
 // affordable; what is free above the minimum is room for the writes between two syncs.
-std::uint32_t FlashDriver::wanted_blocks() const noexcept {
+std::uint32_t FlashLog::wanted_blocks() const noexcept {
     const std::uint32_t unused = most_pages_ - (live_pages_ < most_pages_ ? live_pages_ : most_pages_);
     return start_blocks_ + (3 * unused >> (block_log2_ - page_log2_ + 3));
 }
 
 // Whether to commit now. Blocks that collection has freed can be erased only after a commit. A commit for each of them
 // would cost too much and, where a block has few program units, use more space than it gains.
-bool FlashDriver::worth_a_commit() const noexcept {
+bool FlashLog::worth_a_commit() const noexcept {
     const std::uint32_t freed = distance(limit_, tail_);
     const std::uint32_t free = free_blocks();
     return freed >= kMostKept || (freed >= batch_blocks_ && free < spare_blocks_ + kFewBlocks) ||
@@ -55,7 +53,7 @@ bool FlashDriver::worth_a_commit() const noexcept {
 // Whether the present state needs the record at `place`. If damage hides that, the record counts as needed. A `gone`
 // record is needed while a change in memory refers to it; for the root no record is needed, as every commit holds its
 // place.
-Status FlashDriver::live(Place place, const Record& record, bool& is_live) noexcept {
+Status FlashLog::live(Place place, const Record& record, bool& is_live) noexcept {
     is_live = false;
     Status status = Status::ok;
     if (record.piece() || record.kind() == FlashRecord::lost) {
@@ -79,7 +77,7 @@ Status FlashDriver::live(Place place, const Record& record, bool& is_live) noexc
 }
 
 // Whether the record at `place` belongs to the present chain of records of the map's node `key`.
-Status FlashDriver::node_has(Place place, std::uint32_t key, bool& has) noexcept {
+Status FlashLog::node_has(Place place, std::uint32_t key, bool& has) noexcept {
     Place now = 0;
     H5MOTE_TRY(lookup(key, now));
     Record record{};
@@ -93,7 +91,7 @@ Status FlashDriver::node_has(Place place, std::uint32_t key, bool& has) noexcept
 // Appends again what the state still needs of a record, so that the record's block can be freed. If a damaged node of
 // the map hides the places below it, those pages are lost: the node is written anew and marks them as lost, because
 // otherwise the record's block could never be freed.
-Status FlashDriver::move(Place place, const Record& record) noexcept {
+Status FlashLog::move(Place place, const Record& record) noexcept {
     for (std::uint32_t i = 0; i < change_count_;) {
         if (changes_[i].place == (place | kFlashGone)) {
             // If the change concerns a node, write that (empty) node: at its record a replay drops the changes below
@@ -136,7 +134,7 @@ Status FlashDriver::move(Place place, const Record& record) noexcept {
 }
 
 // Appends again those records of a block that the state needs and that overlap the bytes [from, to).
-Status FlashDriver::renew(std::uint32_t block, std::uint32_t from, std::uint32_t to) noexcept {
+Status FlashLog::renew(std::uint32_t block, std::uint32_t from, std::uint32_t to) noexcept {
     Walk walk{block, first_record(), {}};
     while (walk.offset < to && step(walk)) {
         const Place place = place_of(block, walk.offset);
@@ -154,7 +152,7 @@ Status FlashDriver::renew(std::uint32_t block, std::uint32_t from, std::uint32_t
 }
 
 // Appends again the records that a failed program destroyed; memory (failed_) still holds them.
-Status FlashDriver::relocate() noexcept {
+Status FlashLog::relocate() noexcept {
     if (failed_block_ != kNoFlashPage) {
         H5MOTE_TRY(renew(failed_block_, failed_start_, geometry_.block_size));
         failed_block_ = kNoFlashPage;
@@ -164,7 +162,7 @@ Status FlashDriver::relocate() noexcept {
 
 // Appends again the records in which the chip's ECC had to correct bits, before more bits flip. no_space: there is no
 // room for that now.
-Status FlashDriver::refresh() noexcept {
+Status FlashLog::refresh() noexcept {
     const std::uint32_t block = block_of(frail_);
     const std::uint32_t from = offset_of(frail_) & ~(geometry_.program_unit - 1);
     frail_ = kNoFlashPage;
@@ -178,7 +176,7 @@ Status FlashDriver::refresh() noexcept {
 
 // Frees the oldest blocks until wanted_blocks() are free. The work is bounded: the bytes of records looked at and
 // appended are about `rate_` times those appended since the last call (debt_). Called when everything is committed.
-Status FlashDriver::collect() noexcept {
+Status FlashLog::collect() noexcept {
     unanswered_ = false;
     const std::uint32_t owed = debt_;
     const std::uint64_t before = counts_.programmed;

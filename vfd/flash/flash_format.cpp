@@ -12,7 +12,7 @@ constexpr std::uint8_t kVersion = 1;
 
 }  // namespace
 
-void FlashDriver::BlockHead::encode(std::byte* to) const noexcept {
+void FlashLog::BlockHead::encode(std::byte* to) const noexcept {
     Writer writer({to, kSize});
     writer.u32(kMagic);
     writer.u8(kVersion | (barrier ? 0x10U : 0U) | (geometry.erased_value == 0 ? 0x20U : 0U));
@@ -27,7 +27,7 @@ void FlashDriver::BlockHead::encode(std::byte* to) const noexcept {
     writer.u32(lookup3({to, kSize - 4}));
 }
 
-bool FlashDriver::BlockHead::decode(const std::byte* from) noexcept {
+bool FlashLog::BlockHead::decode(const std::byte* from) noexcept {
     Reader reader({from, kSize});
     if (reader.u32() != kMagic ||
         (load_le<std::uint32_t>(from + kSize - 4) != lookup3({from, kSize - 4}) && keep(FlashRule::checksum_head))) {
@@ -50,14 +50,14 @@ bool FlashDriver::BlockHead::decode(const std::byte* from) noexcept {
     return true;
 }
 
-void FlashDriver::Record::decode(const std::byte* from) noexcept {
+void FlashLog::Record::decode(const std::byte* from) noexcept {
     word = load_le<std::uint32_t>(from);
     checksum = load_le<std::uint32_t>(from + 4);
     key = load_le<std::uint32_t>(from + 8);
     link = load_le<std::uint32_t>(from + 12);
 }
 
-void FlashDriver::Commit::encode(std::byte* to) const noexcept {
+void FlashLog::Commit::encode(std::byte* to) const noexcept {
     Writer writer({to, kSize});
     writer.u32(static_cast<std::uint32_t>(file_size));
     writer.u32(root);
@@ -66,7 +66,7 @@ void FlashDriver::Commit::encode(std::byte* to) const noexcept {
     writer.u32(tail | kept << 24);
 }
 
-void FlashDriver::Commit::decode(const std::byte* from) noexcept {
+void FlashLog::Commit::decode(const std::byte* from) noexcept {
     Reader reader({from, kSize});
     file_size = reader.u32();
     root = reader.u32();

@@ -40,9 +40,8 @@
 // was programmed before it.
 #pragma once
 
-#include <h5mote/vfd/flash.hpp>
-
 #include "cursor.hpp"
+#include "flash_log.hpp"
 
 namespace h5mote {
 
@@ -64,7 +63,7 @@ constexpr bool keep(FlashRule rule) noexcept { return rule != FlashRule::H5MOTE_
 
 enum class FlashRecord : std::uint8_t { piece = 1, part = 2, node = 3, gone = 4, lost = 5, commit = 6, filler = 7 };
 
-struct FlashDriver::BlockHead {
+struct FlashLog::BlockHead {
     static constexpr std::uint32_t kSize = 32;
 
     FlashGeometry geometry;  // page_size: the program unit
@@ -81,7 +80,7 @@ struct FlashDriver::BlockHead {
     bool decode(const std::byte* from) noexcept;
 };
 
-struct FlashDriver::Record {
+struct FlashLog::Record {
     static constexpr std::uint32_t kSize = 12;      // without payload
     static constexpr std::uint32_t kSmallest = 16;  // of any
     static constexpr std::uint32_t kMostWeight = 31;
@@ -109,7 +108,7 @@ struct FlashDriver::Record {
 };
 
 // Goes through the records of a block.
-struct FlashDriver::Walk {
+struct FlashLog::Walk {
     std::uint32_t block;
     std::uint32_t offset;  // where step() begins to look; then that of `record`
     Record record;
@@ -124,7 +123,7 @@ struct FlashDriver::Walk {
 //   4  place of the first record to replay: from there to the commit they are changes that the map does not have yet
 //   4  pages that are mapped
 //   4  tail: oldest block with anything that is needed | blocks before it that an earlier commit may need << 24
-struct FlashDriver::Commit {
+struct FlashLog::Commit {
     static constexpr std::uint32_t kSize = 20;
 
     std::uint64_t file_size;

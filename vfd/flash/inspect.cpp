@@ -3,7 +3,7 @@
 
 namespace h5mote {
 
-Status FlashDriver::block_info(std::uint32_t block, FlashBlockInfo& info) noexcept {
+Status FlashLog::block_info(std::uint32_t block, FlashBlockInfo& info) noexcept {
     info = {};
     if (!mounted_ || block >= geometry_.blocks) {
         return Status::invalid_argument;
@@ -46,7 +46,7 @@ Status FlashDriver::block_info(std::uint32_t block, FlashBlockInfo& info) noexce
 // or after a mount all of them; a commit; and padding at program units and at the end of the last block. Collecting
 // then looks at and appends rate_ times as much, plus at most a page and its nodes. Usual records are fewer and larger
 // than assumed here, so that usual costs are far lower.
-FlashCost FlashDriver::worst_case(std::uint32_t writes, std::uint64_t bytes) const noexcept {
+FlashCost FlashLog::worst_case(std::uint32_t writes, std::uint64_t bytes) const noexcept {
     constexpr std::uint32_t kNode = Record::kSize + 8 + 4 * kFanOut;
     constexpr std::uint32_t kChanged = 28;  // bytes of the smallest record that changes the map
     const std::uint32_t unit = geometry_.program_unit;

@@ -17,13 +17,13 @@ constexpr std::uint32_t round_up(std::uint32_t value, std::uint32_t to) noexcept
 
 }  // namespace
 
-std::uint32_t FlashDriver::first_record() const noexcept { return round_up(BlockHead::kSize, geometry_.program_unit); }
+std::uint32_t FlashLog::first_record() const noexcept { return round_up(BlockHead::kSize, geometry_.program_unit); }
 
-std::uint32_t FlashDriver::age(Place place) const noexcept {
+std::uint32_t FlashLog::age(Place place) const noexcept {
     return place_of(distance(tail_, block_of(place)), offset_of(place));
 }
 
-bool FlashDriver::known_bad(std::uint32_t block) noexcept {
+bool FlashLog::known_bad(std::uint32_t block) noexcept {
     bool bad = false;
     const Status status = device_.is_bad(block, bad);
     unanswered_ = unanswered_ || status != Status::ok;
@@ -31,7 +31,7 @@ bool FlashDriver::known_bad(std::uint32_t block) noexcept {
 }
 
 // Reads bytes of the log. Bytes that are not programmed yet, or that a failed program destroyed, come from memory.
-Status FlashDriver::read_log(std::uint32_t block, std::uint32_t offset, Bytes to) noexcept {
+Status FlashLog::read_log(std::uint32_t block, std::uint32_t offset, Bytes to) noexcept {
     auto left = static_cast<std::uint32_t>(to.size());
     const bool failed = block == failed_block_;
     const std::uint32_t start = failed ? failed_start_ : window_start_;
@@ -59,14 +59,14 @@ Status FlashDriver::read_log(std::uint32_t block, std::uint32_t offset, Bytes to
     return status;
 }
 
-bool FlashDriver::read_head(std::uint32_t block, BlockHead& head) noexcept {
+bool FlashLog::read_head(std::uint32_t block, BlockHead& head) noexcept {
     std::byte bytes[BlockHead::kSize];
     head.block = block;
     return read_log(block, 0, bytes) == Status::ok && head.decode(bytes);
 }
 
 // Programs whole units at window_start_, within a page of the device.
-Status FlashDriver::program(const std::byte* from, std::uint32_t size) noexcept {
+Status FlashLog::program(const std::byte* from, std::uint32_t size) noexcept {
     ++counts_.programs;
     counts_.programmed += size;
     const std::uint32_t offset = window_start_;
@@ -75,7 +75,7 @@ Status FlashDriver::program(const std::byte* from, std::uint32_t size) noexcept 
 }
 
 // Programs the bytes gathered in the window, padded to a whole program unit with the erased value.
-Status FlashDriver::program_window() noexcept {
+Status FlashLog::program_window() noexcept {
     if (window_fill_ == 0) {
         return Status::ok;
     }
@@ -88,7 +88,7 @@ Status FlashDriver::program_window() noexcept {
     return status;
 }
 
-Status FlashDriver::put_bytes(const std::byte* from, std::uint32_t size) noexcept {
+Status FlashLog::put_bytes(const std::byte* from, std::uint32_t size) noexcept {
     while (size > 0) {
         const std::uint32_t page_left = geometry_.page_size - (window_start_ & (geometry_.page_size - 1));
         const std::uint32_t most = window_size(geometry_.program_unit);
@@ -114,7 +114,7 @@ Status FlashDriver::put_bytes(const std::byte* from, std::uint32_t size) noexcep
 
 // Erases the next good block after `after` and writes its header. `previous`: the block that the header names as the
 // one before it.
-Status FlashDriver::open_block(std::uint32_t after, std::uint32_t previous, bool barrier) noexcept {
+Status FlashLog::open_block(std::uint32_t after, std::uint32_t previous, bool barrier) noexcept {
     unsigned failures = 0;
     std::uint32_t bad = 0;  // bad blocks passed over that bad_ahead_ still counts
     std::uint32_t block = next(after);
@@ -167,7 +167,7 @@ Status FlashDriver::open_block(std::uint32_t after, std::uint32_t previous, bool
     return unanswered_ ? Status::io_error : Status::no_space;
 }
 
-Status FlashDriver::open_next() noexcept {
+Status FlashLog::open_next() noexcept {
     H5MOTE_TRY(program_window());
     debt_ += room();
     const std::uint32_t previous = head_;
@@ -175,7 +175,7 @@ Status FlashDriver::open_next() noexcept {
 }
 
 // Checksum of a record with these bytes, at that place.
-std::uint32_t FlashDriver::sum_of(const Record& record, Place place, ConstBytes payload) noexcept {
+std::uint32_t FlashLog::sum_of(const Record& record, Place place, ConstBytes payload) noexcept {
     std::byte head[12];
     store_le<std::uint32_t>(head, record.word);
     store_le<std::uint32_t>(head + 4, record.key);
@@ -188,7 +188,7 @@ std::uint32_t FlashDriver::sum_of(const Record& record, Place place, ConstBytes 
 }
 
 // Appends a record to the open block, without trying another block if that fails.
-Status FlashDriver::append_once(const Record& record, ConstBytes payload, Place& place) noexcept {
+Status FlashLog::append_once(const Record& record, ConstBytes payload, Place& place) noexcept {
     std::byte head[16];
     record_start_ = position();
     place = place_of(head_, record_start_);
@@ -210,7 +210,7 @@ Status FlashDriver::append_once(const Record& record, ConstBytes payload, Place&
 
 // Appends a record, in the next block if the open one has no room, and returns its place. A block in which a program
 // fails is abandoned, and the record tried in the next one.
-Status FlashDriver::append(const Record& record, ConstBytes payload, Place& place) noexcept {
+Status FlashLog::append(const Record& record, ConstBytes payload, Place& place) noexcept {
     Status status = Status::ok;
     for (unsigned i = 0; i < kAttempts; ++i) {
         if (room() < record.size()) {
@@ -232,7 +232,7 @@ Status FlashDriver::append(const Record& record, ConstBytes payload, Place& plac
 // until relocate(). Until then append_once() programs each record at once, while there are blocks for that, so that
 // another failure destroys only the record being appended, which append() then writes elsewhere. io_error: a second
 // failure has destroyed earlier records, too, while failed_ is in use; the driver is no longer mounted.
-Status FlashDriver::give_up_block() noexcept {
+Status FlashLog::give_up_block() noexcept {
     const std::uint32_t lost = window_start_ - lost_size_;
     if (lost_size_ != 0 && geometry_.program_unit > 4 && lost < record_start_) {
         if (failed_block_ != kNoFlashPage) {
@@ -251,14 +251,14 @@ Status FlashDriver::give_up_block() noexcept {
     return Status::ok;
 }
 
-void FlashDriver::close_block() noexcept {
+void FlashLog::close_block() noexcept {
     window_start_ = geometry_.block_size;
     window_fill_ = 0;
     lost_size_ = 0;
 }
 
 // Whether the bytes at `offset` look like a record. If not, `next` is the next offset at which one may begin.
-bool FlashDriver::parse(std::uint32_t block, std::uint32_t offset, Record& record, std::uint32_t& next) noexcept {
+bool FlashLog::parse(std::uint32_t block, std::uint32_t offset, Record& record, std::uint32_t& next) noexcept {
     std::byte bytes[Record::kSmallest];
     const std::uint32_t unit = geometry_.program_unit;
     next = round_up(offset + 1, unit <= 4 ? 4 : unit);
@@ -282,7 +282,7 @@ bool FlashDriver::parse(std::uint32_t block, std::uint32_t offset, Record& recor
     return plausible(offset, record);
 }
 
-bool FlashDriver::plausible(std::uint32_t offset, const Record& record) const noexcept {
+bool FlashLog::plausible(std::uint32_t offset, const Record& record) const noexcept {
     const FlashRecord kind = record.kind();
     if (kind < FlashRecord::piece || record.size() > geometry_.block_size - offset ||
         record.size() < Record::kSmallest) {
@@ -301,13 +301,13 @@ bool FlashDriver::plausible(std::uint32_t offset, const Record& record) const no
     }
 }
 
-bool FlashDriver::parse(Place place, Record& record) noexcept {
+bool FlashLog::parse(Place place, Record& record) noexcept {
     std::uint32_t next = 0;
     return block_of(place) < geometry_.blocks && parse(block_of(place), offset_of(place), record, next);
 }
 
 // Whether the record's bytes are those that were written.
-bool FlashDriver::intact(Place place, const Record& record) noexcept {
+bool FlashLog::intact(Place place, const Record& record) noexcept {
     std::byte bytes[48];
     const std::uint32_t extra = record.head() - Record::kSize;
     store_le<std::uint32_t>(bytes, record.word);
@@ -330,7 +330,7 @@ bool FlashDriver::intact(Place place, const Record& record) noexcept {
 
 // Reads the record at walk.offset, or the next sound one after damaged bytes. False at the end of the block; also
 // false, with unanswered_ set, if the chip did not answer: it is unknown then whether a record is there.
-bool FlashDriver::step(Walk& walk) noexcept {
+bool FlashLog::step(Walk& walk) noexcept {
     while (walk.offset + Record::kSmallest <= geometry_.block_size) {
         std::uint32_t next = 0;
         const bool found = parse(walk.block, walk.offset, walk.record, next);

@@ -24,7 +24,7 @@ void set_entry(std::byte* node, std::uint32_t i, std::uint32_t place) noexcept {
 }  // namespace
 
 // The first change whose key is not less than `key`.
-FlashDriver::Change* FlashDriver::find(std::uint32_t key) noexcept {
+FlashLog::Change* FlashLog::find(std::uint32_t key) noexcept {
     std::uint32_t low = 0;
     std::uint32_t high = change_count_;
     while (low < high) {
@@ -39,7 +39,7 @@ FlashDriver::Change* FlashDriver::find(std::uint32_t key) noexcept {
 }
 
 // Adds or replaces a change. The caller has made room for it, see make_room().
-void FlashDriver::put(std::uint32_t key, Place place) noexcept {
+void FlashLog::put(std::uint32_t key, Place place) noexcept {
     Change* at = find(key);
     Change* const end = changes_ + change_count_;
     if (at == end || at->key != key) {
@@ -50,13 +50,13 @@ void FlashDriver::put(std::uint32_t key, Place place) noexcept {
 }
 
 // Whether the key is among the changes or can become one.
-bool FlashDriver::has_room_for(std::uint32_t key) noexcept {
+bool FlashLog::has_room_for(std::uint32_t key) noexcept {
     const Change* const at = find(key);
     return change_count_ < most_changes_ || (at != changes_ + change_count_ && at->key == key);
 }
 
 // Removes the changes to the entries of node `key`: the node's own record covers them from now on.
-void FlashDriver::remove_children(std::uint32_t key) noexcept {
+void FlashLog::remove_children(std::uint32_t key) noexcept {
     const std::uint32_t first = flash_key((key >> 28) - 1, (key & 0x0fffffff) << kShift);
     Change* const from = find(first);
     Change* const to = find(first + kFanOut);
@@ -66,7 +66,7 @@ void FlashDriver::remove_children(std::uint32_t key) noexcept {
 
 // Finds the place of the newest record of a page or node; 0 if there is none. corrupt_file: a damaged node of the map
 // hides it. io_error.
-Status FlashDriver::lookup(std::uint32_t key, Place& place) noexcept {
+Status FlashLog::lookup(std::uint32_t key, Place& place) noexcept {
     const std::uint32_t level = key >> 28;
     const std::uint32_t index = key & 0x0fffffff;
     place = 0;
@@ -94,7 +94,7 @@ Status FlashDriver::lookup(std::uint32_t key, Place& place) noexcept {
 
 // Fills node_ with all entries of a node: from its newest record back to the first one with weight 0. The key must
 // match: a damaged record was not moved when its block was freed, and its place may hold another node's record by now.
-Status FlashDriver::read_node(std::uint32_t key, Place place) noexcept {
+Status FlashLog::read_node(std::uint32_t key, Place place) noexcept {
     if (place == node_place_ && key == node_key_ && place != 0) {
         return Status::ok;
     }
@@ -144,8 +144,8 @@ Status FlashDriver::read_node(std::uint32_t key, Place place) noexcept {
 
 // Appends those entries of node_ that `mask` names, chained to the record at `previous`; or all of node_, if there is
 // no previous record, chaining would save nothing, or the chain is too heavy.
-Status FlashDriver::write_node(std::uint32_t key, std::uint32_t mask, Place previous, unsigned weight,
-                               Place& place) noexcept {
+Status FlashLog::write_node(std::uint32_t key, std::uint32_t mask, Place previous, unsigned weight,
+                            Place& place) noexcept {
     std::byte bytes[4 + 4 * kFanOut];
     std::uint32_t used = 0;
     for (std::uint32_t i = 0; i < kFanOut; ++i) {
@@ -179,7 +179,7 @@ Status FlashDriver::write_node(std::uint32_t key, std::uint32_t mask, Place prev
 
 // Merges the changes in memory into a node of the map and appends it: only the changed entries where that is enough,
 // with `whole` all of them.
-Status FlashDriver::flush_node(std::uint32_t key, bool whole) noexcept {
+Status FlashLog::flush_node(std::uint32_t key, bool whole) noexcept {
     Place place = 0;
     Status status = lookup(key, place);
     if (status == Status::ok) {
@@ -213,7 +213,7 @@ Status FlashDriver::flush_node(std::uint32_t key, bool whole) noexcept {
 
 // Writes the node with the most changes in memory. Of several it takes the one of the highest level, so that repeated
 // calls do make room.
-Status FlashDriver::flush_best() noexcept {
+Status FlashLog::flush_best() noexcept {
     std::uint32_t best = 0;
     std::uint32_t most = 0;
     for (std::uint32_t i = 0, run = 0; i < change_count_; ++i) {
@@ -229,7 +229,7 @@ Status FlashDriver::flush_best() noexcept {
 
 // Makes room for two more changes. The caller makes at most one before the next call; the other stays free for
 // replay().
-Status FlashDriver::make_room() noexcept {
+Status FlashLog::make_room() noexcept {
     while (change_count_ + 2 > most_changes_) {
         H5MOTE_TRY(flush_best());
     }
@@ -237,7 +237,7 @@ Status FlashDriver::make_room() noexcept {
 }
 
 // The place of the oldest record that a change in memory refers to; 0 if there are no changes.
-FlashDriver::Place FlashDriver::oldest() noexcept {
+FlashLog::Place FlashLog::oldest() noexcept {
     Place place = 0;
     for (std::uint32_t i = 0; i < change_count_; ++i) {
         const Place each = changes_[i].place & ~kFlashGone;
@@ -249,7 +249,7 @@ FlashDriver::Place FlashDriver::oldest() noexcept {
 }
 
 // Writes the nodes whose changes are so old that a mount would have to replay too much of the log.
-Status FlashDriver::flush_old() noexcept {
+Status FlashLog::flush_old() noexcept {
     for (;;) {
         const Place place = oldest();
         if (place == 0 || age(place_of(head_, 0)) - age(place) < replay_words_ ||
@@ -266,7 +266,7 @@ Status FlashDriver::flush_old() noexcept {
 }
 
 // Makes the map high enough for a page.
-Status FlashDriver::grow(std::uint32_t page) noexcept {
+Status FlashLog::grow(std::uint32_t page) noexcept {
     while (page >> (kShift * height_) != 0) {
         if (root_ != 0) {
             std::memset(node_, 0, std::size_t{4} * kFanOut);
@@ -279,7 +279,7 @@ Status FlashDriver::grow(std::uint32_t page) noexcept {
 }
 
 // Whether nothing is mapped below a node, neither on the device nor in memory.
-Status FlashDriver::absent(std::uint32_t level, std::uint32_t index, bool& is) noexcept {
+Status FlashLog::absent(std::uint32_t level, std::uint32_t index, bool& is) noexcept {
     Place place = 0;
     const Status status = lookup(flash_key(level, index), place);
     is = status == Status::ok && place == 0;
@@ -292,7 +292,7 @@ Status FlashDriver::absent(std::uint32_t level, std::uint32_t index, bool& is) n
 
 // Unmaps `count` pages or nodes from `key` on, all of them entries of one node and with `pages` mapped pages in all. If
 // it fails they stay mapped and counted.
-Status FlashDriver::unmap_run(std::uint32_t key, std::uint32_t count, std::uint32_t pages) noexcept {
+Status FlashLog::unmap_run(std::uint32_t key, std::uint32_t count, std::uint32_t pages) noexcept {
     while (change_count_ + count + 2 > most_changes_) {
         H5MOTE_TRY(flush_best());
     }
@@ -305,7 +305,7 @@ Status FlashDriver::unmap_run(std::uint32_t key, std::uint32_t count, std::uint3
     return Status::ok;
 }
 
-void FlashDriver::apply_gone(std::uint32_t key, std::uint32_t count, Place place) noexcept {
+void FlashLog::apply_gone(std::uint32_t key, std::uint32_t count, Place place) noexcept {
     for (std::uint32_t i = 0; i < count; ++i) {
         if (key >> 28 != 0) {
             remove_children(key + i);
@@ -319,7 +319,7 @@ void FlashDriver::apply_gone(std::uint32_t key, std::uint32_t count, Place place
 }
 
 // Unmaps the pages [first, last).
-Status FlashDriver::unmap(std::uint32_t first, std::uint32_t last) noexcept {
+Status FlashLog::unmap(std::uint32_t first, std::uint32_t last) noexcept {
     const std::uint32_t end = 1U << (kShift * height_ < 28 ? kShift * height_ : 28);
     last = last < end ? last : end;
     while (first < last) {
@@ -341,7 +341,7 @@ Status FlashDriver::unmap(std::uint32_t first, std::uint32_t last) noexcept {
 }
 
 // Unmaps those pages of [first, last) that have the same leaf of the map as `first`.
-Status FlashDriver::unmap_leaf(std::uint32_t first, std::uint32_t last) noexcept {
+Status FlashLog::unmap_leaf(std::uint32_t first, std::uint32_t last) noexcept {
     const std::uint32_t leaf = first >> kShift;
     const std::uint32_t end = (leaf + 1) << kShift;
     last = last < end ? last : end;

@@ -28,11 +28,9 @@ constexpr std::uint32_t kMostWords = 0x80000000;
 
 }  // namespace
 
-FlashDriver::FlashDriver(FlashDevice& device, Bytes memory) noexcept : device_(device), memory_(memory) {}
-
-bool FlashDriver::identify(ConstBytes first, FlashGeometry& geometry, FlashFormat& format) noexcept {
+bool FlashLog::identify(ConstBytes first, FlashGeometry& geometry, FlashFormat& format) noexcept {
     BlockHead head;
-    if (first.size() < kIdentification || !head.decode(first.data())) {
+    if (first.size() < FlashDriver::kIdentification || !head.decode(first.data())) {
         return false;
     }
     geometry = head.geometry;
@@ -41,7 +39,7 @@ bool FlashDriver::identify(ConstBytes first, FlashGeometry& geometry, FlashForma
 }
 
 // Whether geometry_ and a format make sense together.
-Status FlashDriver::check(const FlashFormat& format) noexcept {
+Status FlashLog::check(const FlashFormat& format) noexcept {
     const std::uint32_t block = geometry_.block_size;
     if (!power_of_two(block) || block < 512 || block > 1U << 20 || !power_of_two(geometry_.page_size) ||
         geometry_.page_size > block || !power_of_two(geometry_.program_unit) ||
@@ -63,14 +61,14 @@ Status FlashDriver::check(const FlashFormat& format) noexcept {
 //           window of the log (chain_unit_), and as many blocks as are moved before a commit frees them
 //   start   `spare` and what writes may take while collection, at its rate, moves everything that is alive
 //   pages   the rest, less the same amount again, so that moving everything always gains that amount
-Status FlashDriver::lay_out(const FlashFormat& format, const FlashOptions& options) noexcept {
+Status FlashLog::lay_out(const FlashFormat& format, const FlashOptions& options) noexcept {
     if (options.changes < 8 || options.changes > 1024) {
         return Status::invalid_argument;
     }
     if (reinterpret_cast<std::uintptr_t>(memory_.data()) % alignof(Change) != 0) {
         return Status::invalid_argument;
     }
-    if (memory_.size() < required_memory(geometry_, format, options)) {
+    if (memory_.size() < FlashDriver::required_memory(geometry_, format, options)) {
         return Status::over_budget;
     }
     format_ = format;
@@ -118,7 +116,7 @@ Status FlashDriver::lay_out(const FlashFormat& format, const FlashOptions& optio
 }
 
 // Reads the headers of all blocks. not_found: no block belongs to a log.
-Status FlashDriver::scan(BlockHead& newest) noexcept {
+Status FlashLog::scan(BlockHead& newest) noexcept {
     bool found = false;
     bad_ = 0;
     total_erases_ = 0;
@@ -162,7 +160,7 @@ Status FlashDriver::scan(BlockHead& newest) noexcept {
 }
 
 // Reads a commit; one in which a single bit has flipped is repaired in memory.
-bool FlashDriver::read_commit(Place place, Commit& commit) noexcept {
+bool FlashLog::read_commit(Place place, Commit& commit) noexcept {
     std::byte bytes[Record::kSize + Commit::kSize];
     if (read_log(block_of(place), offset_of(place), bytes) != Status::ok) {
         return false;
@@ -192,7 +190,7 @@ bool FlashDriver::read_commit(Place place, Commit& commit) noexcept {
 
 // Finds the last commit on the way from the newest block back through the log. `known`: a header that was read already;
 // it may not be readable again.
-Status FlashDriver::find_commit(const BlockHead& newest, const BlockHead& known, Commit& commit) noexcept {
+Status FlashLog::find_commit(const BlockHead& newest, const BlockHead& known, Commit& commit) noexcept {
     BlockHead head = newest;
     for (;;) {
         Walk walk{head.block, first_record(), {}};
@@ -233,7 +231,7 @@ Status FlashDriver::find_commit(const BlockHead& newest, const BlockHead& known,
 
 // A damaged header must not hide the newest block and so bring back an older state. If the header of the block after
 // the newest one is damaged but has one of the next three sequences, that block is taken to be the newest.
-void FlashDriver::look_behind(BlockHead& newest) noexcept {
+void FlashLog::look_behind(BlockHead& newest) noexcept {
     std::uint32_t block = next(newest.block);
     while (block != newest.block && known_bad(block)) {
         block = next(block);
@@ -263,7 +261,7 @@ void FlashDriver::look_behind(BlockHead& newest) noexcept {
 
 // Finds the next record of a replay. All of them were once programmed completely, so damaged ones count as well: a
 // flipped bit in the head is repaired in memory, and damaged contents are noticed when they are read.
-bool FlashDriver::replay_step(Walk& walk, std::uint32_t end) noexcept {
+bool FlashLog::replay_step(Walk& walk, std::uint32_t end) noexcept {
     const std::uint32_t erased = geometry_.erased_value * 0x01010101U;
     for (std::uint32_t next = 0; walk.offset + Record::kSmallest <= end; walk.offset = next) {
         const Place place = place_of(walk.block, walk.offset);
@@ -295,7 +293,7 @@ bool FlashDriver::replay_step(Walk& walk, std::uint32_t end) noexcept {
 // Rebuilds the changes in memory from the records of the log. They are never more than those that were in memory when
 // the records were appended, but for one: the root of a map that was lower then is an entry in the map as it is now.
 // make_room() leaves room for that one.
-Status FlashDriver::replay(Place from, Place to) noexcept {
+Status FlashLog::replay(Place from, Place to) noexcept {
     Walk walk{block_of(from), offset_of(from), {}};
     BlockHead head;
     std::uint32_t sequence = read_head(walk.block, head) ? head.sequence : 0;
@@ -344,7 +342,7 @@ Status FlashDriver::replay(Place from, Place to) noexcept {
     return Status::corrupt_file;
 }
 
-Status FlashDriver::mount(const FlashOptions& options) noexcept {
+Status FlashLog::mount(const FlashOptions& options) noexcept {
     mounted_ = false;
     counts_ = {};
     geometry_ = device_.geometry();
@@ -404,7 +402,7 @@ Status FlashDriver::mount(const FlashOptions& options) noexcept {
 }
 
 // Takes over the state that a commit describes.
-void FlashDriver::start(const Commit& commit) noexcept {
+void FlashLog::start(const Commit& commit) noexcept {
     file_size_ = commit.file_size;
     root_ = commit.root;
     height_ = static_cast<std::uint8_t>(commit.height);
@@ -428,7 +426,7 @@ void FlashDriver::start(const Commit& commit) noexcept {
     dirty_ = wrote_ = promised_ = starved_ = false;
 }
 
-Status FlashDriver::format(const FlashFormat& format, const FlashOptions& options) noexcept {
+Status FlashLog::format(const FlashFormat& format, const FlashOptions& options) noexcept {
     mounted_ = false;
     counts_ = {};
     geometry_ = device_.geometry();
@@ -468,7 +466,7 @@ Status FlashDriver::format(const FlashFormat& format, const FlashOptions& option
 
 // Chooses where the log continues after a mount: after everything that was never committed or, where few blocks are
 // left there, after the commit and with a barrier. free_blocks() counts from there.
-void FlashDriver::choose_resume() noexcept {
+void FlashLog::choose_resume() noexcept {
     barrier_ = newest_ != head_ && keep(FlashRule::barrier);
     behind_ = false;
     if (barrier_) {
@@ -493,7 +491,7 @@ void FlashDriver::choose_resume() noexcept {
 }
 
 // Before the first change after a mount: writes the barrier that keeps uncommitted records from coming back.
-Status FlashDriver::begin() noexcept {
+Status FlashLog::begin() noexcept {
     if (!fresh_) {
         return Status::ok;
     }
@@ -515,7 +513,7 @@ Status FlashDriver::begin() noexcept {
 
 // Begins a block after `after` whose header names the block with the commit as the one before it. A record is
 // programmed after the header, so that the header is known to last.
-Status FlashDriver::open_barrier(std::uint32_t after) noexcept {
+Status FlashLog::open_barrier(std::uint32_t after) noexcept {
     const std::uint32_t last = head_;
     Status status = Status::io_error;
     for (unsigned tries = 0; tries < 4 && status == Status::io_error; ++tries) {
@@ -534,7 +532,7 @@ Status FlashDriver::open_barrier(std::uint32_t after) noexcept {
 }
 
 // Programs everything that was appended.
-Status FlashDriver::program_all() noexcept {
+Status FlashLog::program_all() noexcept {
     for (;;) {
         H5MOTE_TRY(relocate());
         const Status status = keep(FlashRule::commit_alone) ? program_window() : Status::ok;
@@ -549,7 +547,7 @@ Status FlashDriver::program_all() noexcept {
 }
 
 // Makes the present state the one that a mount finds.
-Status FlashDriver::commit() noexcept {
+Status FlashLog::commit() noexcept {
     Status status = Status::io_error;
     for (unsigned tries = 0; tries < 4 && status == Status::io_error; ++tries) {
         for (;;) {

@@ -11,7 +11,7 @@ constexpr std::uint32_t kLeastPiece = 32;  // bytes: a smaller part of a piece i
 }  // namespace
 
 // The places of a page's pieces, the newest first. corrupt_file: one of these places holds no piece of the page.
-Status FlashDriver::chain(std::uint32_t page, Place newest, Place (&places)[kLongestChain], unsigned& count) noexcept {
+Status FlashLog::chain(std::uint32_t page, Place newest, Place (&places)[kLongestChain], unsigned& count) noexcept {
     count = 0;
     Record record;
     do {
@@ -29,18 +29,18 @@ Status FlashDriver::chain(std::uint32_t page, Place newest, Place (&places)[kLon
 
 // Weight of a record that is chained to `record` at `place`: one more, and one for every chain_unit_ words of log
 // between the two.
-unsigned FlashDriver::weight_after(const Record& record, Place place) const noexcept {
+unsigned FlashLog::weight_after(const Record& record, Place place) const noexcept {
     const std::uint32_t apart = (age(place_of(head_, 0)) + (position() >> 2) - age(place)) / chain_unit_;
     return apart < Record::kMostWeight ? record.weight() + 1 + apart : Record::kMostWeight;
 }
 
 // Length of the part of a page that may hold bytes other than zero, as the page's newest piece tells.
-std::uint32_t FlashDriver::hull_of(const Record& record) const noexcept {
+std::uint32_t FlashLog::hull_of(const Record& record) const noexcept {
     return record.chained() ? (record.level() + 1) << (page_log2_ - 4) : record.length();
 }
 
 // Brings a page into page_.
-Status FlashDriver::load(std::uint32_t page) noexcept {
+Status FlashLog::load(std::uint32_t page) noexcept {
     if (cached_ == page) {
         return Status::ok;
     }
@@ -55,7 +55,7 @@ Status FlashDriver::load(std::uint32_t page) noexcept {
     return Status::ok;
 }
 
-Status FlashDriver::load_from(std::uint32_t page, Place newest) noexcept {
+Status FlashLog::load_from(std::uint32_t page, Place newest) noexcept {
     Place places[kLongestChain];
     unsigned count = 0;
     H5MOTE_TRY(chain(page, newest, places, count));
@@ -78,8 +78,8 @@ Status FlashDriver::load_from(std::uint32_t page, Place newest) noexcept {
 
 // Appends bytes of a page as its newest piece, in several records where they do not fit in the block. `previous` 0:
 // they are a base piece, without older ones. `hull`: hull_of() the page so far.
-Status FlashDriver::append_piece(std::uint32_t page, std::uint32_t offset, ConstBytes from, Place previous,
-                                 unsigned weight, std::uint32_t hull) noexcept {
+Status FlashLog::append_piece(std::uint32_t page, std::uint32_t offset, ConstBytes from, Place previous,
+                              unsigned weight, std::uint32_t hull) noexcept {
     const std::uint32_t sixteenth = format_.page_size / 16;
     auto left = static_cast<std::uint32_t>(from.size());
     const std::byte* at = from.data();
@@ -112,12 +112,12 @@ Status FlashDriver::append_piece(std::uint32_t page, std::uint32_t offset, Const
 }
 
 // Writes a page anew as one base piece from page_, whose bytes from `size` on are zero.
-Status FlashDriver::rewrite(std::uint32_t page, std::uint32_t size) noexcept {
+Status FlashLog::rewrite(std::uint32_t page, std::uint32_t size) noexcept {
     return append_piece(page, 0, {page_, size}, 0, 0, size);
 }
 
 // Writes some bytes of a page.
-Status FlashDriver::write_piece(std::uint32_t page, std::uint32_t offset, ConstBytes from) noexcept {
+Status FlashLog::write_piece(std::uint32_t page, std::uint32_t offset, ConstBytes from) noexcept {
     H5MOTE_TRY(make_room());
     Place newest = 0;
     Status status = lookup(page, newest);

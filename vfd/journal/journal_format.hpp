@@ -38,7 +38,7 @@
 
 #include "cursor.hpp"
 
-#include <h5mote/vfd/journal.hpp>
+#include "redo_log.hpp"
 
 namespace h5mote {
 namespace journal {
@@ -74,7 +74,7 @@ enum Type : std::uint8_t { kPiece = 1, kCut = 2, kCommit = 3, kCommitAndChange =
 
 }  // namespace journal
 
-struct JournalDriver::Record {
+struct RedoLog::Record {
     std::uint32_t checksum;
     std::uint16_t length;
     std::uint8_t type;
@@ -83,14 +83,14 @@ struct JournalDriver::Record {
 };
 
 /// A place in the log to go back to.
-struct JournalDriver::Place {
+struct RedoLog::Place {
     std::uint32_t position;
     std::uint32_t chain;
     std::uint32_t witness;
 };
 
 /// What open() takes from a header. The checksums of cells stay in the log until they are asked for.
-struct JournalDriver::Header {
+struct RedoLog::Header {
     std::uint32_t at;  // offset of its slot in the log
     std::uint16_t lists;
     std::uint32_t sequence;
@@ -106,7 +106,7 @@ struct JournalDriver::Header {
     }
 };
 
-inline std::uint32_t& JournalDriver::list(std::uint64_t address) noexcept {
+inline std::uint32_t& RedoLog::list(std::uint64_t address) noexcept {
     return lists_[static_cast<std::size_t>(address / journal::kPage) & (options_.lists - 1U)];
 }
 

@@ -26,12 +26,12 @@ bool is_blank(ConstBytes bytes) noexcept {
 
 }  // namespace
 
-Status JournalDriver::refuse(JournalState state, Status status) noexcept {
+Status RedoLog::refuse(JournalState state, Status status) noexcept {
     report_.state = state;
     return status;
 }
 
-bool JournalDriver::lay_out(std::uint32_t lists) noexcept {
+bool RedoLog::lay_out(std::uint32_t lists) noexcept {
     const std::size_t size = lists * sizeof(std::uint32_t);
     if (memory_.size() < kHeaderSize + kCellSize || memory_.size() - kHeaderSize - kCellSize < size) {
         return false;
@@ -43,7 +43,7 @@ bool JournalDriver::lay_out(std::uint32_t lists) noexcept {
     return true;
 }
 
-Status JournalDriver::open(const JournalOptions& options) noexcept {
+Status RedoLog::open(const JournalOptions& options) noexcept {
     let_go();
     open_ = false;
     report_ = {};
@@ -67,7 +67,7 @@ Status JournalDriver::open(const JournalOptions& options) noexcept {
     return status;
 }
 
-Status JournalDriver::look() noexcept {
+Status RedoLog::look() noexcept {
     open_ = false;
     broken_ = false;
     barrier_ = false;
@@ -95,7 +95,7 @@ Status JournalDriver::look() noexcept {
 
 // Finds the newest valid header. If there is none: ok with state `blank`, or an error with the state that says what is
 // there instead.
-Status JournalDriver::find_header(Header& header) noexcept {
+Status RedoLog::find_header(Header& header) noexcept {
     bool found = false;
     bool blank = true;
     bool ours = false;
@@ -140,7 +140,7 @@ Status JournalDriver::find_header(Header& header) noexcept {
 
 // Whether the bytes before the first record are blank but for parts of the very first header, any bytes of which may be
 // missing. Those present must be what that header has there, as far as that is known.
-Status JournalDriver::torn_at_first(bool& torn) noexcept {
+Status RedoLog::torn_at_first(bool& torn) noexcept {
     std::byte known[16] = {};
     Writer writer(Bytes(known, sizeof known));
     writer.u64(load_le<std::uint64_t>(kMagic));
@@ -163,7 +163,7 @@ Status JournalDriver::torn_at_first(bool& torn) noexcept {
 }
 
 // Reads the header in a slot. Its bytes are in buffer_ afterwards.
-Status JournalDriver::read_header(Header& header, unsigned slot, bool& valid, bool& blank) noexcept {
+Status RedoLog::read_header(Header& header, unsigned slot, bool& valid, bool& blank) noexcept {
     header.at = slot * kSlotSize;
     if (log_size_ <= header.at) {
         return Status::ok;
@@ -193,7 +193,7 @@ Status JournalDriver::read_header(Header& header, unsigned slot, bool& valid, bo
     return Status::ok;
 }
 
-Status JournalDriver::recover(const Header& header) noexcept {
+Status RedoLog::recover(const Header& header) noexcept {
     sequence_ = header.sequence;
     base_ = header.base;
     newest_ = header.newest;
@@ -233,7 +233,7 @@ Status JournalDriver::recover(const Header& header) noexcept {
 }
 
 // Finds the last commit.
-Status JournalDriver::scan() noexcept {
+Status RedoLog::scan() noexcept {
     buffer_at_ = log_size_ < kNone ? static_cast<std::uint32_t>(log_size_) : kNone;
     std::uint32_t at = kFirstRecord;
     std::uint32_t chain = chain_;
@@ -265,7 +265,7 @@ Status JournalDriver::scan() noexcept {
 }
 
 // Whether a record makes sense, is complete, and comes after the one whose checksum is `chain`.
-Status JournalDriver::follows(std::uint32_t at, const Record& record, std::uint32_t chain, bool& valid) noexcept {
+Status RedoLog::follows(std::uint32_t at, const Record& record, std::uint32_t chain, bool& valid) noexcept {
     const bool piece = record.type == kPiece;
     if (record.type < kPiece || record.type > kCommitAndChange || (record.length != 0) != piece ||
         record.address > ~std::uint64_t{2 * kPage} || (record.type < kCommit && record.previous >= at) ||
@@ -289,7 +289,7 @@ Status JournalDriver::follows(std::uint32_t at, const Record& record, std::uint3
 // Builds the lists of the committed records and compares them with the links in the log, if that was written with as
 // many lists. `touched`: the cells that the records change. `newer`: the home was changed where the records go,
 // although no commit announces that.
-Status JournalDriver::index(const Header& header, std::uint32_t& touched, bool& newer) noexcept {
+Status RedoLog::index(const Header& header, std::uint32_t& touched, bool& newer) noexcept {
     for (std::uint32_t i = 0; i < options_.lists; ++i) {
         lists_[i] = 0;
     }
@@ -323,7 +323,7 @@ Status JournalDriver::index(const Header& header, std::uint32_t& touched, bool& 
 // Whether the home is the file that the log was made for, as far as the cells tell. Until a commit announces changes of
 // the home, it is as it was when the round began, but for zeros after its end; from then on only the cells that the log
 // does not change can be compared.
-Status JournalDriver::belongs(const Header& header, std::uint32_t touched, bool& same) noexcept {
+Status RedoLog::belongs(const Header& header, std::uint32_t touched, bool& same) noexcept {
     same = true;
     if (options_.home_has_end) {
         const std::uint64_t least = may_change_ && lowest_cut_ < header.base ? lowest_cut_ : header.base;

@@ -32,7 +32,7 @@ struct Done {
 }  // namespace
 
 // Reads bytes of the log, from the buffer if they are not written yet.
-Status JournalDriver::fetch(std::uint32_t at, Bytes to) noexcept {
+Status RedoLog::fetch(std::uint32_t at, Bytes to) noexcept {
     if (at < buffer_at_) {
         return within(at, to.size(), buffer_at_) ? log_.read(Usage::raw_data, at, to) : Status::io_error;
     }
@@ -43,7 +43,7 @@ Status JournalDriver::fetch(std::uint32_t at, Bytes to) noexcept {
     return Status::ok;
 }
 
-Status JournalDriver::fetch_record(std::uint32_t at, Record& record) noexcept {
+Status RedoLog::fetch_record(std::uint32_t at, Record& record) noexcept {
     std::byte bytes[kRecordSize];
     H5MOTE_TRY(fetch(at, bytes));
     record.checksum = load_le<std::uint32_t>(bytes);
@@ -55,7 +55,7 @@ Status JournalDriver::fetch_record(std::uint32_t at, Record& record) noexcept {
 }
 
 // Reads the file as it was when the round began, and zeros after its end.
-Status JournalDriver::read_base(Usage usage, std::uint64_t address, Bytes to) noexcept {
+Status RedoLog::read_base(Usage usage, std::uint64_t address, Bytes to) noexcept {
     std::size_t inside = to.size();
     if (!within(address, to.size(), base_)) {
         inside = address < base_ ? static_cast<std::size_t>(base_ - address) : 0;
@@ -64,7 +64,7 @@ Status JournalDriver::read_base(Usage usage, std::uint64_t address, Bytes to) no
     return inside > 0 ? home_.read(usage, address, to.first(inside)) : Status::ok;
 }
 
-Status JournalDriver::read(Usage usage, std::uint64_t address, Bytes to) noexcept {
+Status RedoLog::read(Usage usage, std::uint64_t address, Bytes to) noexcept {
     if (!open_) {
         return Status::invalid_handle;
     }
@@ -97,7 +97,7 @@ Status JournalDriver::read(Usage usage, std::uint64_t address, Bytes to) noexcep
 
 // Fills a part of one window from the log's records, the newest first, and then from the home. Bytes that a cut removed
 // read as zero unless a later record wrote them.
-Status JournalDriver::read_window(Usage usage, std::uint64_t address, Bytes to) noexcept {
+Status RedoLog::read_window(Usage usage, std::uint64_t address, Bytes to) noexcept {
     Done done;
     Record record;
     std::size_t left = to.size();

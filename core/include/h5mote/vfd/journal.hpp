@@ -8,6 +8,8 @@
 
 namespace h5mote {
 
+class RedoLog;
+
 /// Chosen at each opening.
 struct JournalOptions {
     /// When the log has grown to this many bytes, sync() carries what it holds over into the file and empties it. A
@@ -85,8 +87,8 @@ public:
     }
 
     /// Home, log and memory (aligned to 4) are borrowed until the driver is destroyed.
-    JournalDriver(Driver& home, Driver& log, Bytes memory) noexcept : home_(home), log_(log), memory_(memory) {}
-    ~JournalDriver() { let_go(); }
+    JournalDriver(Driver& home, Driver& log, Bytes memory) noexcept;
+    ~JournalDriver();
 
     /// Finds out what the log holds, and carries complete transactions over into the home. To be called before anything
     /// else. Calling it again starts anew, as with a new driver. A power cut during the call does no harm: the next
@@ -99,7 +101,7 @@ public:
     /// return. report() tells more, also after an error. An open() that does not return ok changes neither home nor
     /// log, unless the error comes from one of them.
     Status open(const JournalOptions& options = {}) noexcept;
-    const JournalReport& report() const noexcept { return report_; }
+    const JournalReport& report() const noexcept;
 
     /// Makes the log blank, whatever it held: for a storage that carries something else, or to give up transactions
     /// that cannot be replayed. The home stays as it is. No other function ever does this. The driver must be opened
@@ -130,104 +132,22 @@ public:
     /// Opens again if anything was written since the last commit, and returns what open() returns; report() tells of
     /// that opening.
     Status discard() noexcept override;
-    Status use_superblock_info(std::string_view name, ConstBytes info, std::uint64_t& end) noexcept override {
-        return home_.use_superblock_info(name, info, end);
-    }
+    Status use_superblock_info(std::string_view name, ConstBytes info, std::uint64_t& end) noexcept override;
     /// The log's code, or the home's if the log has none.
-    std::int32_t last_error() const noexcept override {
-        const std::int32_t error = log_.last_error();
-        return error != 0 ? error : home_.last_error();
-    }
-    StorageId storage_id() const noexcept override { return home_.storage_id(); }
+    std::int32_t last_error() const noexcept override;
+    StorageId storage_id() const noexcept override;
 
 private:
-    /// Lock and unlock both storages, unless open() has locked them already.
-    Status do_lock(bool exclusive) noexcept override { return held_ ? Status::ok : lock_both(exclusive); }
-    Status do_unlock() noexcept override { return held_ ? Status::ok : unlock_both(); }
-    Status lock_both(bool exclusive) noexcept;
-    Status unlock_both() noexcept;
-    void let_go() noexcept;
+    Status do_lock(bool exclusive) noexcept override;
+    Status do_unlock() noexcept override;
 
-    struct Record;
-    struct Header;
-    struct Place;
+    RedoLog& log() noexcept;
+    const RedoLog& log() const noexcept;
 
-    std::uint32_t position() const noexcept { return buffer_at_ + used_; }
-    std::uint32_t& list(std::uint64_t address) noexcept;
-    void forget() noexcept;
-
-    // journal_open.cpp: what the log holds when it is opened.
-    Status look() noexcept;
-    bool lay_out(std::uint32_t lists) noexcept;
-    Status find_header(Header& header) noexcept;
-    Status read_header(Header& header, unsigned slot, bool& valid, bool& blank) noexcept;
-    Status torn_at_first(bool& torn) noexcept;
-    Status recover(const Header& header) noexcept;
-    Status scan() noexcept;
-    Status follows(std::uint32_t at, const Record& record, std::uint32_t chain, bool& valid) noexcept;
-    Status index(const Header& header, std::uint32_t& touched, bool& newer) noexcept;
-    Status belongs(const Header& header, std::uint32_t touched, bool& same) noexcept;
-    Status refuse(JournalState state, Status status) noexcept;
-
-    // journal_driver.cpp: writing the log.
-    Status begin() noexcept;
-    Status start_round() noexcept;
-    Status sum_cell(std::uint64_t at, std::uint64_t size, std::uint32_t& sum, bool& there) noexcept;
-    std::uint64_t log_bytes_for(std::uint64_t ranges, std::uint64_t bytes) const noexcept;
-    Status reserve(std::uint64_t bytes) noexcept;
-    Status reserve_or_carry_over(std::uint64_t bytes) noexcept;
-    Status make_room(std::uint64_t end, std::uint64_t log_bytes) noexcept;
-    bool extend_last(std::uint64_t address, ConstBytes from) noexcept;
-    Status put(std::uint8_t type, std::uint64_t address, ConstBytes payload) noexcept;
-    void close_last() noexcept;
-    Status flush() noexcept;
-    void undo(const Place& place) noexcept;
-    Status witness(std::uint64_t address) noexcept;
-    Status put_pieces(std::uint64_t address, ConstBytes from) noexcept;
-    Status commit(bool changes_home) noexcept;
-    Status checkpoint() noexcept;
-    Status apply() noexcept;
-    Status cut_home(std::uint64_t size) noexcept;
-    Status apply_piece(std::uint32_t at, const Record& record) noexcept;
-
-    // journal_read.cpp: reading the file through the log.
-    Status fetch(std::uint32_t at, Bytes to) noexcept;
-    Status fetch_record(std::uint32_t at, Record& record) noexcept;
-    Status read_base(Usage usage, std::uint64_t address, Bytes to) noexcept;
-    Status read_window(Usage usage, std::uint64_t address, Bytes to) noexcept;
-
-    Driver& home_;
-    Driver& log_;
-    Bytes memory_;
-    Bytes buffer_;                    // records that are not yet in the log's storage, from its position buffer_at_ on
-    std::uint32_t* lists_ = nullptr;  // log position of the newest piece of each list, 0: none
-    JournalOptions options_;
-    JournalReport report_;
-    std::uint64_t file_size_ = 0;
-    std::uint64_t base_ = 0;        // the home's bytes count up to here; behind are zeros
-    std::uint64_t home_size_ = 0;   // bytes that the home has
-    std::uint64_t newest_ = 0;      // address of the last piece that was carried over
-    std::uint64_t lowest_cut_ = 0;  // shortest length that the file had in this round
-    std::uint64_t log_size_ = 0;    // bytes that the log's storage has
-    std::uint64_t kept_ = 0;        // bytes of log that keep_room() keeps
-    std::uint64_t granted_ = 0;     // bytes of log that the last keep_room() gave up, for the writes after it
-    std::uint32_t sequence_ = 0;    // of the newest header
-    std::uint32_t chain_ = 0;       // checksum of the last complete record
-    std::uint32_t witness_ = 0;     // checksum of the home's bytes that the pieces of this round replace
-    std::uint32_t buffer_at_ = 0;
-    std::uint32_t used_ = 0;       // bytes of the buffer
-    std::uint32_t last_ = 0;       // offset in the buffer of the record that can still be extended, kNone: none
-    std::uint32_t last_cut_ = 0;   // log position of the newest cut, 0: none
-    std::uint32_t committed_ = 0;  // log position behind the last commit that is durable
-    bool open_ = false;
-    bool held_ = false;  // open() locked home and log
-    bool writable_ = false;
-    bool begun_ = false;       // the header of this round is written
-    bool barrier_ = false;     // that header must be durable before the first record
-    bool pending_ = false;     // there are changes since the last commit record
-    bool unsynced_ = false;    // there is a commit record that is not known to be durable
-    bool may_change_ = false;  // a commit record permits to change the home
-    bool broken_ = false;      // the log in memory is not what it should be; only open() helps
+    // What the driver remembers: a RedoLog (vfd/journal/redo_log.hpp). Its size is checked where the driver is
+    // compiled.
+    static constexpr std::size_t kStateSize = sizeof(void*) > 4 ? 208 : 184;
+    alignas(std::uint64_t) std::byte state_[kStateSize];
 };
 
 }  // namespace h5mote
