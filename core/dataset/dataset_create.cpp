@@ -252,19 +252,23 @@ Status create(FileState& file, Address group, std::string_view path, NewDataset&
     return status;
 }
 
+// The extent that a caller asks for: without a dataspace that of a log, one unlimited dimension.
+Extent wanted_extent(const Dataspace* space) noexcept {
+    static constexpr std::uint64_t kRows = 0;
+    static constexpr std::uint64_t kNoLimit = kUnlimited;
+    return space != nullptr ? extent_of(*space) : Extent{DataspaceMessage::Type::simple, 1, &kRows, &kNoLimit};
+}
+
 }  // namespace
 
 Result<Dataset> Group::make_dataset(std::string_view path, DatatypeView memory, DatatypeView type,
                                     const Dataspace* space, const DatasetCreate& properties) noexcept {
     const LibraryLock lock(context_of(file_));
-    static constexpr std::uint64_t kRows = 0;
-    static constexpr std::uint64_t kNoLimit = kUnlimited;
     H5MOTE_TRY(check());
     if (space != nullptr && !space->valid()) {
         return file_->context.fail(Module::dataset, H5MOTE_HERE, Status::invalid_argument);
     }
-    const Extent extent =
-        space != nullptr ? extent_of(*space) : Extent{DataspaceMessage::Type::simple, 1, &kRows, &kNoLimit};
+    const Extent extent = wanted_extent(space);
     // Make the conversion first: if that fails, nothing has been created yet.
     Context& context = file_->context;
     Conversion* conversion = nullptr;
@@ -308,17 +312,16 @@ namespace {
 
 // Checks that an opened dataset has the rank and the maximum extent of the one that would have been created. Its
 // current extent is not compared: it may have grown already.
-H5MOTE_STEP Status check_shape(Context& context, const Dataset& dataset, const Dataspace& wanted) noexcept {
-    Dataspace space;
-    H5MOTE_TRY(dataset.dataspace(space));
-    const auto rank = static_cast<unsigned>(space.rank());
-    if (rank != wanted.rank()) {
-        return context.fail(Module::dataset, H5MOTE_HERE, Status::invalid_argument, subject(Subject::rank, rank));
+Status check_shape(DatasetState& state, const Extent& wanted) noexcept {
+    Context& context = state.file().context;
+    if (state.rank() != wanted.rank) {
+        return context.fail(Module::dataset, H5MOTE_HERE, Status::invalid_argument,
+                            subject(Subject::rank, state.rank()));
     }
-    for (unsigned i = 0; i < rank; ++i) {
-        if (space.max_dims()[i] != wanted.max_dims()[i]) {
+    for (unsigned i = 0; i < state.rank(); ++i) {
+        if (state.max_dims()[i] != wanted.max_dims[i]) {
             return context.fail(Module::dataset, H5MOTE_HERE, Status::invalid_argument, subject(Subject::dimension, i),
-                                space.max_dims()[i]);
+                                state.max_dims()[i]);
         }
     }
     return Status::ok;
@@ -343,7 +346,7 @@ Result<Dataset> Group::open_or_make_dataset(std::string_view path, DatatypeView 
         return make_dataset(path, memory, type, space, properties);
     }
     if (opened && H5MOTE_PARTIAL_IO) {
-        H5MOTE_TRY(check_shape(file_->context, *opened, space != nullptr ? *space : Dataspace::unlimited()));
+        H5MOTE_TRY(check_shape(static_cast<DatasetState&>(*opened->cursor_), wanted_extent(space)));
     }
     return opened;
 }
@@ -356,7 +359,7 @@ Result<Dataset> Group::open_or_create_dataset(std::string_view path, DatatypeVie
         return create_dataset(path, type, space, properties);
     }
     if (opened && H5MOTE_PARTIAL_IO) {
-        H5MOTE_TRY(check_shape(file_->context, *opened, space));
+        H5MOTE_TRY(check_shape(static_cast<DatasetState&>(*opened->cursor_), extent_of(space)));
     }
     return opened;
 }
