@@ -60,7 +60,8 @@ Status FileState::open(const FileAccess& access) noexcept {
 // Refuses to write to files that this library, or this build of it, can only read.
 Status FileState::refuse(std::uint64_t base) noexcept {
     // The extension may say how the other structures are to be read. A build that does not read it must not guess.
-    if (superblock_.extension != kUndefinedAddress && (writable() || H5MOTE_ALL_FORMATS == 0)) {
+    // Other builds look at what the extension says before they change the file (SuperblockExtensionFormat::load).
+    if (superblock_.extension != kUndefinedAddress && H5MOTE_ALL_FORMATS == 0) {
         return context.unsupported(Module::file, H5MOTE_HERE, Feature::superblock_extension);
     }
     if (writable()) {

@@ -54,10 +54,36 @@ Status read_extension_message(FileState& file, MessageIterator& message) noexcep
     return damaged_message(file.context, H5MOTE_HERE, message.type());
 }
 
+// Whether a file can be changed whose extension has this message. What this library writes does not depend on the
+// widths of version 1 B-trees, nor on how libhdf5 uses free space, unless the file keeps a record of that space, or has
+// pages. Specification IV.A.2.x: version 1 | strategy 1 | persistent 1 | ...
+bool permits_writing(MessageIterator& message) noexcept {
+    constexpr unsigned kPages = 1;
+    Reader reader(message.body());
+    switch (message.type()) {
+        case MessageType::null:
+        case MessageType::continuation:
+        case MessageType::btree_k:
+            return true;
+        case MessageType::file_space_info: {
+            const unsigned version = reader.u8();
+            const unsigned strategy = reader.u8();
+            const unsigned persistent = reader.u8();
+            return reader.ok() && version == 1 && strategy != kPages && persistent == 0;
+        }
+        default:
+            return false;
+    }
+}
+
 Status load(FileState& file) noexcept {
     MessageIterator message(file, file.superblock().extension);
     Status status;
     while ((status = message.next()) == Status::ok) {
+        if (file.writable() && !permits_writing(message)) {
+            return file.context.unsupported(Module::file, H5MOTE_HERE, Feature::superblock_extension,
+                                            static_cast<std::uint32_t>(message.type()));
+        }
         H5MOTE_TRY(read_extension_message(file, message));
     }
     return status == Status::not_found ? Status::ok : status;

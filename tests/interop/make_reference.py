@@ -527,6 +527,21 @@ def superblocks(directory):
                       filters=filters)
 
 
+def extensions(directory):
+    """Files with a superblock extension that does not concern what this library writes."""
+    settings = {
+        "btree_widths.h5": set_istore_k,
+        "aggregated_space.h5": lambda plist: plist.set_file_space_strategy(h5f.FSPACE_STRATEGY_AGGR, False, 1),
+        "threshold_of_space.h5": lambda plist: plist.set_file_space_strategy(h5f.FSPACE_STRATEGY_FSM_AGGR, False, 64),
+    }
+    for name, fcpl in settings.items():
+        with Reference(directory, name, superblock=3, fcpl=fcpl) as f:
+            f.group("/g")
+            f.attr("/g", "a", "i4le")
+            f.dataset("/g/log", "i4le", (20,), max=(INF,), chunk=(8,))
+            f.dataset("/fixed", "f8le", (3, 4))
+
+
 # --- files that the library must refuse -----------------------------------------------------------------------------
 
 
@@ -602,7 +617,7 @@ def main():
         return 2
     directory = sys.argv[1]
     os.makedirs(directory, exist_ok=True)
-    for make in (types, attributes, links, ranks, chunks, filters, fills, superblocks, unsupported):
+    for make in (types, attributes, links, ranks, chunks, filters, fills, superblocks, extensions, unsupported):
         make(directory)
     for name, wanted in (("supported.list", False), ("unsupported.list", True)):
         with open(os.path.join(directory, name), "w", encoding="utf-8") as out:

@@ -242,13 +242,25 @@ TEST(File, NamesWhatItDoesNotKnowYet) {
         EXPECT_EQ(lookup3(bench.driver.contents()), before);
         EXPECT_TRUE(bench.empty());
     }
-    // A file with a superblock extension.
+    // A file with a superblock extension of messages that say nothing about writing: those of a group.
     Bench bench;
     ASSERT_EQ(bench.create(), Status::ok);
+    auto group = bench.file.root().create_group("g");
+    ASSERT_EQ(group.status(), Status::ok);
+    const Address extension = group->address();
     ASSERT_EQ(bench.file.close(), Status::ok);
-    store_le<std::uint64_t>(bench_storage + 20, 100);
+    store_le<std::uint64_t>(bench_storage + 20, extension);
     repair(8);
+    const std::uint32_t unchanged = lookup3(bench.driver.contents());
     EXPECT_EQ(bench.open(), Status::unsupported);
+#if H5MOTE_ERROR_TRAIL > 0
+    EXPECT_EQ(bench.library.trail().newest().value, static_cast<std::uint64_t>(Feature::superblock_extension));
+#endif
+    EXPECT_EQ(lookup3(bench.driver.contents()), unchanged);
+    bench.access.read_only = true;
+    EXPECT_EQ(bench.open(), H5MOTE_ALL_FORMATS != 0 ? Status::ok : Status::unsupported);
+    bench.file = File();
+    bench.access.read_only = false;
     // A file that is marked as open for writing can still be read.
     ASSERT_EQ(bench.create(), Status::ok);
     ASSERT_EQ(bench.file.close(), Status::ok);
