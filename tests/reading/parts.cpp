@@ -9,6 +9,7 @@
 #include <h5mote/vfd/posix.hpp>
 
 #include <cstdio>
+#include <cstring>
 #include <initializer_list>
 
 namespace {
@@ -92,6 +93,18 @@ bool compare(const char* path, const Part& part, bool& needed) {
     return good;
 }
 
+// Walks the file with formats::newest.
+bool is_newest(const char* path) {
+    const Outcome all = walk(path, formats::all, kParts[0]);
+    const Outcome newest = walk(path, formats::newest, kParts[0]);
+    const bool good = newest.opened == all.opened && newest.walk.digest == all.walk.digest && newest.clean;
+    if (!good) {
+        std::printf("%s: with formats::newest: status %u, first error %u\n", path, static_cast<unsigned>(newest.opened),
+                    static_cast<unsigned>(newest.walk.first_error));
+    }
+    return good;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -106,5 +119,13 @@ int main(int argc, char** argv) {
         std::printf("%s: %u files need it\n", part.name, files);
         good = good && files != 0;
     }
-    return good ? 0 : 1;
+    unsigned fresh = 0;
+    for (int i = 1; i < argc; ++i) {
+        if (std::strstr(argv[i], "_new") != nullptr) {
+            good = is_newest(argv[i]) && good;
+            ++fresh;
+        }
+    }
+    std::printf("formats::newest: %u files\n", fresh);
+    return good && fresh != 0 ? 0 : 1;
 }

@@ -54,6 +54,10 @@ extern const SuperblockExtensionFormat superblock_extension;
 inline constexpr Formats none{};
 inline constexpr Formats all{&conversion,    &virtual_data,  &external_data,
                              &dense_storage, &symbol_tables, &superblock_extension};
+/// What files have that libhdf5 writes with the newest versions of all structures (H5Pset_libver_bounds, in h5py
+/// libver="latest").
+inline constexpr Formats newest{&conversion,    &virtual_data, &external_data,
+                                &dense_storage, nullptr,       &superblock_extension};
 
 /// What a Library has that is given no list: all that its build has.
 inline constexpr Formats standard{
