@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""conditionals --root FOLDER --report FOLDER: counts `#if` on options of the library and says where one is out of place.
+"""conditionals --root FOLDER --report FOLDER: counts `#if` on options, and says where one is out of place.
 
 What a build leaves out of the core, the filters and the drivers is a file, a table that nobody names or `if constexpr`,
 never lines of a function or of a class. So a preprocessor conditional on an H5MOTE_ name may stand around all code of

@@ -4,7 +4,7 @@
 The images in --images are built by measuring_images.cmake beside this file. The reference rows that an image saves are
 read back with h5py, if that is installed. Figures (`toolchains/figures` collects them):
 
-  code.* data.* bss.*   difference of two images, so that the program's own code and buffers do not count
+  code.* data.* bss.*   difference of two images, without the functions and constants of the programs themselves
   ram.logger.*          peak of the arena in the reference workload, and the static objects (library, arena, driver),
                         without the one chunk buffer
   stack.*               deepest stack below main(), painted; logger: the reference workload from creating the file to
@@ -22,6 +22,9 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TOOLS = ROOT / "toolchains"
 ROWS = 1000
+# Symbols of the measuring programs and of what they share: everything outside of namespace h5mote but the compiler's own
+# functions, some of which the library calls.
+PROGRAM = r"(\(anonymous namespace\)::|h5mote_test::|measure::|reference::|main$|_GLOBAL__|vtable for (\(anon|h5mote_test))"
 
 
 class Failure(Exception):
@@ -54,7 +57,7 @@ class Measurement:
 
     def code(self, name, image, without, budget=""):
         """Adds the figure code.NAME, the difference of two images. Returns the differences of data and bss in bytes."""
-        text = run(TOOLS / "code-size", self.image(image), "--without", self.image(without))
+        text = run(TOOLS / "code-size", self.image(image), "--without", self.image(without), "--program", PROGRAM)
         code, data, bss = map(int, re.fullmatch(r"code (-?\d+) data (-?\d+) bss (-?\d+)", text.strip()).groups())
         self.figure(f"code.{name}", code, "bytes", budget)
         return data, bss
