@@ -27,7 +27,6 @@ struct Level {
     Address address;
     Level* parent;
     std::size_t path_length = 0;  // length of this group's path, with the '/' behind it
-    bool tracked = true;          // not used
 };
 
 // Objects with more than one hard link that were met before.
