@@ -3,12 +3,6 @@
 #include "checked.hpp"
 
 namespace h5mote {
-namespace {
-
-// The most free runs that are remembered. There is a limit because each released run is compared with all of them.
-constexpr std::size_t kMostExtents = 1024;
-
-}  // namespace
 
 // Computed in 64 bits: near the largest address the next unit may begin beyond what a 32-bit Address can express.
 std::uint64_t FileSpace::place(Usage usage, Address address, Address size) const noexcept {
@@ -42,21 +36,23 @@ void FileSpace::open(Address end, Address limit, Address stored) noexcept {
     commits_ = capabilities.sync_is_commit;
     // Where sync() commits all writes at once, only copies of the file on other storages profit from the placement.
     unit_ = commits_ ? kMostUnit : unit_of(capabilities.atomic_unit);
-    count_ = 0;
+    free_.clear();
 }
 
 bool FileSpace::reuse(Usage usage, Address size, Address& address) noexcept {
-    for (std::size_t i = 0; i < count_; ++i) {
-        const Extent extent = extents_[i];
+    for (std::size_t i = 0; i < free_.count(); ++i) {
+        FreeExtent extent = free_[i];
         const std::uint64_t placed = place(usage, extent.address, size);
         if (extent.pending != 0 || !within(placed - extent.address, size, extent.size)) {
             continue;
         }
         const Address start = narrow(placed);
         const Address before = start - extent.address;
-        erase(i);
-        add(extent.address, before, 0);
-        add(start + size, extent.size - before - size, 0);
+        free_.erase(i);
+        FreeExtent behind{start + size, extent.size - before - size, 0};
+        extent.size = before;
+        add(extent);
+        add(behind);
         address = start;
         return true;
     }
@@ -136,101 +132,29 @@ Status FileSpace::find_space(Usage usage, Address size, Address& address, bool* 
 }
 
 void FileSpace::release(Address address, Address size, bool fresh) noexcept {
-    const Extent merged = add(address, size, fresh ? 0U : held_ ? 2U : 1U);
+    FreeExtent merged{address, size, static_cast<std::uint8_t>(fresh ? 0 : held_ ? 2 : 1)};
+    add(merged);
     if (!fresh && commits_) {
         tell(address, size, merged);
     }
 }
 
-FileSpace::Extent FileSpace::add(Address address, Address size, unsigned pending) noexcept {
-    const auto level = static_cast<std::uint8_t>(pending);
-    if (size == 0) {
-        return {address, size, level};
-    }
+void FileSpace::add(FreeExtent& extent) noexcept {
     // Two structures of a damaged file may name the same space: it is not given out twice.
-    for (std::size_t i = 0; H5MOTE_ALL_FORMATS != 0 && i < count_; ++i) {
-        if (extents_[i].address < address + size && address < extents_[i].address + extents_[i].size) {
-            return {address, size, level};
-        }
+    if (extent.size == 0 || (H5MOTE_ALL_FORMATS != 0 && free_.overlaps(extent))) {
+        return;
     }
-    // Neighbours with the same `pending` become one extent; each merge may make another one possible.
-    for (std::size_t i = 0; i < count_;) {
-        const Extent extent = extents_[i];
-        if (extent.pending == level && (extent.address + extent.size == address || address + size == extent.address)) {
-            address = extent.address < address ? extent.address : address;
-            size += extent.size;
-            erase(i);
-            i = 0;
-        } else {
-            ++i;
-        }
-    }
-    const Extent merged{address, size, level};
-    if (level == 0 && address + size == end_) {
-        end_ = address;
-        return merged;
-    }
-    std::size_t at = count_;
-    if (count_ < room_ || grow()) {
-        ++count_;
+    free_.absorb(extent);
+    if (extent.pending == 0 && extent.address + extent.size == end_) {
+        end_ = extent.address;
     } else {
-        // The list is full: forget the smallest extent. Its space stays unused until the file is repacked.
-        at = smallest();
-        if (extents_[at].size >= size) {
-            return merged;
-        }
+        free_.insert(extent);
     }
-    extents_[at] = merged;
-    return merged;
-}
-
-std::size_t FileSpace::smallest() const noexcept {
-    std::size_t smallest = 0;
-    for (std::size_t i = 1; i < count_; ++i) {
-        smallest = extents_[i].size < extents_[smallest].size ? i : smallest;
-    }
-    return smallest;
-}
-
-void FileSpace::use(Extent* extents, std::size_t room) noexcept {
-    for (std::size_t i = 0; i < count_; ++i) {
-        extents[i] = extents_[i];
-    }
-    if (extents_ != few_) {
-        context_.release(MemoryKind::file, extents_, room_ * sizeof(Extent));
-    }
-    extents_ = extents;
-    room_ = room;
-}
-
-bool FileSpace::grow() noexcept {
-    const std::size_t room = 2 * room_;
-    void* const memory =
-        room > kMostExtents ? nullptr : context_.allocate_spare(MemoryKind::file, room * sizeof(Extent));
-    if (memory != nullptr) {
-        use(static_cast<Extent*>(memory), room);
-    }
-    return memory != nullptr;
-}
-
-void FileSpace::reclaim() noexcept {
-    if (extents_ != few_ && count_ <= H5MOTE_FREE_EXTENTS) {
-        use(few_, H5MOTE_FREE_EXTENTS);
-    }
-}
-
-bool FileSpace::give_up() noexcept {
-    const bool many = extents_ != few_;
-    while (count_ > H5MOTE_FREE_EXTENTS) {
-        erase(smallest());
-    }
-    reclaim();
-    return many;
 }
 
 // Tells the driver that [address, address + size) is free. A driver can give up whole pages only, so the free space
 // around the range (`merged` is all of it) is named with it, as far as one page may reach.
-void FileSpace::tell(Address address, Address size, const Extent& merged) noexcept {
+void FileSpace::tell(Address address, Address size, const FreeExtent& merged) noexcept {
     const Address before = address - merged.address;
     const Address after = merged.size - before - size;
     const Address from = address - (before < kPage ? before : kPage);
@@ -239,11 +163,12 @@ void FileSpace::tell(Address address, Address size, const Extent& merged) noexce
 
 bool FileSpace::settle(bool all) noexcept {
     bool told = false;
-    for (std::size_t i = 0; i < count_;) {
-        if (extents_[i].pending == 1 || (all && extents_[i].pending != 0)) {
-            const Extent extent = extents_[i];
-            erase(i);
-            const Extent merged = add(extent.address, extent.size, 0);
+    for (std::size_t i = 0; i < free_.count();) {
+        const FreeExtent extent = free_[i];
+        if (extent.pending == 1 || (all && extent.pending != 0)) {
+            free_.erase(i);
+            FreeExtent merged{extent.address, extent.size, 0};
+            add(merged);
             if (!commits_ || merged.size != extent.size) {
                 tell(extent.address, extent.size, merged);
                 told = commits_;
@@ -253,8 +178,8 @@ bool FileSpace::settle(bool all) noexcept {
             ++i;
         }
     }
-    for (std::size_t i = 0; i < count_; ++i) {
-        extents_[i].pending = extents_[i].pending == 0 ? 0 : 1;
+    for (std::size_t i = 0; i < free_.count(); ++i) {
+        free_[i].pending = free_[i].pending == 0 ? 0 : 1;
     }
     return told;
 }

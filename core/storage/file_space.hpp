@@ -6,17 +6,17 @@
 // made it unreachable. The driver is told of released space together with the free space next to it, because it can
 // give up only whole pages or blocks.
 //
-// H5MOTE_FREE_EXTENTS runs of free space are remembered in any case. More of them need memory from the allocator, which
-// is given back when others need it; without that memory the smallest runs are forgotten.
+// Which space is free is known to the SpaceMap; where blocks are placed, and when space can be used again, to
+// FileSpace.
 #pragma once
 
-#include <h5mote/address.hpp>
-#include <h5mote/context.hpp>
+#include "space_map.hpp"
+
 #include <h5mote/driver.hpp>
 
 namespace h5mote {
 
-class FileSpace final : public Reclaimer {
+class FileSpace {
 public:
     /// Blocks are placed for units of at most this many bytes, whatever larger unit a driver promises: the file may be
     /// copied to a disk or card with sectors.
@@ -36,27 +36,14 @@ public:
     /// Whether the bytes [from, to) lie in one atomic unit.
     bool in_one_unit(std::uint64_t from, std::uint64_t to) const noexcept { return (from ^ (to - 1)) < unit_; }
 
-    FileSpace(Context& context, Driver& driver) noexcept : context_(context), driver_(driver) {
-        context_.add_reclaimer(*this);
-    }
-    ~FileSpace() {
-        close();
-        context_.remove_reclaimer(*this);
-    }
+    FileSpace(Context& context, Driver& driver) noexcept : context_(context), driver_(driver), free_(context) {}
 
     /// Starts with a file of `end` bytes whose addresses stay below `limit`. The storage has `stored` bytes: those
     /// beyond `end` may have been written before a power cut and cannot be taken for zeros.
     void open(Address end, Address limit, Address stored) noexcept;
 
-    /// Forgets all free extents, and gives back the memory in which they were remembered.
-    void close() noexcept {
-        count_ = 0;
-        reclaim();
-    }
-    /// Gives back the memory for more than H5MOTE_FREE_EXTENTS extents if no more than that are left.
-    void reclaim() noexcept override;
-    /// Gives that memory back in any case, by forgetting the smallest extents. false: there was none to give back.
-    bool give_up() noexcept override;
+    /// Forgets all free space, and gives back the memory in which it was remembered.
+    void close() noexcept { free_.clear(); }
 
     /// Allocates `size` bytes. The storage is extended at once, so that a full device is found (no_space) before
     /// anything is changed. For metadata, which is written later, room is kept in it as well: keep_metadata(). `zeros`,
@@ -93,26 +80,16 @@ private:
     // The largest page of a driver for which tell() makes whole pages of what is released in several parts.
     static constexpr Address kPage = 4096;
 
-    struct Extent {
-        Address address;
-        Address size;
-        std::uint8_t pending;  // settle() calls until it can be used
-    };
-
     // The first address at or after `address` where a block of this usage and size may be placed. It can be larger than
     // an Address can express.
     std::uint64_t place(Usage usage, Address address, Address size) const noexcept;
     Status find_space(Usage usage, Address size, Address& address, bool* zeros) noexcept;
-    // Adds [address, address + size) to the free extents; returns the extent of which it is part then. A usable extent
-    // at the end of the file is not listed, end() moves down instead: there, blocks of any size find room.
-    Extent add(Address address, Address size, unsigned pending) noexcept;
-    void tell(Address address, Address size, const Extent& merged) noexcept;
+    // Adds free space to the map; `extent` becomes the larger one of which it is part then. A usable extent at the end
+    // of the file does not go into the map, end() moves down instead: there, blocks of any size find room.
+    void add(FreeExtent& extent) noexcept;
+    void tell(Address address, Address size, const FreeExtent& merged) noexcept;
     Status keep(std::uint32_t ranges, Address bytes) noexcept;
     bool reuse(Usage usage, Address size, Address& address) noexcept;
-    void erase(std::size_t i) noexcept { extents_[i] = extents_[--count_]; }
-    std::size_t smallest() const noexcept;
-    void use(Extent* extents, std::size_t room) noexcept;
-    bool grow() noexcept;
 
     Context& context_;
     Driver& driver_;
@@ -128,10 +105,7 @@ private:
     Address metadata_bytes_ = 0;
     std::uint32_t ranges_ = 0;
     std::uint32_t metadata_ranges_ = 0;
-    std::size_t count_ = 0;
-    std::size_t room_ = H5MOTE_FREE_EXTENTS;
-    Extent* extents_ = few_;  // few_, or a larger array from the allocator
-    Extent few_[H5MOTE_FREE_EXTENTS];
+    SpaceMap free_;
 };
 
 }  // namespace h5mote

@@ -105,9 +105,11 @@
 #endif
 
 // Files of 4 GiB and more. 0 or 1. Off: addresses take 32 bits in memory; a larger file is `unsupported`, and growing
-// to that size is no_space. Addresses in the file may have any width either way. Off only where size_t has 32 bits.
+// to that size is no_space. Addresses in the file may have any width either way. Off is possible only where size_t has
+// 32 bits. It is the default there for the profiles logger and reader, and without an operating system for every
+// profile: FAT32, the usual file system of cards, has no larger files either, and profile full is 10 KB smaller.
 #ifndef H5MOTE_LARGE_FILES
-#if (defined(H5MOTE_PROFILE_LOGGER) || defined(H5MOTE_PROFILE_READER)) && __SIZEOF_SIZE_T__ <= 4
+#if __SIZEOF_SIZE_T__ <= 4 && (defined(H5MOTE_PROFILE_LOGGER) || defined(H5MOTE_PROFILE_READER) || !defined(__unix__))
 #define H5MOTE_LARGE_FILES 0
 #else
 #define H5MOTE_LARGE_FILES 1
