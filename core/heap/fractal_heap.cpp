@@ -2,6 +2,7 @@
 
 #include "checked.hpp"
 #include "checksum.hpp"
+#include "free_space_header.hpp"
 
 #include <cstring>
 
@@ -10,10 +11,9 @@
 namespace h5mote {
 namespace {
 
-constexpr std::uint32_t kHeader = 0x50485246U;     // "FRHP"
-constexpr std::uint32_t kDirect = 0x42444846U;     // "FHDB"
-constexpr std::uint32_t kIndirect = 0x42494846U;   // "FHIB"
-constexpr std::uint32_t kFreeSpace = 0x44485346U;  // "FSHD"
+constexpr std::uint32_t kHeader = 0x50485246U;    // "FRHP"
+constexpr std::uint32_t kDirect = 0x42444846U;    // "FHDB"
+constexpr std::uint32_t kIndirect = 0x42494846U;  // "FHIB"
 constexpr std::size_t kChecksum = 4;
 constexpr std::uint8_t kChecksums = 2;  // flag: direct blocks have checksums
 
@@ -438,27 +438,21 @@ Status FractalHeap::walk_huge(BlockVisitor& visitor) noexcept {
     return Status::ok;
 }
 
-// The header of the free space manager:
-// "FSHD" | version 0 | client | four sizes | four numbers of 2 | largest section L | sections: address O, bytes L,
-// allocated L | checksum.
 Status FractalHeap::walk_free_space(Address header, BlockVisitor& visitor) noexcept {
     const FileShape shape = file_->shape();
-    const std::size_t size = 6U + 7U * shape.sizeof_size + 8U + shape.sizeof_addr + kChecksum;
+    const std::size_t size = FreeSpaceListPlace::size(shape);
     MetadataWindow window;
     ConstBytes bytes;
+    FreeSpaceListPlace manager;
     H5MOTE_TRY(file_->window(Usage::object_header, header, size, true, window));
     H5MOTE_TRY(window.view(0, size, bytes));
-    Reader reader(bytes);
-    if (reader.u32() != kFreeSpace || reader.u8() != 0) {
+    if (!manager.decode(shape, bytes)) {
         return damaged(H5MOTE_HERE, header);
     }
-    reader.skip(1U + 5U * shape.sizeof_size + 8U);
-    const Address sections = shape.read_addr(reader);
-    (void)shape.read_size(reader);
-    const Address allocated = shape.read_size(reader);
     H5MOTE_TRY(visitor.block(BlockKind::free_space_header, header, size));
-    return sections == kUndefinedAddress ? Status::ok
-                                         : visitor.block(BlockKind::free_space_sections, sections, allocated);
+    return manager.list == kUndefinedAddress
+               ? Status::ok
+               : visitor.block(BlockKind::free_space_sections, manager.list, manager.list_size);
 }
 
 }  // namespace h5mote
