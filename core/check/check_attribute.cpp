@@ -135,16 +135,21 @@ Status Checker::check_values(DatatypeView type, MetadataWindow& bytes, Address o
     return Status::ok;
 }
 
-// Nothing inside of a sequence is followed: sequences of sequences are seldom, and their collections are mostly those
-// of the outer ones.
 Status Checker::check_heap_id(ConstBytes id) noexcept {
-    if (id.size() < 8U + shape().sizeof_addr) {
+    Reader reader(id);
+    const std::uint32_t length = reader.u32();
+    GlobalHeapId place;
+    if (!place.decode(shape(), reader.rest())) {
         return Status::corrupt_file;
     }
-    const std::uint32_t length = load_le<std::uint32_t>(id.data());
-    const Address collection = shape().load_addr(id.data() + 4);
-    const std::uint32_t index = load_le<std::uint32_t>(id.data() + 4 + shape().sizeof_addr);
-    if (length == 0 || collection == 0 || collection == kUndefinedAddress) {
+    return length == 0 ? Status::ok : check_heap_object(place);
+}
+
+// Nothing inside of a sequence is followed: sequences of sequences are seldom, and their collections are mostly those
+// of the outer ones.
+Status Checker::check_heap_object(const GlobalHeapId& place) noexcept {
+    const Address collection = place.collection;
+    if (collection == 0 || collection == kUndefinedAddress) {
         return Status::ok;
     }
     if (collection != collection_) {
@@ -158,10 +163,10 @@ Status Checker::check_heap_id(ConstBytes id) noexcept {
         return Status::ok;
     }
     MetadataWindow window;
-    const Status status = global_heap_.object(collection, index, window);
+    const Status status = global_heap_.object(collection, place.index, window);
     if (status == Status::corrupt_file) {
         file_.context.trail().clear();
-        return bad(ProblemKind::missing_heap_object, CheckPart::global_heap, collection, index);
+        return bad(ProblemKind::missing_heap_object, CheckPart::global_heap, collection, place.index);
     }
     return judge(status, CheckPart::global_heap, collection);
 }

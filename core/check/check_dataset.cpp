@@ -319,14 +319,7 @@ Status DatasetCheck::run(Address header) noexcept {
             break;
     }
     // Mappings of a virtual dataset: an object of the global heap.
-    if (layout.address == kUndefinedAddress || layout.address == 0) {
-        return Status::ok;
-    }
-    std::byte id[16] = {};
-    store_le<std::uint32_t>(id, 1);
-    checker.shape().store_addr(id + 4, layout.address);
-    store_le<std::uint32_t>(id + 4 + checker.shape().sizeof_addr, layout.single_mask);
-    return checker.check_heap_id({id, 8U + checker.shape().sizeof_addr});
+    return checker.check_heap_object({layout.address, layout.single_mask});
 }
 
 Status Checker::check_dataset(Address header) noexcept {

@@ -180,9 +180,9 @@ private:
     }
 
     Status check_count(Address heap) noexcept {
-        FractalHeapFacts facts;
-        H5MOTE_TRY(checker_.judge(dense_.heap.facts(facts), CheckPart::fractal_heap, heap));
-        const std::uint64_t objects = facts.managed + facts.huge + facts.tiny;
+        FractalHeapHeader header;
+        H5MOTE_TRY(checker_.judge(dense_.heap.read_header(header), CheckPart::fractal_heap, heap));
+        const std::uint64_t objects = header.managed + header.huge + header.tiny;
         return objects == dense_.in_heap || !counted_ || !checker_.verifying()
                    ? Status::ok
                    : checker_.bad(ProblemKind::count, CheckPart::fractal_heap, heap, dense_.in_heap);

@@ -1,6 +1,4 @@
 // Messages that the whole file shares: the master table, indexes, heaps.
-//
-//   list index   "SMLI" | records, as many as there may be | checksum behind those that there are
 
 #include "btree2.hpp"
 #include "checker.hpp"
@@ -13,7 +11,6 @@
 namespace h5mote {
 namespace {
 
-constexpr std::uint32_t kList = 0x494c4d53U;  // "SMLI"
 constexpr CheckPart kPart = CheckPart::shared_messages;
 
 struct SharedWork {
@@ -64,21 +61,22 @@ private:
     Status check_list() noexcept {
         const std::size_t size = SharedMessageRecord::size(checker_.shape());
         const Address address = work_.index.index;
-        const Address used = 4 + Address{work_.index.messages} * size + 4;
+        const Address used = SharedList::size(checker_.shape(), work_.index.messages);
         if (work_.index.messages > work_.index.list_max) {
             return checker_.bad(ProblemKind::count, kPart, address, work_.index.messages);
         }
-        H5MOTE_TRY(checker_.use(kPart, address, 4 + Address{work_.index.list_max} * size + 4));
+        H5MOTE_TRY(checker_.use(kPart, address, SharedList::size(checker_.shape(), work_.index.list_max)));
         MetadataWindow window;
         ConstBytes bytes;
         H5MOTE_TRY(
             checker_.judge(checker_.file().window(Usage::object_header, address, used, true, window), kPart, address));
-        H5MOTE_TRY(checker_.judge(window.view(0, 4, bytes), kPart, address));
-        if (load_le<std::uint32_t>(bytes.data()) != kList) {
+        H5MOTE_TRY(checker_.judge(window.view(0, SharedList::kPrefixSize, bytes), kPart, address));
+        if (!SharedList::is_list(bytes)) {
             return checker_.bad(ProblemKind::malformed, kPart, address);
         }
         for (unsigned i = 0; i < work_.index.messages; ++i) {
-            H5MOTE_TRY(checker_.judge(window.view(4 + Address{i} * size, size, bytes), kPart, address));
+            H5MOTE_TRY(
+                checker_.judge(window.view(SharedList::offset(checker_.shape(), i), size, bytes), kPart, address));
             std::memcpy(work_.record, bytes.data(), bytes.size());
             H5MOTE_TRY(settle(check_record({work_.record, size})));
         }
@@ -108,15 +106,14 @@ private:
 }  // namespace
 
 Status Checker::check_shared_messages() noexcept {
-    H5MOTE_TRY(
-        use(kPart, file_.foreign()->shared_table, SharedIndex::table_size(shape(), file_.foreign()->shared_indexes)));
+    H5MOTE_TRY(use(kPart, file_.foreign()->shared_table, SharedTable::size(shape(), file_.foreign()->shared_indexes)));
     auto* const work = file_.context.create<SharedWork>(MemoryKind::other);
     if (work == nullptr) {
         return Status::out_of_memory;
     }
     Status status = Status::ok;
     for (unsigned i = 0; status == Status::ok && i < file_.foreign()->shared_indexes; ++i) {
-        status = judge(SharedIndex::read(file_, i, work->index), kPart, file_.foreign()->shared_table);
+        status = judge(read_shared_index(file_, i, work->index), kPart, file_.foreign()->shared_table);
         if (status == Status::ok) {
             status = settle(SharedCheck(*this, *work).run());
         }

@@ -94,6 +94,8 @@ public:
     Status check_btree2(BTree2& tree, CheckPart part, Address address) noexcept;
     /// Checks an element of variable-length data: its length in 4 bytes, then its id in the global heap.
     Status check_heap_id(ConstBytes id) noexcept;
+    /// Checks the collection of an object in the global heap, and that the object is there.
+    Status check_heap_object(const GlobalHeapId& place) noexcept;
     /// Checks the variable-length data in `elements` values of a type that has some.
     Status check_values(DatatypeView type, MetadataWindow& bytes, Address offset, std::uint64_t elements) noexcept;
 

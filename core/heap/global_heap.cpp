@@ -3,36 +3,27 @@
 #include "checked.hpp"
 
 namespace h5mote {
-namespace {
-
-constexpr std::uint32_t kSignature = 0x4c4f4347U;  // "GCOL"
-
-constexpr Address kUsualSize = 4096;
-
-constexpr Address padded(Address size) noexcept { return (size + 7) & ~Address{7}; }
-
-}  // namespace
 
 Status GlobalHeap::damaged(SourcePlace place, Address collection) noexcept {
     return file_.context.fail(Module::heap, place, Status::corrupt_file, 0, collection);
 }
 
 // The length of a collection is in its header, which is read first. The first read takes kUsualSize bytes, if the file
-// has so many: libhdf5 gives a collection this size unless an object needs more, so that it is read at once.
+// has so many: nearly every collection has this size, so that it is read at once.
 Status GlobalHeap::open(Address collection, MetadataWindow& window) noexcept {
     if (collection != collection_) {
         ConstBytes bytes;
-        const std::size_t size = 8U + file_.shape().sizeof_size;
-        const Address read = file_.contains(collection, kUsualSize) ? kUsualSize : Address{size};
+        GlobalHeapCollection header;
+        const std::size_t fields = GlobalHeapCollection::fields_size(file_.shape());
+        const bool usual = file_.contains(collection, GlobalHeapCollection::kUsualSize);
+        const Address read = usual ? GlobalHeapCollection::kUsualSize : Address{fields};
         H5MOTE_TRY(file_.window(Usage::global_heap, collection, read, false, window));
-        H5MOTE_TRY(window.view(0, size, bytes));
-        Reader reader(bytes);
-        const bool signature = reader.u32() == kSignature && reader.u8() == 1;
-        reader.skip(3);
-        size_ = file_.shape().read_size(reader);
+        H5MOTE_TRY(window.view(0, fields, bytes));
+        const bool sound = header.decode(file_.shape(), bytes);
+        size_ = header.size;
         last_ = Object{};
         collection_ = kUndefinedAddress;
-        if (!signature || size_ < first()) {
+        if (!sound) {
             return damaged(H5MOTE_HERE, collection);
         }
         if (size_ == read) {
@@ -45,22 +36,19 @@ Status GlobalHeap::open(Address collection, MetadataWindow& window) noexcept {
     return Status::ok;
 }
 
-// The size of an object does not include its header. That of free space does, and free space may be too short to have a
-// header: it then has no size of its own.
+// Free space that is too short to have a header has no size of its own: it goes to the end of the collection.
 Status GlobalHeap::load(MetadataWindow& window, Address at, Object& object) noexcept {
-    object = {at, size_ - at, size_ - at, 0};
-    if (size_ - at < object_header_size()) {
+    const FileShape shape = file_.shape();
+    const Address room = size_ - at;
+    object = {at, room, room, 0};
+    if (room < first()) {
         return Status::ok;
     }
     ConstBytes bytes;
-    H5MOTE_TRY(window.view(at, 8U + file_.shape().sizeof_size, bytes));
-    object.index = load_le<std::uint16_t>(bytes.data());
-    object.size = narrow(load_uint(bytes.data() + 8, file_.shape().sizeof_size));
-    const Address header = object_header_size();
-    const Address room = size_ - at - header;
-    object.space = object.index == 0 ? object.size : header + padded(object.size);
-    const bool sound = object.index == 0 ? object.size >= header && object.size <= room + header
-                                         : object.size <= room && padded(object.size) <= room;
+    GlobalHeapObject header;
+    H5MOTE_TRY(window.view(at, GlobalHeapCollection::fields_size(shape), bytes));
+    const bool sound = header.decode(shape, bytes, room);
+    object = {at, header.size, header.space(shape), header.index};
     return sound ? Status::ok : damaged(H5MOTE_HERE, collection_);
 }
 
@@ -94,14 +82,13 @@ Status GlobalHeap::object(Address collection, std::uint32_t index, MetadataWindo
         }
         last_ = found;
     }
-    return bytes.restrict(last_.at + object_header_size(), last_.size);
+    return bytes.restrict(last_.at + first(), last_.size);
 }
 
 Status GlobalHeap::object(ConstBytes id, MetadataWindow& bytes) noexcept {
-    const FileShape shape = file_.shape();
-    return id.size() >= shape.sizeof_addr + 4U
-               ? object(shape.load_addr(id.data()), load_le<std::uint32_t>(id.data() + shape.sizeof_addr), bytes)
-               : damaged(H5MOTE_HERE, kUndefinedAddress);
+    GlobalHeapId place;
+    return place.decode(file_.shape(), id) ? object(place.collection, place.index, bytes)
+                                           : damaged(H5MOTE_HERE, kUndefinedAddress);
 }
 
 Status GlobalHeap::facts(Address collection, Address& size, Address& free_space) noexcept {

@@ -1,14 +1,12 @@
 // H5HG - the global heap: values of variable-length data, region references. Specification III.E.
 //
-//   collection  "GCOL" | version 1 | 0 3 | size of the collection, with this L | objects
-//   object      index 2 | reference count 2 | 0 4 | size L | data, padded to a multiple of 8
-//
-// Index 0 is the free space that ends a collection. Objects stand in any order. The place of the last object that was
-// found is remembered and the search goes on from there, so that objects that are asked for in the order in which they
-// were written are found at once.
+// Objects stand in any order in their collection. The place of the last object that was found is remembered and the
+// search goes on from there, so that objects that are asked for in the order in which they were written are found at
+// once.
 #pragma once
 
 #include "file_state.hpp"
+#include "global_heap_collection.hpp"
 
 namespace h5mote {
 
@@ -19,7 +17,7 @@ public:
     /// The bytes of object `index` of the collection at `collection`, in a window: no copy. corrupt_file: no such
     /// collection or object. io_error, out_of_memory.
     Status object(Address collection, std::uint32_t index, MetadataWindow& bytes) noexcept;
-    /// The object that a heap id in variable-length data names: collection address O | index 4.
+    /// The object that a heap id in variable-length data names.
     Status object(ConstBytes id, MetadataWindow& bytes) noexcept;
     /// The bytes of the collection, and of the free space in it. Errors of object().
     Status facts(Address collection, Address& size, Address& free_space) noexcept;
@@ -35,9 +33,8 @@ private:
     Status open(Address collection, MetadataWindow& window) noexcept;
     Status load(MetadataWindow& window, Address at, Object& object) noexcept;
     Status find(MetadataWindow& window, std::uint32_t index, Address from, Address to, Object& object) noexcept;
-    // The headers of collections and of objects are equally long: 8 bytes and a size, rounded up to 8.
-    std::size_t object_header_size() const noexcept { return (15U + file_.shape().sizeof_size) & ~7U; }
-    Address first() const noexcept { return object_header_size(); }
+    // Where the first object begins. The header of every object is as long.
+    Address first() const noexcept { return GlobalHeapCollection::header_size(file_.shape()); }
     Status damaged(SourcePlace place, Address collection) noexcept;
 
     FileState& file_;

@@ -5,44 +5,26 @@
 #include <cstring>
 
 namespace h5mote {
-namespace {
-
-constexpr std::uint32_t kSignature = 0x50414548U;  // "HEAP"
-constexpr Address kNoFree = 1;
-
-}  // namespace
 
 Status LocalHeap::damaged(SourcePlace place) noexcept {
     return file_->context.fail(Module::heap, place, Status::corrupt_file, 0, header_);
-}
-
-// The bytes that the header takes in the file: rounded up to 8.
-Address LocalHeap::header_size() const noexcept {
-    return (8U + 2U * file_->shape().sizeof_size + file_->shape().sizeof_addr + 7U) & ~7U;
 }
 
 Status LocalHeap::open(FileState& file, Address header) noexcept {
     file_ = &file;
     header_ = header;
     const FileShape shape = file.shape();
-    const std::size_t size = 8U + 2U * shape.sizeof_size + shape.sizeof_addr;
+    const std::size_t size = LocalHeapHeader::size(shape);
     MetadataWindow window;
     H5MOTE_TRY(file.window(Usage::local_heap, header, size, false, window));
     ConstBytes bytes;
     H5MOTE_TRY(window.view(0, size, bytes));
-    Reader reader(bytes);
-    if (reader.u32() != kSignature || reader.u8() != 0) {
-        return damaged(H5MOTE_HERE);
-    }
-    reader.skip(3);
-    data_size_ = shape.read_size(reader);
-    free_ = shape.read_size(reader);
-    data_ = shape.read_addr(reader);
-    return file.contains(data_, data_size_) ? Status::ok : damaged(H5MOTE_HERE);
+    const bool sound = heap_.decode(shape, bytes) && file.contains(heap_.data, heap_.data_size);
+    return sound ? Status::ok : damaged(H5MOTE_HERE);
 }
 
 Status LocalHeap::open_data(MetadataWindow& window) noexcept {
-    return file_->window(Usage::local_heap, data_, data_size_, false, window);
+    return file_->window(Usage::local_heap, heap_.data, heap_.data_size, false, window);
 }
 
 Status LocalHeap::compare(Address offset, ConstBytes name, int& order) noexcept {
@@ -117,28 +99,28 @@ Status LocalHeap::name(Address offset, MetadataWindow& window) noexcept {
 
 Status LocalHeap::free_space(Address& bytes) noexcept {
     bytes = 0;
-    const unsigned width = file_->shape().sizeof_size;
+    const FileShape shape = file_->shape();
+    const std::size_t least = LocalHeapFreeBlock::fields_size(shape);
     MetadataWindow window;
     H5MOTE_TRY(open_data(window));
-    for (Address at = free_; at != kNoFree;) {
-        ConstBytes block;
-        H5MOTE_TRY(window.view(at, 2U * width, block));
-        Reader reader(block);
-        const Address next = file_->shape().read_size(reader);
-        const Address size = file_->shape().read_size(reader);
-        bytes += size;
+    for (Address at = heap_.free; at != LocalHeapHeader::kNoFree;) {
+        ConstBytes fields;
+        LocalHeapFreeBlock block;
+        H5MOTE_TRY(window.view(at, least, fields));
+        block.decode(shape, fields);
+        bytes += block.size;
         // Free blocks do not overlap, so that a list with a loop soon exceeds the segment.
-        if (size < 2U * width || !within(at, size, data_size_) || bytes > data_size_) {
+        if (block.size < least || !within(at, block.size, heap_.data_size) || bytes > heap_.data_size) {
             return damaged(H5MOTE_HERE);
         }
-        at = next;
+        at = block.next;
     }
     return Status::ok;
 }
 
 Status LocalHeap::walk(BlockVisitor& visitor) noexcept {
     H5MOTE_TRY(visitor.block(BlockKind::local_heap_header, header_, header_size()));
-    return visitor.block(BlockKind::local_heap_data, data_, data_size_);
+    return visitor.block(BlockKind::local_heap_data, heap_.data, heap_.data_size);
 }
 
 }  // namespace h5mote

@@ -1,15 +1,13 @@
 // H5HL - the local heap: names of the links of an old group, names of external files. Specification III.D.
 //
-//   header   "HEAP" | version 0 | 0 3 | size of the data segment L | offset of the first free block L (1: none)
-//            | address of the data segment O
-//   segment  names, each with a terminator, and free blocks: offset of the next one L (1: none) | size L
-//
-// A data segment of any size is read piece by piece. Nothing stays pinned between two calls, except during a search.
+// The data segment holds names, each with a terminator, and free blocks. A data segment of any size is read piece by
+// piece. Nothing stays pinned between two calls, except during a search.
 #pragma once
 
 #include "block_visitor.hpp"
 #include "btree1.hpp"
 #include "file_state.hpp"
+#include "local_heap_header.hpp"
 
 namespace h5mote {
 
@@ -33,8 +31,8 @@ public:
     /// out_of_memory.
     Status name(Address offset, MetadataWindow& window) noexcept;
 
-    Address header_size() const noexcept;
-    Address data_size() const noexcept { return data_size_; }
+    Address header_size() const noexcept { return LocalHeapHeader::stored_size(file_->shape()); }
+    Address data_size() const noexcept { return heap_.data_size; }
     /// Bytes in free blocks.
     Status free_space(Address& bytes) noexcept;
     /// Shows the header and the data segment to `visitor`.
@@ -47,9 +45,7 @@ private:
 
     FileState* file_ = nullptr;
     Address header_ = kUndefinedAddress;
-    Address data_ = kUndefinedAddress;
-    Address data_size_ = 0;
-    Address free_ = 0;
+    LocalHeapHeader heap_;
     MetadataWindow searched_;
 };
 

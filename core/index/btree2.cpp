@@ -5,38 +5,11 @@
 #include <cstring>
 
 namespace h5mote {
-namespace {
 
-constexpr std::uint32_t kHeader = 0x44485442U;    // "BTHD"
-constexpr std::uint32_t kLeaf = 0x464c5442U;      // "BTLF"
-constexpr std::uint32_t kInternal = 0x4e495442U;  // "BTIN"
-constexpr std::size_t kPrefix = 6;                // signature, version, type
-constexpr std::size_t kChecksum = 4;
-
-}  // namespace
-
-bool BTree2::level(unsigned depth, Level& of) const noexcept {
-    of = {leaf_records_, leaf_records_, 0};
-    for (unsigned i = 1; i <= depth; ++i) {
-        const std::size_t pointer = pointer_size(of);
-        const std::size_t least = kPrefix + kChecksum + 2 * pointer + record_size_;
-        if (node_size_ < least) {
-            return false;
-        }
-        of.most = static_cast<std::uint32_t>((node_size_ - kPrefix - kChecksum - pointer) / (record_size_ + pointer));
-        std::uint64_t below = 0;
-        if (!checked_multiply(std::uint64_t{of.most} + 1, of.most_below, below) ||
-            !checked_add(below, std::uint64_t{of.most}, of.most_below)) {
-            return false;
-        }
-        of.total_width = static_cast<std::uint8_t>(uint_width(of.most_below));
-    }
-    return true;
-}
-
-// Bytes of a pointer to a node of that level.
-std::size_t BTree2::pointer_size(const Level& child) const noexcept {
-    return std::size_t{file_->shape().sizeof_addr} + uint_width(leaf_records_) + child.total_width;
+BTree2Level BTree2::level(unsigned depth) const noexcept {
+    BTree2Level level;
+    (void)level.compute(file_->shape(), header_, depth);  // cannot fail: open() has computed it for the root
+    return level;
 }
 
 Status BTree2::open(FileState& file, Address header) noexcept {
@@ -44,69 +17,48 @@ Status BTree2::open(FileState& file, Address header) noexcept {
     address_ = header;
     leaf_ = Node{};
     const FileShape shape = file.shape();
-    const std::size_t size = kPrefix + 10 + shape.sizeof_addr + 2 + shape.sizeof_size + kChecksum;
+    const std::size_t size = BTree2Header::size(shape);
     MetadataWindow window;
     H5MOTE_TRY(file.window(Usage::btree, header, size, true, window));
     ConstBytes bytes;
     H5MOTE_TRY(window.view(0, size, bytes));
-    Reader reader(bytes);
-    const bool signature = reader.u32() == kHeader && reader.u8() == 0;
-    type_ = static_cast<BTree2Type>(reader.u8());
-    node_size_ = reader.u32();
-    record_size_ = reader.u16();
-    depth_ = reader.u16();
-    reader.skip(2);
-    root_ = shape.read_addr(reader);
-    root_records_ = reader.u16();
-    records_ = shape.read_size(reader);
-    if (!signature || record_size_ == 0 || record_size_ > kMaxRecordSize ||
-        node_size_ < kPrefix + kChecksum + record_size_) {
-        return damaged(H5MOTE_HERE, header);
-    }
-    leaf_records_ = static_cast<std::uint32_t>((node_size_ - kPrefix - kChecksum) / record_size_);
-    Level top;
-    if (!level(depth_, top) || root_records_ > top.most) {
-        return damaged(H5MOTE_HERE, header);
-    }
-    // More records than the file has room for would make an iteration over positions practically endless.
-    if (records_ > file.space.end() / record_size_ || (depth_ == 0 && records_ != root_records_)) {
-        return damaged(H5MOTE_HERE, header);
-    }
-    return Status::ok;
+    BTree2Level top;
+    const bool sound = header_.decode(shape, bytes) && header_.record_size <= kMaxRecordSize &&
+                       top.compute(shape, header_, header_.depth) && header_.root_records <= top.most &&
+                       // More records than the file has room for would make an iteration practically endless.
+                       header_.records <= file.space.end() / header_.record_size &&
+                       (header_.depth != 0 || header_.records == header_.root_records);
+    return sound ? Status::ok : damaged(H5MOTE_HERE, header);
 }
 
 Status BTree2::open_node(const Node& node, MetadataWindow& window) noexcept {
-    Address size = kPrefix + Address{node.records} * record_size_ + kChecksum;
+    Address size = BTree2Node::kPrefixSize + Address{node.records} * header_.record_size + BTree2Node::kChecksumSize;
     if (node.depth != 0) {
-        Level below;
-        (void)level(node.depth - 1U, below);
-        size += (Address{node.records} + 1) * pointer_size(below);
+        size += (Address{node.records} + 1) * level(node.depth - 1U).pointer_size(file_->shape());
     }
     H5MOTE_TRY(file_->window(Usage::btree, node.address, size, true, window));
     ConstBytes prefix;
-    H5MOTE_TRY(window.view(0, kPrefix, prefix));
-    Reader reader(prefix);
-    const bool sound = reader.u32() == (node.depth == 0 ? kLeaf : kInternal) && reader.u8() == 0 &&
-                       reader.u8() == static_cast<std::uint8_t>(type_);
-    return sound ? Status::ok : damaged(H5MOTE_HERE, node.address);
+    H5MOTE_TRY(window.view(0, BTree2Node::kPrefixSize, prefix));
+    return BTree2Node::is_node(header_.type, node.depth, prefix) ? Status::ok : damaged(H5MOTE_HERE, node.address);
 }
 
 Status BTree2::record_at(MetadataWindow& window, unsigned i, ConstBytes& record) noexcept {
-    return window.view(kPrefix + Address{i} * record_size_, record_size_, record);
+    return window.view(BTree2Node::kPrefixSize + Address{i} * header_.record_size, header_.record_size, record);
 }
 
 Status BTree2::child(const Node& node, MetadataWindow& window, unsigned i, Node& child) noexcept {
-    Level below;
-    (void)level(node.depth - 1U, below);
-    const std::size_t size = pointer_size(below);
+    const FileShape shape = file_->shape();
+    const BTree2Level below = level(node.depth - 1U);
+    const std::size_t size = below.pointer_size(shape);
     ConstBytes bytes;
-    H5MOTE_TRY(window.view(kPrefix + Address{node.records} * record_size_ + Address{i} * size, size, bytes));
-    Reader reader(bytes);
-    child.address = file_->shape().read_addr(reader);
-    child.records = static_cast<std::uint32_t>(reader.uint(uint_width(leaf_records_)));
-    child.total = below.total_width == 0 ? child.records : reader.uint(below.total_width);
+    H5MOTE_TRY(window.view(BTree2Node::kPrefixSize + Address{node.records} * header_.record_size + Address{i} * size,
+                           size, bytes));
+    BTree2Pointer pointer;
+    const bool sound = pointer.decode(shape, below, bytes) && pointer.total <= node.total;
+    child.address = pointer.address;
+    child.records = pointer.records;
+    child.total = pointer.total;
     child.depth = static_cast<std::uint16_t>(node.depth - 1);
-    const bool sound = child.records <= below.most && child.total >= child.records && child.total <= node.total;
     return sound ? Status::ok : damaged(H5MOTE_HERE, node.address);
 }
 
@@ -178,7 +130,7 @@ Status BTree2::find(RecordCompare& compare, Bytes record, std::uint64_t* index) 
 }
 
 Status BTree2::record(std::uint64_t index, Bytes record) noexcept {
-    if (index >= records_) {
+    if (index >= header_.records) {
         return Status::not_found;
     }
     MetadataWindow window;
@@ -206,11 +158,10 @@ Status BTree2::record(std::uint64_t index, Bytes record) noexcept {
 // Walks level by level, the leaves first. The nodes of a level are found by the positions of their records: between two
 // neighbours lies exactly one record, which belongs to a level above.
 Status BTree2::walk(BlockVisitor& visitor) noexcept {
-    const std::size_t header = kPrefix + 12U + file_->shape().sizeof_addr + file_->shape().sizeof_size + kChecksum;
-    H5MOTE_TRY(visitor.block(BlockKind::btree2_header, address_, header));
+    H5MOTE_TRY(visitor.block(BlockKind::btree2_header, address_, BTree2Header::size(file_->shape())));
     Address room = file_->space.end();
-    for (unsigned level = 0; level <= depth_ && records_ != 0; ++level) {
-        for (std::uint64_t index = 0; index < records_;) {
+    for (unsigned level = 0; level <= header_.depth && header_.records != 0; ++level) {
+        for (std::uint64_t index = 0; index < header_.records;) {
             Node node = root();
             while (node.depth > level) {
                 MetadataWindow window;
@@ -224,11 +175,11 @@ Status BTree2::walk(BlockVisitor& visitor) noexcept {
                 node = below;
             }
             // Nodes do not overlap: more than the file has room for can only be nodes that are met again.
-            if (node_size_ > room) {
+            if (header_.node_size > room) {
                 return damaged(H5MOTE_HERE, node.address);
             }
-            room -= node_size_;
-            H5MOTE_TRY(visitor.block(BlockKind::btree2_node, node.address, node_size_));
+            room -= header_.node_size;
+            H5MOTE_TRY(visitor.block(BlockKind::btree2_node, node.address, header_.node_size));
             index = node.first + node.total + 1;
         }
     }

@@ -1,19 +1,11 @@
 // H5B2 - the version 2 B-tree: records of any kind in order. Specification III.A.2.
 //
-//   header    BTHD | version 0 | type | node size 4 | record size 2 | depth 2 | split % | merge % | root address O
-//             | records in the root 2 | records in the tree L | checksum
-//   leaf      BTLF | 0 | type | records | checksum
-//   internal  BTIN | 0 | type | records | child pointers, one more: address O | records in the child w1
-//             | records below the child w2, only if it is internal itself | checksum
-//
-// w1 is the width of a number that counts the records of a full leaf, w2 that of a number that counts the records of a
-// full subtree of the child's depth. The checksum follows the last record or pointer of a node; the rest of the node's
-// space is not read. The tree is only read. A record is found by comparing, or by its position with the counts beside
+// The tree is only read. A record is found by comparing, or by its position with the counts beside
 // the pointers: a cursor is therefore one number, and goes both ways.
 #pragma once
 
 #include "block_visitor.hpp"
-#include "btree2_record.hpp"
+#include "btree2_node.hpp"
 #include "file_state.hpp"
 
 namespace h5mote {
@@ -31,18 +23,17 @@ protected:
 
 class BTree2 {
 public:
-    /// Longest record: a filtered chunk of the highest rank.
-    static constexpr std::size_t kMaxRecordSize = 8 + 8 + 4 + 8 * 32;
+    static constexpr std::size_t kMaxRecordSize = BTree2Header::kMaxRecordSize;
 
     /// Reads the header. corrupt_file (also: records longer than any that are defined), io_error.
     Status open(FileState& file, Address header) noexcept;
-    BTree2Type type() const noexcept { return type_; }
+    BTree2Type type() const noexcept { return header_.type; }
     /// Bytes of a record, at most kMaxRecordSize.
-    std::size_t record_size() const noexcept { return record_size_; }
+    std::size_t record_size() const noexcept { return header_.record_size; }
     /// Records in the tree.
-    std::uint64_t size() const noexcept { return records_; }
+    std::uint64_t size() const noexcept { return header_.records; }
     /// Levels of internal nodes.
-    unsigned depth() const noexcept { return depth_; }
+    unsigned depth() const noexcept { return header_.depth; }
 
     /// The record for which `compare` says 0: its bytes, and its position if asked for. `record` has room for
     /// record_size() bytes. not_found, corrupt_file, io_error, or what `compare` returned.
@@ -63,14 +54,8 @@ private:
         std::uint32_t records = 0;  // in the node itself
         std::uint16_t depth = 0;    // 0 for leaves
     };
-    // Limits of a node that follow from its depth.
-    struct Level {
-        std::uint64_t most_below = 0;  // records in a full node and below
-        std::uint32_t most = 0;        // records in a full node
-        std::uint8_t total_width = 0;  // bytes of w2 in a pointer to such a node; 0 for leaves, which have no w2
-    };
-
-    bool level(unsigned depth, Level& of) const noexcept;
+    // The limits of nodes of that depth, at most that of the root.
+    BTree2Level level(unsigned depth) const noexcept;
     Status open_node(const Node& node, MetadataWindow& window) noexcept;
     Status record_at(MetadataWindow& window, unsigned i, ConstBytes& record) noexcept;
     Status child(const Node& node, MetadataWindow& window, unsigned i, Node& child) noexcept;
@@ -78,23 +63,15 @@ private:
     // `own` is the record's number in `node` itself.
     static constexpr unsigned kNone = ~0U;
     Status step(const Node& node, MetadataWindow& window, std::uint64_t index, Node& below, unsigned& own) noexcept;
-    Node root() const noexcept { return {root_, records_, 0, root_records_, depth_}; }
-    std::size_t pointer_size(const Level& child) const noexcept;
+    Node root() const noexcept { return {header_.root, header_.records, 0, header_.root_records, header_.depth}; }
     Status damaged(SourcePlace place, Address address) noexcept {
         return file_->context.fail(Module::index, place, Status::corrupt_file, 0, address);
     }
 
     FileState* file_ = nullptr;
     Address address_ = kUndefinedAddress;
-    Address root_ = kUndefinedAddress;
-    std::uint64_t records_ = 0;
+    BTree2Header header_;
     Node leaf_;  // the leaf that record() read last
-    std::uint32_t node_size_ = 0;
-    std::uint32_t leaf_records_ = 0;  // in a full leaf
-    std::uint16_t record_size_ = 0;
-    std::uint16_t root_records_ = 0;
-    std::uint16_t depth_ = 0;
-    BTree2Type type_ = BTree2Type::testing;
 };
 
 }  // namespace h5mote

@@ -4,37 +4,19 @@
 
 namespace h5mote {
 
-Status SharedIndex::read(FileState& file, unsigned i, SharedIndex& index) noexcept {
-    constexpr std::uint32_t kSignature = 0x42544d53U;  // "SMTB"
+Status read_shared_index(FileState& file, unsigned i, SharedIndex& index) noexcept {
     const FileShape shape = file.shape();
-    constexpr unsigned kFill = 1U << static_cast<unsigned>(MessageType::fill_value);
-    constexpr unsigned kOldFill = 1U << static_cast<unsigned>(MessageType::fill_value_old);
+    const Address at = file.foreign()->shared_table;
     MetadataWindow table;
-    H5MOTE_TRY(file.window(Usage::object_header, file.foreign()->shared_table,
-                           table_size(shape, file.foreign()->shared_indexes), true, table));
+    H5MOTE_TRY(
+        file.window(Usage::object_header, at, SharedTable::size(shape, file.foreign()->shared_indexes), true, table));
     ConstBytes bytes;
-    H5MOTE_TRY(table.view(0, 4, bytes));
-    const bool sound = load_le<std::uint32_t>(bytes.data()) == kSignature;
-    H5MOTE_TRY(table.view(4 + i * size(shape), size(shape), bytes));
-    Reader reader(bytes);
-    const unsigned version = reader.u8();
-    const unsigned type = reader.u8();
-    index.btree = type == 1;
-    index.kinds = reader.u16();
-    // Fill value messages of the old form have no bit of their own: they are shared together with those of the new form
-    // (H5SM_type_to_flag).
-    if ((index.kinds & kFill) != 0) {
-        index.kinds = static_cast<std::uint16_t>(index.kinds | kOldFill);
-    }
-    index.least_size = reader.u32();
-    index.list_max = reader.u16();
-    index.btree_min = reader.u16();
-    index.messages = reader.u16();
-    index.index = shape.read_addr(reader);
-    index.heap = shape.read_addr(reader);
-    return sound && version == kVersion && type <= 1
+    H5MOTE_TRY(table.view(0, SharedTable::kPrefixSize, bytes));
+    const bool sound = SharedTable::is_table(bytes);
+    H5MOTE_TRY(table.view(SharedTable::offset(shape, i), SharedIndex::size(shape), bytes));
+    return sound && index.decode(shape, bytes)
                ? Status::ok
-               : file.context.fail(Module::object, H5MOTE_HERE, Status::corrupt_file, i, file.foreign()->shared_table);
+               : file.context.fail(Module::object, H5MOTE_HERE, Status::corrupt_file, i, at);
 }
 
 Status StoredMessage::find(FileState& file, Address header, MessageType type) noexcept {
@@ -52,9 +34,9 @@ Status StoredMessage::open(MessageIterator& message) noexcept {
     if (!message.shared()) {
         return Status::ok;
     }
-    constexpr Address kLongest = 24;
-    std::byte reference[kLongest];
-    const auto length = static_cast<std::size_t>(bytes_.size() < kLongest ? bytes_.size() : kLongest);
+    constexpr std::size_t kMost = SharedReference::kMaxSize;
+    std::byte reference[kMost];
+    const auto length = static_cast<std::size_t>(bytes_.size() < kMost ? bytes_.size() : kMost);
     H5MOTE_TRY(bytes_.read(0, {reference, length}));
     return open_shared(message.file(), message.type(), {reference, length});
 }
@@ -64,24 +46,21 @@ Status StoredMessage::open_shared(FileState& file, MessageType type, ConstBytes 
         return file.context.unsupported(Module::object, H5MOTE_HERE, Feature::shared_message,
                                         static_cast<std::uint32_t>(type));
     }
-    constexpr unsigned kHeap = 1;
-    Reader reader(reference);
-    const unsigned version = reader.u8();
-    const unsigned place = reader.u8();
-    if (version == 0 || version > 3) {
-        return file.context.unsupported(Module::object, H5MOTE_HERE, Feature::shared_message, version);
+    SharedReference place;
+    const bool sound = place.decode(file.shape(), reference);
+    if (!place.known_version()) {
+        return file.context.unsupported(Module::object, H5MOTE_HERE, Feature::shared_message, place.version);
     }
-    if (version == 3 && place == kHeap) {
+    if (place.in_heap) {
         committed_ = kUndefinedAddress;
         const DenseStorageFormat* format = nullptr;
         H5MOTE_TRY(dense_storage(file.context, Module::object, Feature::shared_message, format));
-        return format->open_shared_message(file, type, reader.rest(), bytes_);
+        return format->open_shared_message(file, type, place.heap_id, bytes_);
     }
-    reader.skip(version == 1 ? 6U + file.shape().sizeof_size : 0U);
-    const Address header = file.shape().read_addr(reader);
-    if (!reader.ok()) {
+    if (!sound) {
         return file.context.fail(Module::object, H5MOTE_HERE, Status::corrupt_file, static_cast<std::uint32_t>(type));
     }
+    const Address header = place.header;
     MessageIterator message(file, header);
     Status status;
     do {
@@ -100,7 +79,7 @@ Status StoredMessage::open_shared(FileState& file, MessageType type, ConstBytes 
 Status open_shared_message(FileState& file, MessageType type, ConstBytes id, MetadataWindow& bytes) noexcept {
     SharedIndex index;
     for (unsigned i = 0; i < file.foreign()->shared_indexes; ++i) {
-        H5MOTE_TRY(SharedIndex::read(file, i, index));
+        H5MOTE_TRY(read_shared_index(file, i, index));
         if (index.holds(type)) {
             DenseHandle dense(file.context);
             H5MOTE_TRY(dense.make(Module::object, Feature::shared_message));

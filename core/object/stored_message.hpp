@@ -1,40 +1,14 @@
 // H5Oshared H5SM - the body of a message, wherever it is stored: in its own header, in the header of a committed
 // datatype, or in the file's heap of shared messages. Specification IV.A.2 ("shared message"), III.H.
-//
-//   in place of the body   version 3 | place: 1 heap, 2 header | heap id 8, or header address O
-//                          version 2 | 0 | header address O
-//                          version 1 | 0 | 0 6 | 0 L | header address O
-//   master table           SMTB | per index: version 0 | type | kinds of message 2 | least size 4 | most in a list 2
-//                          | fewest in a B-tree 2 | messages 2 | index address O | heap address O
-//                          | checksum
 #pragma once
 
 #include "header.hpp"
+#include "shared_index.hpp"
 
 namespace h5mote {
 
-/// One index of shared messages, as the master table describes it.
-struct SharedIndex {
-    static constexpr std::size_t kVersion = 0;
-    bool btree = false;       ///< else a list
-    std::uint16_t kinds = 0;  ///< bit n: messages of type n
-    std::uint32_t least_size = 0;
-    std::uint16_t list_max = 0;
-    std::uint16_t btree_min = 0;
-    std::uint16_t messages = 0;
-    Address index = kUndefinedAddress;
-    Address heap = kUndefinedAddress;
-
-    /// Whether the index has messages of that type. Any type may be asked for: in a damaged header any message may be
-    /// marked as shared.
-    bool holds(MessageType type) const noexcept {
-        return static_cast<unsigned>(type) < 16 && (kinds >> static_cast<unsigned>(type) & 1U) != 0;
-    }
-    static std::size_t size(FileShape shape) noexcept { return 14U + 2U * shape.sizeof_addr; }
-    static Address table_size(FileShape shape, unsigned indexes) noexcept { return 4 + indexes * size(shape) + 4; }
-    /// The i-th of the file's indexes, of which there are FileState::shared_indexes. corrupt_file.
-    static Status read(FileState& file, unsigned i, SharedIndex& index) noexcept;
-};
+/// The i-th of the file's indexes of shared messages, of which there are FileState::shared_indexes. corrupt_file.
+Status read_shared_index(FileState& file, unsigned i, SharedIndex& index) noexcept;
 
 class StoredMessage {
 public:

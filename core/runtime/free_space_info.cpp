@@ -1,14 +1,7 @@
-// H5FS H5MF - the free space that a file keeps track of. HDF5 File Format Specification III.H "Disk Format: Free-space
-// Manager".
-//
-//   header         "FSHD" | version 1 | client 1 | free bytes L | sections L | serialized sections L | others L
-//                  | section classes 2 | shrink 2 | expand 2 | address bits 2 | longest section L
-//                  | section list O | its bytes in use L | its bytes L | checksum 4
-//   section list   "FSSE" | version 1 | header O | groups of sections of one size | checksum 4
-//   group          count C | size S | count times: address A | type 1
-//                  C, S: as many bytes as the number of sections and the longest section need; A: as the address bits
+// H5FS H5MF - the free space that a file keeps track of.
 
 #include "file_state.hpp"
+#include "free_space_header.hpp"
 #include "header.hpp"
 #include "metadata_window.hpp"
 
@@ -17,18 +10,7 @@
 namespace h5mote {
 namespace {
 
-constexpr std::uint32_t kHeader = 0x44485346;
-constexpr std::uint32_t kList = 0x45535346;
-constexpr unsigned kChecksum = 4;
 constexpr unsigned kMostManagers = 12;
-
-unsigned bytes_for(std::uint64_t number) noexcept {
-    unsigned width = 1;
-    for (number >>= 8; number != 0; number >>= 8) {
-        ++width;
-    }
-    return width;
-}
 
 class FreeSpaceManager {
 public:
@@ -45,47 +27,30 @@ private:
 
     FileState& file_;
     Address header_;
-    Address list_ = kUndefinedAddress;
-    std::uint64_t list_used_ = 0;
-    std::uint64_t list_size_ = 0;
-    unsigned count_width_ = 1;
-    unsigned size_width_ = 1;
-    unsigned address_width_ = 1;
+    FreeSpaceHeader manager_;
 };
 
 Status FreeSpaceManager::read(FreeSpaceInfo& info, SectionVisitor* visitor) noexcept {
     const FileShape shape = file_.shape();
-    const std::size_t size = 14U + 7U * shape.sizeof_size + shape.sizeof_addr + kChecksum;
+    const std::size_t size = FreeSpaceHeader::size(shape);
     {
         MetadataWindow window;
         ConstBytes bytes;
         H5MOTE_TRY(file_.window(Usage::object_header, header_, size, true, window));
-        H5MOTE_TRY(window.view(0, size - kChecksum, bytes));
-        Reader reader(bytes);
-        if (reader.u32() != kHeader || reader.u8() != 0) {
+        H5MOTE_TRY(window.view(0, size, bytes));
+        if (!manager_.decode(shape, bytes)) {
             return damaged(H5MOTE_HERE);
         }
-        reader.skip(1);
-        info.bytes += shape.read_size(reader);
-        info.sections += shape.read_size(reader);
-        count_width_ = bytes_for(shape.read_size(reader));
-        reader.skip(shape.sizeof_size + 6U);
-        address_width_ = (reader.u16() + 7U) / 8;
-        size_width_ = bytes_for(shape.read_size(reader));
-        list_ = shape.read_addr(reader);
-        list_used_ = shape.read_size(reader);
-        list_size_ = shape.read_size(reader);
     }
-    if (address_width_ == 0 || address_width_ > 8) {
-        return damaged(H5MOTE_HERE);
-    }
-    info.metadata += size + list_size_;
-    return visitor == nullptr || list_ == kUndefinedAddress ? Status::ok : walk(*visitor);
+    info.bytes += manager_.bytes;
+    info.sections += manager_.sections;
+    info.metadata += size + manager_.list_size;
+    return visitor == nullptr || manager_.list == kUndefinedAddress ? Status::ok : walk(*visitor);
 }
 
 Status FreeSpaceManager::take(MetadataWindow& window, Address& at, unsigned width, std::uint64_t& number) noexcept {
     ConstBytes bytes;
-    if (width > window.size() - kChecksum - at) {
+    if (width > window.size() - FreeSpaceHeader::kChecksumSize - at) {
         return damaged(H5MOTE_HERE);
     }
     H5MOTE_TRY(window.view(at, width, bytes));
@@ -97,26 +62,27 @@ Status FreeSpaceManager::take(MetadataWindow& window, Address& at, unsigned widt
 // Visits all sections. A damaged count cannot make it endless: every section takes bytes of the list.
 Status FreeSpaceManager::walk(SectionVisitor& visitor) noexcept {
     MetadataWindow window;
-    ConstBytes head;
-    Address at = 5U + file_.shape().sizeof_addr;
-    if (list_used_ < at + kChecksum) {
+    ConstBytes prefix;
+    FreeSpaceList list;
+    const std::size_t first = FreeSpaceList::prefix_size(file_.shape());
+    if (manager_.list_used < first + FreeSpaceHeader::kChecksumSize) {
         return damaged(H5MOTE_HERE);
     }
-    H5MOTE_TRY(file_.window(Usage::object_header, list_, narrow(list_used_), true, window));
-    H5MOTE_TRY(window.view(0, 5, head));
-    if (load_le<std::uint32_t>(head.data()) != kList || head[4] != std::byte{0}) {
+    H5MOTE_TRY(file_.window(Usage::object_header, manager_.list, manager_.list_used, true, window));
+    H5MOTE_TRY(window.view(0, first, prefix));
+    if (!list.decode(file_.shape(), prefix) || list.header != header_) {
         return damaged(H5MOTE_HERE);
     }
-    while (at < window.size() - kChecksum) {
+    for (Address at = first; at < window.size() - FreeSpaceHeader::kChecksumSize;) {
         std::uint64_t count = 0;
         std::uint64_t size = 0;
-        H5MOTE_TRY(take(window, at, count_width_, count));
-        H5MOTE_TRY(take(window, at, size_width_, size));
+        H5MOTE_TRY(take(window, at, manager_.count_width(), count));
+        H5MOTE_TRY(take(window, at, manager_.size_width(), size));
         for (; count > 0; --count) {
             std::uint64_t address = 0;
-            std::uint64_t type = 0;
-            H5MOTE_TRY(take(window, at, address_width_, address));
-            H5MOTE_TRY(take(window, at, 1, type));
+            std::uint64_t section_class = 0;
+            H5MOTE_TRY(take(window, at, manager_.address_width(), address));
+            H5MOTE_TRY(take(window, at, 1, section_class));
             H5MOTE_TRY(visitor.section(narrow(address), narrow(size)));
         }
     }

@@ -149,14 +149,14 @@ Status shared_message_sizes(FileState& file, FileInfo& info) noexcept {
     const unsigned indexes = info.shared_message_indexes;
     DenseHandle dense(file.context);
     if (indexes != 0) {
-        info.shared_message_table_size = SharedIndex::table_size(file.shape(), indexes);
+        info.shared_message_table_size = SharedTable::size(file.shape(), indexes);
         H5MOTE_TRY(dense.make(Module::object, Feature::shared_message));
     }
     for (unsigned i = 0; i < indexes; ++i) {
         SharedIndex index;
         BlockSum trees;
         BlockSum heaps;
-        H5MOTE_TRY(SharedIndex::read(file, i, index));
+        H5MOTE_TRY(read_shared_index(file, i, index));
         if (!index.btree) {
             // The list's size, whether it is there yet or not (H5SM_ih_size).
             trees.bytes = 8 + index.list_max * SharedMessageRecord::size(file.shape());

@@ -10,8 +10,8 @@ void h5mote_fuzz::examine(FileState& file, Address address, unsigned parameter) 
     if (heap.open(file, address) != Status::ok) {
         return;
     }
-    FractalHeapFacts facts;
-    (void)heap.facts(facts);
+    FractalHeapHeader header;
+    (void)heap.read_header(header);
     const Address end = file.space.end();
     std::byte id[64] = {};
     const std::size_t length = heap.id_length() < sizeof id ? heap.id_length() : sizeof id;

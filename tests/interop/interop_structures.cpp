@@ -443,9 +443,9 @@ void dense_links(Image& image, const Expected& expected) {
             CHECK(parse_link(all_of(message), shape).name == expected.links[static_cast<std::size_t>(i)].name);
         }
     }
-    FractalHeapFacts facts;
+    FractalHeapHeader header;
     BlockSum sum;
-    CHECK(heap.facts(facts) == Status::ok && facts.managed + facts.huge == expected.links.size());
+    CHECK(heap.read_header(header) == Status::ok && header.managed + header.huge == expected.links.size());
     CHECK(heap.walk(sum) == Status::ok && sum.bytes > 0);
 }
 
@@ -471,9 +471,9 @@ void dense_attributes(Image& image, const Expected& expected) {
         CHECK(message.read(9, {reinterpret_cast<std::byte*>(name.data()), name.size()}) == Status::ok);
         CHECK(name == line.name);
     }
-    FractalHeapFacts facts;
+    FractalHeapHeader header;
     BlockSum sum;
-    CHECK(heap.facts(facts) == Status::ok && facts.managed + facts.huge == expected.attributes.size());
+    CHECK(heap.read_header(header) == Status::ok && header.managed + header.huge == expected.attributes.size());
     CHECK(heap.walk(sum) == Status::ok && sum.bytes > 0);
 }
 

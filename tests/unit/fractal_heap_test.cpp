@@ -232,16 +232,16 @@ TEST(FractalHeap, RootIsDirectBlock) {
         EXPECT_TRUE(is_object(heap, model, model.overhead(), 40));
         MetadataWindow window;
         EXPECT_EQ(heap.object(model.id(kFirst, 1), window), Status::corrupt_file);
-        FractalHeapFacts facts;
-        EXPECT_EQ(heap.facts(facts), Status::ok);
-        EXPECT_EQ(facts.free_space, 11U);
-        EXPECT_EQ(facts.managed_space, 21U);
-        EXPECT_EQ(facts.allocated, 22U);
-        EXPECT_EQ(facts.managed, 24U);
-        EXPECT_EQ(facts.huge_bytes, 25U);
-        EXPECT_EQ(facts.huge, 26U);
-        EXPECT_EQ(facts.tiny_bytes, 27U);
-        EXPECT_EQ(facts.tiny, 28U);
+        FractalHeapHeader header;
+        EXPECT_EQ(heap.read_header(header), Status::ok);
+        EXPECT_EQ(header.free_space, 11U);
+        EXPECT_EQ(header.managed_space, 21U);
+        EXPECT_EQ(header.allocated, 22U);
+        EXPECT_EQ(header.managed, 24U);
+        EXPECT_EQ(header.huge_bytes, 25U);
+        EXPECT_EQ(header.huge, 26U);
+        EXPECT_EQ(header.tiny_bytes, 27U);
+        EXPECT_EQ(header.tiny, 28U);
     }
 }
 

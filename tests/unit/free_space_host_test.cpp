@@ -247,6 +247,7 @@ TEST(FreeSpace, EachFieldDamaged) {
         {"more of the list used than a file has", header + 62, 8, ~std::uint64_t{0}, Status::corrupt_file},
         {"list's signature", list, 1, 0, Status::corrupt_file},
         {"list's version", list + 4, 1, 1, Status::corrupt_file},
+        {"list's manager", list + 5, 8, list, Status::corrupt_file},
         {"more sections of one size than there are", list + 13, 1, 0xff, Status::corrupt_file},
         {"sections' number in eight bytes", header + 22, 8, ~std::uint64_t{0}, Status::corrupt_file},
         {"longest section in one byte", header + 46, 8, 1, Status::corrupt_file},

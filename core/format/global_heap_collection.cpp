@@ -1,0 +1,28 @@
+#include "global_heap_collection.hpp"
+
+namespace h5mote {
+
+bool GlobalHeapCollection::decode(FileShape shape, ConstBytes bytes) noexcept {
+    const bool signature = load_le<std::uint32_t>(bytes.data()) == 0x4c4f4347U && bytes[4] == std::byte{1};  // "GCOL"
+    size = narrow(load_uint(bytes.data() + 8, shape.sizeof_size));
+    return signature && size >= header_size(shape);
+}
+
+bool GlobalHeapObject::decode(FileShape shape, ConstBytes bytes, Address room) noexcept {
+    index = load_le<std::uint16_t>(bytes.data());
+    references = load_le<std::uint16_t>(bytes.data() + 2);
+    size = narrow(load_uint(bytes.data() + 8, shape.sizeof_size));
+    const Address header = GlobalHeapCollection::header_size(shape);
+    return index == 0 ? size >= header && size <= room : size <= room - header && padded(size) <= room - header;
+}
+
+bool GlobalHeapId::decode(FileShape shape, ConstBytes bytes) noexcept {
+    if (bytes.size() < size(shape)) {
+        return false;
+    }
+    collection = shape.load_addr(bytes.data());
+    index = load_le<std::uint32_t>(bytes.data() + shape.sizeof_addr);
+    return true;
+}
+
+}  // namespace h5mote

@@ -1,0 +1,50 @@
+#include "shared_index.hpp"
+
+namespace h5mote {
+
+bool SharedIndex::decode(FileShape shape, ConstBytes bytes) noexcept {
+    constexpr unsigned kFill = 1U << static_cast<unsigned>(MessageType::fill_value);
+    constexpr unsigned kOldFill = 1U << static_cast<unsigned>(MessageType::fill_value_old);
+    Reader reader(bytes);
+    const unsigned version = reader.u8();
+    const unsigned type = reader.u8();
+    btree = type == 1;
+    kinds = reader.u16();
+    // Fill value messages of the old form have no bit of their own: they are shared together with those of the new form
+    // (H5SM_type_to_flag).
+    if ((kinds & kFill) != 0) {
+        kinds = static_cast<std::uint16_t>(kinds | kOldFill);
+    }
+    least_size = reader.u32();
+    list_max = reader.u16();
+    btree_min = reader.u16();
+    messages = reader.u16();
+    index = shape.read_addr(reader);
+    heap = shape.read_addr(reader);
+    return version == 0 && type <= 1;
+}
+
+bool SharedTable::is_table(ConstBytes prefix) noexcept {
+    return load_le<std::uint32_t>(prefix.data()) == 0x42544d53U;  // "SMTB"
+}
+
+bool SharedList::is_list(ConstBytes prefix) noexcept {
+    return load_le<std::uint32_t>(prefix.data()) == 0x494c4d53U;  // "SMLI"
+}
+
+bool SharedReference::decode(FileShape shape, ConstBytes bytes) noexcept {
+    constexpr unsigned kHeap = 1;
+    Reader reader(bytes);
+    version = reader.u8();
+    const unsigned place = reader.u8();
+    in_heap = version == 3 && place == kHeap;
+    if (in_heap) {
+        heap_id = reader.rest();
+    } else {
+        reader.skip(version == 1 ? 6U + shape.sizeof_size : 0U);
+        header = shape.read_addr(reader);
+    }
+    return reader.ok() && known_version();
+}
+
+}  // namespace h5mote
