@@ -240,7 +240,7 @@ public:
     /// storage points to the block yet.
     bool one_write(const CacheEntry& block, std::size_t from) const noexcept {
         const std::uint64_t address = block.address();
-        return block.fresh() || one_write(address + from, address + block.size());
+        return block.fresh() || one_write(address + block.written_from(from), address + block.size());
     }
     /// The same for a change of the bytes [from, to), addresses in the file, of a live block.
     bool one_write(std::uint64_t from, std::uint64_t to) const noexcept {
@@ -272,7 +272,8 @@ public:
 
     /// A new block of `size` zero bytes in the cache, for which `space` bytes of the file are allocated. Nothing points
     /// to it yet.
-    Status create_block(Usage usage, std::size_t size, Address space, Pinned& block) noexcept;
+    Status create_block(Usage usage, std::size_t size, Address space, Pinned& block,
+                        ChecksumPlace checksum = true) noexcept;
 
     /// Gives up part of the file, which can be used again after the next commit, and drops its blocks from the cache.
     void give_up(Address address, Address size) noexcept {
@@ -281,7 +282,7 @@ public:
     }
 
     /// A metadata block of any size for reading: MetadataWindow::open(). corrupt_file when it is not within the file.
-    Status window(Usage usage, Address address, Address size, bool checksummed, MetadataWindow& block) noexcept;
+    Status window(Usage usage, Address address, Address size, ChecksumPlace checksum, MetadataWindow& block) noexcept;
 
     /// The open object at `address`, or nullptr.
     FlushClient* find_client(Address address) noexcept;
