@@ -375,6 +375,11 @@ Status FileState::create_block(Usage usage, std::size_t size, Address space_size
     return status;
 }
 
+void FileState::give_up(Address address, Address size, bool fresh) noexcept {
+    cache.discard(address, size);
+    space.release(address, size, fresh);
+}
+
 Status FileState::window(Usage usage, Address address, Address size, ChecksumPlace checksum,
                          MetadataWindow& block) noexcept {
     if (!contains(address, size)) {
