@@ -364,21 +364,28 @@ void FileState::release(FileState* file) noexcept {
     file->context.destroy(MemoryKind::file, file);
 }
 
-Status FileState::create_block(Usage usage, std::size_t size, Address space_size, Pinned& block) noexcept {
+Status FileState::create_block(Usage usage, std::size_t size, Address space_size, Pinned& block,
+                               ChecksumPlace checksum) noexcept {
     Address address = 0;
     H5MOTE_TRY(space.allocate(usage, space_size, address));
-    const Status status = cache.create(usage, address, size, block);
+    const Status status = cache.create(usage, address, size, block, checksum);
     if (status != Status::ok) {
         space.release(address, space_size, true);
     }
     return status;
 }
 
-Status FileState::window(Usage usage, Address address, Address size, bool checksummed, MetadataWindow& block) noexcept {
+void FileState::give_up(Address address, Address size, bool fresh) noexcept {
+    cache.discard(address, size);
+    space.release(address, size, fresh);
+}
+
+Status FileState::window(Usage usage, Address address, Address size, ChecksumPlace checksum,
+                         MetadataWindow& block) noexcept {
     if (!contains(address, size)) {
         return context.fail(Module::file, H5MOTE_HERE, Status::corrupt_file, 0, address);
     }
-    return block.open(cache, usage, address, size, checksummed);
+    return block.open(cache, usage, address, size, checksum);
 }
 
 FlushClient* FileState::find_client(Address address) noexcept {

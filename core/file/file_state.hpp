@@ -240,19 +240,16 @@ public:
     /// storage points to the block yet.
     bool one_write(const CacheEntry& block, std::size_t from) const noexcept {
         const std::uint64_t address = block.address();
-        return block.fresh() || one_write(address + from, address + block.size());
+        return block.fresh() || one_write(address + block.written_from(from), address + block.size());
     }
     /// The same for a change of the bytes [from, to), addresses in the file, of a live block.
     bool one_write(std::uint64_t from, std::uint64_t to) const noexcept {
         return commits_ || space.in_one_unit(from, to);
     }
-    /// Call before changing, from byte `from` on, a block that is not moved for a change because too much points to it.
-    /// unsupported (Feature::ordered_writing): the change is not one atomic write, and FileAccess::torn_headers does
-    /// not allow that.
-    Status allow_change(const CacheEntry& block, std::size_t from) noexcept {
-        return one_write(block, from) || torn_headers_
-                   ? Status::ok
-                   : context.unsupported(Module::file, H5MOTE_HERE, Feature::ordered_writing);
+    /// Call before a change that is not one atomic write, of a block that cannot be moved. unsupported
+    /// (Feature::ordered_writing): FileAccess::torn_headers does not allow that.
+    Status allow_torn() noexcept {
+        return torn_headers_ ? Status::ok : context.unsupported(Module::file, H5MOTE_HERE, Feature::ordered_writing);
     }
     /// Whether the file can be changed. In a build without writing this is a constant, so that the compiler drops the
     /// code for changes.
@@ -272,16 +269,15 @@ public:
 
     /// A new block of `size` zero bytes in the cache, for which `space` bytes of the file are allocated. Nothing points
     /// to it yet.
-    Status create_block(Usage usage, std::size_t size, Address space, Pinned& block) noexcept;
+    Status create_block(Usage usage, std::size_t size, Address space, Pinned& block,
+                        ChecksumPlace checksum = true) noexcept;
 
-    /// Gives up part of the file, which can be used again after the next commit, and drops its blocks from the cache.
-    void give_up(Address address, Address size) noexcept {
-        cache.discard(address, size);
-        space.release(address, size, false);
-    }
+    /// Gives up part of the file, which can be used again after the next commit, or, if it is `fresh`, at once. Drops
+    /// its blocks from the cache; nobody may hold one of them.
+    void give_up(Address address, Address size, bool fresh = false) noexcept;
 
     /// A metadata block of any size for reading: MetadataWindow::open(). corrupt_file when it is not within the file.
-    Status window(Usage usage, Address address, Address size, bool checksummed, MetadataWindow& block) noexcept;
+    Status window(Usage usage, Address address, Address size, ChecksumPlace checksum, MetadataWindow& block) noexcept;
 
     /// The open object at `address`, or nullptr.
     FlushClient* find_client(Address address) noexcept;

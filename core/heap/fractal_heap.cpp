@@ -1,7 +1,6 @@
 #include "fractal_heap.hpp"
 
 #include "checked.hpp"
-#include "checksum.hpp"
 #include "free_space_header.hpp"
 
 #include <cstring>
@@ -127,43 +126,15 @@ Status FractalHeap::find_block(Address offset, Block& block, BlockVisitor* visit
     return Status::ok;
 }
 
-// The checksum follows the prefix. It is computed over the whole block, with zeros in its own place.
-Status FractalHeap::check_direct(MetadataWindow& window, const Block& block) noexcept {
-    H5MOTE_TRY(check_prefix(window, HeapBlockPrefix::kDirect, block));
-    if (!table_.checksums || window.verified()) {
-        return Status::ok;
-    }
-    const Address at = prefix_size();
-    ConstBytes piece;
-    H5MOTE_TRY(window.view(at, kChecksum, piece));
-    const std::uint32_t stored = load_le<std::uint32_t>(piece.data());
-    Lookup3Stream checksum(static_cast<std::uint32_t>(block.size));
-    constexpr std::byte kZeros[kChecksum] = {};
-    for (Address done = 0; done < block.size;) {
-        if (done == at) {
-            piece = kZeros;
-        } else {
-            H5MOTE_TRY(window.peek(done, piece));
-            if (done < at && piece.size() > at - done) {
-                piece = piece.first(static_cast<std::size_t>(at - done));
-            }
-        }
-        checksum.update(piece);
-        done += piece.size();
-    }
-    if (checksum.finish() != stored) {
-        // Recorded like a wrong checksum in the metadata cache: the fuzzer needs size and address to repair checksums.
-        return file_->context.fail(Module::storage, H5MOTE_HERE, Status::corrupt_file,
-                                   static_cast<std::uint32_t>(block.size), block.address);
-    }
-    window.set_verified();
-    return Status::ok;
+// The checksum of a direct block follows the prefix.
+ChecksumPlace FractalHeap::direct_checksum() const noexcept {
+    return table_.checksums ? ChecksumPlace::at(static_cast<std::uint8_t>(prefix_size())) : ChecksumPlace(false);
 }
 
 Status FractalHeap::open_direct(const Block& block, MetadataWindow& window) noexcept {
     if (!table_.filtered()) {
-        H5MOTE_TRY(file_->window(Usage::local_heap, block.address, block.size, false, window));
-        return check_direct(window, block);
+        H5MOTE_TRY(file_->window(Usage::local_heap, block.address, block.size, direct_checksum(), window));
+        return check_prefix(window, HeapBlockPrefix::kDirect, block);
     }
     if (decoded_from_ == block.address) {
         return Status::ok;
@@ -176,7 +147,10 @@ Status FractalHeap::open_direct(const Block& block, MetadataWindow& window) noex
     }
     H5MOTE_TRY(decoded_.allocate(file_->context, size, to));
     H5MOTE_TRY(decode(block.address, block.stored, block.mask, to));
-    H5MOTE_TRY(check_direct(decoded_, block));
+    if (table_.checksums) {
+        H5MOTE_TRY(decoded_.verify(direct_checksum(), block.address));
+    }
+    H5MOTE_TRY(check_prefix(decoded_, HeapBlockPrefix::kDirect, block));
     decoded_from_ = block.address;
     return Status::ok;
 }

@@ -58,7 +58,7 @@ private:
     Status entry(MetadataWindow& window, const Block& parent, unsigned row, unsigned column, Block& block) noexcept;
     Status open_direct(const Block& block, MetadataWindow& window) noexcept;
     Status check_prefix(MetadataWindow& window, std::uint32_t signature, const Block& block) noexcept;
-    Status check_direct(MetadataWindow& window, const Block& block) noexcept;
+    ChecksumPlace direct_checksum() const noexcept;
     Status decode(Address address, Address stored, std::uint32_t mask, Bytes to) noexcept;
     Status find_huge(std::uint64_t id, HugeRecord& record) noexcept;
     BTree2Type huge_type() const noexcept;

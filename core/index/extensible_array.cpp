@@ -49,7 +49,7 @@ Address ExtensibleArray::start_of(unsigned super_block) const noexcept {
 
 Status ExtensibleArray::create(FileState& file, const ExtensibleArrayParameters& parameters, std::uint8_t size_width,
                                Address& address) noexcept {
-    file_ = &file;
+    blocks_ = BlockMover(file, kUndefinedAddress);
     element_ = {file.shape(), size_width};
     parameters_ = parameters;
     if (!sound()) {
@@ -57,7 +57,7 @@ Status ExtensibleArray::create(FileState& file, const ExtensibleArrayParameters&
     }
     Pinned header;
     H5MOTE_TRY(file.create_block(Usage::btree, header_size(), header_size(), header));
-    address_ = header->address();
+    blocks_ = BlockMover(file, header->address());
     Writer writer(header->image());
     writer.u32(kHeader);
     writer.u8(0);
@@ -73,19 +73,17 @@ Status ExtensibleArray::create(FileState& file, const ExtensibleArrayParameters&
     const Status status = make(*header, pointer, index_block(), block);
     if (status != Status::ok) {
         header.reset();
-        file.cache.discard(address_);
-        file.space.release(address_, header_size(), true);
+        file.give_up(root(), header_size(), true);
         return status;
     }
     index_block_ = block->address();
-    MetadataCache::mark_dirty(*header, 0, phase_);
-    address = address_;
+    MetadataCache::mark_dirty(*header, 0, blocks_.phase());
+    address = root();
     return Status::ok;
 }
 
 Status ExtensibleArray::open(FileState& file, Address address, std::uint8_t size_width) noexcept {
-    file_ = &file;
-    address_ = address;
+    blocks_ = BlockMover(file, address);
     element_ = {file.shape(), size_width};
     Pinned header;
     H5MOTE_TRY(protect_header(header));
@@ -111,45 +109,36 @@ bool ExtensibleArray::sound() const noexcept {
 }
 
 Status ExtensibleArray::protect_header(Pinned& header) noexcept {
-    if (!file_->contains(address_, header_size())) {
-        return damaged(H5MOTE_HERE, address_);
+    if (!file().contains(root(), header_size())) {
+        return damaged(H5MOTE_HERE, root());
     }
-    return file_->cache.protect(Usage::btree, address_, header_size(), header);
+    return file().cache.protect(Usage::btree, root(), header_size(), header);
 }
 
 void ExtensibleArray::add_stat(CacheEntry& header, std::size_t field, std::uint64_t amount) noexcept {
     const unsigned width = element_.shape.sizeof_size;
     const std::size_t at = kStatsOffset + field * width;
     store_uint(header.at(at), width, load_uint(header.at(at), width) + amount);
-    MetadataCache::mark_dirty(header, at, phase_of(header));
-}
-
-// busy: the block had been moved so that it could be changed, but to make room the cache has written it since.
-Status ExtensibleArray::allow_change(const CacheEntry& block, std::size_t from) noexcept {
-    if (block.address() == address_) {
-        return file_->allow_change(block, from);
-    }
-    return file_->one_write(block, from) ? Status::ok : Status::busy;
+    MetadataCache::mark_dirty(header, at, blocks_.phase_of(header));
 }
 
 Status ExtensibleArray::make(CacheEntry& holder, std::size_t pointer, const Block& wanted, Pinned& block) noexcept {
     Pinned header;
     H5MOTE_TRY(protect_header(header));
-    H5MOTE_TRY(allow_change(*header, kStatsOffset));
-    H5MOTE_TRY(file_->create_block(Usage::btree, wanted.size, wanted.space, block));
-    const Status status = allow_change(holder, pointer);
+    H5MOTE_TRY(blocks_.allow_change(*header, kStatsOffset));
+    H5MOTE_TRY(file().create_block(Usage::btree, wanted.size, wanted.space, block));
+    const Status status = blocks_.allow_change(holder, pointer);
     if (status != Status::ok) {
-        const Address address = block->address();
+        const Address made = block->address();
         block.reset();
-        file_->cache.discard(address);
-        file_->space.release(address, wanted.space, true);
+        file().give_up(made, wanted.space, true);
         return status;
     }
     Writer writer(block->image());
     writer.u32(wanted.signature);
     writer.u8(0);
     writer.u8(element_.client());
-    element_.shape.write_addr(writer, address_);
+    element_.shape.write_addr(writer, root());
     if (wanted.signature != kIndexBlock) {
         writer.uint(offset_width(), wanted.first);
         add_stat(*header, wanted.stats, 1);
@@ -159,8 +148,8 @@ Status ExtensibleArray::make(CacheEntry& holder, std::size_t pointer, const Bloc
     element_.fill_undefined(block->at(wanted.contents), wanted.elements);
     const std::size_t addresses = wanted.contents + std::size_t{wanted.elements} * element_.size();
     std::memset(block->at(addresses), 0xff, wanted.size - kChecksum - addresses);
-    MetadataCache::mark_dirty(*block, 0, phase_);
-    set_pointer(holder, pointer, block->address());
+    MetadataCache::mark_dirty(*block, 0, blocks_.phase());
+    blocks_.set_pointer(holder, pointer, block->address());
     return Status::ok;
 }
 
@@ -169,73 +158,33 @@ Status ExtensibleArray::follow(CacheEntry& holder, std::size_t pointer, const Bl
     if (address == kUndefinedAddress) {
         return make(holder, pointer, wanted, block);
     }
-    if (!file_->contains(address, wanted.space)) {
+    if (!file().contains(address, wanted.space)) {
         return damaged(H5MOTE_HERE, address);
     }
-    H5MOTE_TRY(file_->cache.protect(Usage::btree, address, wanted.size, block));
+    H5MOTE_TRY(file().cache.protect(Usage::btree, address, wanted.size, block));
     if (load_le<std::uint32_t>(block->at(0)) != wanted.signature) {
         return damaged(H5MOTE_HERE, address);
     }
     hold_back(holder, pointer, *block);
     // A data block with pages is moved only when one of its pages changes: move_pages().
-    return wanted.space == wanted.size && !file_->one_write(*block, 0) ? move(holder, pointer, *block) : Status::ok;
+    return wanted.space == wanted.size ? blocks_.secure(holder, pointer, *block, 0) : Status::ok;
 }
 
-// Moves a block that is about to change. The old space is not used again before the pointer to the new one is durable.
-Status ExtensibleArray::move(CacheEntry& holder, std::size_t pointer, CacheEntry& block) noexcept {
-    const Address from = block.address();
-    Address to = 0;
-    H5MOTE_TRY(allow_change(holder, pointer));
-    H5MOTE_TRY(file_->space.allocate(Usage::btree, block.size(), to));
-    file_->cache.move(block, to);
-    set_pointer(holder, pointer, to);
-    file_->space.release(from, block.size(), false);
-    return Status::ok;
-}
-
-// Moves a data block with its pages; `page`, which is about to change, is returned in `block`. It is copied last: if
-// the cache has to commit for room meanwhile, the copies made before count as live afterwards, but this one is fresh.
+// Moves a data block with its pages; `page`, which is about to change, is returned in `block`.
 Status ExtensibleArray::move_pages(const Position& at, CacheEntry& holder, std::size_t pointer, std::uint32_t page,
                                    Pinned& block) noexcept {
     const Block whole = data_block(at);
-    const Address from = element_.shape.load_addr(holder.at(pointer));
-    Address to = 0;
-    H5MOTE_TRY(file_->space.allocate(Usage::btree, whole.space, to));
-    Status status = copy(from, to, whole.size, block);
-    const std::uint32_t count = pages(at);
-    for (std::uint32_t i = 1; i <= count && status == Status::ok; ++i) {
-        const std::uint32_t each = (page + i) & (count - 1);
-        if (page_exists(at, holder, each)) {
-            const Address offset = whole.size + each * page_size();
-            block.reset();
-            status = copy(from + offset, to + offset, page_size(), block);
-        }
-    }
-    status = status == Status::ok ? allow_change(holder, pointer) : status;
-    const Address gone = status == Status::ok ? from : to;
-    if (status == Status::ok) {
-        set_pointer(holder, pointer, to);
-    } else {
-        block.reset();
-    }
-    file_->cache.discard(gone);
-    for (std::uint32_t i = 0; i < count; ++i) {
-        file_->cache.discard(gone + whole.size + i * page_size());
-    }
-    file_->space.release(gone, whole.space, status != Status::ok);
-    return status;
-}
-
-void ExtensibleArray::set_pointer(CacheEntry& holder, std::size_t pointer, Address to) noexcept {
-    element_.shape.store_addr(holder.at(pointer), to);
-    MetadataCache::mark_dirty(holder, pointer, phase_of(holder));
+    return blocks_.move(holder, pointer,
+                        {whole.size, narrow(whole.space), page_size(), pages(at), page, block_prefix_size(),
+                         std::size_t{at.data_block} * pages(at), true},
+                        block);
 }
 
 // A fresh block may be written before the header counts the elements that are now set in it. The pointer to the block
 // must therefore wait for the header: libhdf5 takes elements that the header does not count for missing.
 void ExtensibleArray::hold_back(CacheEntry& holder, std::size_t pointer, const CacheEntry& block) noexcept {
-    if (phase_ == Phase::element && block.fresh()) {
-        MetadataCache::mark_dirty(holder, pointer, phase_of(holder));
+    if (blocks_.phase() == Phase::element && block.fresh()) {
+        MetadataCache::mark_dirty(holder, pointer, blocks_.phase_of(holder));
     }
 }
 
@@ -291,12 +240,12 @@ Status ExtensibleArray::find_pointer(const Position& at, Pinned& holder, std::si
 }
 
 Status ExtensibleArray::locate(Address index, Pinned& block, std::size_t& offset) noexcept {
-    return walk_again(file_->context, index, block, [&] { return walk(index, block, offset); });
+    return walk_again(file().context, index, block, [&] { return walk(index, block, offset); });
 }
 
 Status ExtensibleArray::walk(Address index, Pinned& block, std::size_t& offset) noexcept {
     if ((std::uint64_t{index} >> parameters_.max_bits) != 0) {
-        return file_->context.fail(Module::index, H5MOTE_HERE, Status::no_space, 0, index);
+        return file().context.fail(Module::index, H5MOTE_HERE, Status::no_space, 0, index);
     }
     Pinned holder;
     H5MOTE_TRY(protect_index_block(holder));
@@ -325,12 +274,6 @@ std::byte* ExtensibleArray::page_bit(const Position& at, CacheEntry& super, std:
     return super.at(block_prefix_size() + bit / 8);
 }
 
-bool ExtensibleArray::page_exists(const Position& at, CacheEntry& super, std::uint32_t page) noexcept {
-    std::byte mask{};
-    const std::byte bits = *page_bit(at, super, page, mask);
-    return (bits & mask) != std::byte{0};
-}
-
 Status ExtensibleArray::locate_page(const Position& at, CacheEntry& super, std::size_t pointer, Pinned& block,
                                     std::size_t& offset) noexcept {
     const std::uint32_t page = at.element >> parameters_.page_bits;
@@ -341,26 +284,26 @@ Status ExtensibleArray::locate_page(const Position& at, CacheEntry& super, std::
     std::byte* const byte = page_bit(at, super, page, mask);
     const auto bit = static_cast<std::size_t>(byte - super.at(0));
     if ((*byte & mask) != std::byte{0}) {
-        H5MOTE_TRY(file_->cache.protect(Usage::btree, address, page_size(), block));
+        H5MOTE_TRY(file().cache.protect(Usage::btree, address, page_size(), block));
         hold_back(super, bit, *block);
-        if (!file_->one_write(*block, offset)) {
+        if (!file().one_write(*block, offset)) {
             block.reset();
             return move_pages(at, super, pointer, page, block);
         }
     } else {
-        H5MOTE_TRY(file_->space.keep_metadata(page_size()));
-        H5MOTE_TRY(file_->cache.create(Usage::btree, address, page_size(), block));
-        const Status status = allow_change(super, bit);
+        H5MOTE_TRY(file().space.keep_metadata(page_size()));
+        H5MOTE_TRY(file().cache.create(Usage::btree, address, page_size(), block));
+        const Status status = blocks_.allow_change(super, bit);
         if (status != Status::ok) {
             block.reset();
-            file_->cache.discard(address);
-            file_->space.unkeep_metadata(page_size());
+            file().cache.discard(address);
+            file().space.unkeep_metadata(page_size());
             return status;
         }
         element_.fill_undefined(block->at(0), page_elements());
-        MetadataCache::mark_dirty(*block, 0, phase_);
+        MetadataCache::mark_dirty(*block, 0, blocks_.phase());
         *byte |= mask;
-        MetadataCache::mark_dirty(super, bit, phase_);
+        MetadataCache::mark_dirty(super, bit, blocks_.phase());
     }
     return Status::ok;
 }
@@ -370,10 +313,10 @@ Status ExtensibleArray::find(Address index, ChunkLocation& location) noexcept {
     ElementBlock block;
     const Status status = block_of(index, block);
     if (status == Status::not_found) {
-        return file_->context.fail(Module::index, H5MOTE_HERE, Status::no_space, 0, index);
+        return file().context.fail(Module::index, H5MOTE_HERE, Status::no_space, 0, index);
     }
     H5MOTE_TRY(status);
-    return load_element(*file_, block, element_, index, location);
+    return load_element(file(), block, element_, index, location);
 }
 
 Status ExtensibleArray::free_run(Address index, std::uint32_t& count) noexcept {
@@ -385,7 +328,7 @@ Status ExtensibleArray::free_run(Address index, std::uint32_t& count) noexcept {
         return Status::ok;
     }
     MetadataWindow window;
-    H5MOTE_TRY(file_->window(Usage::btree, block.address, block.size, true, window));
+    H5MOTE_TRY(file().window(Usage::btree, block.address, block.size, true, window));
     ChunkLocation location;
     for (std::uint32_t i = 1; i < count; ++i) {
         H5MOTE_TRY(block.load(window, element_, index + i, location));
@@ -403,7 +346,7 @@ Status ExtensibleArray::next(Address& index, ChunkLocation& location) noexcept {
             i = std::uint64_t{block.first} + block.count;
             continue;
         }
-        H5MOTE_TRY(load_element(*file_, block, element_, index, location));
+        H5MOTE_TRY(load_element(file(), block, element_, index, location));
         if (location.address != kUndefinedAddress) {
             return Status::ok;
         }
@@ -414,10 +357,11 @@ Status ExtensibleArray::next(Address& index, ChunkLocation& location) noexcept {
 
 // make_place() calls this as well, so that the set() that follows is not refused because of the header.
 Status ExtensibleArray::begin_change(Address end, Phase phase, Pinned& header) noexcept {
-    phase_ = phase;
+    blocks_.set_phase(phase);
     H5MOTE_TRY(protect_header(header));
-    return end > highest(*header) ? allow_change(*header, kStatsOffset + kHighestSet * element_.shape.sizeof_size)
-                                  : Status::ok;
+    return end > highest(*header)
+               ? blocks_.allow_change(*header, kStatsOffset + kHighestSet * element_.shape.sizeof_size)
+               : Status::ok;
 }
 
 Status ExtensibleArray::make_place(Address index, Phase phase) noexcept {
@@ -442,7 +386,7 @@ Status ExtensibleArray::set(Address index, const ChunkLocation& location, Addres
         element_.store(block->at(offset), each);
         each.address += stride;
     }
-    MetadataCache::mark_dirty(*block, start, phase_);
+    MetadataCache::mark_dirty(*block, start, blocks_.phase());
     count_to(*header, index + count);
     return Status::ok;
 }
@@ -503,7 +447,7 @@ Status ExtensibleArray::dispose(Disposal& disposal, Address chunk_bytes) noexcep
         }
         H5MOTE_TRY(disposal.give(index_block_, index_block().size));
     }
-    return disposal.give(address_, header_size());
+    return disposal.give(root(), header_size());
 }
 
 }  // namespace h5mote

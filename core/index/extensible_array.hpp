@@ -21,6 +21,7 @@
 //   page         elements | checksum
 #pragma once
 
+#include "block_mover.hpp"
 #include "checked.hpp"
 #include "chunk_element.hpp"
 #include "disposal.hpp"
@@ -116,7 +117,6 @@ private:
     H5MOTE_STEP Status locate_page(const Position& at, CacheEntry& super, std::size_t pointer, Pinned& block,
                                    std::size_t& offset) noexcept;
     std::byte* page_bit(const Position& at, CacheEntry& super, std::uint32_t page, std::byte& mask) noexcept;
-    bool page_exists(const Position& at, CacheEntry& super, std::uint32_t page) noexcept;
     std::size_t pointer_offset(const Position& at) const noexcept;
     Status protect_index_block(Pinned& block) noexcept;
     Position position(Address index) const noexcept;
@@ -129,13 +129,7 @@ private:
     // address is undefined, and moved if the change could be torn.
     Status follow(CacheEntry& holder, std::size_t pointer, const Block& wanted, Pinned& block) noexcept;
     H5MOTE_STEP Status make(CacheEntry& holder, std::size_t pointer, const Block& wanted, Pinned& block) noexcept;
-    Status allow_change(const CacheEntry& block, std::size_t from) noexcept;
     void hold_back(CacheEntry& holder, std::size_t pointer, const CacheEntry& block) noexcept;
-    void set_pointer(CacheEntry& holder, std::size_t pointer, Address to) noexcept;
-    Status move(CacheEntry& holder, std::size_t pointer, CacheEntry& block) noexcept;
-    Status copy(Address from, Address to, std::size_t size, Pinned& block) noexcept {
-        return file_->cache.copy(Usage::btree, from, to, size, block);
-    }
     H5MOTE_STEP Status move_pages(const Position& at, CacheEntry& holder, std::size_t pointer, std::uint32_t page,
                                   Pinned& block) noexcept;
     Status open_window(Address address, const Block& wanted, MetadataWindow& window) noexcept;
@@ -146,11 +140,7 @@ private:
     bool sound() const noexcept;
     Status protect_header(Pinned& header) noexcept;
     Status damaged(SourcePlace place, Address address) noexcept {
-        return file_->context.fail(Module::index, place, Status::corrupt_file, 0, address);
-    }
-    // The phase in which a changed block is written. The header comes before elements that it has to count first.
-    Phase phase_of(const CacheEntry& block) const noexcept {
-        return phase_ == Phase::element && block.address() == address_ ? Phase::index : phase_;
+        return file().context.fail(Module::index, place, Status::corrupt_file, 0, address);
     }
     void add_stat(CacheEntry& header, std::size_t field, std::uint64_t amount) noexcept;
     // The index of the highest element ever set, plus one.
@@ -170,12 +160,13 @@ private:
     unsigned direct_data_blocks() const noexcept { return 2U * (parameters_.super_block_min_pointers - 1U); }
     std::size_t page_size() const noexcept { return std::size_t{page_elements()} * element_.size() + 4U; }
 
-    FileState* file_ = nullptr;
-    Address address_ = kUndefinedAddress;
+    FileState& file() const noexcept { return blocks_.file(); }
+    Address root() const noexcept { return blocks_.root(); }  // the header
+
+    BlockMover blocks_;
     Address index_block_ = kUndefinedAddress;
     ChunkElementFormat element_;
     ExtensibleArrayParameters parameters_;
-    Phase phase_ = Phase::index;  // of the blocks that set() or make_place() is changing
 };
 
 }  // namespace h5mote

@@ -6,14 +6,14 @@
 namespace h5mote {
 
 bool ExtensibleArray::switches_at_once() const noexcept {
-    return file_->one_write(std::uint64_t{address_} + kStatsOffset, std::uint64_t{address_} + header_size());
+    return file().one_write(std::uint64_t{root()} + kStatsOffset, std::uint64_t{root()} + header_size());
 }
 
 Status ExtensibleArray::open_window(Address address, const Block& wanted, MetadataWindow& window) noexcept {
-    if (!file_->contains(address, wanted.space)) {
+    if (!file().contains(address, wanted.space)) {
         return damaged(H5MOTE_HERE, address);
     }
-    H5MOTE_TRY(file_->window(Usage::btree, address, wanted.size, true, window));
+    H5MOTE_TRY(file().window(Usage::btree, address, wanted.size, true, window));
     ConstBytes signature;
     H5MOTE_TRY(window.view(0, 4, signature));
     return load_le<std::uint32_t>(signature.data()) == wanted.signature ? Status::ok : damaged(H5MOTE_HERE, address);
@@ -105,7 +105,7 @@ Status ExtensibleArray::facts(std::uint64_t& elements, std::uint64_t& bytes) noe
     const unsigned width = element_.shape.sizeof_size;
     MetadataWindow window;
     ConstBytes stats;
-    H5MOTE_TRY(file_->window(Usage::btree, address_, header_size(), true, window));
+    H5MOTE_TRY(file().window(Usage::btree, root(), header_size(), true, window));
     H5MOTE_TRY(window.view(kStatsOffset, std::size_t{6} * width, stats));
     const auto stat = [&](std::size_t field) { return load_uint(stats.data() + field * width, width); };
     elements = stat(kHighestSet);

@@ -10,7 +10,6 @@ namespace {
 
 constexpr std::uint32_t kHeader = 0x44484146U;     // "FAHD"
 constexpr std::uint32_t kDataBlock = 0x42444146U;  // "FADB"
-constexpr std::size_t kChecksum = 4;
 
 }  // namespace
 
@@ -26,7 +25,6 @@ Address FixedArray::data_block_space() const noexcept {
 
 Status FixedArray::create(FileState& file, std::uint64_t elements, std::uint8_t page_bits, std::uint8_t size_width,
                           Address& address) noexcept {
-    file_ = &file;
     element_ = {file.shape(), size_width};
     elements_ = narrow(elements);
     page_bits_ = page_bits;
@@ -35,7 +33,7 @@ Status FixedArray::create(FileState& file, std::uint64_t elements, std::uint8_t 
     }
     Pinned header;
     H5MOTE_TRY(file.create_block(Usage::btree, header_size(), header_size(), header));
-    address_ = header->address();
+    blocks_ = BlockMover(file, header->address());
     Writer writer(header->image());
     writer.u32(kHeader);
     writer.u8(0);
@@ -45,13 +43,12 @@ Status FixedArray::create(FileState& file, std::uint64_t elements, std::uint8_t 
     file.shape().write_size(writer, elements);
     file.shape().write_addr(writer, kUndefinedAddress);
     MetadataCache::mark_dirty(*header, 0, Phase::index);
-    address = address_;
+    address = header->address();
     return Status::ok;
 }
 
 Status FixedArray::open(FileState& file, Address address, std::uint8_t size_width) noexcept {
-    file_ = &file;
-    address_ = address;
+    blocks_ = BlockMover(file, address);
     element_ = {file.shape(), size_width};
     if (!file.contains(address, header_size())) {
         return file.context.fail(Module::index, H5MOTE_HERE, Status::corrupt_file, 0, address);
@@ -70,46 +67,43 @@ Status FixedArray::open(FileState& file, Address address, std::uint8_t size_widt
 Status FixedArray::make_data_block(CacheEntry& header, Pinned& data) noexcept {
     std::size_t size = 0;
     if (!to_size(data_block_size(), size)) {
-        return file_->context.fail(Module::index, H5MOTE_HERE, Status::over_budget, 0, data_block_size());
+        return file().context.fail(Module::index, H5MOTE_HERE, Status::over_budget, 0, data_block_size());
     }
-    const std::size_t pointer = header_size() - kChecksum - element_.shape.sizeof_addr;
-    H5MOTE_TRY(file_->allow_change(header, pointer));
-    H5MOTE_TRY(file_->create_block(Usage::btree, size, data_block_space(), data));
+    H5MOTE_TRY(blocks_.allow_change(header, pointer()));
+    H5MOTE_TRY(file().create_block(Usage::btree, size, data_block_space(), data));
     Writer writer(data->image());
     writer.u32(kDataBlock);
     writer.u8(0);
     writer.u8(element_.client());
-    element_.shape.write_addr(writer, address_);
+    element_.shape.write_addr(writer, root());
     if (pages() == 0) {
         element_.fill_undefined(data->at(writer.written()), static_cast<std::size_t>(elements_));
     }
     MetadataCache::mark_dirty(*data, 0, Phase::index);
-    store_uint(header.at(pointer), element_.shape.sizeof_addr, data->address());
-    MetadataCache::mark_dirty(header, pointer, Phase::index);
+    blocks_.set_pointer(header, pointer(), data->address());
     return Status::ok;
 }
 
 Status FixedArray::locate(Address index, Pinned& block, std::size_t& offset) noexcept {
-    return walk_again(file_->context, index, block, [&] { return walk(index, block, offset); });
+    return walk_again(file().context, index, block, [&] { return walk(index, block, offset); });
 }
 
 Status FixedArray::walk(Address index, Pinned& block, std::size_t& offset) noexcept {
     if (index >= elements_) {
-        return file_->context.fail(Module::index, H5MOTE_HERE, Status::corrupt_file, 0, index);
+        return file().context.fail(Module::index, H5MOTE_HERE, Status::corrupt_file, 0, index);
     }
     Pinned header;
-    H5MOTE_TRY(file_->cache.protect(Usage::btree, address_, header_size(), header));
-    const Address address =
-        element_.shape.load_addr(header->at(header_size() - kChecksum - element_.shape.sizeof_addr));
+    H5MOTE_TRY(file().cache.protect(Usage::btree, root(), header_size(), header));
+    const Address address = element_.shape.load_addr(header->at(pointer()));
     Pinned data;
     if (address != kUndefinedAddress) {
         std::size_t size = 0;
-        if (!file_->contains(address, data_block_space()) || !to_size(data_block_size(), size)) {
-            return file_->context.fail(Module::index, H5MOTE_HERE, Status::corrupt_file, 0, address);
+        if (!file().contains(address, data_block_space()) || !to_size(data_block_size(), size)) {
+            return file().context.fail(Module::index, H5MOTE_HERE, Status::corrupt_file, 0, address);
         }
-        H5MOTE_TRY(file_->cache.protect(Usage::btree, address, size, data));
+        H5MOTE_TRY(file().cache.protect(Usage::btree, address, size, data));
         if (load_le<std::uint32_t>(data->at(0)) != kDataBlock) {
-            return file_->context.fail(Module::index, H5MOTE_HERE, Status::corrupt_file, 0, address);
+            return file().context.fail(Module::index, H5MOTE_HERE, Status::corrupt_file, 0, address);
         }
     } else {
         H5MOTE_TRY(make_data_block(*header, data));
@@ -132,57 +126,29 @@ bool FixedArray::must_move(CacheEntry& data, Address index) noexcept {
         return false;
     }
     if (pages() == 0) {
-        return !file_->one_write(data, prefix_size() + static_cast<std::size_t>(index) * element_.size());
+        return !file().one_write(data, prefix_size() + static_cast<std::size_t>(index) * element_.size());
     }
     const Page page = page_of(index);
     const std::size_t byte = prefix_size() + static_cast<std::size_t>(page.number / 8);
     if ((*data.at(byte) & page.mask()) == std::byte{0}) {
-        return !file_->one_write(data, byte);
+        return !file().one_write(data, byte);
     }
     const Address address = data.address() + data.size() + page.offset;
-    const Pinned cached = file_->cache.find(address);
-    return !(cached && cached->fresh()) && !file_->one_write(address + page.element, address + page.size);
+    const Pinned cached = file().cache.find(address);
+    return !(cached && cached->fresh()) && !file().one_write(address + page.element, address + page.size);
 }
 
-// Moves the data block with all its pages. The old space is not used again before the pointer to the new one is
-// durable.
+// Moves the data block with all its pages.
 Status FixedArray::move(CacheEntry& header, Pinned& data) noexcept {
-    const Address from = data->address();
-    const Address space = data_block_space();
-    Address to = 0;
-    const std::size_t pointer = header_size() - kChecksum - element_.shape.sizeof_addr;
-    H5MOTE_TRY(file_->allow_change(header, pointer));
-    H5MOTE_TRY(file_->space.allocate(Usage::btree, space, to));
     if (pages() == 0) {
-        file_->cache.move(*data, to);
-    } else {
-        const Status status = copy_pages(from, to, data);
-        if (status != Status::ok) {
-            file_->cache.discard(to, space);
-            file_->space.release(to, space, true);
-            return status;
-        }
+        return blocks_.move(header, pointer(), *data);
     }
-    file_->give_up(from, space);
-    store_uint(header.at(pointer), element_.shape.sizeof_addr, to);
-    MetadataCache::mark_dirty(header, pointer, Phase::index);
-    return Status::ok;
-}
-
-Status FixedArray::copy_pages(Address from, Address to, Pinned& data) noexcept {
     const std::size_t size = data->size();
     data.reset();
-    Pinned moved;
-    H5MOTE_TRY(copy(from, to, size, moved));
-    for (Address i = 0; i < pages(); ++i) {
-        const Page page = page_of(i << page_bits_);
-        if ((*moved->at(prefix_size() + static_cast<std::size_t>(i / 8)) & page.mask()) != std::byte{0}) {
-            Pinned block;
-            H5MOTE_TRY(copy(from + size + page.offset, to + size + page.offset, page.size, block));
-        }
-    }
-    data = static_cast<Pinned&&>(moved);
-    return Status::ok;
+    return blocks_.move(header, pointer(),
+                        {size, data_block_space(), page_of(0).size, static_cast<std::uint32_t>(pages()),
+                         static_cast<std::uint32_t>(pages()) - 1, prefix_size(), 0, false},
+                        data);
 }
 
 FixedArray::Page FixedArray::page_of(Address index) const noexcept {
@@ -203,18 +169,18 @@ Status FixedArray::locate_page(CacheEntry& data, Address index, Pinned& block, s
     const std::size_t byte = prefix_size() + static_cast<std::size_t>(page.number / 8);
     offset = page.element;
     if ((*data.at(byte) & page.mask()) != std::byte{0}) {
-        H5MOTE_TRY(file_->cache.protect(Usage::btree, address, page.size, block));
+        H5MOTE_TRY(file().cache.protect(Usage::btree, address, page.size, block));
         if (data.fresh()) {
             MetadataCache::set_fresh(*block);
         }
         return must_move(data, index) ? Status::busy : Status::ok;
     }
-    H5MOTE_TRY(file_->space.keep_metadata(page.size));
-    H5MOTE_TRY(file_->cache.create(Usage::btree, address, page.size, block));
+    H5MOTE_TRY(file().space.keep_metadata(page.size));
+    H5MOTE_TRY(file().cache.create(Usage::btree, address, page.size, block));
     if (must_move(data, index)) {
         block.reset();
-        file_->cache.discard(address);
-        file_->space.unkeep_metadata(page.size);
+        file().cache.discard(address);
+        file().space.unkeep_metadata(page.size);
         return Status::busy;
     }
     element_.fill_undefined(block->at(0), static_cast<std::size_t>(page.elements));
@@ -228,12 +194,11 @@ Status FixedArray::locate_page(CacheEntry& data, Address index, Pinned& block, s
 Status FixedArray::find(Address index, ChunkLocation& location) noexcept {
     ElementBlock block;
     H5MOTE_TRY(block_of(index, block));
-    return load_element(*file_, block, element_, index, location);
+    return load_element(file(), block, element_, index, location);
 }
 
 bool FixedArray::switches_at_once() const noexcept {
-    const Address end = address_ + header_size();
-    return file_->one_write(end - kChecksum - element_.shape.sizeof_addr, end);
+    return file().one_write(root() + pointer(), root() + header_size());
 }
 
 Status FixedArray::block_of(Address index, ElementBlock& block) noexcept {
@@ -241,22 +206,22 @@ Status FixedArray::block_of(Address index, ElementBlock& block) noexcept {
     block = {kUndefinedAddress, 0, 0, 0, elements_};
     MetadataWindow window;
     ConstBytes bytes;
-    H5MOTE_TRY(file_->window(Usage::btree, address_, header_size(), true, window));
-    H5MOTE_TRY(window.view(header_size() - kChecksum - shape.sizeof_addr, shape.sizeof_addr, bytes));
+    H5MOTE_TRY(file().window(Usage::btree, root(), header_size(), true, window));
+    H5MOTE_TRY(window.view(pointer(), shape.sizeof_addr, bytes));
     const Address address = shape.load_addr(bytes.data());
     if (index >= elements_) {
-        return file_->context.fail(Module::index, H5MOTE_HERE, Status::corrupt_file, 0, index);
+        return file().context.fail(Module::index, H5MOTE_HERE, Status::corrupt_file, 0, index);
     }
     if (address == kUndefinedAddress) {
         return Status::ok;
     }
-    if (!file_->contains(address, data_block_space())) {
-        return file_->context.fail(Module::index, H5MOTE_HERE, Status::corrupt_file, 0, address);
+    if (!file().contains(address, data_block_space())) {
+        return file().context.fail(Module::index, H5MOTE_HERE, Status::corrupt_file, 0, address);
     }
-    H5MOTE_TRY(file_->window(Usage::btree, address, data_block_size(), true, window));
+    H5MOTE_TRY(file().window(Usage::btree, address, data_block_size(), true, window));
     H5MOTE_TRY(window.view(0, 4, bytes));
     if (load_le<std::uint32_t>(bytes.data()) != kDataBlock) {
-        return file_->context.fail(Module::index, H5MOTE_HERE, Status::corrupt_file, 0, address);
+        return file().context.fail(Module::index, H5MOTE_HERE, Status::corrupt_file, 0, address);
     }
     if (pages() == 0) {
         block.address = address;
@@ -280,8 +245,8 @@ Status FixedArray::space(std::uint64_t& bytes) noexcept {
     const FileShape shape = element_.shape;
     MetadataWindow window;
     ConstBytes field;
-    H5MOTE_TRY(file_->window(Usage::btree, address_, header_size(), true, window));
-    H5MOTE_TRY(window.view(header_size() - kChecksum - shape.sizeof_addr, shape.sizeof_addr, field));
+    H5MOTE_TRY(file().window(Usage::btree, root(), header_size(), true, window));
+    H5MOTE_TRY(window.view(pointer(), shape.sizeof_addr, field));
     bytes = header_size() + (shape.load_addr(field.data()) == kUndefinedAddress ? 0 : data_block_space());
     return Status::ok;
 }
@@ -290,8 +255,8 @@ Status FixedArray::dispose(Disposal& disposal, Address chunk_bytes) noexcept {
     Address data = kUndefinedAddress;
     {
         Pinned header;
-        H5MOTE_TRY(file_->cache.protect(Usage::btree, address_, header_size(), header));
-        data = element_.shape.load_addr(header->at(header_size() - kChecksum - element_.shape.sizeof_addr));
+        H5MOTE_TRY(file().cache.protect(Usage::btree, root(), header_size(), header));
+        data = element_.shape.load_addr(header->at(pointer()));
     }
     for (Address i = 0; i < elements_ && data != kUndefinedAddress && disposal.takes_chunks(); ++i) {
         ChunkLocation location;
@@ -299,7 +264,7 @@ Status FixedArray::dispose(Disposal& disposal, Address chunk_bytes) noexcept {
         H5MOTE_TRY(disposal.give(location.address, element_.size_width != 0 ? location.size : chunk_bytes));
     }
     H5MOTE_TRY(disposal.give(data, data_block_space()));
-    return disposal.give(address_, header_size());
+    return disposal.give(root(), header_size());
 }
 
 Status FixedArray::set(Address index, const ChunkLocation& location) noexcept {

@@ -5,6 +5,7 @@
 //   page        elements | checksum
 #pragma once
 
+#include "block_mover.hpp"
 #include "chunk_element.hpp"
 #include "disposal.hpp"
 #include "element_block.hpp"
@@ -54,10 +55,6 @@ private:
     Status locate_page(CacheEntry& data, Address index, Pinned& block, std::size_t& offset) noexcept;
     bool must_move(CacheEntry& data, Address index) noexcept;
     H5MOTE_STEP Status move(CacheEntry& header, Pinned& data) noexcept;
-    H5MOTE_STEP Status copy_pages(Address from, Address to, Pinned& data) noexcept;
-    Status copy(Address from, Address to, std::size_t size, Pinned& block) noexcept {
-        return file_->cache.copy(Usage::btree, from, to, size, block);
-    }
     Status make_data_block(CacheEntry& header, Pinned& data) noexcept;
 
     // The most bytes of a data block with its pages that is moved to be changed. A larger one is changed in place:
@@ -78,8 +75,15 @@ private:
     Address data_block_size() const noexcept;   // of the block itself
     Address data_block_space() const noexcept;  // with its pages
 
-    FileState* file_ = nullptr;
-    Address address_ = kUndefinedAddress;
+    FileState& file() const noexcept { return blocks_.file(); }
+    Address root() const noexcept { return blocks_.root(); }  // the header
+    std::size_t pointer() const noexcept {                    // of the data block, in the header
+        return header_size() - kChecksum - element_.shape.sizeof_addr;
+    }
+
+    static constexpr std::size_t kChecksum = ChecksumPlace::kSize;
+
+    BlockMover blocks_;
     Address elements_ = 0;
     ChunkElementFormat element_;
     std::uint8_t page_bits_ = 0;

@@ -1,5 +1,6 @@
 #include "header.hpp"
 
+#include "block_mover.hpp"
 #include "checked.hpp"
 
 namespace h5mote {
@@ -33,8 +34,7 @@ void discard_fresh_block(FileState& file, Address address) noexcept {
     if (block) {
         const std::size_t size = block->size();
         block.reset();
-        file.cache.discard(address);
-        file.space.release(address, size, true);
+        file.give_up(address, narrow(size), true);
     }
 }
 
@@ -54,25 +54,6 @@ Status find_continuation(MessageIterator& message, Address block) noexcept {
     return status == Status::not_found
                ? file.context.fail(Module::object, H5MOTE_HERE, Status::corrupt_file, 0, message.address())
                : status;
-}
-
-// Moves a block and changes `continuation`, the message that leads to it. That message waits for everything that the
-// block had to wait for: it is written in the later of the two phases.
-Status move_block(MessageIterator& continuation, CacheEntry& block, Phase phase) noexcept {
-    FileState& file = continuation.file();
-    if (block.waits()) {
-        // At its new place the block would appear with the block that leads there, before the blocks that it waits for.
-        H5MOTE_TRY(file.order());
-    }
-    const Address old = block.address();
-    const Phase last = block.dirty() && block.phase() > phase ? block.phase() : phase;
-    Address to = 0;
-    H5MOTE_TRY(file.space.allocate(Usage::object_header, narrow(block.size()), to));
-    file.cache.move(block, to);
-    file.space.release(old, narrow(block.size()), false);
-    file.shape().store_addr(continuation.block()->at(continuation.offset()), to);
-    MetadataCache::mark_dirty(*continuation.block(), continuation.offset(), last);
-    return Status::ok;
 }
 
 // The offset at which the last message of a block ends; its messages begin at `at`. A gap may follow, up to `end`. The
@@ -101,16 +82,16 @@ bool cannot_switch(FileState& file, CacheEntry& first) noexcept {
 
 // Moves the messages of a first block into a continuation block, which `block` is afterwards. `from` becomes the offset
 // of the same byte there.
-Status cut_first_block(FileState& file, Pinned& block, std::size_t& from, Phase phase) noexcept {
+Status cut_first_block(const BlockMover& blocks, Pinned& block, std::size_t& from) noexcept {
+    FileState& file = blocks.file();
     HeaderPrefix prefix;
     H5MOTE_TRY(prefix.decode(file.context, block->image()));
-    const Address address = block->address();
     const std::size_t size = block->size();
     const std::size_t end = size - kHeaderChecksumSize;
     const std::size_t head = message_header_size(prefix.flags);
     const std::size_t used = end_of_messages(*block, prefix.size, end, head);
     if (used > end) {
-        return file.context.fail(Module::object, H5MOTE_HERE, Status::corrupt_file, 0, address);
+        return file.context.fail(Module::object, H5MOTE_HERE, Status::corrupt_file, 0, block->address());
     }
     const std::size_t body = continuation_body(file.shape());
     const std::size_t cut = cut_size(file, prefix);
@@ -119,22 +100,14 @@ Status cut_first_block(FileState& file, Pinned& block, std::size_t& from, Phase 
     }
     // The block in the cache becomes the continuation block, at another address and with a shorter prefix. The short
     // first block is made anew, so that the cache needs no room for the whole block twice.
-    const Phase last = block->dirty() && block->phase() > phase ? block->phase() : phase;
-    Address to = 0;
-    H5MOTE_TRY(file.space.allocate(Usage::object_header, narrow(size), to));
     Pinned first;
-    const Status status = file.cache.split(block, to, cut, first);
-    if (status != Status::ok) {
-        file.space.release(to, narrow(size), true);
-        return status;
-    }
+    H5MOTE_TRY(blocks.split(block, cut, first));
     const unsigned width = 1U << (prefix.flags & 3U);
     store_uint(first->at(prefix.size - width), width, cut - prefix.size - kHeaderChecksumSize);
     Writer writer(first->image().subspan(prefix.size));
     write_message_header(writer, prefix.flags, MessageType::continuation, body, 0, 0);
-    file.shape().write_addr(writer, to);
+    file.shape().write_addr(writer, block->address());
     file.shape().write_size(writer, size);
-    MetadataCache::mark_dirty(*first, 0, last);
     store_le<std::uint32_t>(block->at(0), kContinuationSignature);
     std::memmove(block->at(kContinuationPrefix), block->at(prefix.size), used - prefix.size);
     // The prefix of a first block is longer. These bytes are now behind the messages, as a null message, or as a gap if
@@ -145,7 +118,6 @@ Status cut_first_block(FileState& file, Pinned& block, std::size_t& from, Phase 
         Writer null(block->image().subspan(free));
         write_message_header(null, prefix.flags, MessageType::null, end - free - head, 0, 0);
     }
-    file.space.release(narrow(address + cut), narrow(size - cut), false);
     from -= prefix.size - kContinuationPrefix;
     return Status::ok;
 }
@@ -161,10 +133,11 @@ Status secure_change(FileState& file, Address header, Pinned& block, std::size_t
         return file.one_write(each, at) ||
                (file.torn_headers() && each.address() == header && cannot_switch(file, each));
     };
+    const BlockMover blocks(file, header, phase);
     constexpr unsigned kMostRounds = 64;
     for (unsigned round = 0; !one_write(*block, from); ++round) {
         if (block->address() == header) {
-            return cut_first_block(file, block, from, phase);
+            return cut_first_block(blocks, block, from);
         }
         if (round == kMostRounds) {
             return file.context.fail(Module::object, H5MOTE_HERE, Status::over_budget, round, block->address());
@@ -178,14 +151,16 @@ Status secure_change(FileState& file, Address header, Pinned& block, std::size_t
                 MessageIterator continuation(file, header);
                 H5MOTE_TRY(find_continuation(continuation, last->address()));
                 at = continuation.offset();
-                moved = one_write(*continuation.block(), at);
-                if (moved) {
-                    H5MOTE_TRY(move_block(continuation, *last, phase));
+                CacheEntry& holder = *continuation.block();
+                const Status status = one_write(holder, at) ? blocks.move(holder, at, *last) : Status::busy;
+                if (status != Status::ok && status != Status::busy) {
+                    return status;
                 }
+                moved = status == Status::ok;
                 before = static_cast<Pinned&&>(continuation.block());
             }
             if (!moved && before->address() == header) {
-                H5MOTE_TRY(cut_first_block(file, before, at, phase));
+                H5MOTE_TRY(cut_first_block(blocks, before, at));
                 moved = true;
             }
             last = static_cast<Pinned&&>(before);

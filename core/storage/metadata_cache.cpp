@@ -8,11 +8,18 @@
 namespace h5mote {
 namespace {
 
-constexpr std::size_t kChecksumSize = 4;
 constexpr Phase kLastPhase = static_cast<Phase>(static_cast<unsigned>(Phase::none) - 1);
 
-std::uint32_t checksum_of(CacheEntry& entry) noexcept {
-    return lookup3(entry.image().first(entry.size() - kChecksumSize));
+// Puts the right checksum into a block that has one. Returns whether it was there already.
+bool seal(CacheEntry& block) noexcept {
+    const ChecksumPlace place = block.checksum();
+    std::byte* const at = block.at(place.offset(block.size()));
+    const auto before = load_le<std::uint32_t>(at);
+    store_le<std::uint32_t>(at, 0);
+    const std::uint32_t right =
+        lookup3(block.image().first(block.size() - (place.at_end() ? ChecksumPlace::kSize : 0)));
+    store_le(at, right);
+    return before == right;
 }
 
 }  // namespace
@@ -83,7 +90,7 @@ Pinned MetadataCache::find(Address address) noexcept {
 }
 
 Status MetadataCache::protect(Usage usage, Address address, std::size_t size, Pinned& block,
-                              bool checksummed) noexcept {
+                              ChecksumPlace checksum) noexcept {
     block = find(address);
     if (block) {
         // Two structures that disagree about the extent of a block cannot both be right.
@@ -94,10 +101,9 @@ Status MetadataCache::protect(Usage usage, Address address, std::size_t size, Pi
     H5MOTE_TRY(add(usage, address, size, entry));
     block.reset(entry);
     entry->dirty_from_ = entry->size_;
-    entry->checksummed_ = checksummed;
+    entry->checksum_ = checksum;
     Status status = told(context_, driver_, H5MOTE_HERE, driver_.read(usage, address, entry->image()), address);
-    if (status == Status::ok && (checksummed || H5MOTE_ALL_FORMATS == 0) &&
-        checksum_of(*entry) != load_le<std::uint32_t>(entry->at(size - kChecksumSize))) {
+    if (status == Status::ok && !checksum.none() && !seal(*entry)) {
         // The record also gets the size: the fuzzer needs it to repair checksums.
         status = context_.fail(Module::storage, H5MOTE_HERE, Status::corrupt_file, static_cast<std::uint32_t>(size),
                                address);
@@ -109,11 +115,13 @@ Status MetadataCache::protect(Usage usage, Address address, std::size_t size, Pi
     return status;
 }
 
-Status MetadataCache::create(Usage usage, Address address, std::size_t size, Pinned& block) noexcept {
+Status MetadataCache::create(Usage usage, Address address, std::size_t size, Pinned& block,
+                             ChecksumPlace checksum) noexcept {
     CacheEntry* entry = nullptr;
     H5MOTE_TRY(add(usage, address, size, entry));
     std::memset(entry->image().data(), 0, size);
     entry->fresh_ = true;
+    entry->checksum_ = checksum;
     block.reset(entry);
     return Status::ok;
 }
@@ -137,7 +145,7 @@ Status MetadataCache::split(Pinned& block, Address to, std::size_t size, Pinned&
     const std::uint32_t dirty_from = entry.dirty_from_;
     const bool fresh = entry.fresh_;
     move(entry, to);
-    const Status status = create(entry.usage_, address, size, first);
+    const Status status = create(entry.usage_, address, size, first, entry.checksum_);
     if (status != Status::ok) {
         move(entry, address);
         entry.dirty_from_ = dirty_from;
@@ -153,11 +161,12 @@ Status MetadataCache::split(Pinned& block, Address to, std::size_t size, Pinned&
     return Status::ok;
 }
 
-Status MetadataCache::copy(Usage usage, Address from, Address to, std::size_t size, Pinned& block) noexcept {
+Status MetadataCache::copy(Usage usage, Address from, Address to, std::size_t size, Pinned& block,
+                           ChecksumPlace checksum) noexcept {
     Pinned old;
-    H5MOTE_TRY(protect(usage, from, size, old));
+    H5MOTE_TRY(protect(usage, from, size, old, checksum));
     if (old->dirty()) {
-        const Status status = create(usage, to, size, block);
+        const Status status = create(usage, to, size, block, checksum);
         if (status == Status::ok) {
             std::memcpy(block->at(0), old->at(0), size);
             return status;
@@ -184,8 +193,8 @@ bool MetadataCache::write_after(CacheEntry& later, CacheEntry& earlier) noexcept
     }
     if (!later.dirty()) {
         // No block waits for one without changes, so that its phase can be raised. Only a dirty block has a phase:
-        // count the last byte, part of the checksum, as changed.
-        later.dirty_from_ = later.size_ - 1;
+        // count the last byte as changed, and with it the checksum.
+        later.dirty_from_ = static_cast<std::uint32_t>(later.written_from(later.size_ - 1));
     } else {
         // Both have the same phase. Raise `later` and all blocks of later phases by one, so that what waits for `later`
         // goes on waiting for it.
@@ -204,14 +213,9 @@ void MetadataCache::mark_dirty(CacheEntry& block, std::size_t from, Phase phase)
     if (!block.dirty() || block.phase_ < phase) {
         block.phase_ = phase;
     }
-    if (from < block.dirty_from_) {
-        block.dirty_from_ = static_cast<std::uint32_t>(from);
-    }
-}
-
-void MetadataCache::discard(Address address) noexcept {
-    if (CacheEntry* entry = lookup(address)) {
-        remove(*entry);
+    const std::size_t first = block.written_from(from);
+    if (first < block.dirty_from_) {
+        block.dirty_from_ = static_cast<std::uint32_t>(first);
     }
 }
 
@@ -370,8 +374,8 @@ Status MetadataCache::write(CacheEntry& entry) noexcept {
     if (H5MOTE_WRITE == 0) {
         return Status::read_only;
     }
-    if (H5MOTE_ALL_FORMATS == 0 || entry.checksummed_) {
-        store_le<std::uint32_t>(entry.at(entry.size_ - kChecksumSize), checksum_of(entry));
+    if (!entry.checksum_.none()) {
+        (void)seal(entry);
     }
     const std::size_t from = entry.dirty_from_;
     hook_.unsynced = true;

@@ -1,7 +1,7 @@
 // H5C H5AC - the metadata cache: metadata blocks as their file bytes, found by address, within a hard budget.
 //
-// A block is in memory once, as the very bytes of the file. Its last four bytes are a lookup3 checksum (every version 2
-// structure ends with one), which is verified when the block is read and computed anew when it is written. A block is
+// A block is in memory once, as the very bytes of the file. Each block says where its lookup3 checksum is, if it has
+// one (ChecksumPlace); the checksum is verified when the block is read and computed anew when it is written. A block is
 // pinned while a Pinned refers to it. Blocks that are not pinned are evicted, least recently used first: clean ones,
 // then fresh ones after writing them.
 //
@@ -13,8 +13,9 @@
 // phases in turn: FileState::write_changes().
 //
 // A block is `fresh` from its creation until the commit that first makes it reachable: nothing on the storage points to
-// it, so it may be written at any time. A changed block is written in one piece, from the first changed byte to the
-// checksum. Blocks of at most one sector are placed inside one by FileSpace, so that this write is atomic.
+// it, so it may be written at any time. A changed block is written in one piece, from the first changed byte, or from
+// its checksum if that comes before, to its end. Blocks of at most one sector are placed inside one by FileSpace, so
+// that this write is atomic.
 #pragma once
 
 #include <h5mote/address.hpp>
@@ -42,12 +43,50 @@ enum class Phase : std::uint8_t {
     none = 0xff,  ///< no phase: greater than all others
 };
 
+/// Where a metadata block has its lookup3 checksum: in its last four bytes, as most structures of version 2 have it; at
+/// an offset near its beginning, then computed over the whole block with zeros in its own place; or nowhere, as in all
+/// structures of version 1.
+class ChecksumPlace {
+public:
+    static constexpr std::size_t kSize = 4;
+
+    /// true: the last four bytes; false: nowhere. Not explicit, because callers have one of these two in mind.
+    constexpr ChecksumPlace(bool at_end) noexcept : place_(at_end ? kAtEnd : kNone) {}  // NOLINT(google-explicit-*)
+    /// `offset`, more than 1, is where the four bytes begin: behind a signature.
+    static constexpr ChecksumPlace at(std::uint8_t offset) noexcept {
+        ChecksumPlace place(false);
+        place.place_ = offset;
+        return place;
+    }
+
+    // In builds that read only what a logger writes, the place is a constant.
+    constexpr bool at_end() const noexcept { return H5MOTE_ALL_FORMATS == 0 || place_ == kAtEnd; }
+    constexpr bool none() const noexcept { return !at_end() && place_ == kNone; }
+    /// Whether a block of `size` bytes has room for the checksum, if it has one.
+    constexpr bool fits(Address size) const noexcept { return none() || size >= kSize + (at_end() ? 0U : place_); }
+    /// The offset of the checksum, if there is one, in a block of `size` bytes.
+    constexpr std::size_t offset(std::size_t size) const noexcept { return at_end() ? size - kSize : place_; }
+    friend constexpr bool operator==(ChecksumPlace a, ChecksumPlace b) noexcept { return a.place_ == b.place_; }
+
+private:
+    static constexpr std::uint8_t kNone = 0;
+    static constexpr std::uint8_t kAtEnd = 1;
+    std::uint8_t place_;
+};
+
 class CacheEntry : public ListNode<> {
 public:
     Bytes image() noexcept { return {reinterpret_cast<std::byte*>(this + 1), size_}; }
     std::byte* at(std::size_t offset) noexcept { return image().data() + offset; }
     Address address() const noexcept { return address_; }
     std::size_t size() const noexcept { return size_; }
+    Usage usage() const noexcept { return usage_; }
+    ChecksumPlace checksum() const noexcept { return checksum_; }
+    /// The first byte that is written when the bytes from `from` on were changed: the checksum changes with them.
+    std::size_t written_from(std::size_t from) const noexcept {
+        const bool before = !checksum_.at_end() && !checksum_.none() && checksum_.offset(size_) < from;
+        return before ? checksum_.offset(size_) : from;
+    }
     bool fresh() const noexcept { return fresh_; }
     bool dirty() const noexcept { return dirty_from_ < size_; }
     /// The phase in which the block is written, if it is dirty.
@@ -68,8 +107,7 @@ private:
     Usage usage_ = Usage::object_header;
     Phase phase_ = Phase::index;
     bool fresh_ = false;
-    bool verified_ = false;
-    bool checksummed_ = true;
+    ChecksumPlace checksum_ = true;
 };
 
 /// Keeps a block in the cache, at its place in memory, for as long as the Pinned exists. Empty by default.
@@ -152,11 +190,12 @@ public:
     /// The block at `address` if it is in memory, else an empty Pinned.
     Pinned find(Address address) noexcept;
     /// The block of `size` bytes at `address`, read if it is not in memory. corrupt_file when its checksum is wrong or
-    /// it is in memory with another size, over_budget when it cannot be made to fit. Blocks of the old formats carry no
-    /// checksum (`checksummed` is false); they are only read.
-    Status protect(Usage usage, Address address, std::size_t size, Pinned& block, bool checksummed = true) noexcept;
+    /// it is in memory with another size, over_budget when it cannot be made to fit.
+    Status protect(Usage usage, Address address, std::size_t size, Pinned& block,
+                   ChecksumPlace checksum = true) noexcept;
     /// A new, fresh block of zeros at an address to which nothing points yet.
-    Status create(Usage usage, Address address, std::size_t size, Pinned& block) noexcept;
+    Status create(Usage usage, Address address, std::size_t size, Pinned& block,
+                  ChecksumPlace checksum = true) noexcept;
     /// Gives a block another address, at which the cache has no block and to which nothing points. The block is fresh
     /// again, and all of it counts as changed.
     void move(CacheEntry& block, Address to) noexcept;
@@ -167,7 +206,8 @@ public:
     Status split(Pinned& block, Address to, std::size_t size, Pinned& first) noexcept;
     /// Makes a block of `size` bytes at `to`, where the cache has none yet, with the contents of the block at `from`.
     /// Afterwards the cache may have lost the block at `from`; then the storage holds the same bytes there.
-    Status copy(Usage usage, Address from, Address to, std::size_t size, Pinned& block) noexcept;
+    Status copy(Usage usage, Address from, Address to, std::size_t size, Pinned& block,
+                ChecksumPlace checksum = true) noexcept;
     /// Says that nothing points to the block yet, even if it was written since it was created, or read again.
     static void set_fresh(CacheEntry& block) noexcept { block.fresh_ = true; }
     /// Says that bytes from `from` on were changed (and the checksum with them).
@@ -176,11 +216,9 @@ public:
     /// far is on the storage. False if phases cannot express that, as when `earlier` waits for `later` already: then
     /// the changes so far have to be written before `later` is changed.
     bool write_after(CacheEntry& later, CacheEntry& earlier) noexcept;
-    /// Drops the block at `address`, if the cache has it, without writing it: its space was released.
-    void discard(Address address) noexcept;
-
-    /// The same for every block that begins in [address, address + size). None of them may be pinned.
-    void discard(Address address, Address size) noexcept;
+    /// Drops every block that begins in [address, address + size), without writing it: its space was released. None of
+    /// them may be pinned.
+    void discard(Address address, Address size = 1) noexcept;
 
     /// Writes the dirty blocks of one phase in the order of their addresses.
     Status flush(Phase phase) noexcept;

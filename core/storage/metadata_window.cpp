@@ -7,15 +7,11 @@
 #include <cstring>
 
 namespace h5mote {
-namespace {
 
-constexpr std::size_t kChecksumSize = 4;
-
-}  // namespace
-
-Status PinnedWindow::open(MetadataCache& cache, Usage usage, Address address, Address size, bool checksummed) noexcept {
+Status PinnedWindow::open(MetadataCache& cache, Usage usage, Address address, Address size,
+                          ChecksumPlace checksum) noexcept {
     close();
-    H5MOTE_TRY(cache.protect(usage, address, static_cast<std::size_t>(size), block_, checksummed));
+    H5MOTE_TRY(cache.protect(usage, address, static_cast<std::size_t>(size), block_, checksum));
     size_ = size;
     return Status::ok;
 }
@@ -70,6 +66,7 @@ void StreamedWindow::take(StreamedWindow& other) noexcept {
     size_ = other.size_;
     address_ = other.address_;
     usage_ = other.usage_;
+    checksum_ = other.checksum_;
     other.memory_ = nullptr;
     other.close();
 }
@@ -93,14 +90,15 @@ Status StreamedWindow::damaged(SourcePlace place) noexcept {
 }
 
 Status StreamedWindow::open(MetadataCache& cache, Usage usage, Address address, Address size,
-                            bool checksummed) noexcept {
+                            ChecksumPlace checksum) noexcept {
     close();
     context_ = &cache.context();
     cache_ = &cache;
     usage_ = usage;
     address_ = address;
     size_ = size;
-    const Status status = hold(checksummed);
+    checksum_ = checksum;
+    const Status status = hold();
     if (status != Status::ok) {
         // Nothing can be read from a window whose block was not verified.
         close();
@@ -109,14 +107,15 @@ Status StreamedWindow::open(MetadataCache& cache, Usage usage, Address address, 
 }
 
 // Opens the block: pinned as a whole if the cache has room for it. Otherwise its checksum is verified piece by piece.
-Status StreamedWindow::hold(bool checksummed) noexcept {
-    if (checksummed && (size_ < kChecksumSize || size_ > 0xffffffffU)) {
+Status StreamedWindow::hold() noexcept {
+    if (!checksum_.none() && (!checksum_.fits(size_) || size_ > 0xffffffffU)) {
         return damaged(H5MOTE_HERE);
     }
     block_.reset(cache_->touch(address_));
     if (block_) {
-        // The cache may have just the first bytes of the block, read to learn its size: these are dropped.
-        if (block_->size() == size_ || (block_->size() > size_ && !checksummed)) {
+        // The cache may have just the first bytes of the block, read to learn its size, or have them without a verified
+        // checksum: these are dropped.
+        if (checksum_.none() ? block_->size() >= size_ : block_->size() == size_ && block_->checksum() == checksum_) {
             return Status::ok;
         }
         block_.reset();
@@ -125,29 +124,40 @@ Status StreamedWindow::hold(bool checksummed) noexcept {
         }
     }
     if (size_ != 0 && cache_->fits(size_)) {
-        return cache_->protect(usage_, address_, static_cast<std::size_t>(size_), block_, checksummed);
+        return cache_->protect(usage_, address_, static_cast<std::size_t>(size_), block_, checksum_);
     }
-    return checksummed && !cache_->is_verified(address_, size_) ? verify() : Status::ok;
-}
-
-Status StreamedWindow::verify() noexcept {
-    Lookup3Stream checksum(static_cast<std::uint32_t>(size_ - kChecksumSize));
-    for (Address done = 0; done < size_ - kChecksumSize;) {
-        const Address left = size_ - kChecksumSize - done;
-        const std::size_t now = left < kWindow ? static_cast<std::size_t>(left) : kWindow;
-        ConstBytes piece;
-        H5MOTE_TRY(view(done, now, piece));
-        checksum.update(piece);
-        done += now;
+    if (checksum_.none() || cache_->is_verified(address_, size_)) {
+        return Status::ok;
     }
-    ConstBytes stored;
-    H5MOTE_TRY(view(size_ - kChecksumSize, kChecksumSize, stored));
-    if (checksum.finish() != load_le<std::uint32_t>(stored.data())) {
-        return context_->fail(Module::storage, H5MOTE_HERE, Status::corrupt_file, static_cast<std::uint32_t>(size_),
-                              address_);
-    }
+    H5MOTE_TRY(verify(checksum_, address_));
     cache_->set_verified(address_, size_);
     return Status::ok;
+}
+
+Status StreamedWindow::verify(ChecksumPlace place, Address address) noexcept {
+    if (!place.fits(size_)) {
+        return damaged(H5MOTE_HERE);
+    }
+    const Address at = place.at_end() ? size_ - ChecksumPlace::kSize : place.offset(0);
+    const Address end = place.at_end() ? at : size_;
+    constexpr std::byte kZeros[ChecksumPlace::kSize] = {};
+    Lookup3Stream checksum(static_cast<std::uint32_t>(end));
+    ConstBytes piece;
+    for (Address done = 0; done < end; done += piece.size()) {
+        const Address left = (done < at ? at : end) - done;
+        if (done == at) {
+            piece = kZeros;
+        } else {
+            H5MOTE_TRY(view(done, left < kWindow ? static_cast<std::size_t>(left) : kWindow, piece));
+        }
+        checksum.update(piece);
+    }
+    H5MOTE_TRY(view(at, ChecksumPlace::kSize, piece));
+    // The record also gets the size: the fuzzer needs it to repair checksums.
+    return checksum.finish() == load_le<std::uint32_t>(piece.data())
+               ? Status::ok
+               : context_->fail(Module::storage, H5MOTE_HERE, Status::corrupt_file, static_cast<std::uint32_t>(size_),
+                                address);
 }
 
 Status StreamedWindow::pin() noexcept {
@@ -159,7 +169,7 @@ Status StreamedWindow::pin() noexcept {
     const auto size = static_cast<std::size_t>(size_);
     close();
     Pinned block;
-    H5MOTE_TRY(cache.protect(usage_, address, size, block));
+    H5MOTE_TRY(cache.protect(usage_, address, size, block, checksum_));
     context_ = &cache.context();
     cache_ = &cache;
     adopt(static_cast<Pinned&&>(block));

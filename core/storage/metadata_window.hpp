@@ -19,7 +19,7 @@ public:
     static constexpr std::size_t kWindow = 512;
 
     /// As StreamedWindow::open(); over_budget: the cache has no room for the block.
-    Status open(MetadataCache& cache, Usage usage, Address address, Address size, bool checksummed) noexcept;
+    Status open(MetadataCache& cache, Usage usage, Address address, Address size, ChecksumPlace checksum) noexcept;
     /// As StreamedWindow::restrict().
     Status restrict(Address offset, Address size) noexcept;
     void close() noexcept { *this = PinnedWindow(); }
@@ -66,14 +66,16 @@ public:
     }
     ~StreamedWindow() { close(); }
 
-    /// Opens the block of `size` bytes at `address`, which the caller has found to lie in the file. With `checksummed`
-    /// its last four bytes are the lookup3 checksum of the others. It is fine to open the first few bytes of a block
-    /// and then, with another call, all of it. corrupt_file (also: the same address is in use as a block of another
-    /// size), out_of_memory, io_error. Whatever the window held before is released, also on error; it is not valid()
-    /// then.
-    Status open(MetadataCache& cache, Usage usage, Address address, Address size, bool checksummed) noexcept;
+    /// Opens the block of `size` bytes at `address`, which the caller has found to lie in the file. Its checksum is
+    /// verified. It is fine to open the first few bytes of a block, which have none, and then, with another call, all
+    /// of it. corrupt_file (also: the same address is in use as a block of another size), out_of_memory, io_error.
+    /// Whatever the window held before is released, also on error; it is not valid() then.
+    Status open(MetadataCache& cache, Usage usage, Address address, Address size, ChecksumPlace checksum) noexcept;
     /// Makes this a window over `size` bytes of memory of its own, which the caller fills. out_of_memory.
     Status allocate(Context& context, std::size_t size, Bytes& to) noexcept;
+    /// Verifies the checksum of a whole block that open() did not verify: of one in memory of its own, that of the
+    /// block at `address`. corrupt_file, io_error.
+    Status verify(ChecksumPlace checksum, Address address) noexcept;
     /// Narrows the window to its `size` bytes at `offset`, the first of which becomes byte 0. corrupt_file when they do
     /// not lie within the window.
     Status restrict(Address offset, Address size) noexcept;
@@ -97,18 +99,6 @@ public:
     Pinned& block() noexcept { return block_; }
     const Pinned& block() const noexcept { return block_; }
     Address size() const noexcept { return size_; }
-    /// For a whole block whose checksum is not at its end: whether set_verified() was called for it since it is in the
-    /// cache. For a block that is too large for the cache: whether it is one of the last few for which that was called.
-    bool verified() const noexcept {
-        return block_ ? block_->verified_ : cache_ != nullptr && cache_->is_verified(address_, size_);
-    }
-    void set_verified() noexcept {
-        if (block_) {
-            block_->verified_ = true;
-        } else if (cache_ != nullptr) {
-            cache_->set_verified(address_, size_);
-        }
-    }
     /// The file address of byte 0 of the window; undefined for memory of its own.
     Address address() const noexcept { return address_; }
     bool valid() const noexcept { return context_ != nullptr; }
@@ -127,8 +117,7 @@ private:
     Status damaged(SourcePlace place) noexcept;
     Status reserve(std::size_t size) noexcept;
     Status load(Address offset, std::size_t count) noexcept;
-    Status hold(bool checksummed) noexcept;
-    Status verify() noexcept;
+    Status hold() noexcept;
 
     Context* context_ = nullptr;
     MetadataCache* cache_ = nullptr;  // nullptr after allocate()
@@ -141,6 +130,7 @@ private:
     Address size_ = 0;
     Address address_ = kUndefinedAddress;  // of byte 0 of this window
     Usage usage_ = Usage::object_header;
+    ChecksumPlace checksum_ = true;
 };
 
 using MetadataWindow = std::conditional_t<H5MOTE_ALL_FORMATS != 0, StreamedWindow, PinnedWindow>;
