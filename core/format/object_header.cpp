@@ -47,12 +47,12 @@ void HeaderPrefix::decode_times(ConstBytes bytes, std::uint32_t (&times)[4]) noe
 
 void HeaderWriter::begin(MessageType type, std::uint8_t flags) noexcept {
     start_ = out.written();
-    write_message_header(out, 0, type, 0, flags, 0);
+    write_message_head(out, layout, type, 0, flags);
 }
 
 void HeaderWriter::end() noexcept {
-    if (std::byte* header = out.at(start_)) {
-        store_uint(header + 1, 2, out.written() - start_ - message_header_size(0));
+    if (std::byte* head = out.at(start_)) {
+        layout.set_body_size(head, out.written() - start_ - layout.head_size());
     }
 }
 
@@ -60,16 +60,6 @@ void HeaderWriter::reserve_continuation(std::size_t extra) noexcept {
     begin(MessageType::null);
     out.fill(std::byte{0}, continuation_body(shape) + extra);
     end();
-}
-
-void write_message_header(Writer& writer, std::uint8_t header_flags, MessageType type, std::size_t size,
-                          std::uint8_t flags, std::uint16_t order) noexcept {
-    writer.u8(static_cast<std::uint8_t>(type));
-    writer.u16(size);
-    writer.u8(flags);
-    if (message_header_size(header_flags) == 6) {
-        writer.u16(order);
-    }
 }
 
 }  // namespace h5mote

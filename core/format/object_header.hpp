@@ -4,21 +4,20 @@
 //   first block        OHDR | version 2 | flags | [4 times, 16 bytes] | [attribute phase change, 4] | size of messages
 //                      | messages | [gap] | checksum
 //   continuation block OCHK | messages | [gap] | checksum
-//   message            type 1 | size 2 | flags 1 | [creation order 2] | body
 //
 // version 1, read only
 //   first block        version 1 | 0 | number of messages 2 | reference count 4 | bytes of messages 4 | 0 4 | messages
 //   continuation block messages
-//   message            type 2 | size 2, a multiple of 8 | flags 1 | 0 3 | body
+//
+// Messages are described in message_slot.hpp.
 #pragma once
 
+#include "message_slot.hpp"
 #include "messages.hpp"
 
 namespace h5mote {
 
-inline constexpr std::size_t kHeaderChecksumSize = 4;
 inline constexpr std::uint32_t kContinuationSignature = 0x4b48434fU;  // "OCHK"
-inline constexpr std::size_t kContinuationPrefix = 4;                 // the signature
 /// Longest prefix of a first block.
 inline constexpr std::size_t kMaxHeaderPrefix = 6 + 16 + 4 + 8;
 
@@ -51,7 +50,10 @@ struct HeaderPrefix : std::conditional_t<H5MOTE_ALL_FORMATS != 0, OldHeaderPrefi
     /// Whether the header has version 1, which only builds with H5MOTE_ALL_FORMATS read.
     bool is_old() const noexcept { return H5MOTE_ALL_FORMATS != 0 && version == 1; }
     /// Bytes of the whole first block.
-    Address block_size() const noexcept { return size + messages_size + (is_old() ? 0 : kHeaderChecksumSize); }
+    Address block_size() const noexcept { return size + messages_size + layout().checksum_size(); }
+    HeaderLayout layout() const noexcept {
+        return is_old() ? HeaderLayout::version_1() : HeaderLayout((flags & kAttributesTracked) != 0);
+    }
     /// Reads a prefix from the first bytes of a header (kMaxHeaderPrefix, or what the file has).
     Status decode(Context& context, ConstBytes bytes) noexcept;
     /// Reads the times of access, modification, change and birth, in seconds since 1970, from the prefix `bytes` of a
@@ -59,12 +61,7 @@ struct HeaderPrefix : std::conditional_t<H5MOTE_ALL_FORMATS != 0, OldHeaderPrefi
     static void decode_times(ConstBytes bytes, std::uint32_t (&times)[4]) noexcept;
 };
 
-/// Bytes of a message's header.
-constexpr std::size_t message_header_size(std::uint8_t header_flags) noexcept {
-    return (header_flags & HeaderPrefix::kAttributesTracked) != 0 ? 6 : 4;
-}
-
-/// Writes a whole first block, or only measures it.
+/// Writes the messages of a new header, or only measures them.
 class HeaderWriter {
 public:
     HeaderWriter(Writer& writer, FileShape the_shape) noexcept : out(writer), shape(the_shape) {}
@@ -76,6 +73,8 @@ public:
     /// is that many bytes larger, as room for messages that are added before.
     void reserve_continuation(std::size_t extra = 0) noexcept;
 
+    /// New headers have version 2 and no creation orders.
+    static constexpr HeaderLayout layout{};
     Writer& out;
     const FileShape shape;
 
@@ -87,8 +86,5 @@ private:
 constexpr std::size_t continuation_body(FileShape shape) noexcept {
     return static_cast<std::size_t>(shape.sizeof_addr) + shape.sizeof_size;
 }
-
-void write_message_header(Writer& writer, std::uint8_t header_flags, MessageType type, std::size_t size,
-                          std::uint8_t flags, std::uint16_t order) noexcept;
 
 }  // namespace h5mote

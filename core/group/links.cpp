@@ -15,7 +15,7 @@ void GroupContent::write(HeaderWriter& header) const noexcept {
     header.out.u16(0);
     header.end();
     // Room for the first two links, if their names have eight bytes. libhdf5 makes room for more such links by default.
-    header.reserve_continuation(2 * (message_header_size(0) + 3 + 8 + header.shape.sizeof_addr));
+    header.reserve_continuation(2 * (header.layout.head_size() + 3 + 8 + header.shape.sizeof_addr));
 }
 
 // Kinds of objects are told apart as in libhdf5: by the messages that only groups have, then by those of datasets.

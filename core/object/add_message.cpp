@@ -8,20 +8,15 @@ namespace {
 // A place in a header that a walk over its messages has found.
 struct Place {
     Pinned block;
-    std::size_t header = 0;  // offset of the message header in the block
-    std::size_t size = 0;    // bytes of the body
+    std::size_t head = 0;  // offset of the message's head in the block
+    std::size_t size = 0;  // bytes of the body
 
     void set(MessageIterator& message) noexcept {
         block.reset(&*message.block());
-        header = message.offset() - message.header_size();
+        head = message.head();
         size = message.body().size();
     }
 };
-
-// Whether a body of `need` bytes can replace one of `size`: exactly, or with enough left over for a null message.
-bool fits(std::size_t need, std::size_t size, std::size_t header_size) noexcept {
-    return need == size || need + header_size <= size;
-}
 
 // Whether the message may be moved to another block: nothing else remembers the places of these messages.
 bool movable(MessageIterator& message) noexcept {
@@ -51,6 +46,9 @@ public:
         }
         header_ = header;
         H5MOTE_TRY(survey(header));
+        if (!layout_.can_hold(size_)) {
+            return file_.context.fail(Module::object, H5MOTE_HERE, Status::over_budget, 0, size_);
+        }
         // Keep one place free for a continuation message: without it the header could not grow any more.
         if (!link_.block && !moved_.block) {
             return file_.context.fail(Module::object, H5MOTE_HERE, Status::unsupported, 1, header);
@@ -73,7 +71,7 @@ public:
     Status replace(MessageIterator& old) noexcept {
         H5MOTE_TRY(old.hold());
         header_ = old.address();
-        header_flags_ = old.header_flags();
+        layout_ = old.layout();
         link_.set(old);
         H5MOTE_TRY(survey_block());
         const std::size_t after = room_.block ? room_.size : link_.size;
@@ -81,7 +79,7 @@ public:
         // secure_change() needs to be the only holder of the block.
         room_.block.reset();
         moved_.block.reset();
-        if (fits(size_, after, header_size())) {
+        if (layout_.fits(body_size(), after)) {
             link_.size = after;
             old.block().reset();
             H5MOTE_TRY(secure(link_));
@@ -98,19 +96,21 @@ public:
     }
 
 private:
-    std::size_t header_size() const noexcept { return message_header_size(header_flags_); }
+    std::size_t head_size() const noexcept { return layout_.head_size(); }
+    // Bytes of the bodies of the new message and of a continuation message.
+    std::size_t body_size() const noexcept { return layout_.body_size(size_); }
     Status secure(Place& place) noexcept {
-        return secure_change(file_, header_, place.block, place.header, Phase::object);
+        return secure_change(file_, header_, place.block, place.head, Phase::object);
     }
     // Secures the continuation message (`moved_`) together with another message of the same block.
     Status secure_both(MessageIterator& other) noexcept {
-        const std::size_t begin = other.offset();
-        H5MOTE_TRY(other.secure(moved_.header < begin - header_size() ? moved_.header : begin - header_size()));
-        moved_.header -= begin - other.offset();
+        const std::size_t begin = other.head();
+        H5MOTE_TRY(other.secure(moved_.head < begin ? moved_.head : begin));
+        moved_.head -= begin - other.head();
         moved_.block.reset(&*other.block());
         return Status::ok;
     }
-    std::size_t continuation_size() const noexcept { return continuation_body(file_.shape()); }
+    std::size_t continuation_size() const noexcept { return layout_.body_size(continuation_body(file_.shape())); }
 
     // One walk finds room for the message itself (`room_`), and the last null message that can become a continuation
     // message (`link_`; the same null message if it has room for both). Where no null message can become one, the walk
@@ -123,40 +123,40 @@ private:
         unsigned run_block = 0;
         while ((status = message.next()) == Status::ok) {
             H5MOTE_TRY(message.hold());
-            header_flags_ = message.header_flags();
+            layout_ = message.layout();
             blocks_ = message.blocks();
             const std::size_t size = message.body().size();
             if (message.type() == MessageType::null) {
                 // A null message can serve for both: what is left over must fit a continuation message.
-                if (size_ + header_size() <= size &&
-                    fits(continuation_size(), size - size_ - header_size(), header_size())) {
+                if (body_size() + head_size() <= size &&
+                    layout_.fits(continuation_size(), size - body_size() - head_size())) {
                     room_.set(message);
                     link_.set(message);
                     return Status::ok;
                 }
-                if (fits(continuation_size(), size, header_size())) {
+                if (layout_.fits(continuation_size(), size)) {
                     // The last null message is taken, so that each block continues in the next one: a chain of any
                     // length. Several continuation messages in one block would be a queue, for which readers have
                     // little room.
-                    if (link_.block && !room_.block && fits(size_, link_.size, header_size())) {
+                    if (link_.block && !room_.block && layout_.fits(body_size(), link_.size)) {
                         room_ = static_cast<Place&&>(link_);
                     }
                     link_.set(message);
                     moved_.block.reset();
-                } else if (!room_.block && fits(size_, size, header_size())) {
+                } else if (!room_.block && layout_.fits(body_size(), size)) {
                     room_.set(message);
                 }
             } else if (!link_.block && !moved_.block && movable(message)) {
-                const std::size_t begin = message.offset() - header_size();
+                const std::size_t begin = message.head();
                 if (run_block != blocks_ || run_end != begin) {
                     run = begin;
                     run_block = blocks_;
                 }
                 run_end = message.offset() + size;
-                if (fits(continuation_size(), run_end - run - header_size(), header_size())) {
+                if (layout_.fits(continuation_size(), run_end - run - head_size())) {
                     moved_.set(message);
-                    moved_.header = run;
-                    moved_.size = run_end - run - header_size();
+                    moved_.head = run;
+                    moved_.size = run_end - run - head_size();
                 }
             }
         }
@@ -176,10 +176,9 @@ private:
             }
             if (message.type() == MessageType::continuation) {
                 moved_.set(message);
-            } else if (message.type() == MessageType::null &&
-                       message.offset() == link_.header + header_size() + link_.size + header_size()) {
+            } else if (message.type() == MessageType::null && message.head() == link_.head + head_size() + link_.size) {
                 room_.set(message);
-                room_.size += link_.size + header_size();
+                room_.size += link_.size + head_size();
             }
         }
         return status == Status::not_found ? Status::ok : status;
@@ -192,7 +191,7 @@ private:
             return Status::ok;
         }
         CacheEntry& changed = *place.block;
-        const bool moves = !file_.one_write(changed, place.header);
+        const bool moves = !file_.one_write(changed, place.head);
         unsigned others = changed.fresh() ? 0 : 1;  // changed live blocks; one of them may lead to this block
         const CacheEntry* last = &changed;
         MessageIterator message(file_, header_);
@@ -217,24 +216,24 @@ private:
         return (changed.fresh() || moves) && others > 1 ? file_.order() : Status::ok;
     }
 
-    // Writes the header of a message of `size` bytes at a place; bytes that are left over become a null message. The
+    // Writes the head of a message of `size` bytes at a place; bytes that are left over become a null message. The
     // body is the caller's task.
     void carve(Place& place, MessageType type, std::size_t size, std::uint8_t flags, std::uint16_t order) noexcept {
-        Writer writer(place.block->image().subspan(place.header));
-        write_message_header(writer, header_flags_, type, size, flags, order);
+        Writer writer(place.block->image().subspan(place.head));
+        write_message_head(writer, layout_, type, size, flags, order);
         if (size < place.size) {
-            const std::size_t body = place.header + header_size();
+            const std::size_t body = place.head + head_size();
             Writer rest(place.block->image().subspan(body + size));
-            write_message_header(rest, header_flags_, MessageType::null, place.size - size - header_size(), 0, 0);
-            close_gap(*place.block, body + size, header_size());
+            write_message_head(rest, layout_, MessageType::null, place.size - size - head_size());
+            layout_.close_gap(place.block->at(0), body + size, place.block->size() - layout_.checksum_size());
         }
-        MetadataCache::mark_dirty(*place.block, place.header, Phase::object);
+        MetadataCache::mark_dirty(*place.block, place.head, Phase::object);
     }
 
     H5MOTE_STEP void put(Place& place) noexcept {
-        carve(place, type_, size_, flags_, order_);
-        Writer writer(place.block->image().subspan(place.header + header_size(), size_));
-        content_.write(writer);
+        carve(place, type_, body_size(), flags_, order_);
+        Writer writer(place.block->image().subspan(place.head + head_size(), body_size()));
+        write_body(writer);
     }
 
     // Adds a continuation block. It holds the messages that had to make room for the continuation message, if any, then
@@ -242,11 +241,11 @@ private:
     // changes as well.
     H5MOTE_STEP Status add_block(MessageIterator* beside = nullptr) noexcept {
         const bool move = !link_.block;
-        const std::size_t moved = move ? header_size() + moved_.size : 0;
-        const std::size_t need = kContinuationPrefix + moved + header_size() + size_ + header_size() +
-                                 continuation_size() + kHeaderChecksumSize;
+        const std::size_t moved = move ? head_size() + moved_.size : 0;
+        const std::size_t need = layout_.block_prefix() + moved + head_size() + body_size() + head_size() +
+                                 continuation_size() + layout_.checksum_size();
         std::size_t size = blocks_ >= 3 ? 512 : std::size_t{64} << blocks_;
-        size = size < need + header_size() ? need : size;
+        size = size < need + head_size() ? need : size;
         Place& link = move ? moved_ : link_;
         Pinned block;
         H5MOTE_TRY(file_.create_block(Usage::object_header, size, size, block));
@@ -266,22 +265,30 @@ private:
         MetadataCache::mark_dirty(*block, 0, Phase::object);
 
         carve(link, MessageType::continuation, continuation_size(), 0, 0);
-        Writer writer(link.block->image().subspan(link.header + header_size(), continuation_size()));
+        Writer writer(link.block->image().subspan(link.head + head_size(), continuation_size()));
         file_.shape().write_addr(writer, block->address());
         file_.shape().write_size(writer, size);
         return Status::ok;
     }
 
-    void fill(CacheEntry& block, bool move) noexcept {
-        Writer writer(block.image().first(block.size() - kHeaderChecksumSize));
-        writer.u32(kContinuationSignature);
-        if (move) {
-            writer.bytes(moved_.block->image().subspan(moved_.header, header_size() + moved_.size));
-        }
-        write_message_header(writer, header_flags_, type_, size_, flags_, order_);
+    // Writes the content of the new message and the zeros that make it as long as its body.
+    void write_body(Writer& writer) const noexcept {
         content_.write(writer);
-        const std::size_t rest = block.size() - kHeaderChecksumSize - writer.written() - header_size();
-        write_message_header(writer, header_flags_, MessageType::null, rest, 0, 0);
+        writer.fill(std::byte{0}, body_size() - size_);
+    }
+
+    void fill(CacheEntry& block, bool move) noexcept {
+        Writer writer(block.image().first(block.size() - layout_.checksum_size()));
+        if (layout_.block_prefix() != 0) {
+            writer.u32(kContinuationSignature);
+        }
+        if (move) {
+            writer.bytes(moved_.block->image().subspan(moved_.head, head_size() + moved_.size));
+        }
+        write_message_head(writer, layout_, type_, body_size(), flags_, order_);
+        write_body(writer);
+        const std::size_t rest = block.size() - layout_.checksum_size() - writer.written() - head_size();
+        write_message_head(writer, layout_, MessageType::null, rest);
     }
 
     FileState& file_;
@@ -295,7 +302,7 @@ private:
     std::uint16_t order_;
     MessageType type_;
     std::uint8_t flags_;
-    std::uint8_t header_flags_ = 0;
+    HeaderLayout layout_;
 };
 
 }  // namespace

@@ -11,7 +11,8 @@ Status create_header(FileState& file, const HeaderContent& content, Address& add
     content.write(measure);
     const std::size_t messages = counter.written();
     const unsigned width = messages > 0xffff ? 4 : messages > 0xff ? 2 : 1;
-    const std::size_t size = 6 + (content.track_times ? 16U : 0U) + width + messages + kHeaderChecksumSize;
+    const std::size_t size =
+        6 + (content.track_times ? 16U : 0U) + width + messages + HeaderWriter::layout.checksum_size();
     Pinned block;
     H5MOTE_TRY(file.create_block(Usage::object_header, size, size, block));
     address = block->address();
@@ -56,18 +57,11 @@ Status find_continuation(MessageIterator& message, Address block) noexcept {
                : status;
 }
 
-// The offset at which the last message of a block ends; its messages begin at `at`. A gap may follow, up to `end`. The
-// result is beyond `end` when the block is damaged.
-std::size_t end_of_messages(CacheEntry& block, std::size_t at, std::size_t end, std::size_t head) noexcept {
-    while (at + head <= end) {
-        at += head + load_le<std::uint16_t>(block.at(at + 1));
-    }
-    return at;
-}
-
 // The size of a first block that holds nothing but one continuation message.
 std::size_t cut_size(const FileState& file, const HeaderPrefix& prefix) noexcept {
-    return prefix.size + message_header_size(prefix.flags) + continuation_body(file.shape()) + kHeaderChecksumSize;
+    const HeaderLayout layout = prefix.layout();
+    return prefix.size + layout.head_size() + layout.body_size(continuation_body(file.shape())) +
+           layout.checksum_size();
 }
 
 // Whether a first block is too short to be cut to cut_size(), or even then not within one atomic unit of the storage.
@@ -87,13 +81,12 @@ Status cut_first_block(const BlockMover& blocks, Pinned& block, std::size_t& fro
     HeaderPrefix prefix;
     H5MOTE_TRY(prefix.decode(file.context, block->image()));
     const std::size_t size = block->size();
-    const std::size_t end = size - kHeaderChecksumSize;
-    const std::size_t head = message_header_size(prefix.flags);
-    const std::size_t used = end_of_messages(*block, prefix.size, end, head);
+    const HeaderLayout layout = prefix.layout();
+    const std::size_t end = size - layout.checksum_size();
+    const std::size_t used = layout.end_of_messages(block->at(0), prefix.size, end);
     if (used > end) {
         return file.context.fail(Module::object, H5MOTE_HERE, Status::corrupt_file, 0, block->address());
     }
-    const std::size_t body = continuation_body(file.shape());
     const std::size_t cut = cut_size(file, prefix);
     if (cannot_switch(file, *block)) {
         return file.context.unsupported(Module::object, H5MOTE_HERE, Feature::ordered_writing);
@@ -103,22 +96,22 @@ Status cut_first_block(const BlockMover& blocks, Pinned& block, std::size_t& fro
     Pinned first;
     H5MOTE_TRY(blocks.split(block, cut, first));
     const unsigned width = 1U << (prefix.flags & 3U);
-    store_uint(first->at(prefix.size - width), width, cut - prefix.size - kHeaderChecksumSize);
+    store_uint(first->at(prefix.size - width), width, cut - prefix.size - layout.checksum_size());
     Writer writer(first->image().subspan(prefix.size));
-    write_message_header(writer, prefix.flags, MessageType::continuation, body, 0, 0);
+    write_message_head(writer, layout, MessageType::continuation, layout.body_size(continuation_body(file.shape())));
     file.shape().write_addr(writer, block->address());
     file.shape().write_size(writer, size);
     store_le<std::uint32_t>(block->at(0), kContinuationSignature);
-    std::memmove(block->at(kContinuationPrefix), block->at(prefix.size), used - prefix.size);
+    std::memmove(block->at(layout.block_prefix()), block->at(prefix.size), used - prefix.size);
     // The prefix of a first block is longer. These bytes are now behind the messages, as a null message, or as a gap if
     // they are too few for one.
-    const std::size_t free = kContinuationPrefix + used - prefix.size;
+    const std::size_t free = layout.block_prefix() + used - prefix.size;
     std::memset(block->at(free), 0, end - free);
-    if (end - free >= head) {
+    if (end - free >= layout.head_size()) {
         Writer null(block->image().subspan(free));
-        write_message_header(null, prefix.flags, MessageType::null, end - free - head, 0, 0);
+        write_message_head(null, layout, MessageType::null, end - free - layout.head_size());
     }
-    from -= prefix.size - kContinuationPrefix;
+    from -= prefix.size - layout.block_prefix();
     return Status::ok;
 }
 
@@ -185,63 +178,34 @@ Status dispose_header(FileState& file, Address header, Disposal& disposal) noexc
     return status == Status::not_found ? disposal.give(block, size) : status;
 }
 
-// Where the messages of a version 2 block begin.
-static std::size_t first_message(CacheEntry& block) noexcept {
-    const auto flags = static_cast<unsigned>(*block.at(5));
-    return *block.at(1) == std::byte{'C'} ? kContinuationPrefix
-                                          : 6U + ((flags & HeaderPrefix::kTimes) != 0 ? 16U : 0U) +
-                                                ((flags & 0x10U) != 0 ? 4U : 0U) + (1U << (flags & 3U));
-}
-
 Status remove_message(MessageIterator& message, Phase phase) noexcept {
-    H5MOTE_TRY(message.secure(message.offset() - message.header_size(), phase));
+    H5MOTE_TRY(message.secure(message.head(), phase));
     const FileState& file = message.file();
     CacheEntry& block = *message.block();
-    const std::size_t head = message.header_size();
-    const std::size_t removed = message.offset() - head;
-    *block.at(removed) = std::byte{0};
-    *block.at(removed + 3) = std::byte{0};
-    close_gap(block, removed, head);
+    const HeaderLayout layout = message.layout();
+    const std::size_t head = layout.head_size();
+    const std::size_t removed = message.head();
+    const std::size_t end = message.end();
+    layout.make_null(block.at(removed));
+    layout.close_gap(block.at(0), removed, end);
     // Null messages side by side become one, so that messages that are removed and added again and again find room.
     // They stay apart where the change of the first one, up to the block's checksum, would not be one atomic write.
-    const auto length = [&](std::size_t at) { return head + load_le<std::uint16_t>(block.at(at + 1)); };
-    const std::size_t end = block.size() - kHeaderChecksumSize;
+    const auto length = [&](std::size_t at) { return layout.length_at(block.at(at)); };
     std::size_t from = removed;
-    std::size_t last = 0;  // offset of the null message directly before, or 0
-    for (std::size_t at = first_message(block); at + head <= end; at += length(at)) {
-        if (*block.at(at) != std::byte{0}) {
-            last = 0;
-        } else if (last == 0 || length(last) + length(at) - head > 0xffff || !file.one_write(block, last)) {
+    std::size_t last = end;  // offset of the null message directly before, or `end` where there is none
+    for (std::size_t at = message.begin(); at + head <= end; at += length(at)) {
+        if (!layout.is_null(block.at(at))) {
+            last = end;
+        } else if (last == end || length(last) + length(at) - head > 0xffff || !file.one_write(block, last)) {
             last = at;
         } else {
-            store_le(block.at(last + 1), static_cast<std::uint16_t>(length(last) + length(at) - head));
+            layout.set_body_size(block.at(last), length(last) + length(at) - head);
             from = last < from ? last : from;
             at = last;
         }
     }
     MetadataCache::mark_dirty(block, from, phase);
     return Status::ok;
-}
-
-void close_gap(CacheEntry& block, std::size_t null, std::size_t header_size) noexcept {
-    const auto length = [&](std::size_t at) { return header_size + load_le<std::uint16_t>(block.at(at + 1)); };
-    const std::size_t end = block.size() - kHeaderChecksumSize;
-    const std::size_t from = null + length(null);
-    std::size_t to = from;
-    while (to + header_size <= end) {
-        to += length(to);
-    }
-    if (to >= end) {
-        return;
-    }
-    const std::size_t gap = end - to;
-    // Moved byte by byte, from the end on, because both ranges may overlap.
-    for (std::byte* at = block.at(to); at != block.at(from);) {
-        --at;
-        at[gap] = *at;
-    }
-    std::memset(block.at(from), 0, gap);
-    store_le(block.at(null + 1), static_cast<std::uint16_t>(from + gap - null - header_size));
 }
 
 namespace {

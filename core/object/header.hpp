@@ -67,25 +67,24 @@ public:
     /// Unpins the current block. The following next() opens it again; body() must not be called before that.
     void park() noexcept { window_.close(); }
 
-    MessageType type() const noexcept { return static_cast<MessageType>(type_); }
-    std::uint8_t flags() const noexcept { return flags_; }
-    bool shared() const noexcept { return (flags_ & kMessageShared) != 0; }
-    std::uint16_t order() const noexcept { return order_; }
-    std::uint16_t size() const noexcept { return size_; }
+    MessageType type() const noexcept { return static_cast<MessageType>(slot_.type); }
+    std::uint8_t flags() const noexcept { return slot_.flags; }
+    bool shared() const noexcept { return (slot_.flags & kMessageShared) != 0; }
+    std::uint16_t order() const noexcept { return slot_.order; }
+    std::uint16_t size() const noexcept { return slot_.size; }
     /// The whole body in memory. Empty when it is larger than a window and there is no memory for it or the storage
     /// fails: the following call of next() returns that error, and the call after it comes to this message again.
-    ConstBytes body() noexcept { return in_cache() ? block()->image().subspan(body_, size_) : window_body(); }
+    ConstBytes body() noexcept { return in_cache() ? block()->image().subspan(body_, slot_.size) : window_body(); }
     /// The body in a window of its own, however large. Of a shared message these are the bytes that say where it is:
     /// see StoredMessage.
     Status open_body(MetadataWindow& body) noexcept;
 
     /// Reads the prefix of the header. Errors of HeaderPrefix::decode(), corrupt_file, io_error.
     H5MOTE_STEP Status read_prefix(HeaderPrefix& prefix) noexcept;
-    /// Flags of the header as a whole, and its version. Valid after the first next().
+    /// Flags of the header as a whole, and how its messages stand in its blocks. Valid after the first next().
     std::uint8_t header_flags() const noexcept { return header_flags_; }
-    std::uint8_t version() const noexcept { return version_; }
-    /// Bytes of a message's header.
-    std::size_t header_size() const noexcept { return is_old() ? 8 : message_header_size(header_flags_); }
+    HeaderLayout layout() const noexcept { return layout_; }
+    std::uint8_t version() const noexcept { return layout_.is_old() ? 1 : 2; }
     unsigned blocks() const noexcept { return blocks_; }
     FileState& file() const noexcept { return file_; }
     Address address() const noexcept { return address_; }
@@ -93,11 +92,11 @@ public:
     /// Address and size of the block that holds the message.
     Address block_address() const noexcept { return block_address_; }
     std::uint32_t block_size() const noexcept { return block_size_; }
-    /// The offset in the block at which its messages, and the gap after them, end.
-    std::uint32_t end() const noexcept {
-        return block_size_ - (is_old() ? 0U : static_cast<std::uint32_t>(kHeaderChecksumSize));
-    }
-    /// The offset of the body in its block.
+    /// The offsets in the block at which its messages begin, and at which they and the gap after them end.
+    std::size_t begin() const noexcept { return begin_; }
+    std::uint32_t end() const noexcept { return block_size_ - static_cast<std::uint32_t>(layout_.checksum_size()); }
+    /// The offsets of the message's head and of its body in the block.
+    std::size_t head() const noexcept { return body_ - layout_.head_size(); }
     std::size_t offset() const noexcept { return body_; }
     /// The block, if the metadata cache holds it as a whole.
     const Pinned& block() const noexcept { return window_.block(); }
@@ -117,16 +116,13 @@ public:
     Status store(std::size_t offset, std::uint64_t value, unsigned width, Phase phase = Phase::object) noexcept;
 
 private:
-    // Builds that do not read all formats refuse version 1 headers: for them this is a constant.
-    bool is_old() const noexcept { return H5MOTE_ALL_FORMATS != 0 && version_ == 1; }
-    // Such builds refuse blocks that the cache has no room for as well.
+    // Builds that do not read all formats refuse blocks that the cache has no room for.
     bool in_cache() const noexcept { return H5MOTE_ALL_FORMATS == 0 || static_cast<bool>(block()); }
     H5MOTE_STEP Status open_first() noexcept;
     H5MOTE_STEP Status open_continuation() noexcept;
     Status add_continuation() noexcept;
     Status open_block(Address address, Address size) noexcept;
     Status open_window() noexcept;
-    void read_head(const std::byte* head) noexcept;
     ConstBytes window_body() noexcept;
 
     FileState& file_;
@@ -137,13 +133,11 @@ private:
     std::uint32_t block_size_ = 0;
     std::uint32_t at_ = 0;  // offset of the next message
     std::uint32_t body_ = 0;
-    std::uint16_t size_ = 0;
-    std::uint16_t order_ = 0;
+    MessageSlot slot_;
     std::uint16_t blocks_ = 0;
-    std::uint8_t type_ = 0;
-    std::uint8_t flags_ = 0;
     std::uint8_t header_flags_ = 0;
-    std::uint8_t version_ = 2;
+    HeaderLayout layout_;
+    std::uint8_t begin_ = 0;      // offset of the block's first message
     Status unread_ = Status::ok;  // the error for which body() was empty
     PendingBlocks pending_;
 };
@@ -208,10 +202,6 @@ H5MOTE_STEP Status add_message(FileState& file, Address header, MessageType type
 /// one; type, flags and creation order stay. One block of the header changes, so that the storage has the old message
 /// or the new one. Nothing changes when an error is returned. Ends the walk. unsupported: a version 1 header.
 H5MOTE_STEP Status replace_message(MessageIterator& message, const MessageContent& content) noexcept;
-
-/// Closes the gap at the end of a block, bytes that are too few for a message: they become part of the null message at
-/// offset `null`, and the messages between are moved. libhdf5 refuses a block that has a gap and a null message.
-void close_gap(CacheEntry& block, std::size_t null, std::size_t header_size) noexcept;
 
 /// Turns the iterator's current message into a null message, and joins it with null messages beside it. Ends the walk.
 /// Errors of secure_change().

@@ -7,8 +7,6 @@
 namespace h5mote {
 namespace {
 
-constexpr std::size_t kOldMessageHeader = 8;
-
 // Type 9 is one that libhdf5 keeps for its tests of unknown messages.
 constexpr bool known_message(std::uint8_t type) noexcept {
     constexpr std::uint8_t kLast = 0x18;
@@ -71,12 +69,12 @@ Status MessageIterator::open_block(Address address, Address size) noexcept {
 }
 
 Status MessageIterator::open_window() noexcept {
-    return window_.open(file_.cache, Usage::object_header, block_address_, block_size_, !is_old());
+    return window_.open(file_.cache, Usage::object_header, block_address_, block_size_, layout_.checksum_size() != 0);
 }
 
 Status MessageIterator::hold() noexcept {
-    return is_old() ? file_.context.unsupported(Module::object, H5MOTE_HERE, Feature::object_header_version, 1)
-                    : window_.pin();
+    return layout_.is_old() ? file_.context.unsupported(Module::object, H5MOTE_HERE, Feature::object_header_version, 1)
+                            : window_.pin();
 }
 
 Status MessageIterator::read_prefix(HeaderPrefix& prefix) noexcept {
@@ -96,17 +94,17 @@ Status MessageIterator::read_prefix(HeaderPrefix& prefix) noexcept {
 Status MessageIterator::open_first() noexcept {
     HeaderPrefix prefix;
     H5MOTE_TRY(read_prefix(prefix));
-    version_ = prefix.version;
+    layout_ = prefix.layout();
     header_flags_ = prefix.flags;
     H5MOTE_TRY(open_block(address_, prefix.block_size()));
     visited_ = block_size_;
-    at_ = prefix.size;
+    at_ = begin_ = prefix.size;
     return Status::ok;
 }
 
 ConstBytes MessageIterator::window_body() noexcept {
     ConstBytes bytes;
-    unread_ = window_.view(body_, size_, bytes);
+    unread_ = window_.view(body_, slot_.size, bytes);
     if (unread_ != Status::ok) {
         at_ = end();  // next() then calls open_continuation(), which returns the error
     }
@@ -115,7 +113,7 @@ ConstBytes MessageIterator::window_body() noexcept {
 
 Status MessageIterator::open_continuation() noexcept {
     if (H5MOTE_ALL_FORMATS != 0 && unread_ != Status::ok) {
-        at_ = body_ - static_cast<std::uint32_t>(header_size());
+        at_ = static_cast<std::uint32_t>(head());
         const Status status = unread_;
         unread_ = Status::ok;
         return status;
@@ -127,23 +125,21 @@ Status MessageIterator::open_continuation() noexcept {
     Address address = 0;
     std::uint32_t size = 0;
     pending_.front(address, size);
-    const std::size_t least = is_old() ? kOldMessageHeader : kContinuationPrefix + kHeaderChecksumSize;
-    if (size < least) {
+    if (size < HeaderLayout::kLeastBlock) {
         return file_.context.fail(Module::object, H5MOTE_HERE, Status::corrupt_file, 0, address);
     }
     H5MOTE_TRY(open_block(address, size));
-    std::uint32_t first = 0;
-    if (!is_old()) {
+    const std::size_t prefix = layout_.block_prefix();
+    if (prefix != 0) {
         ConstBytes signature;
-        H5MOTE_TRY(window_.view(0, kContinuationPrefix, signature));
+        H5MOTE_TRY(window_.view(0, prefix, signature));
         if (load_le<std::uint32_t>(signature.data()) != kContinuationSignature) {
             return file_.context.fail(Module::object, H5MOTE_HERE, Status::corrupt_file, 0, address);
         }
-        first = kContinuationPrefix;
     }
     pending_.pop();
     visited_ += size;
-    at_ = first;
+    at_ = begin_ = static_cast<std::uint8_t>(prefix);
     return Status::ok;
 }
 
@@ -152,31 +148,17 @@ Status MessageIterator::add_continuation() noexcept {
     const Address address = file_.shape().read_addr(reader);
     const Address size = file_.shape().read_size(reader);
     if (!reader.ok() || size > 0x7fffffffU) {
-        return file_.context.fail(Module::object, H5MOTE_HERE, Status::corrupt_file, type_, address_);
+        return file_.context.fail(Module::object, H5MOTE_HERE, Status::corrupt_file, slot_.type, address_);
     }
     const Status status = pending_.push(file_.context, address, static_cast<std::uint32_t>(size));
     if (status != Status::ok) {
-        at_ = body_ - static_cast<std::uint32_t>(header_size());  // the following next() comes to this message again
+        at_ = static_cast<std::uint32_t>(head());  // the following next() comes to this message again
     }
     return status;
 }
 
-void MessageIterator::read_head(const std::byte* head) noexcept {
-    if (is_old()) {
-        const auto type = load_le<std::uint16_t>(head);
-        type_ = static_cast<std::uint8_t>(type > 0xff ? 0xff : type);
-        size_ = load_le<std::uint16_t>(head + 2);
-        flags_ = load_le<std::uint8_t>(head + 4);
-    } else {
-        type_ = load_le<std::uint8_t>(head);
-        size_ = load_le<std::uint16_t>(head + 1);
-        flags_ = load_le<std::uint8_t>(head + 3);
-        order_ = header_size() == 6 ? load_le<std::uint16_t>(head + 4) : std::uint16_t{0};
-    }
-}
-
 Status MessageIterator::next() noexcept {
-    while (blocks_ == 0 || at_ + header_size() > end()) {
+    while (blocks_ == 0 || at_ + layout_.head_size() > end()) {
         H5MOTE_TRY(blocks_ == 0 ? open_first() : open_continuation());
         ++blocks_;
     }
@@ -184,25 +166,25 @@ Status MessageIterator::next() noexcept {
         H5MOTE_TRY(open_window());
     }
     ConstBytes bytes;
-    const auto header = static_cast<std::uint32_t>(header_size());
+    const auto head = static_cast<std::uint32_t>(layout_.head_size());
     if (in_cache()) {
-        read_head(block()->at(at_));
+        slot_.decode(layout_, block()->at(at_));
     } else {
-        H5MOTE_TRY(window_.view(at_, header, bytes));
-        read_head(bytes.data());
+        H5MOTE_TRY(window_.view(at_, head, bytes));
+        slot_.decode(layout_, bytes.data());
     }
-    body_ = at_ + header;
-    if (size_ > end() - body_) {
-        return file_.context.fail(Module::object, H5MOTE_HERE, Status::corrupt_file, type_, address_);
+    body_ = at_ + head;
+    if (slot_.size > end() - body_) {
+        return file_.context.fail(Module::object, H5MOTE_HERE, Status::corrupt_file, slot_.type, address_);
     }
-    if (!in_cache() && size_ <= MetadataWindow::kWindow) {
+    if (!in_cache() && slot_.size <= MetadataWindow::kWindow) {
         // The body is loaded into the window here, so that body() finds it there.
-        H5MOTE_TRY(window_.view(body_, size_, bytes));
+        H5MOTE_TRY(window_.view(body_, slot_.size, bytes));
     }
-    at_ = body_ + size_;
-    if (!known_message(type_) && ((flags_ & kMessageFailIfUnknown) != 0 ||
-                                  ((flags_ & kMessageFailIfUnknownAndWriting) != 0 && file_.writable()))) {
-        return file_.context.unsupported(Module::object, H5MOTE_HERE, Feature::unknown_message, type_);
+    at_ = body_ + slot_.size;
+    if (!known_message(slot_.type) && ((slot_.flags & kMessageFailIfUnknown) != 0 ||
+                                       ((slot_.flags & kMessageFailIfUnknownAndWriting) != 0 && file_.writable()))) {
+        return file_.context.unsupported(Module::object, H5MOTE_HERE, Feature::unknown_message, slot_.type);
     }
     return type() == MessageType::continuation ? add_continuation() : Status::ok;
 }
@@ -211,21 +193,21 @@ Status MessageIterator::next(MessageType wanted) noexcept {
     do {
         H5MOTE_TRY(next());
     } while (type() != wanted);
-    return shared() ? file_.context.unsupported(Module::object, H5MOTE_HERE, Feature::shared_message, type_)
+    return shared() ? file_.context.unsupported(Module::object, H5MOTE_HERE, Feature::shared_message, slot_.type)
                     : Status::ok;
 }
 
 void MessageIterator::pass_links(ConstBytes name) noexcept {
-    if (!window_.valid() || !in_cache() || is_old() || name.empty()) {
+    if (!window_.valid() || !in_cache() || layout_.checksum_size() == 0 || name.empty()) {
         return;
     }
     const std::byte* const bytes = block()->at(0);
-    const auto header = static_cast<std::uint32_t>(header_size());
+    const auto head = static_cast<std::uint32_t>(layout_.head_size());
     // A checksum follows end(), so that the first bytes of every body can be read, however short the body is.
-    for (std::uint32_t size = 0; at_ + header <= end(); at_ += header + size) {
-        const std::byte* const body = bytes + at_ + header;
-        size = load_le<std::uint16_t>(bytes + at_ + 1);
-        if (static_cast<MessageType>(bytes[at_]) != MessageType::link || size > end() - at_ - header) {
+    for (std::uint32_t size = 0; at_ + head <= end(); at_ += head + size) {
+        const std::byte* const body = bytes + at_ + head;
+        size = static_cast<std::uint32_t>(layout_.body_size_at(bytes + at_));
+        if (static_cast<MessageType>(layout_.type_at(bytes + at_)) != MessageType::link || size > end() - at_ - head) {
             return;
         }
         // A quick comparison first: names mostly differ in length or last character. The layout is that of LinkMessage.
@@ -247,14 +229,14 @@ void MessageIterator::restart(Address address) noexcept {
     blocks_ = 0;
     at_ = block_size_ = 0;
     visited_ = 0;
-    version_ = 2;
+    layout_ = {};
     header_flags_ = 0;
     unread_ = Status::ok;
 }
 
 Status MessageIterator::open_body(MetadataWindow& body) noexcept {
-    H5MOTE_TRY(file_.window(Usage::object_header, block_address_, block_size_, !is_old(), body));
-    return body.restrict(body_, size_);
+    H5MOTE_TRY(file_.window(Usage::object_header, block_address_, block_size_, layout_.checksum_size() != 0, body));
+    return body.restrict(body_, slot_.size);
 }
 
 Status MessageIterator::secure(std::size_t from, Phase phase) noexcept {
@@ -265,6 +247,9 @@ Status MessageIterator::secure(std::size_t from, Phase phase) noexcept {
     body_ -= moved;
     at_ -= moved;
     window_.adopt(static_cast<Pinned&&>(block()));
+    if (block()->address() != address_) {
+        begin_ = static_cast<std::uint8_t>(layout_.block_prefix());  // a first block may have become a continuation
+    }
     block_address_ = block()->address();
     block_size_ = static_cast<std::uint32_t>(block()->size());
     return Status::ok;

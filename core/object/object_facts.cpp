@@ -51,7 +51,7 @@ Status read_reference_count(MessageIterator& message, ObjectInfo& info) noexcept
 }
 
 void count_message(MessageIterator& message, HeaderInfo& facts) noexcept {
-    const std::size_t head = message.header_size();
+    const std::size_t head = message.layout().head_size();
     ++facts.messages;
     if (message.type() == MessageType::null) {
         facts.free += head + message.size();
@@ -95,10 +95,9 @@ Status header_facts(FileState& file, Address header, ObjectInfo& info) noexcept 
     Status status;
     while ((status = message.next()) == Status::ok) {
         if (facts.messages == 0 || message.blocks() != facts.blocks) {
-            const bool old = message.version() == 1;
-            const bool first = message.blocks() == 1;
+            const HeaderLayout layout = message.layout();
             facts.total += message.block_size();
-            facts.metadata += (old ? 0U : kHeaderChecksumSize) + (first || old ? 0U : kContinuationPrefix);
+            facts.metadata += layout.checksum_size() + (message.blocks() == 1 ? 0 : layout.block_prefix());
             facts.blocks = message.blocks();
         }
         count_message(message, facts);

@@ -155,7 +155,7 @@ TEST(ObjectHeader, ChainsThatNeverEndAreCorrupt) {
     std::memset(image, 0, sizeof image);
     Writer block{Bytes(image)};
     block.u32(0x4b48434fU);
-    write_message_header(block, 0, MessageType::continuation, 12, 0, 0);
+    write_message_head(block, {}, MessageType::continuation, 12);
     const Address self = file.state.space.end() + 64;
     block.u32(static_cast<std::uint32_t>(self));
     block.u64(28);
@@ -163,7 +163,7 @@ TEST(ObjectHeader, ChainsThatNeverEndAreCorrupt) {
     ASSERT_EQ(file.state.space.allocate(Usage::raw_data, 200, reserved), Status::ok);
     place(file, 28, self);
     Writer writer = begin(16);
-    write_message_header(writer, 0, MessageType::continuation, 12, 0, 0);
+    write_message_head(writer, {}, MessageType::continuation, 12);
     writer.u32(static_cast<std::uint32_t>(self));
     writer.u64(28);
     const Address header = place(file, 7 + 16 + 4);
@@ -175,7 +175,7 @@ TEST(ObjectHeader, ChainsThatNeverEndAreCorrupt) {
     // Continuation blocks outside the file, and too short to be a block.
     for (const unsigned size : {100000U, 3U}) {
         Writer other = begin(16);
-        write_message_header(other, 0, MessageType::continuation, 12, 0, 0);
+        write_message_head(other, {}, MessageType::continuation, 12);
         other.u32(static_cast<std::uint32_t>(self));
         other.u64(size);
         MessageIterator walk(file.state, place(file, 7 + 16 + 4));
@@ -237,7 +237,7 @@ TEST(ObjectHeader, ThePrefixHasTimes) {
     EXPECT_EQ(prefix.version, 2);
     EXPECT_EQ(prefix.size, sizeof kPrefix);
     EXPECT_EQ(prefix.messages_size, 0x1234U);
-    EXPECT_EQ(prefix.block_size(), sizeof kPrefix + 0x1234 + kHeaderChecksumSize);
+    EXPECT_EQ(prefix.block_size(), sizeof kPrefix + 0x1234 + prefix.layout().checksum_size());
     std::uint32_t times[4];
     HeaderPrefix::decode_times(bytes, times);
     EXPECT_EQ(times[0], 1U);
