@@ -44,6 +44,9 @@ constexpr h5mote::Formats kFormats = [] {
     h5mote::Formats formats;
 #if !defined(H5MOTE_REFERENCE_BARE)
     formats.symbol_tables = &h5mote::formats::symbol_tables;
+    formats.extensible_array = &h5mote::formats::extensible_array;
+    formats.fixed_array = &h5mote::formats::fixed_array;
+    formats.chunk_btree1 = &h5mote::formats::chunk_btree1;
 #endif
 #if defined(H5MOTE_REFERENCE_PART)
     formats.H5MOTE_REFERENCE_PART = &h5mote::formats::H5MOTE_REFERENCE_PART;
