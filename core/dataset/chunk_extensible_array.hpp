@@ -70,4 +70,6 @@ inline constexpr ChunkIndexFormat kExtensibleArrayChunks = {
     changes_if_written(kExtensibleArrayChanges),
 };
 
+inline const ChunkIndexFormat& OnlyExtensibleArrays::format() noexcept { return kExtensibleArrayChunks; }
+
 }  // namespace h5mote

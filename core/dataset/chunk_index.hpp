@@ -55,8 +55,32 @@ struct ChunkCursor {
     ChunkBTree1::Cursor btree1;
 };
 
+struct ChunkIndexFormat;
+
+/// The kind of one index, in builds that have several.
+class ChosenIndexFormat {
+public:
+    /// unsupported: the program has not named the kind.
+    Status choose(Context& context, ChunkIndex kind) noexcept;
+    bool chosen() const noexcept { return format_ != nullptr; }
+    const ChunkIndexFormat& format() const noexcept { return *format_; }
+    bool has_changes() const noexcept;
+
+private:
+    const ChunkIndexFormat* format_ = nullptr;
+};
+
+/// Takes its place in builds without H5MOTE_FIXED_CHUNKS: LayoutMessage::decode() accepts no other index there.
+class OnlyExtensibleArrays {
+public:
+    static Status choose(Context& /*context*/, ChunkIndex /*kind*/) noexcept { return Status::ok; }
+    static bool chosen() noexcept { return true; }
+    static const ChunkIndexFormat& format() noexcept;  // in chunk_extensible_array.hpp
+    static bool has_changes() noexcept { return H5MOTE_WRITE != 0; }
+};
+
 /// What ChunkTable keeps of an index for the functions of its kind.
-struct OpenChunkIndex {
+struct OpenChunkIndex : std::conditional_t<H5MOTE_FIXED_CHUNKS != 0, ChosenIndexFormat, OnlyExtensibleArrays> {
     OpenChunkIndex() noexcept = default;
     OpenChunkIndex(const OpenChunkIndex&) = delete;
     OpenChunkIndex& operator=(const OpenChunkIndex&) = delete;
@@ -145,6 +169,8 @@ struct ChunkIndexFormat {
     /// nullptr: the kind is only read, or the build writes nothing.
     const ChunkIndexChanges* changes;
 };
+
+inline bool ChosenIndexFormat::has_changes() const noexcept { return format_->changes != nullptr; }
 
 /// `changes` in builds that write. Other builds do not link its functions.
 constexpr const ChunkIndexChanges* changes_if_written(const ChunkIndexChanges& changes) noexcept {

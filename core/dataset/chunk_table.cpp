@@ -4,7 +4,7 @@
 
 namespace h5mote {
 
-Status ChosenIndexKind::choose(Context& context, ChunkIndex kind) noexcept {
+Status ChosenIndexFormat::choose(Context& context, ChunkIndex kind) noexcept {
     const Formats& formats = context.formats();
     switch (kind) {
         case ChunkIndex::single:
@@ -33,7 +33,7 @@ Status ChunkTable::begin(FileState& file, const LayoutMessage& layout, const Chu
     index_.file = &file;
     index_.kind = layout.index;
     index_.shape = shape;
-    return choose(file.context, layout.index);
+    return index_.choose(file.context, layout.index);
 }
 
 Status ChunkTable::create(FileState& file, LayoutMessage& layout, const ChunkTableShape& shape) noexcept {

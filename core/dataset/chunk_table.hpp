@@ -5,40 +5,13 @@
 
 namespace h5mote {
 
-/// The kind of index of one dataset, in builds that have several.
-class ChosenIndexKind {
-public:
-    ChosenIndexKind() noexcept = default;
-    ChosenIndexKind(const ChosenIndexKind&) = delete;
-    ChosenIndexKind& operator=(const ChosenIndexKind&) = delete;
-
-protected:
-    /// unsupported: the program has not named the kind.
-    Status choose(Context& context, ChunkIndex kind) noexcept;
-    bool chosen() const noexcept { return format_ != nullptr; }
-    const ChunkIndexFormat& format() const noexcept { return *format_; }
-    bool has_changes() const noexcept { return format_->changes != nullptr; }
-
-private:
-    const ChunkIndexFormat* format_ = nullptr;
-};
-
-/// Takes its place in builds without H5MOTE_FIXED_CHUNKS: LayoutMessage::decode() accepts no other index there.
-class OnlyExtensibleArrays {
-protected:
-    static constexpr Status choose(Context& /*context*/, ChunkIndex /*kind*/) noexcept { return Status::ok; }
-    static constexpr bool chosen() noexcept { return true; }
-    static constexpr const ChunkIndexFormat& format() noexcept { return kExtensibleArrayChunks; }
-    static constexpr bool has_changes() noexcept { return H5MOTE_WRITE != 0; }
-};
-
-class ChunkTable : private std::conditional_t<H5MOTE_FIXED_CHUNKS != 0, ChosenIndexKind, OnlyExtensibleArrays> {
+class ChunkTable {
 public:
     ChunkTable() noexcept = default;
     ChunkTable(const ChunkTable&) = delete;
     ChunkTable& operator=(const ChunkTable&) = delete;
     ~ChunkTable() {
-        if (chosen() && format().close != nullptr && !index_.missing) {
+        if (index_.chosen() && format().close != nullptr && !index_.missing) {
             format().close(index_);
         }
     }
@@ -89,7 +62,7 @@ public:
     H5MOTE_STEP Status renew() noexcept;
 
     /// Whether this build can change such an index.
-    bool can_change() const noexcept { return has_changes(); }
+    bool can_change() const noexcept { return index_.has_changes(); }
     /// Whether chunks can be given space before they are used.
     bool can_reserve() const noexcept { return can_change() && changes().free_run != nullptr; }
     /// Whether a single chunk can be removed from the index.
@@ -112,6 +85,7 @@ public:
     Status space(std::uint64_t& bytes) noexcept;
 
 private:
+    const ChunkIndexFormat& format() const noexcept { return index_.format(); }
     const ChunkIndexChanges& changes() const noexcept { return *format().changes; }
     Status begin(FileState& file, const LayoutMessage& layout, const ChunkTableShape& shape) noexcept;
     Status enter_all(ChunkTable& from) noexcept;
