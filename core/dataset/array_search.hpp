@@ -5,20 +5,12 @@
 
 namespace h5mote {
 
-/// An extensible or fixed array.
-struct ChunkArray {
-    OpenChunkIndex& index;
-    /// The function of the array that has this name.
-    Status (*block_of)(OpenChunkIndex& index, Address number, ElementBlock& block);
-    ChunkElementFormat element;
-    Address end;  ///< the number of elements, if the array has a fixed one
-};
+/// The function of ExtensibleArray and FixedArray that has this name.
+using BlockOf = Status (*)(OpenChunkIndex& index, Address number, ElementBlock& block);
 
-/// The element of a chunk. not_found: beyond what the array can hold.
-Status find_element(const ChunkArray& array, ChunkLookup& lookup, Address number, ChunkLocation& location) noexcept;
-
-/// What ChunkIndexFormat::next does.
-Status next_element(const ChunkArray& array, ChunkLookup& lookup, ChunkCursor& cursor, Address& number,
+/// The element of a chunk. `lookup` keeps the block that `block_of` has found. not_found: beyond what the array can
+/// hold.
+Status find_element(OpenChunkIndex& index, BlockOf block_of, ChunkLookup& lookup, Address number,
                     ChunkLocation& location) noexcept;
 
 }  // namespace h5mote

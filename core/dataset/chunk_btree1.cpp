@@ -32,7 +32,7 @@ Status space(OpenChunkIndex& index, std::uint64_t& bytes) noexcept {
 
 }  // namespace
 
-const ChunkIndexFormat formats::chunk_btree1 = {&open, nullptr, &find, &next, &space, true, nullptr};
+const ChunkIndexFormat formats::chunk_btree1 = {&open, nullptr, &find, &next, nullptr, &space, true, nullptr};
 
 }  // namespace h5mote
 

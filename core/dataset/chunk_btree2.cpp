@@ -8,12 +8,6 @@
 namespace h5mote {
 namespace {
 
-// The tree is too large to be kept in every dataset.
-struct ChunkBTree2 {
-    BTree2* tree = nullptr;
-    std::uint8_t size_width = 0;  // of a filtered chunk
-};
-
 // A version 2 B-tree orders its records by their chunk coordinates, the slowest dimension first.
 class ScaledCompare final : public RecordCompare {
 public:
@@ -32,49 +26,42 @@ private:
     unsigned rank_;
 };
 
-BTree2& tree(OpenChunkIndex& index) noexcept { return *index.as<ChunkBTree2>().tree; }
-
-ChunkElementFormat element(OpenChunkIndex& index) noexcept {
-    return {index.file->shape(), index.as<ChunkBTree2>().size_width};
-}
+// The tree is too large to be kept in every dataset: its memory is allocated.
+BTree2*& tree(OpenChunkIndex& index) noexcept { return index.as<BTree2*>(); }
 
 Status open(OpenChunkIndex& index, const LayoutMessage& layout, const std::uint64_t* /*chunk_dims*/) noexcept {
     FileState& file = *index.file;
-    ChunkBTree2& mine = index.make<ChunkBTree2>();
-    mine.tree = file.context.create<BTree2>(MemoryKind::handle);
-    if (mine.tree == nullptr) {
+    BTree2* const made = index.make<BTree2*>(file.context.create<BTree2>(MemoryKind::handle));
+    if (made == nullptr) {
         return Status::out_of_memory;
     }
-    mine.size_width = index.size_width(layout);
-    H5MOTE_TRY(mine.tree->open(file, layout.address));
-    const std::size_t size = element(index).size() + std::size_t{8} * index.shape.rank;
+    H5MOTE_TRY(made->open(file, layout.address));
+    const std::size_t size = index.element().size() + std::size_t{8} * index.shape.rank;
     const BTree2Type type = index.shape.filtered ? BTree2Type::chunk_filtered : BTree2Type::chunk;
-    return mine.tree->type() == type && mine.tree->record_size() == size
+    return made->type() == type && made->record_size() == size
                ? Status::ok
                : file.context.fail(Module::index, H5MOTE_HERE, Status::corrupt_file, 0, layout.address);
 }
 
-void close(OpenChunkIndex& index) noexcept {
-    index.file->context.destroy(MemoryKind::handle, index.as<ChunkBTree2>().tree);
-}
+void close(OpenChunkIndex& index) noexcept { index.file->context.destroy(MemoryKind::handle, tree(index)); }
 
 // A record begins with the fields of an array element: address and, if chunks are filtered, size and filter mask.
 Status find(OpenChunkIndex& index, ChunkLookup& lookup, ChunkKey chunk, ChunkLocation& location) noexcept {
     ScaledCompare compare(chunk.scaled, index.shape.rank);
-    const Bytes record(lookup.record, tree(index).record_size());
-    const Status status = tree(index).find(compare, record);
+    const Bytes record(lookup.record, tree(index)->record_size());
+    const Status status = tree(index)->find(compare, record);
     if (status == Status::ok) {
-        location = element(index).load(record.data());
+        location = index.element().load(record.data());
     }
     return status == Status::not_found ? Status::ok : status;
 }
 
 Status next(OpenChunkIndex& index, ChunkLookup& lookup, ChunkCursor& cursor, Address& /*number*/, std::uint64_t* scaled,
             ChunkLocation& location) noexcept {
-    const Bytes record(lookup.record, tree(index).record_size());
-    H5MOTE_TRY(tree(index).record(cursor.next, record));
+    const Bytes record(lookup.record, tree(index)->record_size());
+    H5MOTE_TRY(tree(index)->record(cursor.next, record));
     ++cursor.next;
-    location = element(index).load(record.data());
+    location = index.element().load(record.data());
     index.add_size(location);
     for (unsigned i = 0; i < index.shape.rank; ++i) {
         scaled[i] = ChunkRecord::coordinate(record, index.shape.rank, i);
@@ -84,14 +71,14 @@ Status next(OpenChunkIndex& index, ChunkLookup& lookup, ChunkCursor& cursor, Add
 
 Status space(OpenChunkIndex& index, std::uint64_t& bytes) noexcept {
     BlockSum sum;
-    const Status status = tree(index).walk(sum);
+    const Status status = tree(index)->walk(sum);
     bytes = sum.bytes;
     return status;
 }
 
 }  // namespace
 
-const ChunkIndexFormat formats::chunk_btree2 = {&open, &close, &find, &next, &space, true, nullptr};
+const ChunkIndexFormat formats::chunk_btree2 = {&open, &close, &find, &next, nullptr, &space, true, nullptr};
 
 }  // namespace h5mote
 

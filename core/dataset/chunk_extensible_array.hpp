@@ -12,19 +12,17 @@ struct ExtensibleArrayChunks {
 
     static Status open(OpenChunkIndex& index, const LayoutMessage& layout,
                        const std::uint64_t* /*chunk_dims*/) noexcept {
-        return index.make<ExtensibleArray>().open(*index.file, layout.address, index.size_width(layout));
+        return index.make<ExtensibleArray>().open(*index.file, layout.address, index.size_width());
     }
     static Status find(OpenChunkIndex& index, ChunkLookup& lookup, ChunkKey chunk, ChunkLocation& location) noexcept;
-    static Status next(OpenChunkIndex& index, ChunkLookup& lookup, ChunkCursor& cursor, Address& number,
-                       std::uint64_t* scaled, ChunkLocation& location) noexcept;
+    static Address end(OpenChunkIndex& /*index*/) noexcept { return kUndefinedAddress; }
     static Status space(OpenChunkIndex& index, std::uint64_t& bytes) noexcept {
         std::uint64_t elements = 0;
         return array(index).facts(elements, bytes);
     }
 
     static Status create(OpenChunkIndex& index, LayoutMessage& layout) noexcept {
-        return index.make<ExtensibleArray>().create(*index.file, layout.array, index.size_width(layout),
-                                                    layout.address);
+        return index.make<ExtensibleArray>().create(*index.file, layout.array, index.size_width(), layout.address);
     }
     static void discard(OpenChunkIndex& index) noexcept {
         discard_fresh_block(*index.file, array(index).index_block_address());
@@ -64,7 +62,8 @@ inline constexpr ChunkIndexFormat kExtensibleArrayChunks = {
     &ExtensibleArrayChunks::open,
     nullptr,
     &ExtensibleArrayChunks::find,
-    &ExtensibleArrayChunks::next,
+    nullptr,
+    &ExtensibleArrayChunks::end,
     &ExtensibleArrayChunks::space,
     false,
     changes_if_written(kExtensibleArrayChanges),

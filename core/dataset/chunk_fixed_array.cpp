@@ -12,25 +12,18 @@ namespace {
 FixedArray& array(OpenChunkIndex& index) noexcept { return index.as<FixedArray>(); }
 
 Status open(OpenChunkIndex& index, const LayoutMessage& layout, const std::uint64_t* /*chunk_dims*/) noexcept {
-    return index.make<FixedArray>().open(*index.file, layout.address, index.size_width(layout));
+    return index.make<FixedArray>().open(*index.file, layout.address, index.size_width());
 }
 
 Status block_of(OpenChunkIndex& index, Address number, ElementBlock& block) noexcept {
     return array(index).block_of(number, block);
 }
 
-ChunkArray array_of(OpenChunkIndex& index) noexcept {
-    return {index, &block_of, array(index).element(), array(index).size()};
-}
-
 Status find(OpenChunkIndex& index, ChunkLookup& lookup, ChunkKey chunk, ChunkLocation& location) noexcept {
-    return find_element(array_of(index), lookup, chunk.number, location);
+    return find_element(index, &block_of, lookup, chunk.number, location);
 }
 
-Status next(OpenChunkIndex& index, ChunkLookup& lookup, ChunkCursor& cursor, Address& number, std::uint64_t* /*scaled*/,
-            ChunkLocation& location) noexcept {
-    return next_element(array_of(index), lookup, cursor, number, location);
-}
+Address end(OpenChunkIndex& index) noexcept { return array(index).size(); }
 
 Status space(OpenChunkIndex& index, std::uint64_t& bytes) noexcept { return array(index).space(bytes); }
 
@@ -40,8 +33,8 @@ Status create(OpenChunkIndex& index, LayoutMessage& layout) noexcept {
         layout.address = kUndefinedAddress;
         return Status::ok;
     }
-    return index.make<FixedArray>().create(*index.file, index.shape.chunks, layout.array.page_bits,
-                                           index.size_width(layout), layout.address);
+    return index.make<FixedArray>().create(*index.file, index.shape.chunks, layout.array.page_bits, index.size_width(),
+                                           layout.address);
 }
 
 Status find_number(OpenChunkIndex& index, ChunkKey chunk, ChunkLocation& location) noexcept {
@@ -72,7 +65,7 @@ constexpr ChunkIndexChanges kChanges = {
 }  // namespace
 
 const ChunkIndexFormat formats::fixed_array = {
-    &open, nullptr, &find, &next, &space, false, changes_if_written(kChanges),
+    &open, nullptr, &find, nullptr, &end, &space, false, changes_if_written(kChanges),
 };
 
 }  // namespace h5mote

@@ -98,13 +98,8 @@ struct OpenChunkIndex : std::conditional_t<H5MOTE_FIXED_CHUNKS != 0, ChosenIndex
     }
 
     /// Bytes that the size of a filtered chunk has in the index; 0 when chunks are not filtered.
-    std::uint8_t size_width(const LayoutMessage& layout) const noexcept {
-        if (!shape.filtered) {
-            return 0;
-        }
-        return H5MOTE_ALL_FORMATS != 0 && layout.version > 4 ? file->shape().sizeof_size
-                                                             : ChunkElementFormat::width_for(shape.chunk_bytes);
-    }
+    std::uint8_t size_width() const noexcept { return H5MOTE_FILTERS != 0 ? width : std::uint8_t{0}; }
+    ChunkElementFormat element() const noexcept { return {file->shape(), size_width()}; }
     /// Enters the size of a chunk that is not filtered, which no index tells.
     void add_size(ChunkLocation& location) const noexcept {
         location.size = shape.filtered ? location.size : shape.chunk_bytes;
@@ -122,6 +117,7 @@ struct OpenChunkIndex : std::conditional_t<H5MOTE_FIXED_CHUNKS != 0, ChosenIndex
     /// is then no longer valid. Only builds that have ChunkLookup need that.
     std::conditional_t<H5MOTE_PARTIAL_IO != 0, std::uint32_t, std::uint8_t> changes = 0;
     ChunkIndex kind = ChunkIndex::none;
+    std::uint8_t width = 0;  ///< see size_width()
     /// Nothing was stored yet, the layout message has no address. No function of a kind is then called but those that
     /// say so.
     bool missing = false;
@@ -159,9 +155,11 @@ struct ChunkIndexFormat {
     /// not be set if chunks are not filtered.
     Status (*find)(OpenChunkIndex& index, ChunkLookup& lookup, ChunkKey chunk, ChunkLocation& location);
     /// The next chunk that exists, with its size, and its number, or if by_coordinates its coordinates. not_found after
-    /// the last.
+    /// the last. nullptr: the index is an array, `find` is find_element(), and ChunkTable goes through the array.
     Status (*next)(OpenChunkIndex& index, ChunkLookup& lookup, ChunkCursor& cursor, Address& number,
                    std::uint64_t* scaled, ChunkLocation& location);
+    /// The number of elements of an array, or kUndefinedAddress if it can grow. Only in place of `next`.
+    Address (*end)(OpenChunkIndex& index);
     /// Bytes of the index itself, without the chunks.
     Status (*space)(OpenChunkIndex& index, std::uint64_t& bytes);
     /// Whether chunks are found by coordinates rather than by number.

@@ -33,6 +33,10 @@ Status ChunkTable::begin(FileState& file, const LayoutMessage& layout, const Chu
     index_.file = &file;
     index_.kind = layout.index;
     index_.shape = shape;
+    if (shape.filtered) {
+        index_.width = H5MOTE_ALL_FORMATS != 0 && layout.version > 4 ? file.shape().sizeof_size
+                                                                     : ChunkElementFormat::width_for(shape.chunk_bytes);
+    }
     return index_.choose(file.context, layout.index);
 }
 
@@ -190,7 +194,37 @@ Status ChunkTable::find(ChunkLookup& lookup, ChunkKey chunk, ChunkLocation& loca
 Status ChunkTable::next(ChunkLookup& lookup, ChunkCursor& cursor, Address& number, std::uint64_t* scaled,
                         ChunkLocation& location) noexcept {
     location = ChunkLocation{};
-    return index_.missing ? Status::not_found : format().next(index_, lookup, cursor, number, scaled, location);
+    if (index_.missing) {
+        return Status::not_found;
+    }
+    return format().next != nullptr ? format().next(index_, lookup, cursor, number, scaled, location)
+                                    : next_element(lookup, cursor, number, location);
+}
+
+// Blocks of the array that were never made are passed as a whole. Beyond what an array of limited size can hold there is
+// no block, not even an empty one: then `block` has no elements.
+Status ChunkTable::next_element(ChunkLookup& lookup, ChunkCursor& cursor, Address& number,
+                                ChunkLocation& location) noexcept {
+    const Address end = format().end(index_);
+    while (cursor.next < end) {
+        H5MOTE_TRY(format().find(index_, lookup, {cursor.next, nullptr}, location));
+        const ElementBlock& block = lookup.block;
+        if (block.address == kUndefinedAddress) {
+            // The sum may be beyond what an Address can express.
+            const std::uint64_t behind = std::uint64_t{block.first} + block.count;
+            if (behind >= end || behind <= cursor.next) {
+                break;
+            }
+            cursor.next = static_cast<Address>(behind);
+            continue;
+        }
+        number = cursor.next++;
+        if (location.address != kUndefinedAddress) {
+            index_.add_size(location);
+            return Status::ok;
+        }
+    }
+    return Status::not_found;
 }
 
 Status ChunkTable::space(std::uint64_t& bytes) noexcept {

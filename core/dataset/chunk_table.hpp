@@ -89,6 +89,7 @@ private:
     const ChunkIndexChanges& changes() const noexcept { return *format().changes; }
     Status begin(FileState& file, const LayoutMessage& layout, const ChunkTableShape& shape) noexcept;
     Status enter_all(ChunkTable& from) noexcept;
+    Status next_element(ChunkLookup& lookup, ChunkCursor& cursor, Address& number, ChunkLocation& location) noexcept;
     // Call before blocks of the index change, move or are created: what a ChunkLookup remembers of them is no longer
     // valid.
     void note_change() noexcept { ++index_.changes; }

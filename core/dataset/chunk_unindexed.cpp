@@ -102,7 +102,7 @@ constexpr ChunkIndexChanges kChanges = {
 }  // namespace
 
 const ChunkIndexFormat formats::unindexed_chunks = {
-    &open, nullptr, &find, &next, &space, false, changes_if_written(kChanges),
+    &open, nullptr, &find, &next, nullptr, &space, false, changes_if_written(kChanges),
 };
 
 }  // namespace h5mote
