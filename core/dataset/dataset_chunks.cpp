@@ -18,7 +18,7 @@ ChunkSlot* DatasetState::cached_chunk(Address index) noexcept {
 
 Status DatasetState::locate_chunk(ChunkLookup& lookup, const std::uint64_t* scaled, Address index,
                                   ChunkLocation& location, bool& chunk_filtered) noexcept {
-    H5MOTE_TRY(table_.find(lookup, scaled, index, location));
+    H5MOTE_TRY(table_.find(lookup, {index, scaled}, location));
     chunk_filtered = filtered();
     if (edges_unfiltered_) {
         for (unsigned i = 0; i < rank(); ++i) {

@@ -57,7 +57,7 @@ Status DatasetState::clear_chunk(Address index, const ChunkLocation& location, s
         return Status::ok;
     }
     if (whole && table_.can_remove()) {
-        H5MOTE_TRY(table_.set(index, ChunkLocation{}, 0, 1));
+        H5MOTE_TRY(table_.set(key(index), ChunkLocation{}, 0, 1));
         release_chunk(location);
         return Status::ok;
     }

@@ -298,7 +298,7 @@ Status DatasetState::set_virtual_view(VirtualView view, std::uint64_t gap) noexc
 }
 
 // Refuses to change the structures that this library only reads: external files, virtual layouts, unfiltered edge
-// chunks and B-tree indexes.
+// chunks and chunk indexes in B-trees.
 Status DatasetState::begin_change() noexcept {
     H5MOTE_TRY(file_->check_writable());
     if constexpr (H5MOTE_ALL_FORMATS != 0) {
@@ -312,7 +312,7 @@ Status DatasetState::begin_change() noexcept {
         if (!is_chunked()) {
             return Status::ok;
         }
-        if (table_.by_coordinates()) {
+        if (!table_.can_change()) {
             return file_->context.unsupported(Module::dataset, H5MOTE_HERE, Feature::chunk_index,
                                               static_cast<std::uint32_t>(table_.kind()));
         }

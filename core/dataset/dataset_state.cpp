@@ -94,16 +94,16 @@ Status DatasetState::allocate_chunks(Address index, ChunkLocation& location, boo
     if (H5MOTE_FIXED_CHUNKS != 0 && table_.wants_all(all)) {
         H5MOTE_TRY(allocate_implicit(all));
         zeros = true;
-        return table_.find(index, location);
+        return table_.find(key(index), location);
     }
     std::uint32_t count = 1;
     if (zero_fill_ && table_.can_reserve() && rank() == 1) {
-        H5MOTE_TRY(table_.make_place(index, phase));
+        H5MOTE_TRY(table_.make_place(key(index), phase));
         count = reserve_ / static_cast<std::uint32_t>(chunk_bytes_);
         count = index < count ? static_cast<std::uint32_t>(index) : count;
         count = count == 0 ? 1 : count;
         // Stop at a chunk that has its space already, because it was written out of order.
-        H5MOTE_TRY(table_.free_run(index, count));
+        H5MOTE_TRY(table_.free_run(key(index), count));
     }
     // If there is no space for several chunks, try again with one, which also leaves more for new index blocks.
     for (;; count = 1) {
@@ -117,7 +117,7 @@ Status DatasetState::allocate_chunks(Address index, ChunkLocation& location, boo
                 file_->space.release(location.address + chunk_bytes_, std::uint64_t{count - 1} * chunk_bytes_, true);
                 count = 1;
             }
-            status = table_.set(index, location, chunk_bytes_, count, phase);
+            status = table_.set(key(index), location, chunk_bytes_, count, phase);
             if (status == Status::ok) {
                 prepared_ = index + count;
             } else {
@@ -138,7 +138,7 @@ Status DatasetState::chunk(Address index, bool overwrite, ChunkSlot*& slot) noex
     if (slot == nullptr) {
         H5MOTE_TRY(chunks.add(*this, index, static_cast<std::uint32_t>(chunk_bytes_), slot));
         ChunkLocation location;
-        status = table_.find(index, location);
+        status = table_.find(key(index), location);
         const bool exists = status == Status::ok && location.address != kUndefinedAddress;
         if (exists) {
             location.size = filtered() ? location.size : chunk_bytes_;
@@ -177,9 +177,9 @@ Status DatasetState::before_change(ChunkSlot& slot) noexcept {
     if (H5MOTE_FILTERS != 0 && !slot.in_place) {
         // A filtered chunk gets its place when it is written, because its size is not known before. What its index
         // entry needs can be secured now: index blocks and room in the cache.
-        H5MOTE_TRY(table_.make_place(slot.index, index_phase(slot.within)));
+        H5MOTE_TRY(table_.make_place(key(slot.index), index_phase(slot.within)));
     } else if (slot.address != kUndefinedAddress) {
-        H5MOTE_TRY(table_.cover(slot.index));
+        H5MOTE_TRY(table_.cover(key(slot.index)));
     } else {
         ChunkLocation location;
         bool zeros = false;
@@ -244,7 +244,7 @@ Status DatasetState::write_filtered(ChunkSlot& slot) noexcept {
     file.unsynced = true;
     Status status = file.driver.write(Usage::raw_data, location.address, result);
     if (status == Status::ok) {
-        status = table_.set(slot.index, location, 0, 1, index_phase(slot.within));
+        status = table_.set(key(slot.index), location, 0, 1, index_phase(slot.within));
     }
     if (status != Status::ok) {
         file.space.release(location.address, location.size, true);
@@ -285,14 +285,14 @@ Status DatasetState::fill_file(Address address, Address bytes) noexcept {
 
 Status DatasetState::chunk_in_place(Address index, bool create, Address& address) noexcept {
     ChunkLocation location;
-    H5MOTE_TRY(table_.find(index, location));
+    H5MOTE_TRY(table_.find(key(index), location));
     if (location.address == kUndefinedAddress && create) {
         bool zeros = false;
         H5MOTE_TRY(allocate_chunks(index, location, zeros, index_phase(within(index))));
         const Status status = zeros ? Status::ok : fill_file(location.address, chunk_bytes_);
         if (status != Status::ok) {
             // Remove the chunk again: its unwritten elements would read as the old bytes of the space.
-            if (table_.set(index, ChunkLocation{}, 0, 1) == Status::ok) {
+            if (table_.set(key(index), ChunkLocation{}, 0, 1) == Status::ok) {
                 file_->space.release(location.address, chunk_bytes_, true);
             }
             return status;
@@ -303,7 +303,7 @@ Status DatasetState::chunk_in_place(Address index, bool create, Address& address
         return Status::ok;
     }
     H5MOTE_TRY(check_place({address, chunk_bytes_, 0}));
-    return create ? table_.cover(index) : Status::ok;
+    return create ? table_.cover(key(index)) : Status::ok;
 }
 
 template <typename Store>
@@ -460,7 +460,7 @@ bool can_wait(Status status) noexcept {
 Status DatasetState::prepare_chunks(Address from, Address to, Phase phase) noexcept {
     for (Address index = from < prepared_ ? prepared_ : from; index < to;) {
         ChunkLocation location;
-        Status status = table_.find(index, location);
+        Status status = table_.find(key(index), location);
         bool zeros = true;
         if (status == Status::ok && location.address == kUndefinedAddress) {
             status = allocate_chunks(index, location, zeros, phase);
@@ -487,7 +487,8 @@ Status DatasetState::give_back(bool again) noexcept {
     }
     if (again) {
         // Second pass: writing an empty index entry once more moves its index block into the space given back.
-        return given_back_ ? table_.set(narrow(divide_up(dims()[0], chunk_rows())), ChunkLocation{}, 0, 1) : Status::ok;
+        const Address first = narrow(divide_up(dims()[0], chunk_rows()));
+        return given_back_ ? table_.set(key(first), ChunkLocation{}, 0, 1) : Status::ok;
     }
     // Chunks that could not be removed keep their space, which does no harm.
     const Status status = remove_ahead();
@@ -505,7 +506,7 @@ Status DatasetState::remove_ahead() noexcept {
             return status == Status::not_found ? Status::ok : status;
         }
         // Remove the chunk from the index before its space is released: nothing may refer to free space.
-        H5MOTE_TRY(table_.set(index, ChunkLocation{}, 0, 1));
+        H5MOTE_TRY(table_.set(key(index), ChunkLocation{}, 0, 1));
         given_back_ = true;
         release_chunk(location);
     }

@@ -240,6 +240,8 @@ private:
     /// Whether the chunk reaches into the current extent; always true if the rank is not 1.
     bool within(Address index) noexcept { return rank() != 1 || dims()[0] > index * chunk_dims()[0]; }
     static Phase index_phase(bool within) noexcept { return within ? Phase::element : Phase::index; }
+    // Names a chunk that is to be changed. No index that can be changed looks at coordinates.
+    static ChunkKey key(Address index) noexcept { return {index, nullptr}; }
     Status allocate_chunk(Address index) noexcept;
     // corrupt_file: the chunk does not lie in the file.
     Status check_place(const ChunkLocation& location) noexcept;

@@ -1,5 +1,5 @@
 // H5HF H5B2 (dense storage) - a fractal heap, and a version 2 B-tree whose records lead to its objects: links and
-// attributes that are too many for an object header, shared messages, and chunks in a B-tree.
+// attributes that are too many for an object header, and shared messages.
 //
 // Programs link heaps and trees only if they name formats::dense_storage: everything here goes through DenseReader.
 #pragma once

@@ -21,19 +21,42 @@ struct Part {
     const char* name;
     void (*leave_out)(Formats& formats);
     std::initializer_list<Feature> features;  // which of them the trail names
+    std::initializer_list<ChunkIndex> kinds;  // which of them it names for Feature::chunk_index
 };
 
 const Part kParts[] = {
-    {"conversion", [](Formats& formats) { formats.conversion = nullptr; }, {Feature::type_conversion}},
-    {"virtual data", [](Formats& formats) { formats.virtual_data = nullptr; }, {Feature::layout_class}},
-    {"external data", [](Formats& formats) { formats.external_data = nullptr; }, {Feature::external_storage}},
+    {"conversion", [](Formats& formats) { formats.conversion = nullptr; }, {Feature::type_conversion}, {}},
+    {"virtual data", [](Formats& formats) { formats.virtual_data = nullptr; }, {Feature::layout_class}, {}},
+    {"external data", [](Formats& formats) { formats.external_data = nullptr; }, {Feature::external_storage}, {}},
     {"dense storage",
      [](Formats& formats) { formats.dense_storage = nullptr; },
-     {Feature::dense_links, Feature::dense_attributes, Feature::shared_message, Feature::chunk_index}},
-    {"symbol tables", [](Formats& formats) { formats.symbol_tables = nullptr; }, {Feature::symbol_table_group}},
+     {Feature::dense_links, Feature::dense_attributes, Feature::shared_message},
+     {}},
+    {"symbol tables", [](Formats& formats) { formats.symbol_tables = nullptr; }, {Feature::symbol_table_group}, {}},
     {"superblock extension",
      [](Formats& formats) { formats.superblock_extension = nullptr; },
-     {Feature::superblock_extension}},
+     {Feature::superblock_extension},
+     {}},
+    {"extensible array",
+     [](Formats& formats) { formats.extensible_array = nullptr; },
+     {Feature::chunk_index},
+     {ChunkIndex::extensible_array}},
+    {"fixed array",
+     [](Formats& formats) { formats.fixed_array = nullptr; },
+     {Feature::chunk_index},
+     {ChunkIndex::fixed_array}},
+    {"unindexed chunks",
+     [](Formats& formats) { formats.unindexed_chunks = nullptr; },
+     {Feature::chunk_index},
+     {ChunkIndex::single, ChunkIndex::implicit}},
+    {"chunk B-tree 1",
+     [](Formats& formats) { formats.chunk_btree1 = nullptr; },
+     {Feature::chunk_index},
+     {ChunkIndex::btree1}},
+    {"chunk B-tree 2",
+     [](Formats& formats) { formats.chunk_btree2 = nullptr; },
+     {Feature::chunk_index},
+     {ChunkIndex::btree2}},
 };
 
 struct Outcome {
@@ -48,7 +71,11 @@ bool names(const ErrorRecord& record, const Part& part) {
     for (const Feature each : part.features) {
         found = found || (record.status == Status::unsupported && record.value == static_cast<std::uint64_t>(each));
     }
-    return found;
+    bool kind = part.kinds.size() == 0;
+    for (const ChunkIndex each : part.kinds) {
+        kind = kind || record.detail == static_cast<std::uint32_t>(each);
+    }
+    return found && kind;
 }
 
 Outcome walk(const char* path, const Formats& formats, const Part& part) {

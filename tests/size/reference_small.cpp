@@ -1,9 +1,10 @@
 // Shows what the smallest useful reader costs: it opens a file, reads one dataset of 32-bit floating-point numbers and
 // one attribute, and names the parts of the format that such files have. Profile `reader`. It is built in these ways;
 // the figures are differences of images:
-//   (nothing)                       with symbol tables
+//   (nothing)                       with symbol tables, both arrays and version 1 B-trees of chunks
 //   H5MOTE_REFERENCE_BARE           without any part
-//   H5MOTE_REFERENCE_PART=PART      with symbol tables and that part
+//   H5MOTE_REFERENCE_BARE and PART  with that part alone
+//   H5MOTE_REFERENCE_PART=PART      with those parts and that one
 //   H5MOTE_REFERENCE_EMPTY          without the library
 //
 //   reference_small FILE   prints the sum of /values and the attribute `scale`, both as integers, and the deepest stack
@@ -44,6 +45,9 @@ constexpr h5mote::Formats kFormats = [] {
     h5mote::Formats formats;
 #if !defined(H5MOTE_REFERENCE_BARE)
     formats.symbol_tables = &h5mote::formats::symbol_tables;
+    formats.extensible_array = &h5mote::formats::extensible_array;
+    formats.fixed_array = &h5mote::formats::fixed_array;
+    formats.chunk_btree1 = &h5mote::formats::chunk_btree1;
 #endif
 #if defined(H5MOTE_REFERENCE_PART)
     formats.H5MOTE_REFERENCE_PART = &h5mote::formats::H5MOTE_REFERENCE_PART;

@@ -150,7 +150,8 @@ private:
     // What only some builds have is a base class, so that it takes no memory in the others.
     struct Accounts : std::conditional_t<H5MOTE_FREE_LISTS != 0, FreeLists, NoFreeLists>,
                       std::conditional_t<H5MOTE_CONVERSION != 0, AddedConversions, NoAddedConversions>,
-                      std::conditional_t<H5MOTE_CONVERSION + H5MOTE_ALL_FORMATS != 0, ChosenFormats, NoFormats> {
+                      std::conditional_t<H5MOTE_CONVERSION + H5MOTE_ALL_FORMATS + H5MOTE_FIXED_CHUNKS != 0,
+                                         ChosenFormats, NoFormats> {
         MemoryUsage kinds[kMemoryKinds];
     };
     Accounts accounts_;

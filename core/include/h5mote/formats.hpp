@@ -14,6 +14,7 @@ struct ExternalDataFormat;
 struct DenseStorageFormat;
 struct SymbolTableFormat;
 struct SuperblockExtensionFormat;
+struct ChunkIndexFormat;
 
 /// The parts that a program has beside what every program has. A file, or an object in it, that needs a part which is
 /// missing is `unsupported`; the error trail names the Feature. Firmware that reads one kind of file names what it
@@ -33,13 +34,25 @@ struct Formats {
     /// Datasets whose elements are in files without HDF5 structure.
     const ExternalDataFormat* external_data = nullptr;
     /// Fractal heaps and version 2 B-trees: groups with many links and objects with many attributes (dense storage),
-    /// shared messages, and chunks of datasets with more than one unlimited dimension.
+    /// shared messages.
     const DenseStorageFormat* dense_storage = nullptr;
     /// Groups of files that libhdf5 writes by default: version 1 B-trees of names in local heaps.
     const SymbolTableFormat* symbol_tables = nullptr;
     /// Settings of a file that its superblock has no room for: another width of B-trees, shared messages, an image of
     /// the metadata cache, and what the drivers of family and split files have stored.
     const SuperblockExtensionFormat* superblock_extension = nullptr;
+    /// Chunked datasets with one unlimited dimension. Builds without H5MOTE_FIXED_CHUNKS have no other chunked
+    /// datasets, and have these without being told.
+    const ChunkIndexFormat* extensible_array = nullptr;
+    /// Chunked datasets that cannot grow.
+    const ChunkIndexFormat* fixed_array = nullptr;
+    /// Chunked datasets that cannot grow and need no chunk index: with a single chunk, or with all chunks one behind
+    /// the other (implicit index).
+    const ChunkIndexFormat* unindexed_chunks = nullptr;
+    /// Chunked datasets of files that libhdf5 writes by default: version 1 B-trees of chunks.
+    const ChunkIndexFormat* chunk_btree1 = nullptr;
+    /// Chunked datasets with more than one unlimited dimension: version 2 B-trees of chunks.
+    const ChunkIndexFormat* chunk_btree2 = nullptr;
 };
 
 namespace formats {
@@ -50,20 +63,30 @@ extern const ExternalDataFormat external_data;
 extern const DenseStorageFormat dense_storage;
 extern const SymbolTableFormat symbol_tables;
 extern const SuperblockExtensionFormat superblock_extension;
+extern const ChunkIndexFormat extensible_array;
+extern const ChunkIndexFormat fixed_array;
+extern const ChunkIndexFormat unindexed_chunks;
+extern const ChunkIndexFormat chunk_btree1;
+extern const ChunkIndexFormat chunk_btree2;
 
 inline constexpr Formats none{};
-inline constexpr Formats all{&conversion,    &virtual_data,  &external_data,
-                             &dense_storage, &symbol_tables, &superblock_extension};
+inline constexpr Formats all{&conversion,       &virtual_data,         &external_data,    &dense_storage,
+                             &symbol_tables,    &superblock_extension, &extensible_array, &fixed_array,
+                             &unindexed_chunks, &chunk_btree1,         &chunk_btree2};
 /// What files have that libhdf5 writes with the newest versions of all structures (H5Pset_libver_bounds, in h5py
 /// libver="latest").
-inline constexpr Formats newest{&conversion,    &virtual_data, &external_data,
-                                &dense_storage, nullptr,       &superblock_extension};
+inline constexpr Formats newest{&conversion,           &virtual_data,     &external_data, &dense_storage,    nullptr,
+                                &superblock_extension, &extensible_array, &fixed_array,   &unindexed_chunks, nullptr,
+                                &chunk_btree2};
 
 /// What a Library has that is given no list: all that its build has.
 inline constexpr Formats standard{
-    H5MOTE_CONVERSION != 0 ? &conversion : nullptr,     H5MOTE_ALL_FORMATS != 0 ? &virtual_data : nullptr,
-    H5MOTE_ALL_FORMATS != 0 ? &external_data : nullptr, H5MOTE_ALL_FORMATS != 0 ? &dense_storage : nullptr,
-    H5MOTE_ALL_FORMATS != 0 ? &symbol_tables : nullptr, H5MOTE_ALL_FORMATS != 0 ? &superblock_extension : nullptr};
+    H5MOTE_CONVERSION != 0 ? &conversion : nullptr,         H5MOTE_ALL_FORMATS != 0 ? &virtual_data : nullptr,
+    H5MOTE_ALL_FORMATS != 0 ? &external_data : nullptr,     H5MOTE_ALL_FORMATS != 0 ? &dense_storage : nullptr,
+    H5MOTE_ALL_FORMATS != 0 ? &symbol_tables : nullptr,     H5MOTE_ALL_FORMATS != 0 ? &superblock_extension : nullptr,
+    H5MOTE_FIXED_CHUNKS != 0 ? &extensible_array : nullptr, H5MOTE_FIXED_CHUNKS != 0 ? &fixed_array : nullptr,
+    H5MOTE_FIXED_CHUNKS != 0 ? &unindexed_chunks : nullptr, H5MOTE_ALL_FORMATS != 0 ? &chunk_btree1 : nullptr,
+    H5MOTE_ALL_FORMATS != 0 ? &chunk_btree2 : nullptr};
 
 }  // namespace formats
 
