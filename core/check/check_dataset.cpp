@@ -319,7 +319,7 @@ Status DatasetCheck::run(Address header) noexcept {
             break;
     }
     // Mappings of a virtual dataset: an object of the global heap.
-    return checker.check_heap_object({layout.address, layout.single_mask});
+    return checker.check_heap_object({layout.address, layout.heap_index});
 }
 
 Status Checker::check_dataset(Address header) noexcept {

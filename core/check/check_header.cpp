@@ -75,7 +75,7 @@ bool can_be_shared(MessageType type) noexcept {
 
 Status Checker::check_link(ConstBytes body, LinkMessage& link) noexcept {
     H5MOTE_TRY(link.decode(file_.context, shape(), body));
-    return link.type == LinkMessage::Type::hard ? link_to(link.address) : Status::ok;
+    return link.type == LinkType::hard ? link_to(link.address) : Status::ok;
 }
 
 Status Checker::check_body(MessageType type, ConstBytes body, HeaderFacts& facts) noexcept {

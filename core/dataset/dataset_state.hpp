@@ -116,6 +116,8 @@ public:
     /// global heap collection and the number of the object in it that holds the mappings.
     Address data_address() const noexcept { return data_address_; }
     Address data_size() const noexcept { return data_size_; }
+    /// A virtual dataset: number of the object with its mappings, in the global heap collection at data_address().
+    std::uint32_t mappings_index() const noexcept { return static_cast<std::uint32_t>(data_size_); }
     bool filtered() const noexcept { return H5MOTE_FILTERS != 0 && filter_count_ != 0; }
     ChunkTable& table() noexcept { return table_; }
 
@@ -287,7 +289,7 @@ private:
     bool external_ = false;
     bool edges_unfiltered_ = false;
     Address data_address_ = kUndefinedAddress;
-    Address data_size_ = 0;
+    Address data_size_ = 0;  // bytes; a virtual dataset has mappings_index() here instead
     std::uint8_t rank_;
     std::uint8_t filter_count_ = 0;
     LayoutMessage::Class layout_class_ = LayoutMessage::Class::contiguous;

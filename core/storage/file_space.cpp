@@ -219,7 +219,7 @@ void FileSpace::reclaim() noexcept {
     }
 }
 
-bool FileSpace::give_up() noexcept {
+bool FileSpace::reclaim_used() noexcept {
     const bool many = extents_ != few_;
     while (count_ > H5MOTE_FREE_EXTENTS) {
         erase(smallest());

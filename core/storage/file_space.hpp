@@ -56,7 +56,7 @@ public:
     /// Gives back the memory for more than H5MOTE_FREE_EXTENTS extents if no more than that are left.
     void reclaim() noexcept override;
     /// Gives that memory back in any case, by forgetting the smallest extents. false: there was none to give back.
-    bool give_up() noexcept override;
+    bool reclaim_used() noexcept override;
 
     /// Allocates `size` bytes. The storage is extended at once, so that a full device is found (no_space) before
     /// anything is changed. For metadata, which is written later, room is kept in it as well: keep_metadata(). `zeros`,
