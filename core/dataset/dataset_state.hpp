@@ -95,7 +95,6 @@ public:
     std::uint64_t* dims() noexcept { return reinterpret_cast<std::uint64_t*>(this + 1); }
     std::uint64_t* max_dims() noexcept { return dims() + rank(); }
     std::uint64_t* chunk_dims() noexcept { return dims() + 2 * rank(); }
-    bool is_null() const noexcept { return null_space_; }
     /// Builds the dataspace in place: a second one is too large for the stack.
     void copy_dataspace(Dataspace& space) noexcept {
         const Span<const std::uint64_t> sizes(dims(), rank());
