@@ -106,16 +106,15 @@ Status AttributeCursor::next_in_header(StoredAttributeMessage& attribute) noexce
         place.size = message_.size();
         return decode_attribute(file_.context, attribute.bytes, attribute.parts);
     }
-    SharedReference reference;
-    ConstBytes head;
-    H5MOTE_TRY(attribute.bytes.view(0, 2 + sizeof place.id, head));
-    if (H5MOTE_ALL_FORMATS == 0 || !reference.decode(file_.shape(), head) || !reference.in_heap) {
+    ConstBytes reference;
+    H5MOTE_TRY(attribute.bytes.view(0, SharedReference::kHeapPrefix + sizeof place.id, reference));
+    if (H5MOTE_ALL_FORMATS == 0 || !SharedReference::leads_to_heap(reference)) {
         return file_.context.unsupported(Module::attribute, H5MOTE_HERE, Feature::shared_message,
-                                         static_cast<std::uint32_t>(head[0]));
+                                         static_cast<std::uint32_t>(reference[0]));
     }
     place.kind = AttributePlace::Kind::shared;
     place.id_length = sizeof place.id;
-    std::memcpy(place.id, reference.heap_id.data(), sizeof place.id);
+    std::memcpy(place.id, reference.data() + SharedReference::kHeapPrefix, sizeof place.id);
     H5MOTE_TRY(place.open(file_, attribute.bytes));
     return decode_attribute(file_.context, attribute.bytes, attribute.parts);
 }

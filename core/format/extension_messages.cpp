@@ -2,7 +2,7 @@
 
 namespace h5mote {
 
-bool BTreeKMessage::decode(ConstBytes body) noexcept {
+bool BTreeKMessage::decode(ConstBytes body, BTreeK& k) noexcept {
     Reader reader(body);
     const unsigned version = reader.u8();
     k.chunk = reader.u16();
@@ -11,7 +11,7 @@ bool BTreeKMessage::decode(ConstBytes body) noexcept {
     return version == 0 && k.chunk != 0 && k.group_internal != 0 && k.group_leaf != 0;
 }
 
-bool SharedTableMessage::decode(FileShape shape, ConstBytes body) noexcept {
+bool SharedTableMessage::decode(FileShape shape, ConstBytes body, Address& table, std::uint8_t& indexes) noexcept {
     Reader reader(body);
     const unsigned version = reader.u8();
     table = shape.read_addr(reader);
@@ -45,7 +45,8 @@ bool FileSpaceStrategy::decode(ConstBytes body) noexcept {
     Reader reader(body);
     version = reader.u8();
     strategy = reader.u8();
-    persistent = version == 0 ? strategy == 1 : reader.u8() != 0;
+    const unsigned third = reader.u8();  // version 0: of the threshold
+    persistent = version == 0 ? strategy == 1 : third != 0;
     return reader.ok() && version <= 1;
 }
 

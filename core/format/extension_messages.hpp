@@ -11,20 +11,16 @@ namespace h5mote {
 
 /// version 0 | half the width of B-trees of chunks 2 | of B-trees of groups 2 | of symbol table nodes 2
 struct BTreeKMessage {
-    BTreeK k;
-
     /// false: damaged. All decode() below return the same.
-    bool decode(ConstBytes body) noexcept;
+    static bool decode(ConstBytes body, BTreeK& k) noexcept;
 };
 
 /// version 0 | address of the master table O | number of indexes 1
 struct SharedTableMessage {
     static constexpr unsigned kMaxIndexes = 8;
 
-    Address table = kUndefinedAddress;
-    std::uint8_t indexes = 0;
-
-    bool decode(FileShape shape, ConstBytes body) noexcept;
+    /// `table` becomes the address of the master table, `indexes` the number of indexes.
+    static bool decode(FileShape shape, ConstBytes body, Address& table, std::uint8_t& indexes) noexcept;
 };
 
 /// version 0 | name 8 | bytes of the information 2 | information

@@ -14,23 +14,16 @@ Status read_extension_message(FileState& file, MessageIterator& message) noexcep
     const FileShape shape = file.shape();
     const ConstBytes body = message.body();
     switch (message.type()) {
-        case MessageType::btree_k: {
-            BTreeKMessage widths;
-            if (widths.decode(body)) {
-                file.foreign()->btree_k = widths.k;
+        case MessageType::btree_k:
+            if (BTreeKMessage::decode(body, file.foreign()->btree_k)) {
                 return Status::ok;
             }
             break;
-        }
-        case MessageType::shared_message_table: {
-            SharedTableMessage shared;
-            if (shared.decode(shape, body)) {
-                file.foreign()->shared_table = shared.table;
-                file.foreign()->shared_indexes = shared.indexes;
+        case MessageType::shared_message_table:
+            if (SharedTableMessage::decode(shape, body, file.foreign()->shared_table, file.foreign()->shared_indexes)) {
                 return Status::ok;
             }
             break;
-        }
         case MessageType::driver_info: {
             DriverInfoMessage driver;
             if (driver.decode(body)) {
