@@ -1,5 +1,6 @@
 #include "attribute_storage.hpp"
 
+#include "shared_index.hpp"
 #include "text.hpp"
 
 namespace h5mote {
@@ -15,35 +16,12 @@ Status AttributePlace::open(FileState& file, MetadataWindow& bytes) const noexce
     return format->open_attribute(file, *this, bytes);
 }
 
-Status AttributeParts::decode(Context& context, MetadataWindow& bytes) noexcept {
-    constexpr std::size_t kPrefix = 9;
-    const auto prefix = static_cast<std::size_t>(bytes.size() < kPrefix ? bytes.size() : kPrefix);
+Status decode_attribute(Context& context, MetadataWindow& bytes, AttributeParts& parts) noexcept {
+    const Address size = bytes.size();
     ConstBytes head;
-    H5MOTE_TRY(bytes.view(0, prefix, head));
-    Reader reader(head);
-    const unsigned version = reader.u8();
-    if (version == 0 || version > 3) {
-        return context.unsupported(Module::attribute, H5MOTE_HERE, Feature::attribute_version, version);
-    }
-    flags = version == 1 ? static_cast<std::uint8_t>(reader.u8() & 0U) : reader.u8();
-    name_size = reader.u16();
-    type_size = reader.u16();
-    space_size = reader.u16();
-    character_set = version == 3 ? reader.u8() : std::uint8_t{0};
-    const std::uint32_t alignment = version == 1 ? 8 : 1;
-    const auto after = [&](std::uint32_t at, std::uint32_t size) {
-        return at + (size + alignment - 1) / alignment * alignment;
-    };
-    name = version == 3 ? 9 : 8;
-    type = after(name, name_size);
-    space = after(type, type_size);
-    data = after(space, space_size);
-    // Where no value follows the dataspace, the dataspace is not padded.
-    const bool sound = reader.ok() && (flags & ~3U) == 0 && name_size != 0 && space + space_size <= bytes.size();
-    if (data > bytes.size()) {
-        data = static_cast<std::uint32_t>(bytes.size());
-    }
-    return sound ? Status::ok : damaged_message(context, H5MOTE_HERE, MessageType::attribute);
+    const auto length = static_cast<std::size_t>(size < AttributeParts::kHeadSize ? size : AttributeParts::kHeadSize);
+    H5MOTE_TRY(bytes.view(0, length, head));
+    return parts.decode(context, head, size);
 }
 
 Status StoredAttributeMessage::name(std::string_view& text) noexcept {
@@ -126,20 +104,19 @@ Status AttributeCursor::next_in_header(StoredAttributeMessage& attribute) noexce
         place.block_size = message_.block_size();
         place.offset = static_cast<std::uint32_t>(message_.offset());
         place.size = message_.size();
-        return attribute.parts.decode(file_.context, attribute.bytes);
+        return decode_attribute(file_.context, attribute.bytes, attribute.parts);
     }
-    // In place of the body: version 3 | 1: in the heap of shared messages | heap id.
     ConstBytes reference;
-    H5MOTE_TRY(attribute.bytes.view(0, 2 + sizeof place.id, reference));
-    if (H5MOTE_ALL_FORMATS == 0 || reference[0] != std::byte{3} || reference[1] != std::byte{1}) {
+    H5MOTE_TRY(attribute.bytes.view(0, SharedReference::kHeapPrefix + sizeof place.id, reference));
+    if (H5MOTE_ALL_FORMATS == 0 || !SharedReference::leads_to_heap(reference)) {
         return file_.context.unsupported(Module::attribute, H5MOTE_HERE, Feature::shared_message,
                                          static_cast<std::uint32_t>(reference[0]));
     }
     place.kind = AttributePlace::Kind::shared;
     place.id_length = sizeof place.id;
-    std::memcpy(place.id, reference.data() + 2, sizeof place.id);
+    std::memcpy(place.id, reference.data() + SharedReference::kHeapPrefix, sizeof place.id);
     H5MOTE_TRY(place.open(file_, attribute.bytes));
-    return attribute.parts.decode(file_.context, attribute.bytes);
+    return decode_attribute(file_.context, attribute.bytes, attribute.parts);
 }
 
 Status AttributeCursor::dense_at(std::uint64_t position, StoredAttributeMessage& attribute) noexcept {

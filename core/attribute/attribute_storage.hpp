@@ -26,26 +26,8 @@ struct AttributePlace {
     Status open(FileState& file, MetadataWindow& bytes) const noexcept;
 };
 
-/// The parts of an attribute message: their offsets in the message and their sizes.
-///
-/// version 3 | flags: 1 shared type, 2 shared space | sizes of name, type, space 2 each | charset | name\0 | type |
-/// space | data; version 2: without charset; version 1: without flags, each part padded to a multiple of 8
-struct AttributeParts {
-    static constexpr std::uint8_t kSharedType = 1;
-    static constexpr std::uint8_t kSharedSpace = 2;
-
-    std::uint8_t flags = 0;
-    std::uint8_t character_set = 0;
-    std::uint16_t name_size = 0;  ///< terminator included
-    std::uint16_t type_size = 0;
-    std::uint16_t space_size = 0;
-    std::uint32_t name = 0;
-    std::uint32_t type = 0;
-    std::uint32_t space = 0;
-    std::uint32_t data = 0;
-
-    Status decode(Context& context, MetadataWindow& bytes) noexcept;
-};
+/// Decodes the attribute message that a window has open: a message in a header, an object of a heap.
+Status decode_attribute(Context& context, MetadataWindow& bytes, AttributeParts& parts) noexcept;
 
 /// An attribute that was found: its message.
 struct StoredAttributeMessage {

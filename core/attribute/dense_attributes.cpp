@@ -24,7 +24,7 @@ Status take_record(const DenseAttributes& dense, const AttributeRecord& record,
     attribute.order = record.order;
     H5MOTE_TRY(place.kind == AttributePlace::Kind::heap ? open_in(place, dense.file, dense.reader, attribute.bytes)
                                                         : place.open(dense.file, attribute.bytes));
-    return attribute.parts.decode(dense.file.context, attribute.bytes);
+    return decode_attribute(dense.file.context, attribute.bytes, attribute.parts);
 }
 
 // Compares a name with the records of the name index: by hash, and where the hashes are equal by the name of the

@@ -68,7 +68,7 @@ H5MOTE_STEP Status check_parts(Checker& checker, MetadataWindow& bytes, const At
 
 Status Checker::check_attribute(MetadataWindow& bytes, Address address, std::uint32_t& hash) noexcept {
     AttributeParts parts;
-    Status status = parts.decode(file_.context, bytes);
+    Status status = decode_attribute(file_.context, bytes, parts);
     ConstBytes name;
     if (status == Status::ok) {
         status = bytes.view(parts.name, parts.name_size, name);

@@ -319,7 +319,7 @@ Status DatasetCheck::run(Address header) noexcept {
             break;
     }
     // Mappings of a virtual dataset: an object of the global heap.
-    return checker.check_heap_object({layout.address, layout.single_mask});
+    return checker.check_heap_object({layout.address, layout.heap_index});
 }
 
 Status Checker::check_dataset(Address header) noexcept {
@@ -338,28 +338,28 @@ class ChunkTree final : public Tree1Walk {
 public:
     ChunkTree(DatasetCheck& dataset, Address root) noexcept
         : Tree1Walk(dataset.checker, CheckPart::chunk_tree, BTree1Node::kChunks), dataset_(dataset) {
-        set(dataset.checker.file(), root, dataset.checker.file().foreign()->btree_k.chunk, 8 + 8 * (dataset.rank + 1));
+        set(dataset.checker.file(), root, dataset.checker.file().foreign()->btree_k.chunk,
+            ChunkKey::size(dataset.rank));
     }
 
 private:
-    static std::uint64_t offset(ConstBytes key, unsigned i) noexcept {
-        return load_le<std::uint64_t>(key.data() + 8 + 8 * i);
-    }
     Status order_of(ConstBytes a, ConstBytes b, int& order) noexcept override {
         order = 0;
         for (unsigned i = 0; i <= dataset_.rank && order == 0; ++i) {
-            order = offset(a, i) < offset(b, i) ? -1 : offset(a, i) > offset(b, i) ? 1 : 0;
+            const std::uint64_t mine = ChunkKey::offset(a, i);
+            const std::uint64_t its = ChunkKey::offset(b, i);
+            order = mine < its ? -1 : mine > its ? 1 : 0;
         }
         return Status::ok;
     }
     Status entry(ConstBytes key, ConstBytes /*next*/, Address child) noexcept override {
         ChunkLocation location;
         location.address = child;
-        location.size = load_le<std::uint32_t>(key.data());
-        location.mask = load_le<std::uint32_t>(key.data() + 4);
+        location.size = ChunkKey::bytes(key);
+        location.mask = ChunkKey::mask(key);
         for (unsigned i = 0; i < dataset_.rank; ++i) {
             std::uint32_t rest = 0;
-            scaled_[i] = divide(offset(key, i), static_cast<std::uint32_t>(dataset_.chunk_dims[i]), rest);
+            scaled_[i] = divide(ChunkKey::offset(key, i), static_cast<std::uint32_t>(dataset_.chunk_dims[i]), rest);
             if (rest != 0) {
                 return checker_.bad(ProblemKind::extent, CheckPart::chunk, child);
             }

@@ -75,12 +75,11 @@ bool can_be_shared(MessageType type) noexcept {
 
 Status Checker::check_link(ConstBytes body, LinkMessage& link) noexcept {
     H5MOTE_TRY(link.decode(file_.context, shape(), body));
-    return link.type == LinkMessage::Type::hard ? link_to(link.address) : Status::ok;
+    return link.type == LinkType::hard ? link_to(link.address) : Status::ok;
 }
 
 Status Checker::check_body(MessageType type, ConstBytes body, HeaderFacts& facts) noexcept {
     Context& context = file_.context;
-    Reader reader(body);
     switch (type) {
         case MessageType::dataspace: {
             DataspaceMessage space;
@@ -122,9 +121,7 @@ Status Checker::check_body(MessageType type, ConstBytes body, HeaderFacts& facts
         case MessageType::modification_time:
             return check_prefix(context, type, body, 1, 1, 8);
         case MessageType::symbol_table:
-            facts.tree = shape().read_addr(reader);
-            facts.heap = shape().read_addr(reader);
-            return reader.ok() ? Status::ok : damaged_message(context, H5MOTE_HERE, type);
+            return facts.symbols.decode(shape(), body) ? Status::ok : damaged_message(context, H5MOTE_HERE, type);
         case MessageType::reference_count:
             H5MOTE_TRY(check_prefix(context, type, body, 0, 0, 5));
             facts.recorded = load_le<std::uint32_t>(body.data() + 1);

@@ -1,5 +1,6 @@
 #include "checker.hpp"
 
+#include "extension_messages.hpp"
 #include "fractal_heap.hpp"
 #include "local_heap.hpp"
 
@@ -176,11 +177,13 @@ Status Checker::check_superblock() noexcept {
     }
     H5MOTE_TRY(settle(use(CheckPart::superblock, 0, superblock.size())));
     if (superblock.driver_info != kUndefinedAddress) {
-        std::byte prefix[16];
+        std::byte prefix[DriverInfoBlock::kPrefixSize];
+        DriverInfoBlock block;
         H5MOTE_TRY(settle(judge(file_.driver.read(Usage::superblock, superblock.driver_info, prefix),
                                 CheckPart::driver_information, superblock.driver_info)));
-        H5MOTE_TRY(settle(use(CheckPart::driver_information, superblock.driver_info,
-                              sizeof prefix + Address{load_le<std::uint32_t>(prefix + 4)})));
+        (void)block.decode(prefix);  // it was read when the file was opened
+        H5MOTE_TRY(
+            settle(use(CheckPart::driver_information, superblock.driver_info, sizeof prefix + Address{block.size})));
     }
     if (superblock.extension != kUndefinedAddress) {
         HeaderFacts facts;
@@ -195,8 +198,8 @@ Status Checker::check_object(std::uint32_t i) noexcept {
     HeaderFacts facts;
     H5MOTE_TRY(check_header(header, facts));
     objects_[i].recorded = facts.recorded;
-    if (facts.tree != kUndefinedAddress || facts.heap != kUndefinedAddress) {
-        H5MOTE_TRY(settle(check_symbol_table(facts.tree, facts.heap)));
+    if (facts.symbols.btree != kUndefinedAddress || facts.symbols.heap != kUndefinedAddress) {
+        H5MOTE_TRY(settle(check_symbol_table(facts.symbols.btree, facts.symbols.heap)));
     }
     if (facts.links.dense) {
         H5MOTE_TRY(settle(check_dense_links(facts.links)));

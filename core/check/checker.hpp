@@ -17,6 +17,7 @@
 #include "link_message.hpp"
 #include "messages.hpp"
 #include "object_table.hpp"
+#include "symbol_entry.hpp"
 
 #include <h5mote/check.hpp>
 
@@ -33,11 +34,10 @@ inline Status settle(Status status) noexcept { return status == kReported ? Stat
 
 /// What an object header says, gathered while its messages are verified.
 struct HeaderFacts {
-    std::uint32_t present = 0;         ///< bit n: there is a message of type n
-    std::uint32_t recorded = 1;        ///< links that the header counts
-    bool damaged = false;              ///< a message that is no attribute is damaged: raw data cannot be followed
-    Address tree = kUndefinedAddress;  ///< B-tree and local heap of a symbol table
-    Address heap = kUndefinedAddress;
+    std::uint32_t present = 0;   ///< bit n: there is a message of type n
+    std::uint32_t recorded = 1;  ///< links that the header counts
+    bool damaged = false;        ///< a message that is no attribute is damaged: raw data cannot be followed
+    SymbolTableMessage symbols;
     LinkInfoMessage links;
     AttributeInfoMessage attributes;
 

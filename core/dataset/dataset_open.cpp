@@ -213,7 +213,7 @@ Status DatasetState::load_layout() noexcept {
     data_address_ = layout.address;
     data_size_ = layout.size;
     if (is_virtual()) {
-        data_size_ = layout.single_mask;
+        data_size_ = layout.heap_index;
         return file_->context.formats().virtual_data != nullptr
                    ? Status::ok
                    : file_->context.unsupported(Module::dataset, H5MOTE_HERE, Feature::layout_class,

@@ -342,7 +342,7 @@ H5MOTE_STEP Status Dataset::heap_size(std::uint64_t& bytes) const noexcept {
     }
     if (layout.address != kUndefinedAddress) {
         MetadataWindow object;
-        H5MOTE_TRY(GlobalHeap(*file_).object(layout.address, layout.single_mask, object));
+        H5MOTE_TRY(GlobalHeap(*file_).object(layout.address, layout.heap_index, object));
         bytes = object.size();
     }
     return Status::ok;

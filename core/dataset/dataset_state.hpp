@@ -95,7 +95,6 @@ public:
     std::uint64_t* dims() noexcept { return reinterpret_cast<std::uint64_t*>(this + 1); }
     std::uint64_t* max_dims() noexcept { return dims() + rank(); }
     std::uint64_t* chunk_dims() noexcept { return dims() + 2 * rank(); }
-    bool is_null() const noexcept { return null_space_; }
     /// Builds the dataspace in place: a second one is too large for the stack.
     void copy_dataspace(Dataspace& space) noexcept {
         const Span<const std::uint64_t> sizes(dims(), rank());
@@ -116,6 +115,8 @@ public:
     /// global heap collection and the number of the object in it that holds the mappings.
     Address data_address() const noexcept { return data_address_; }
     Address data_size() const noexcept { return data_size_; }
+    /// A virtual dataset: number of the object with its mappings, in the global heap collection at data_address().
+    std::uint32_t mappings_index() const noexcept { return static_cast<std::uint32_t>(data_size_); }
     bool filtered() const noexcept { return H5MOTE_FILTERS != 0 && filter_count_ != 0; }
     ChunkTable& table() noexcept { return table_; }
 
@@ -289,7 +290,7 @@ private:
     bool external_ = false;
     bool edges_unfiltered_ = false;
     Address data_address_ = kUndefinedAddress;
-    Address data_size_ = 0;
+    Address data_size_ = 0;  // bytes; a virtual dataset has mappings_index() here instead
     std::uint8_t rank_;
     std::uint8_t filter_count_ = 0;
     LayoutMessage::Class layout_class_ = LayoutMessage::Class::contiguous;

@@ -254,7 +254,7 @@ Status VirtualLayout::resolve(std::uint64_t block, VirtualMapping& mapping, bool
 
 Status count_mappings(FileState& file, const LayoutMessage& layout, std::uint32_t& count) noexcept {
     VirtualLayout mappings(file);
-    H5MOTE_TRY(mappings.open(layout.address, layout.single_mask));
+    H5MOTE_TRY(mappings.open(layout.address, layout.heap_index));
     count = static_cast<std::uint32_t>(mappings.size());
     return Status::ok;
 }
@@ -268,7 +268,7 @@ Status Dataset::virtual_mapping(std::size_t i, VirtualMapping& mapping, Selectio
         return Status::not_found;
     }
     VirtualLayout mappings(*file_);
-    H5MOTE_TRY(mappings.open(state.data_address(), static_cast<std::uint32_t>(state.data_size())));
+    H5MOTE_TRY(mappings.open(state.data_address(), state.mappings_index()));
     for (std::size_t at = 0; at <= i; ++at) {
         H5MOTE_TRY(mappings.next());
     }

@@ -142,7 +142,7 @@ Status VirtualRead::run() noexcept {
         const auto size = [count](unsigned /*d*/) { return count; };
         DataspaceEditor::set(memory_space_, false, 1, size, size);
     }
-    H5MOTE_TRY(mappings_.open(dataset_.data_address(), static_cast<std::uint32_t>(dataset_.data_size())));
+    H5MOTE_TRY(mappings_.open(dataset_.data_address(), dataset_.mappings_index()));
     Status status;
     while ((status = mappings_.next()) == Status::ok) {
         H5MOTE_TRY(read_mapping());
@@ -395,7 +395,7 @@ Status VirtualExtent::run() noexcept {
         low_[d] = kUnlimited >> 1;
     }
     widest_ = Dataspace::simple(Span<const std::uint64_t>(low_, rank));
-    H5MOTE_TRY(mappings_.open(dataset_.data_address(), static_cast<std::uint32_t>(dataset_.data_size())));
+    H5MOTE_TRY(mappings_.open(dataset_.data_address(), dataset_.mappings_index()));
     Status status;
     while ((status = mappings_.next()) == Status::ok) {
         H5MOTE_TRY(limits());

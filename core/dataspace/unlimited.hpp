@@ -15,12 +15,6 @@ std::uint64_t slices_below(const Selection& selection, std::uint64_t size) noexc
 /// including the coordinates behind them that are not selected. kUnlimited when it does not fit.
 std::uint64_t clip_extent(const Selection& selection, std::uint64_t slices, bool trailing) noexcept;
 
-/// The same, for as many slices as `match` has below `match_size` (H5S_hyper_get_clip_extent_match).
-inline std::uint64_t clip_extent_match(const Selection& selection, const Selection& match, std::uint64_t match_size,
-                                       bool trailing) noexcept {
-    return clip_extent(selection, slices_below(match, match_size), trailing);
-}
-
 /// For an unlimited count: makes `block` the `index`-th block of the unlimited dimension, with the other dimensions as
 /// they are (H5S_hyper_get_unlim_block). invalid_argument: the count is not unlimited; overflow.
 Status unlimited_block(const Selection& selection, std::uint64_t index, SelectionSet& block) noexcept;

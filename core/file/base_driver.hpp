@@ -1,12 +1,8 @@
 // H5FD (base address) - passes calls on to a storage, counting addresses from the superblock, which a user block may
 // precede. If the file has a metadata cache image, what it holds is read in place of the file's own bytes.
-//
-//   cache image  "MDCI" | version 0 | flags 1 | bytes L | entries 4 | entries | checksum
-//   entry        type 1 | flags 1 | ring 1 | age 1 | children 2 | dirty children 2 | parents 2 | rank 4 | address O
-//                | length L | address of each parent O | the bytes that belong at the address
 #pragma once
 
-#include "file_shape.hpp"
+#include "cache_image.hpp"
 
 #include <h5mote/driver.hpp>
 

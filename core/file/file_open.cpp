@@ -1,6 +1,7 @@
 // Opening a file of any kind: where its superblock stands, where it ends, which driver it asks for.
 
 #include "checked.hpp"
+#include "extension_messages.hpp"
 #include "file_state.hpp"
 #include "metadata_window.hpp"
 
@@ -105,27 +106,27 @@ Status FileState::finish_open(const FileAccess& access) noexcept {
                : context.fail(Module::file, H5MOTE_HERE, Status::corrupt_file, 0, superblock_.root);
 }
 
-// Driver information block, specification II.B: version 0 | 0 3 | bytes of the information 4 | name 8 | information.
 Status FileState::read_driver_info() noexcept {
-    constexpr std::size_t kPrefix = 16;
+    constexpr std::size_t kPrefix = DriverInfoBlock::kPrefixSize;
     constexpr std::uint32_t kMost = 0xffff;
     const Address at = superblock_.driver_info;
     std::byte prefix[kPrefix] = {};
-    std::uint32_t length = kMost + 1;
+    DriverInfoBlock block;
+    bool sound = false;
     if (contains(at, kPrefix)) {
         H5MOTE_TRY(driver.read(Usage::superblock, at, prefix));
-        length = load_le<std::uint32_t>(prefix + 4);
+        sound = block.decode(prefix);
     }
-    if (prefix[0] != std::byte{0} || length > kMost || !contains(at, kPrefix + length)) {
+    if (!sound || block.size > kMost || !contains(at, kPrefix + block.size)) {
         return context.fail(Module::file, H5MOTE_HERE, Status::corrupt_file, 0, at);
     }
     StreamedWindow window;
     Bytes info;
-    H5MOTE_TRY(window.allocate(context, length, info));
-    if (length != 0) {
+    H5MOTE_TRY(window.allocate(context, block.size, info));
+    if (block.size != 0) {
         H5MOTE_TRY(driver.read(Usage::superblock, at + kPrefix, info));
     }
-    return use_driver_info({reinterpret_cast<const char*>(prefix + 8), 8}, info);
+    return use_driver_info({reinterpret_cast<const char*>(block.name.data()), block.name.size()}, info);
 }
 
 Status FileState::use_driver_info(std::string_view name, ConstBytes info) noexcept {

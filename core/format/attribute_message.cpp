@@ -41,6 +41,33 @@ Status AttributeMessage::decode(Context& context, ConstBytes body) noexcept {
     return Status::ok;
 }
 
+Status AttributeParts::decode(Context& context, ConstBytes head, Address length) noexcept {
+    Reader reader(head);
+    const unsigned version = reader.u8();
+    if (version == 0 || version > 3) {
+        return context.unsupported(Module::format, H5MOTE_HERE, Feature::attribute_version, version);
+    }
+    flags = version == 1 ? static_cast<std::uint8_t>(reader.u8() & 0U) : reader.u8();
+    name_size = reader.u16();
+    type_size = reader.u16();
+    space_size = reader.u16();
+    character_set = version == 3 ? reader.u8() : std::uint8_t{0};
+    const std::uint32_t alignment = version == 1 ? 8 : 1;
+    const auto after = [&](std::uint32_t at, std::uint32_t size) {
+        return at + (size + alignment - 1) / alignment * alignment;
+    };
+    name = version == 3 ? 9 : 8;
+    type = after(name, name_size);
+    space = after(type, type_size);
+    data = after(space, space_size);
+    // Where no value follows the dataspace, the dataspace is not padded.
+    const bool sound = reader.ok() && (flags & ~3U) == 0 && name_size != 0 && space + space_size <= length;
+    if (data > length) {
+        data = static_cast<std::uint32_t>(length);
+    }
+    return sound ? Status::ok : damaged_message(context, H5MOTE_HERE, MessageType::attribute);
+}
+
 void AttributeMessage::encode(Writer& writer, std::size_t space_size) const noexcept {
     writer.u8(3);
     writer.u8(0);

@@ -8,6 +8,7 @@ namespace h5mote {
 
 /// version 3 | flags: 1 shared type, 2 shared space | name size 2 | type size 2 | space size 2 | charset | name\0 |
 /// type | space | data
+/// Only such messages are changed and written: version 3 with nothing shared. AttributeParts reads all others, too.
 struct AttributeMessage {
     ConstBytes name;  ///< without the terminating zero
     ConstBytes type;
@@ -18,6 +19,27 @@ struct AttributeMessage {
     /// Writes all but the dataspace, of `space_size` bytes, and the data: the caller appends both. `space` and `data`
     /// are not used.
     void encode(Writer& writer, std::size_t space_size) const noexcept;
+};
+
+/// The parts of an attribute message of any version: their offsets in the message and their sizes. Version 2 is without
+/// charset, version 1 also without flags, and pads each part to a multiple of 8.
+struct AttributeParts {
+    static constexpr std::size_t kHeadSize = 9;
+    static constexpr std::uint8_t kSharedType = 1;
+    static constexpr std::uint8_t kSharedSpace = 2;
+
+    std::uint8_t flags = 0;
+    std::uint8_t character_set = 0;
+    std::uint16_t name_size = 0;  ///< terminator included
+    std::uint16_t type_size = 0;
+    std::uint16_t space_size = 0;
+    std::uint32_t name = 0;
+    std::uint32_t type = 0;
+    std::uint32_t space = 0;
+    std::uint32_t data = 0;
+
+    /// `head` is the start of a message of `length` bytes: kHeadSize of them, or all if there are fewer.
+    Status decode(Context& context, ConstBytes head, Address length) noexcept;
 };
 
 /// version 0 | flags: 1 order tracked, 2 indexed | [next order 2] | heap address | name index | [order index]

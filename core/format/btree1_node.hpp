@@ -36,4 +36,18 @@ struct BTree1Node {
     bool decode(FileShape shape, ConstBytes prefix) noexcept;
 };
 
+/// A key of the index of chunks; `rank` is that of the dataset.
+struct ChunkKey {
+    static constexpr std::size_t kMaxSize = 8 + 8 * 33;
+
+    static constexpr unsigned size(unsigned rank) noexcept { return 8 + 8 * (rank + 1); }
+    /// Bytes of the chunk in the file, and its filter mask.
+    static std::uint32_t bytes(ConstBytes key) noexcept { return load_le<std::uint32_t>(key.data()); }
+    static std::uint32_t mask(ConstBytes key) noexcept { return load_le<std::uint32_t>(key.data() + 4); }
+    /// Offset in elements along a dimension, or with i == rank the number behind, which is 0 in the key of a chunk.
+    static std::uint64_t offset(ConstBytes key, unsigned i) noexcept {
+        return load_le<std::uint64_t>(key.data() + 8 + 8 * i);
+    }
+};
+
 }  // namespace h5mote

@@ -110,7 +110,7 @@ void decode_whole(FileShape shape, Reader& reader, LayoutMessage& layout) noexce
     if (layout.layout_class == LayoutMessage::Class::contiguous) {
         layout.size = shape.read_size(reader);
     } else {
-        layout.single_mask = reader.u32();
+        layout.heap_index = reader.u32();
     }
 }
 

@@ -43,7 +43,8 @@ struct LayoutMessage {
     ChunkIndex index = ChunkIndex::none;
     ExtensibleArrayParameters array;  ///< extensible array; page_bits also of a fixed array
     Address single_size = 0;          ///< bytes of a filtered single chunk in the file
-    std::uint32_t single_mask = 0;    ///< filter mask of a single chunk; virtual dataset: index in the collection
+    std::uint32_t single_mask = 0;    ///< filter mask of a single chunk
+    std::uint32_t heap_index = 0;     ///< virtual dataset: index in the collection
 
     std::uint64_t chunk_dim(unsigned i) const noexcept { return load_uint(chunk_dims + i * dim_width, dim_width); }
     /// `head` is the start of a message of `length` bytes: kMaxHead of them, or all if there are fewer. It must outlive

@@ -5,7 +5,7 @@
 namespace h5mote {
 
 Status LinkInfoMessage::decode(Context& context, FileShape shape, ConstBytes body) noexcept {
-    storage.decode(shape, body, (info_flags(body) & kTracked) != 0 ? 8 : 0);
+    storage.decode(shape, body, (info_flags(body) & kOrderTracked) != 0 ? 8 : 0);
     return decode_info(shape, body, 8, flags, max_order, dense)
                ? Status::ok
                : damaged_message(context, H5MOTE_HERE, MessageType::link_info);
@@ -22,7 +22,7 @@ Status LinkMessage::decode(Context& context, FileShape shape, ConstBytes body) n
         return context.unsupported(Module::format, H5MOTE_HERE, Feature::link_version, version);
     }
     const unsigned flags = reader.u8();
-    type = (flags & 0x08U) != 0 ? static_cast<Type>(reader.u8()) : Type::hard;
+    type = (flags & 0x08U) != 0 ? static_cast<LinkType>(reader.u8()) : LinkType::hard;
     has_order = (flags & 0x04U) != 0;
     order = has_order ? reader.u64() : 0;
     character_set = (flags & 0x10U) != 0 ? reader.u8() : std::uint8_t{0};
@@ -34,7 +34,7 @@ Status LinkMessage::decode(Context& context, FileShape shape, ConstBytes body) n
     // Every field is set anew: the message decoded before may have been another type of link.
     address = kUndefinedAddress;
     target = {};
-    if (type == Type::hard) {
+    if (type == LinkType::hard) {
         address = shape.read_addr(reader);
     } else {
         target = reader.bytes(reader.u16());
@@ -58,8 +58,8 @@ void LinkMessage::encode(Writer& writer, FileShape shape) const noexcept {
     const unsigned wide = name.size() > 0xff ? 1 : 0;
     const bool ascii = is_ascii(name);
     writer.u8(1);
-    writer.u8(wide | (has_order ? 0x04U : 0U) | (type != Type::hard ? 0x08U : 0U) | (ascii ? 0U : 0x10U));
-    if (type != Type::hard) {
+    writer.u8(wide | (has_order ? 0x04U : 0U) | (type != LinkType::hard ? 0x08U : 0U) | (ascii ? 0U : 0x10U));
+    if (type != LinkType::hard) {
         writer.u8(static_cast<std::uint8_t>(type));
     }
     if (has_order) {
@@ -70,7 +70,7 @@ void LinkMessage::encode(Writer& writer, FileShape shape) const noexcept {
     }
     writer.uint(1U << wide, name.size());
     writer.bytes(name);
-    if (type == Type::hard) {
+    if (type == LinkType::hard) {
         shape.write_addr(writer, address);
     } else {
         writer.u16(target.size());

@@ -4,14 +4,13 @@
 #include "info_fields.hpp"
 #include "message_type.hpp"
 
+#include <h5mote/link_type.hpp>
+
 namespace h5mote {
 
 /// version 0 | flags: 1 order tracked, 2 order indexed | [next creation order 8] | heap address | name index address
 /// | [order index address]
 struct LinkInfoMessage {
-    static constexpr std::uint8_t kTracked = 1;
-    static constexpr std::uint8_t kIndexed = 2;
-
     std::uint8_t flags = 0;
     std::uint64_t max_order = 0;  ///< creation order of the next link
 
@@ -28,9 +27,7 @@ struct LinkInfoMessage {
 /// version 1 | flags: bits 0-1 log2 of the name length's width, 2 order present, 3 type present, 4 charset present
 /// | [type] | [order 8] | [charset] | name length | name | hard: address; soft: length 2, path
 struct LinkMessage {
-    enum class Type : std::uint8_t { hard = 0, soft = 1, external = 64 };
-
-    Type type = Type::hard;
+    LinkType type = LinkType::hard;
     bool has_order = false;
     std::uint8_t character_set = 0;
     std::uint64_t order = 0;

@@ -33,18 +33,13 @@ bool SharedList::is_list(ConstBytes prefix) noexcept {
 }
 
 bool SharedReference::decode(FileShape shape, ConstBytes bytes) noexcept {
-    constexpr unsigned kHeap = 1;
     Reader reader(bytes);
     version = reader.u8();
-    const unsigned place = reader.u8();
-    in_heap = version == 3 && place == kHeap;
-    if (in_heap) {
-        heap_id = reader.rest();
-    } else {
-        reader.skip(version == 1 ? 6U + shape.sizeof_size : 0U);
-        header = shape.read_addr(reader);
-    }
-    return reader.ok() && known_version();
+    in_heap = (reader.u8() == kHeap) & (version == kNewest);
+    heap_id = reader.rest();
+    reader.skip(version == 1 ? 6U + shape.sizeof_size : 0U);
+    header = shape.read_addr(reader);
+    return in_heap || reader.ok();
 }
 
 }  // namespace h5mote

@@ -68,12 +68,21 @@ struct SharedReference {
 
     unsigned version = 0;
     bool in_heap = false;                ///< in the file's heap of shared messages, not in another header
-    ConstBytes heap_id;                  ///< in_heap
+    ConstBytes heap_id;                  ///< in_heap: begins here
     Address header = kUndefinedAddress;  ///< else: the header that has the message
 
-    /// false: the bytes are too few, or `version` is not 1, 2 or 3.
+    /// false: the bytes are too few. known_version() says whether the rest has a meaning.
     bool decode(FileShape shape, ConstBytes bytes) noexcept;
-    bool known_version() const noexcept { return version != 0 && version <= 3; }
+    bool known_version() const noexcept { return version != 0 && version <= kNewest; }
+    /// Whether at least two bytes begin a reference to the heap; the id follows behind kHeapPrefix bytes.
+    static constexpr std::size_t kHeapPrefix = 2;
+    static bool leads_to_heap(ConstBytes bytes) noexcept {
+        return bytes[0] == std::byte{kNewest} && bytes[1] == std::byte{kHeap};
+    }
+
+private:
+    static constexpr unsigned kNewest = 3;
+    static constexpr unsigned kHeap = 1;
 };
 
 }  // namespace h5mote

@@ -53,12 +53,10 @@ struct Superblock : std::conditional_t<H5MOTE_ALL_FORMATS != 0, ForeignSuperbloc
     static constexpr std::size_t kMinSize = 12 + 4 * 4 + 4;  ///< of a superblock that this library writes
     /// Of version 1; of the others, in builds that read no version 1.
     static constexpr std::size_t kMaxSize = H5MOTE_ALL_FORMATS != 0 ? 28 + 5 * 8 + 8 + 24 : 12 + 4 * 8 + 4;
-    static constexpr std::uint8_t kWriteAccess = 1;      ///< version 3: open for writing
-    static constexpr std::uint8_t kSwmrWriteAccess = 4;  ///< version 3: open for single-writer/multiple-reader
 
     FileShape shape;
     std::uint8_t version = 2;
-    std::uint8_t flags = 0;
+    std::uint8_t flags = 0;  ///< version 3: bit 0 open for writing, bit 2 for single-writer/multiple-reader
     Address extension = kUndefinedAddress;
     Address end_of_file = 0;
     Address root = kUndefinedAddress;

@@ -22,6 +22,13 @@ bool SymbolEntry::decode(FileShape shape, ConstBytes bytes) noexcept {
     return reader.ok() && kind <= static_cast<std::uint32_t>(Cached::soft_link);
 }
 
+bool SymbolTableMessage::decode(FileShape shape, ConstBytes body) noexcept {
+    Reader reader(body);
+    btree = shape.read_addr(reader);
+    heap = shape.read_addr(reader);
+    return reader.ok();
+}
+
 bool SymbolNode::decode(ConstBytes prefix, std::uint16_t& symbols) noexcept {
     Reader reader(prefix);
     const bool signature = reader.u32() == 0x444f4e53U && reader.u8() == 1;  // "SNOD"

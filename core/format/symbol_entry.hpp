@@ -3,6 +3,8 @@
 //   node   "SNOD" | version 1 | 0 | number of symbols 2 | entries, sorted by name, with room for 2 * K
 //   entry  offset of the name in the local heap L | object header address O | kind of the cached data 4: 0 nothing,
 //          1 symbol table, 2 soft link | 0 4 | cached data ("scratch pad") 16
+//
+//   message of the group   address of the B-tree O | address of the local heap O          (IV.A.2.r)
 #pragma once
 
 #include "file_shape.hpp"
@@ -26,6 +28,15 @@ struct SymbolEntry {
     }
     /// Reads size() bytes; false when they are no entry.
     bool decode(FileShape shape, ConstBytes bytes) noexcept;
+};
+
+/// The message by which a group has a symbol table.
+struct SymbolTableMessage {
+    Address btree = kUndefinedAddress;
+    Address heap = kUndefinedAddress;  ///< local heap of the names
+
+    /// false: the message is too short.
+    bool decode(FileShape shape, ConstBytes body) noexcept;
 };
 
 struct SymbolNode {

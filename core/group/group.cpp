@@ -93,7 +93,7 @@ Status Group::create_soft_link(std::string_view path, std::string_view target) n
     if (!is_name(target)) {
         return file_->context.fail(Module::group, H5MOTE_HERE, Status::invalid_argument, 0, target.size());
     }
-    link.type = LinkMessage::Type::soft;
+    link.type = LinkType::soft;
     link.name = bytes_of(name);
     link.target = bytes_of(target);
     return insert_link(*file_, parent, link);

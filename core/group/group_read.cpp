@@ -59,9 +59,9 @@ Status Link::assign(Context& context, const LinkMessage& from) noexcept {
     if (data_length_ != 0) {
         std::memcpy(text_ + name_length_, from.target.data(), data_length_);
     }
-    address_ = from.type == LinkMessage::Type::hard ? from.address : kUndefinedAddress;
+    address_ = from.type == LinkType::hard ? from.address : kUndefinedAddress;
     order_ = static_cast<std::int64_t>(from.order);
-    type_ = static_cast<LinkType>(from.type);
+    type_ = from.type;
     character_set_ = from.character_set == 0 ? CharacterSet::ascii : CharacterSet::utf8;
     has_order_ = from.has_order;
     return Status::ok;
@@ -104,7 +104,7 @@ struct LinkIterator::Walk {
 Status LinkIterator::Walk::start(Address group, IndexOrder wanted, Direction direction) noexcept {
     H5MOTE_TRY(cursor.open(group));
     order = wanted;
-    if (order == IndexOrder::creation && (cursor.storage().info.flags & LinkInfoMessage::kTracked) == 0) {
+    if (order == IndexOrder::creation && (cursor.storage().info.flags & kOrderTracked) == 0) {
         return cursor.file().context.fail(Module::group, H5MOTE_HERE, Status::invalid_argument);
     }
     direct = cursor.can(order, direction);
@@ -263,7 +263,7 @@ Status Group::link(std::uint32_t i, LinkInfo& info, Span<char> name, Span<char> 
         H5MOTE_TRY(cursor.next(stored));
     } while (i-- > 0);
     const LinkMessage& link = stored.link;
-    info.type = static_cast<LinkType>(link.type);
+    info.type = link.type;
     info.has_order = link.has_order;
     info.order = link.order;
     info.address = link.address;
@@ -278,8 +278,8 @@ H5MOTE_STEP Status link_facts(FileState& file, Address group, GroupInfo& info) n
     H5MOTE_TRY(cursor.open(group));
     const GroupStorage& storage = cursor.storage();
     info.storage = storage.kind;
-    info.tracks_order = (storage.info.flags & LinkInfoMessage::kTracked) != 0;
-    info.indexes_order = (storage.info.flags & LinkInfoMessage::kIndexed) != 0;
+    info.tracks_order = (storage.info.flags & kOrderTracked) != 0;
+    info.indexes_order = (storage.info.flags & kOrderIndexed) != 0;
     info.max_order = static_cast<std::int64_t>(storage.info.max_order);
     return cursor.count(info.links);
 }

@@ -10,11 +10,10 @@ constexpr Address kMaxLink = 0x40000;
 
 Status decode_symbol_table(MessageIterator& message, GroupStorage& storage) noexcept {
     FileState& file = message.file();
-    Reader reader(message.body());
     storage.kind = LinkStorage::symbol_table;
-    storage.btree = file.shape().read_addr(reader);
-    storage.heap = file.shape().read_addr(reader);
-    return reader.ok() ? Status::ok : damaged_message(file.context, H5MOTE_HERE, MessageType::symbol_table);
+    return storage.symbols.decode(file.shape(), message.body())
+               ? Status::ok
+               : damaged_message(file.context, H5MOTE_HERE, MessageType::symbol_table);
 }
 
 Status make_symbols(Context& context, SymbolTableReader*& symbols) noexcept {
@@ -30,7 +29,7 @@ H5MOTE_STEP Status find_symbol(FileState& file, const GroupStorage& storage, Con
                                StoredLink& link) noexcept {
     SymbolTableReader* symbols = nullptr;
     H5MOTE_TRY(make_symbols(file.context, symbols));
-    Status status = symbols->open(file, storage.btree, storage.heap, false);
+    Status status = symbols->open(file, storage.symbols.btree, storage.symbols.heap, false);
     if (status == Status::ok) {
         status = symbols->find(name, link);
     }
@@ -170,7 +169,7 @@ Status LinkCursor::start(IndexOrder order, Direction direction) noexcept {
     direction_ = direction;
     position_ = 0;
     if (in_symbol_table()) {
-        return symbols_->open(file_, storage_.btree, storage_.heap, direction == Direction::decreasing);
+        return symbols_->open(file_, storage_.symbols.btree, storage_.symbols.heap, direction == Direction::decreasing);
     }
     if (is_dense()) {
         return open_dense(order == IndexOrder::creation);

@@ -4,6 +4,7 @@
 #include "dense_storage.hpp"
 #include "header.hpp"
 #include "stored_link.hpp"
+#include "symbol_entry.hpp"
 #include "symbol_table.hpp"
 
 #include <h5mote/group.hpp>
@@ -13,10 +14,9 @@ namespace h5mote {
 /// How a group keeps its links.
 struct GroupStorage {
     LinkStorage kind = LinkStorage::compact;
-    std::uint8_t header_version = 0;    ///< compact and dense
-    LinkInfoMessage info;               ///< compact and dense
-    Address btree = kUndefinedAddress;  ///< symbol table
-    Address heap = kUndefinedAddress;   ///< symbol table: local heap
+    std::uint8_t header_version = 0;  ///< compact and dense
+    LinkInfoMessage info;             ///< compact and dense
+    SymbolTableMessage symbols;       ///< symbol table
 
     /// Reads the group's header. not_found: the object is no group.
     Status open(FileState& file, Address group) noexcept;

@@ -6,7 +6,7 @@
 namespace h5mote {
 void GroupContent::write(HeaderWriter& header) const noexcept {
     LinkInfoMessage info;
-    info.flags = track_order_ ? LinkInfoMessage::kTracked | LinkInfoMessage::kIndexed : 0;
+    info.flags = track_order_ ? kOrderTracked | kOrderIndexed : 0;
     header.begin(MessageType::link_info);
     info.encode(header.out, header.shape);
     header.end();
@@ -72,7 +72,7 @@ H5MOTE_STEP Status take_order(FileState& file, Address group, LinkMessage& link)
     MessageIterator message(file, group);
     H5MOTE_TRY(message.next(MessageType::link_info));
     H5MOTE_TRY(info.decode(file.context, file.shape(), message.body()));
-    link.has_order = (info.flags & LinkInfoMessage::kTracked) != 0;
+    link.has_order = (info.flags & kOrderTracked) != 0;
     link.order = info.max_order;
     if (!link.has_order) {
         return Status::ok;

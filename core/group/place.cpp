@@ -156,7 +156,7 @@ Status Place::follow_to_parent(std::string_view path, std::string_view& name) no
 Status Place::step(std::string_view part, Path& path) noexcept {
     StoredLink link;
     H5MOTE_TRY(find_stored_link(*file_, header_, part, link));
-    if (link.link.type == LinkMessage::Type::hard) {
+    if (link.link.type == LinkType::hard) {
         header_ = link.link.address;
         return Status::ok;
     }
@@ -168,7 +168,7 @@ Status Place::step(std::string_view part, Path& path) noexcept {
 
 Status Place::leave_by(StoredLink& link, Path& path) noexcept {
     missing_ = 0;  // counted anew in the path that the link leads to
-    if (link.link.type == LinkMessage::Type::soft) {
+    if (link.link.type == LinkType::soft) {
         const std::string_view target = text_of(link.link.target);
         H5MOTE_TRY(path.prepend(target));
         if (is_absolute(target)) {
@@ -176,7 +176,7 @@ Status Place::leave_by(StoredLink& link, Path& path) noexcept {
         }
         return Status::ok;
     }
-    const bool external = link.link.type == LinkMessage::Type::external;
+    const bool external = link.link.type == LinkType::external;
     if constexpr (H5MOTE_ALL_FORMATS == 0) {
         return file_->context.unsupported(Module::group, H5MOTE_HERE,
                                           external ? Feature::external_link : Feature::user_defined_link);

@@ -26,7 +26,6 @@ public:
     Status follow_to_parent(std::string_view path, std::string_view& name) noexcept;
 
 private:
-    struct Target;
     class Path;
 
     Status step(std::string_view part, Path& path) noexcept;

@@ -60,7 +60,7 @@ private:
             stored.link.address = symbol.header;
             return Status::ok;
         }
-        stored.link.type = LinkMessage::Type::soft;
+        stored.link.type = LinkType::soft;
         H5MOTE_TRY(names_.name(symbol.soft_link, stored.target));
         return stored.target.view(0, static_cast<std::size_t>(stored.target.size()), stored.link.target);
     }

@@ -33,7 +33,7 @@ void* Context::allocate(MemoryKind kind, std::size_t size) noexcept {
         memory = allocate_spare(kind, size);
     }
     for (Reclaimer* each = reclaimers_.front(); each != nullptr && memory == nullptr; each = reclaimers_.next(*each)) {
-        memory = each->give_up() ? allocate_spare(kind, size) : nullptr;
+        memory = each->reclaim_used() ? allocate_spare(kind, size) : nullptr;
     }
     if (memory == nullptr) {
         (void)fail(Module::memory, H5MOTE_HERE, Status::out_of_memory, static_cast<std::uint32_t>(kind), size);

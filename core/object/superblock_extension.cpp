@@ -3,48 +3,39 @@
 
 #include "superblock_extension.hpp"
 
+#include "extension_messages.hpp"
 #include "header.hpp"
+#include "text.hpp"
 
 namespace h5mote {
 namespace {
 
 Status read_extension_message(FileState& file, MessageIterator& message) noexcept {
-    Reader reader(message.body());
-    const unsigned version = reader.u8();
+    const FileShape shape = file.shape();
+    const ConstBytes body = message.body();
     switch (message.type()) {
         case MessageType::btree_k:
-            // Specification IV.A.2.t: version 0 | chunk B-trees 2 | group B-trees 2 | symbol table nodes 2
-            file.foreign()->btree_k.chunk = reader.u16();
-            file.foreign()->btree_k.group_internal = reader.u16();
-            file.foreign()->btree_k.group_leaf = reader.u16();
-            if (version == 0 && reader.ok() && file.foreign()->btree_k.chunk != 0 &&
-                file.foreign()->btree_k.group_internal != 0 && file.foreign()->btree_k.group_leaf != 0) {
+            if (BTreeKMessage::decode(body, file.foreign()->btree_k)) {
                 return Status::ok;
             }
             break;
         case MessageType::shared_message_table:
-            // IV.A.2.p: version 0 | address of the master table O | number of indexes 1
-            file.foreign()->shared_table = file.shape().read_addr(reader);
-            file.foreign()->shared_indexes = reader.u8();
-            if (version == 0 && reader.ok() && file.foreign()->shared_indexes <= 8) {
+            if (SharedTableMessage::decode(shape, body, file.foreign()->shared_table, file.foreign()->shared_indexes)) {
                 return Status::ok;
             }
             break;
         case MessageType::driver_info: {
-            // IV.A.2.u: version 0 | name 8 | bytes of the information 2 | information
-            const ConstBytes name = reader.bytes(8);
-            const ConstBytes info = reader.bytes(reader.u16());
-            if (version == 0 && reader.ok()) {
-                return file.use_driver_info({reinterpret_cast<const char*>(name.data()), name.size()}, info);
+            DriverInfoMessage driver;
+            if (driver.decode(body)) {
+                return file.use_driver_info(text_of(driver.name), driver.info);
             }
             break;
         }
         case MessageType::cache_image: {
-            // Version 0 | address O | bytes L.
-            const Address address = file.shape().read_addr(reader);
-            const Address size = file.shape().read_size(reader);
-            if (version == 0 && reader.ok()) {
-                return address == kUndefinedAddress ? Status::ok : file.use_cache_image(address, size);
+            CacheImageMessage image;
+            if (image.decode(shape, body)) {
+                return image.address == kUndefinedAddress ? Status::ok
+                                                          : file.use_cache_image(image.address, image.size);
             }
             break;
         }
@@ -56,21 +47,17 @@ Status read_extension_message(FileState& file, MessageIterator& message) noexcep
 
 // Whether a file can be changed whose extension has this message. What this library writes does not depend on the
 // widths of version 1 B-trees, nor on how libhdf5 uses free space, unless the file keeps a record of that space, or has
-// pages. Specification IV.A.2.x: version 1 | strategy 1 | persistent 1 | ...
+// pages.
 bool permits_writing(MessageIterator& message) noexcept {
-    constexpr unsigned kPages = 1;
-    Reader reader(message.body());
+    FileSpaceStrategy space;
     switch (message.type()) {
         case MessageType::null:
         case MessageType::continuation:
         case MessageType::btree_k:
             return true;
-        case MessageType::file_space_info: {
-            const unsigned version = reader.u8();
-            const unsigned strategy = reader.u8();
-            const unsigned persistent = reader.u8();
-            return reader.ok() && version == 1 && strategy != kPages && persistent == 0;
-        }
+        case MessageType::file_space_info:
+            return space.decode(message.body()) && space.version == 1 && space.strategy != FileSpaceStrategy::kPages &&
+                   !space.persistent;
         default:
             return false;
     }

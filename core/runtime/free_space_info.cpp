@@ -1,5 +1,6 @@
 // H5FS H5MF - the free space that a file keeps track of.
 
+#include "extension_messages.hpp"
 #include "file_state.hpp"
 #include "free_space_header.hpp"
 #include "header.hpp"
@@ -9,8 +10,6 @@
 
 namespace h5mote {
 namespace {
-
-constexpr unsigned kMostManagers = 12;
 
 class FreeSpaceManager {
 public:
@@ -89,26 +88,18 @@ Status FreeSpaceManager::walk(SectionVisitor& visitor) noexcept {
     return Status::ok;
 }
 
-// Reads the addresses of the managers from the file space info message, specification IV.A.2.x. In version 1 they
-// follow a page-end threshold of 2 bytes and an address O; version 0 has six of them, after strategy and threshold.
-// Both have them only if free space persists: otherwise padding follows.
+// Reads the addresses of the managers from the file space info message.
 Status read_managers(FileState& file, Address* managers) noexcept {
-    const FileShape shape = file.shape();
     MessageIterator message(file, file.superblock().extension);
     Status status;
     while ((status = message.next()) == Status::ok) {
         if (message.type() != MessageType::file_space_info || (message.flags() & kMessageWasUnknown) != 0) {
             continue;
         }
-        Reader reader(message.body());
-        const bool old = reader.u8() == 0;
-        const std::uint8_t strategy = reader.u8();
-        const bool persists = old ? strategy == 1 : reader.u8() != 0;
-        reader.skip(old ? shape.sizeof_size : 2U * shape.sizeof_size + 2U + shape.sizeof_addr);
-        const unsigned count = !persists ? 0 : old ? 6 : kMostManagers;
-        for (unsigned i = 0; i < count; ++i) {
-            const Address address = shape.read_addr(reader);
-            managers[i] = reader.ok() ? address : kUndefinedAddress;
+        FileSpaceInfoMessage space;
+        (void)space.decode(file.shape(), message.body());  // a message that is too short names no managers
+        for (unsigned i = 0; i < FileSpaceInfoMessage::kMaxManagers; ++i) {
+            managers[i] = space.manager(file.shape(), i);
         }
     }
     return status == Status::not_found ? Status::ok : status;
@@ -125,7 +116,7 @@ Status File::free_space(FreeSpaceInfo& info, SectionVisitor* visitor) const noex
     if (file_->superblock().extension == kUndefinedAddress) {
         return Status::ok;
     }
-    Address managers[kMostManagers];
+    Address managers[FileSpaceInfoMessage::kMaxManagers];
     for (Address& manager : managers) {
         manager = kUndefinedAddress;
     }

@@ -1,6 +1,7 @@
 // H5Oget_info and the like: what objects and files say of themselves, from all parts of the library.
 
 #include "attribute_storage.hpp"
+#include "extension_messages.hpp"
 #include "link_storage.hpp"
 #include "links.hpp"
 #include "object_facts.hpp"
@@ -159,7 +160,7 @@ Status shared_message_sizes(FileState& file, FileInfo& info) noexcept {
         H5MOTE_TRY(read_shared_index(file, i, index));
         if (!index.btree) {
             // The list's size, whether it is there yet or not (H5SM_ih_size).
-            trees.bytes = 8 + index.list_max * SharedMessageRecord::size(file.shape());
+            trees.bytes = SharedList::size(file.shape(), index.list_max);
         } else if (index.index != kUndefinedAddress) {
             H5MOTE_TRY(dense->open_index(file, index.index));
             H5MOTE_TRY(dense->walk_index(trees));
@@ -174,27 +175,24 @@ Status shared_message_sizes(FileState& file, FileInfo& info) noexcept {
     return Status::ok;
 }
 
-// File space info, specification IV.A.2.x: version 1 | strategy 1 | persists 1 | threshold L | page size L | ...
-// Version 0: strategy 1 | threshold L, with another count of strategies.
 Status read_file_space_info(FileState& file, MessageIterator& message, FileInfo& info) noexcept {
-    Reader reader(message.body());
+    FileSpaceInfoMessage space;
+    const bool sound = space.decode(file.shape(), message.body());
     info.has_file_space_info = true;
-    info.file_space_version = reader.u8();
-    info.file_space_strategy = reader.u8();
-    if (info.file_space_version == 0) {
-        const std::uint64_t threshold = file.shape().read_size(reader);
+    info.file_space_version = space.version;
+    info.file_space_strategy = space.strategy;
+    info.persists_free_space = space.persistent;
+    if (space.version == 0) {
         // Version 0 has 1 to 4: all with persistence, all, aggregators and driver, driver alone. As version 1 numbers
         // them:
         static constexpr std::uint8_t kNow[] = {0, 0, 0, 2, 3};
-        info.persists_free_space = info.file_space_strategy == 1;
-        info.free_space_threshold = info.file_space_strategy < 3 ? threshold : info.free_space_threshold;
-        info.file_space_strategy = kNow[info.file_space_strategy > 4 ? 0 : info.file_space_strategy];
+        info.free_space_threshold = space.strategy < 3 ? space.threshold : info.free_space_threshold;
+        info.file_space_strategy = kNow[space.strategy > 4 ? 0 : space.strategy];
     } else {
-        info.persists_free_space = reader.u8() != 0;
-        info.free_space_threshold = file.shape().read_size(reader);
-        info.page_size = file.shape().read_size(reader);
+        info.free_space_threshold = space.threshold;
+        info.page_size = space.page_size;
     }
-    return reader.ok() ? Status::ok : damaged_message(file.context, H5MOTE_HERE, MessageType::file_space_info);
+    return sound ? Status::ok : damaged_message(file.context, H5MOTE_HERE, MessageType::file_space_info);
 }
 
 Status extension_facts(FileState& file, FileInfo& info) noexcept {
@@ -209,10 +207,10 @@ Status extension_facts(FileState& file, FileInfo& info) noexcept {
         if (message.type() == MessageType::file_space_info && (message.flags() & kMessageWasUnknown) == 0) {
             H5MOTE_TRY(read_file_space_info(file, message, info));
         } else if (message.type() == MessageType::driver_info) {
-            const ConstBytes body = message.body();
-            if (body.size() >= 9) {
-                info.has_driver_info = true;
-                std::memcpy(info.driver_name, body.data() + 1, 8);
+            DriverInfoMessage driver;
+            info.has_driver_info = driver.decode(message.body());
+            if (info.has_driver_info) {
+                std::memcpy(info.driver_name, driver.name.data(), driver.name.size());
             }
         }
     }

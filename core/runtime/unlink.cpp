@@ -122,7 +122,7 @@ H5MOTE_STEP Status prepare(FileState& file, Address group, std::string_view name
         MessageIterator message(file, group);
         LinkMessage link;
         H5MOTE_TRY(find(message, name, link));
-        parting.hard = link.type == LinkMessage::Type::hard;
+        parting.hard = link.type == LinkType::hard;
         parting.object = link.address;
     }
     return parting.hard ? judge(file, parting.object, parting.last) : Status::ok;

@@ -82,7 +82,7 @@ void SpaceMap::reclaim() noexcept {
     }
 }
 
-bool SpaceMap::give_up() noexcept {
+bool SpaceMap::reclaim_used() noexcept {
     const bool many = extents_ != few_;
     while (count_ > H5MOTE_FREE_EXTENTS) {
         erase(smallest());

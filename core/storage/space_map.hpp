@@ -49,7 +49,7 @@ public:
     /// Gives back the memory for more than H5MOTE_FREE_EXTENTS extents if no more than that are left.
     void reclaim() noexcept override;
     /// Gives that memory back in any case, by forgetting the smallest extents. false: there was none to give back.
-    bool give_up() noexcept override;
+    bool reclaim_used() noexcept override;
 
 private:
     std::size_t smallest() const noexcept;

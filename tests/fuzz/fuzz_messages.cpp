@@ -68,24 +68,18 @@ void attribute(Context& context, ConstBytes body) noexcept {
         touch(message.space);
         touch(message.data);
     }
-#if H5MOTE_ALL_FORMATS
-    MetadataWindow window;
-    Bytes copy;
-    if (window.allocate(context, body.size(), copy) == Status::ok && !body.empty()) {
-        std::memcpy(copy.data(), body.data(), body.size());
-        AttributeParts parts;
-        if (parts.decode(context, window) == Status::ok) {
-            const struct {
-                std::size_t at, size;
-            } all[] = {{parts.name, parts.name_size}, {parts.type, parts.type_size}, {parts.space, parts.space_size}};
-            for (const auto& part : all) {
-                if (part.at > body.size() || part.size > body.size() - part.at) {
-                    std::abort();
-                }
+    AttributeParts parts;
+    const std::size_t head = body.size() < AttributeParts::kHeadSize ? body.size() : AttributeParts::kHeadSize;
+    if (parts.decode(context, body.first(head), narrow(body.size())) == Status::ok) {
+        const struct {
+            std::size_t at, size;
+        } all[] = {{parts.name, parts.name_size}, {parts.type, parts.type_size}, {parts.space, parts.space_size}};
+        for (const auto& part : all) {
+            if (part.at > body.size() || part.size > body.size() - part.at) {
+                std::abort();
             }
         }
     }
-#endif
 }
 
 void fill_value(Context& context, ConstBytes body) noexcept {

@@ -107,13 +107,13 @@ TEST(Messages, Links) {
     EXPECT_TRUE(refuses_prefixes<LinkMessage>(bench.library, kNarrow, sizeof kHard));
     LinkMessage back;
     ASSERT_EQ(back.decode(bench.library, kNarrow, view(kHard)), Status::ok);
-    EXPECT_EQ(back.type, LinkMessage::Type::hard);
+    EXPECT_EQ(back.type, LinkType::hard);
     EXPECT_EQ(back.address, 0x2010U);
     EXPECT_EQ(back.name.size(), 3U);
 
     constexpr unsigned char kSoft[] = {1, 0x18, 1, 1, 2, 0xc3, 0xb6, 2, 0, '/', 'a'};
     LinkMessage soft;
-    soft.type = LinkMessage::Type::soft;
+    soft.type = LinkType::soft;
     soft.name = text("\xc3\xb6");
     soft.target = text("/a");
     Writer second{Bytes(body)};
@@ -121,7 +121,7 @@ TEST(Messages, Links) {
     EXPECT_TRUE(written(second, view(kSoft)));
     EXPECT_TRUE(refuses_prefixes<LinkMessage>(bench.library, kWide, sizeof kSoft));
     ASSERT_EQ(back.decode(bench.library, kWide, view(kSoft)), Status::ok);
-    EXPECT_EQ(back.type, LinkMessage::Type::soft);
+    EXPECT_EQ(back.type, LinkType::soft);
     EXPECT_EQ(back.target.size(), 2U);
     EXPECT_EQ(back.address, kUndefinedAddress);
     // A hard link has no target: it must not keep that of the link decoded before.

@@ -98,8 +98,8 @@ Status FlashLog::log_space_for(std::uint64_t bytes, std::uint32_t spare) noexcep
         return Status::no_space;
     }
     H5MOTE_TRY(begin());
-    H5MOTE_TRY(settle());
-    H5MOTE_TRY(settle());
+    H5MOTE_TRY(commit_and_collect());
+    H5MOTE_TRY(commit_and_collect());
     if (blocks_for(bytes) + spare > free_blocks()) {
         H5MOTE_TRY(outward(commit()));  // only now can the blocks that were collected last be erased
     }
@@ -243,11 +243,11 @@ Status FlashLog::sync() noexcept {
     }
     unanswered_ = false;
     H5MOTE_TRY(outward(begin()));
-    return settle();
+    return commit_and_collect();
 }
 
 // Commits, then frees blocks.
-Status FlashLog::settle() noexcept {
+Status FlashLog::commit_and_collect() noexcept {
     unanswered_ = false;
     H5MOTE_TRY(outward(flush_old()));
     H5MOTE_TRY(outward(commit()));

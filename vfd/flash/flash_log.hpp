@@ -142,7 +142,7 @@ private:
     Status commit() noexcept;
     // flash_file.cpp: reading and writing the file
     Status changing() noexcept;
-    Status settle() noexcept;
+    Status commit_and_collect() noexcept;
     Status cut(std::uint32_t page, std::uint32_t kept) noexcept;
     Status space_for(std::uint64_t address, std::size_t size) noexcept;
     Status log_space_for(std::uint64_t bytes, std::uint32_t spare) noexcept;

@@ -44,7 +44,7 @@ bool RedoLog::lay_out(std::uint32_t lists) noexcept {
 }
 
 Status RedoLog::open(const JournalOptions& options) noexcept {
-    let_go();
+    release_locks();
     open_ = false;
     report_ = {};
     options_ = options;
@@ -62,7 +62,7 @@ Status RedoLog::open(const JournalOptions& options) noexcept {
     }
     const Status status = look();
     if (status != Status::ok) {
-        let_go();
+        release_locks();
     }
     return status;
 }
@@ -72,7 +72,7 @@ Status RedoLog::look() noexcept {
     broken_ = false;
     barrier_ = false;
     report_ = {};
-    forget();
+    clear();
     kept_ = 0;
     H5MOTE_TRY(home_.end_of_file(home_size_));
     H5MOTE_TRY(log_.end_of_file(log_size_));

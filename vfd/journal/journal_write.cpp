@@ -45,7 +45,7 @@ Status RedoLog::unlock_both() noexcept {
     return status != Status::ok ? status : home;
 }
 
-void RedoLog::let_go() noexcept {
+void RedoLog::release_locks() noexcept {
     if (held_) {
         held_ = false;
         (void)unlock_both();
@@ -126,7 +126,7 @@ Status RedoLog::close() noexcept {
         // A large transaction may have made the log long. Some storages cannot shrink: `unsupported` is no error here.
         status = log_.truncate(kFirstRecord);
     }
-    let_go();
+    release_locks();
     return status == Status::unsupported ? Status::ok : status;
 }
 
@@ -149,7 +149,7 @@ Status RedoLog::erase_log() noexcept {
 }
 
 // Forgets what the log holds: it is empty, or the home has it all.
-void RedoLog::forget() noexcept {
+void RedoLog::clear() noexcept {
     for (std::uint32_t i = 0; i < options_.lists; ++i) {
         lists_[i] = 0;
     }
@@ -443,7 +443,7 @@ Status RedoLog::checkpoint() noexcept {
     if (keep(Rule::sync_home)) {
         H5MOTE_TRY(home_.sync());
     }
-    forget();
+    clear();
     base_ = file_size_;
     barrier_ = true;
     return start_round();

@@ -11,7 +11,7 @@ public:
     RedoLog(Driver& home, Driver& log, Bytes memory) noexcept : home_(home), log_(log), memory_(memory) {}
     RedoLog(const RedoLog&) = delete;
     RedoLog& operator=(const RedoLog&) = delete;
-    ~RedoLog() { let_go(); }
+    ~RedoLog() { release_locks(); }
 
     Status open(const JournalOptions& options) noexcept;
     const JournalReport& report() const noexcept { return report_; }
@@ -38,7 +38,7 @@ public:
 private:
     Status lock_both(bool exclusive) noexcept;
     Status unlock_both() noexcept;
-    void let_go() noexcept;
+    void release_locks() noexcept;
 
     struct Record;
     struct Header;
@@ -46,7 +46,7 @@ private:
 
     std::uint32_t position() const noexcept { return buffer_at_ + used_; }
     std::uint32_t& list(std::uint64_t address) noexcept;
-    void forget() noexcept;
+    void clear() noexcept;
 
     // journal_open.cpp: what the log holds when it is opened.
     Status look() noexcept;

@@ -28,7 +28,7 @@ public:
     virtual void reclaim() noexcept = 0;
     /// Gives back memory that is in use as well, at the price that this has; false: it gave back nothing. Called when
     /// an allocation still fails although everybody has given back what was not in use; must not allocate.
-    virtual bool give_up() noexcept { return false; }
+    virtual bool reclaim_used() noexcept { return false; }
 
 protected:
     ~Reclaimer() = default;

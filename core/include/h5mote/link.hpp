@@ -4,13 +4,11 @@
 #include <h5mote/address.hpp>
 #include <h5mote/context.hpp>
 #include <h5mote/datatype.hpp>
+#include <h5mote/link_type.hpp>
 
 #include <string_view>
 
 namespace h5mote {
-
-/// The kinds of link (H5L_type_t). 65 to 255 are user-defined links, whose meaning the program that made them knows.
-enum class LinkType : std::uint8_t { hard = 0, soft = 1, external = 64 };
 
 struct LinkMessage;
 

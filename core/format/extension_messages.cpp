@@ -1,0 +1,72 @@
+#include "extension_messages.hpp"
+
+namespace h5mote {
+
+bool BTreeKMessage::decode(ConstBytes body, BTreeK& k) noexcept {
+    Reader reader(body);
+    const unsigned version = reader.u8();
+    k.chunk = reader.u16();
+    k.group_internal = reader.u16();
+    k.group_leaf = reader.u16();
+    return version == 0 && k.chunk != 0 && k.group_internal != 0 && k.group_leaf != 0;
+}
+
+bool SharedTableMessage::decode(FileShape shape, ConstBytes body, Address& table, std::uint8_t& indexes) noexcept {
+    Reader reader(body);
+    const unsigned version = reader.u8();
+    table = shape.read_addr(reader);
+    indexes = reader.u8();
+    return version == 0 && reader.ok() && indexes <= kMaxIndexes;
+}
+
+bool DriverInfoMessage::decode(ConstBytes body) noexcept {
+    Reader reader(body);
+    const unsigned version = reader.u8();
+    name = reader.bytes(kNameSize);
+    info = reader.bytes(reader.u16());
+    return version == 0 && reader.ok();
+}
+
+bool DriverInfoBlock::decode(ConstBytes prefix) noexcept {
+    size = load_le<std::uint32_t>(prefix.data() + 4);
+    name = prefix.subspan(8, DriverInfoMessage::kNameSize);
+    return prefix[0] == std::byte{0};
+}
+
+bool CacheImageMessage::decode(FileShape shape, ConstBytes body) noexcept {
+    Reader reader(body);
+    const unsigned version = reader.u8();
+    address = shape.read_addr(reader);
+    size = shape.read_size(reader);
+    return version == 0 && reader.ok();
+}
+
+bool FileSpaceStrategy::decode(ConstBytes body) noexcept {
+    Reader reader(body);
+    version = reader.u8();
+    strategy = reader.u8();
+    const unsigned third = reader.u8();  // version 0: of the threshold
+    persistent = version == 0 ? strategy == 1 : third != 0;
+    return reader.ok() && version <= 1;
+}
+
+bool FileSpaceInfoMessage::decode(FileShape shape, ConstBytes body) noexcept {
+    const bool known = FileSpaceStrategy::decode(body);
+    Reader reader(body);
+    reader.skip(version == 0 ? 2 : 3);
+    threshold = shape.read_size(reader);
+    page_size = version == 0 ? 0 : shape.read_size(reader);
+    const bool sound = known && reader.ok();
+    reader.skip(version == 0 ? 0U : 2U + shape.sizeof_addr);
+    managers = persistent ? reader.rest() : ConstBytes{};
+    return sound;
+}
+
+Address FileSpaceInfoMessage::manager(FileShape shape, unsigned i) const noexcept {
+    const std::size_t at = std::size_t{i} * shape.sizeof_addr;
+    return i < (version == 0 ? 6U : kMaxManagers) && at + shape.sizeof_addr <= managers.size()
+               ? shape.load_addr(managers.data() + at)
+               : kUndefinedAddress;
+}
+
+}  // namespace h5mote

@@ -1,0 +1,82 @@
+// H5F H5O - messages of the superblock extension, and the driver information block of superblocks 0 and 1.
+// Specification II.B, IV.A.2.p, t, u, x.
+#pragma once
+
+#include "btree1_node.hpp"
+#include "message_type.hpp"
+
+#include <string_view>
+
+namespace h5mote {
+
+/// version 0 | half the width of B-trees of chunks 2 | of B-trees of groups 2 | of symbol table nodes 2
+struct BTreeKMessage {
+    /// false: damaged. All decode() below return the same.
+    static bool decode(ConstBytes body, BTreeK& k) noexcept;
+};
+
+/// version 0 | address of the master table O | number of indexes 1
+struct SharedTableMessage {
+    static constexpr unsigned kMaxIndexes = 8;
+
+    /// `table` becomes the address of the master table, `indexes` the number of indexes.
+    static bool decode(FileShape shape, ConstBytes body, Address& table, std::uint8_t& indexes) noexcept;
+};
+
+/// version 0 | name 8 | bytes of the information 2 | information
+struct DriverInfoMessage {
+    static constexpr std::size_t kNameSize = 8;
+
+    ConstBytes name;  ///< not terminated
+    ConstBytes info;
+
+    bool decode(ConstBytes body) noexcept;
+};
+
+/// The block in old files that has the same: version 0 | 0 3 | bytes of the information 4 | name 8 | information
+struct DriverInfoBlock {
+    static constexpr std::size_t kPrefixSize = 16;
+
+    std::uint32_t size = 0;  ///< bytes of the information
+    ConstBytes name;
+
+    /// Reads kPrefixSize bytes.
+    bool decode(ConstBytes prefix) noexcept;
+};
+
+/// version 0 | address O | bytes L
+struct CacheImageMessage {
+    Address address = kUndefinedAddress;
+    Address size = 0;
+
+    bool decode(FileShape shape, ConstBytes body) noexcept;
+};
+
+/// What every file space info message begins with: how the file uses its free space.
+struct FileSpaceStrategy {
+    static constexpr std::uint8_t kPages = 1;  ///< of version 1
+
+    std::uint8_t version = 1;
+    std::uint8_t strategy = 0;  ///< numbered differently in version 0
+    bool persistent = false;    ///< the file keeps a record of its free space
+
+    bool decode(ConstBytes body) noexcept;
+};
+
+/// version 1 | strategy 1 | persistent 1 | least bytes of a section L | page size L | least bytes at a page's end 2
+/// | end of the file at the last close O | persistent: addresses of free-space managers, 12 times O
+/// version 0 | strategy 1, where 1 is persistent | least bytes of a section L | addresses of managers, 6 times O
+/// Padding may stand in place of the addresses if free space is not persistent.
+struct FileSpaceInfoMessage : FileSpaceStrategy {
+    static constexpr unsigned kMaxManagers = 12;
+
+    Address threshold = 1;  ///< smaller free sections are not kept track of
+    Address page_size = 0;  ///< version 1
+    ConstBytes managers;
+
+    bool decode(FileShape shape, ConstBytes body) noexcept;
+    /// Address of the manager with that number; undefined: there is none.
+    Address manager(FileShape shape, unsigned i) const noexcept;
+};
+
+}  // namespace h5mote
