@@ -23,10 +23,11 @@ Status BlockMover::move(CacheEntry& holder, std::size_t pointer, Pinned& block,
     }
     H5MOTE_TRY(allow_change(holder, pointer));
     const Address from = file.shape().load_addr(holder.at(pointer));
+    const Usage usage = pages == nullptr ? block->usage() : Usage::btree;  // only chunk indexes have pages
     const Address space = pages == nullptr ? narrow(block->size()) : pages->space;
     const Phase phase = file.cache.latest_phase(from, space, phase_);
     Address to = 0;
-    H5MOTE_TRY(file.space.allocate(holder.usage(), space, to));
+    H5MOTE_TRY(file.space.allocate(usage, space, to));
     if (pages == nullptr) {
         file.cache.move(*block, to);
     } else {
