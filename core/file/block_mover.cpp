@@ -1,14 +1,6 @@
 #include "block_mover.hpp"
 
 namespace h5mote {
-namespace {
-
-// What leads to a moved block waits for everything that the block had to wait for.
-Phase later(Phase phase, const CacheEntry& block) noexcept {
-    return block.dirty() && block.phase() > phase ? block.phase() : phase;
-}
-
-}  // namespace
 
 Status BlockMover::allow_change(const CacheEntry& block, std::size_t from) const noexcept {
     if (file_->one_write(block, from)) {
@@ -22,58 +14,57 @@ void BlockMover::set_pointer(CacheEntry& holder, std::size_t pointer, Address to
     MetadataCache::mark_dirty(holder, pointer, phase_of(holder, phase));
 }
 
-Status BlockMover::move(CacheEntry& holder, std::size_t pointer, CacheEntry& block) const noexcept {
-    if (block.waits()) {
+Status BlockMover::move(CacheEntry& holder, std::size_t pointer, Pinned& block,
+                        const BlockPages* pages) const noexcept {
+    FileState& file = *file_;
+    if (block && block->waits()) {
         // At its new place the block would appear with the block that leads there, before the blocks that it waits for.
-        H5MOTE_TRY(file_->order());
+        H5MOTE_TRY(file.order());
     }
     H5MOTE_TRY(allow_change(holder, pointer));
-    const Address from = block.address();
-    const Phase phase = later(phase_, block);
+    const Address from = file.shape().load_addr(holder.at(pointer));
+    const Usage usage = pages == nullptr ? block->usage() : Usage::btree;  // only chunk indexes have pages
+    const Address space = pages == nullptr ? narrow(block->size()) : pages->space;
+    const Phase phase = file.cache.latest_phase(from, space, phase_);
     Address to = 0;
-    H5MOTE_TRY(file_->space.allocate(block.usage(), narrow(block.size()), to));
-    file_->cache.move(block, to);
+    H5MOTE_TRY(file.space.allocate(usage, space, to));
+    if (pages == nullptr) {
+        file.cache.move(*block, to);
+    } else {
+        Status status = copy(holder, from, to, *pages, block);
+        if (status == Status::ok) {
+            // To make room, the cache may have written the holder, so that a change of it could be torn now.
+            status = allow_change(holder, pointer);
+        }
+        if (status != Status::ok) {
+            block.reset();
+            file.give_up(to, space, true);
+            return status;
+        }
+    }
     set_pointer(holder, pointer, to, phase);
-    file_->space.release(from, narrow(block.size()), false);
+    file.give_up(from, space);
     return Status::ok;
 }
 
-Status BlockMover::move(CacheEntry& holder, std::size_t pointer, const BlockPages& pages,
+Status BlockMover::copy(CacheEntry& holder, Address from, Address to, const BlockPages& pages,
                         Pinned& block) const noexcept {
-    H5MOTE_TRY(allow_change(holder, pointer));
-    const Address from = file_->shape().load_addr(holder.at(pointer));
-    Phase phase = phase_;
-    Address to = 0;
-    H5MOTE_TRY(file_->space.allocate(Usage::btree, pages.space, to));
-    Status status = copy(holder, from, to, pages, block, phase);
-    // To make room, the cache may have written the holder, so that a change of it could be torn now.
-    status = status == Status::ok ? allow_change(holder, pointer) : status;
-    if (status == Status::ok) {
-        set_pointer(holder, pointer, to, phase);
-    } else {
-        block.reset();
-    }
-    file_->give_up(status == Status::ok ? from : to, pages.space, status != Status::ok);
-    return status;
-}
-
-Status BlockMover::copy(CacheEntry& holder, Address from, Address to, const BlockPages& pages, Pinned& block,
-                        Phase& phase) const noexcept {
+    MetadataCache& cache = file_->cache;
     Pinned main;
-    H5MOTE_TRY(copy(from, to, pages.block_size, main, phase));
-    const std::byte* const map = (pages.map_in_holder ? holder : *main).at(pages.map);
+    H5MOTE_TRY(cache.copy(Usage::btree, from, to, pages.block_size, main));
+    const std::byte* const map = (pages.map_in_holder ? holder : *main).at(0);
     if (pages.map_in_holder) {
         main.reset();
     }
     for (std::uint32_t i = 1; i <= pages.count; ++i) {
         const std::uint32_t page = pages.last + i < pages.count ? pages.last + i : pages.last + i - pages.count;
-        const std::size_t bit = pages.first_bit + page;
+        const std::size_t bit = pages.map + page;
         if ((map[bit / 8] & static_cast<std::byte>(0x80U >> (bit % 8))) != std::byte{0}) {
             const Address offset = pages.block_size + Address{page} * pages.page_size;
             const Address left = pages.space - offset;
+            const std::size_t size = left < pages.page_size ? static_cast<std::size_t>(left) : pages.page_size;
             block.reset();
-            H5MOTE_TRY(copy(from + offset, to + offset,
-                            left < pages.page_size ? static_cast<std::size_t>(left) : pages.page_size, block, phase));
+            H5MOTE_TRY(cache.copy(Usage::btree, from + offset, to + offset, size, block));
         }
     }
     if (main) {
@@ -82,25 +73,19 @@ Status BlockMover::copy(CacheEntry& holder, Address from, Address to, const Bloc
     return Status::ok;
 }
 
-Status BlockMover::copy(Address from, Address to, std::size_t size, Pinned& block, Phase& phase) const noexcept {
-    if (const CacheEntry* const old = file_->cache.touch(from)) {
-        phase = later(phase, *old);
-    }
-    return file_->cache.copy(Usage::btree, from, to, size, block);
-}
-
 Status BlockMover::split(Pinned& block, std::size_t size, Pinned& first) const noexcept {
+    FileState& file = *file_;
     const Address address = block->address();
     const Address space = narrow(block->size());
-    const Phase phase = later(phase_, *block);
+    const Phase phase = file.cache.latest_phase(address, 1, phase_);
     Address to = 0;
-    H5MOTE_TRY(file_->space.allocate(block->usage(), space, to));
-    const Status status = file_->cache.split(block, to, size, first);
+    H5MOTE_TRY(file.space.allocate(block->usage(), space, to));
+    const Status status = file.cache.split(block, to, size, first);
     if (status == Status::ok) {
         MetadataCache::mark_dirty(*first, 0, phase);
-        file_->space.release(narrow(address + size), narrow(space - size), false);
+        file.space.release(narrow(address + size), narrow(space - size), false);
     } else {
-        file_->space.release(to, space, true);
+        file.space.release(to, space, true);
     }
     return status;
 }

@@ -10,17 +10,16 @@
 
 namespace h5mote {
 
-/// The pages behind a block, which move with it. Each page that was written has its bit in a map, the first page in the
-/// highest bit of the map's first byte.
+/// The pages behind a block, which move with it. Each page that was written has its bit in a map, the highest bit of a
+/// byte first.
 struct BlockPages {
     std::size_t block_size;  ///< bytes of the block itself
     Address space;           ///< bytes of the block with all its pages
     std::size_t page_size;   ///< bytes of each page; the last one may have fewer
     std::uint32_t count;     ///< number of pages
     std::uint32_t last;      ///< the page that is copied last
-    std::size_t map;         ///< offset of the map, in the block or in the holder of the pointer to it
-    std::size_t first_bit;   ///< of this block's pages in the map
-    bool map_in_holder;
+    std::size_t map;         ///< the first page's bit, counted from the start of what has the map:
+    bool map_in_holder;      ///< the holder of the pointer to the block, or else the block itself
 };
 
 /// Makes changes of the blocks of one structure safe. The structure is found by its root block, which cannot be moved
@@ -50,18 +49,19 @@ public:
     }
 
     /// Makes sure that `block` can be changed from byte `from` on, by moving it if it has to be. Errors of move().
-    Status secure(CacheEntry& holder, std::size_t pointer, CacheEntry& block, std::size_t from) const noexcept {
-        return file_->one_write(block, from) ? Status::ok : move(holder, pointer, block);
+    Status secure(CacheEntry& holder, std::size_t pointer, Pinned& block, std::size_t from) const noexcept {
+        return file_->one_write(*block, from) ? Status::ok : move(holder, pointer, block);
     }
     /// Moves a block, whose address is at offset `pointer` of `holder`. The changed pointer is written when the block
     /// would have been, if that is later than the phase. no_space, io_error; busy and unsupported: the pointer cannot
     /// be changed, see allow_change().
-    Status move(CacheEntry& holder, std::size_t pointer, CacheEntry& block) const noexcept;
-    /// The same for a block with pages, none of which may be pinned. It takes no more room in the cache than one page
-    /// and the block that has the map need. Afterwards `block` is the moved block if it has the map, else the page that
-    /// was copied last, which is fresh even if the cache had to commit for room and the other copies count as live
-    /// since. Also out_of_memory, over_budget.
-    Status move(CacheEntry& holder, std::size_t pointer, const BlockPages& pages, Pinned& block) const noexcept;
+    ///
+    /// A block with `pages` is copied, and neither it nor a page may be pinned. That takes no more room in the cache
+    /// than one page and what has the map need. Afterwards `block` is the moved block if it has the map, else the page
+    /// that was copied last, which is fresh even if the cache had to commit for room, so that the other copies count as
+    /// live. Also out_of_memory, over_budget; `block` is empty after an error.
+    Status move(CacheEntry& holder, std::size_t pointer, Pinned& block,
+                const BlockPages* pages = nullptr) const noexcept;
     /// Moves a block and leaves its first `size` bytes where they were, as the block `first`, all of which counts as
     /// changed. Nobody else may hold `block`: busy. out_of_memory, over_budget, no_space, io_error.
     Status split(Pinned& block, std::size_t size, Pinned& first) const noexcept;
@@ -71,9 +71,7 @@ private:
         return phase == Phase::element && block.address() == root_ ? Phase::index : phase;
     }
     void set_pointer(CacheEntry& holder, std::size_t pointer, Address to, Phase phase) const noexcept;
-    Status copy(CacheEntry& holder, Address from, Address to, const BlockPages& pages, Pinned& block,
-                Phase& phase) const noexcept;
-    Status copy(Address from, Address to, std::size_t size, Pinned& block, Phase& phase) const noexcept;
+    Status copy(CacheEntry& holder, Address from, Address to, const BlockPages& pages, Pinned& block) const noexcept;
 
     FileState* file_ = nullptr;
     Address root_ = kUndefinedAddress;

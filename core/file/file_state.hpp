@@ -270,7 +270,7 @@ public:
     /// A new block of `size` zero bytes in the cache, for which `space` bytes of the file are allocated. Nothing points
     /// to it yet.
     Status create_block(Usage usage, std::size_t size, Address space, Pinned& block,
-                        ChecksumPlace checksum = true) noexcept;
+                        ChecksumPlace checksum = ChecksumPlace::at_end) noexcept;
 
     /// Gives up part of the file, which can be used again after the next commit, or, if it is `fresh`, at once. Drops
     /// its blocks from the cache; nobody may hold one of them.
@@ -278,6 +278,10 @@ public:
 
     /// A metadata block of any size for reading: MetadataWindow::open(). corrupt_file when it is not within the file.
     Status window(Usage usage, Address address, Address size, ChecksumPlace checksum, MetadataWindow& block) noexcept;
+    /// The same: true is ChecksumPlace::at_end, false ChecksumPlace::none.
+    Status window(Usage usage, Address address, Address size, bool checksummed, MetadataWindow& block) noexcept {
+        return window(usage, address, size, static_cast<ChecksumPlace>(checksummed), block);
+    }
 
     /// The open object at `address`, or nullptr.
     FlushClient* find_client(Address address) noexcept;

@@ -128,7 +128,7 @@ Status FractalHeap::find_block(Address offset, Block& block, BlockVisitor* visit
 
 // The checksum of a direct block follows the prefix.
 ChecksumPlace FractalHeap::direct_checksum() const noexcept {
-    return table_.checksums ? ChecksumPlace::at(static_cast<std::uint8_t>(prefix_size())) : ChecksumPlace(false);
+    return table_.checksums ? static_cast<ChecksumPlace>(prefix_size()) : ChecksumPlace::none;
 }
 
 Status FractalHeap::open_direct(const Block& block, MetadataWindow& window) noexcept {

@@ -49,11 +49,10 @@ Address ExtensibleArray::start_of(unsigned super_block) const noexcept {
 
 Status ExtensibleArray::create(FileState& file, const ExtensibleArrayParameters& parameters, std::uint8_t size_width,
                                Address& address) noexcept {
-    blocks_ = BlockMover(file, kUndefinedAddress);
     element_ = {file.shape(), size_width};
     parameters_ = parameters;
     if (!sound()) {
-        return damaged(H5MOTE_HERE, kUndefinedAddress);
+        return file.context.fail(Module::index, H5MOTE_HERE, Status::corrupt_file);
     }
     Pinned header;
     H5MOTE_TRY(file.create_block(Usage::btree, header_size(), header_size(), header));
@@ -166,18 +165,8 @@ Status ExtensibleArray::follow(CacheEntry& holder, std::size_t pointer, const Bl
         return damaged(H5MOTE_HERE, address);
     }
     hold_back(holder, pointer, *block);
-    // A data block with pages is moved only when one of its pages changes: move_pages().
-    return wanted.space == wanted.size ? blocks_.secure(holder, pointer, *block, 0) : Status::ok;
-}
-
-// Moves a data block with its pages; `page`, which is about to change, is returned in `block`.
-Status ExtensibleArray::move_pages(const Position& at, CacheEntry& holder, std::size_t pointer, std::uint32_t page,
-                                   Pinned& block) noexcept {
-    const Block whole = data_block(at);
-    return blocks_.move(holder, pointer,
-                        {whole.size, narrow(whole.space), page_size(), pages(at), page, block_prefix_size(),
-                         std::size_t{at.data_block} * pages(at), true},
-                        block);
+    // A data block with pages is moved only when one of its pages changes: locate_page().
+    return wanted.space == wanted.size ? blocks_.secure(holder, pointer, block, 0) : Status::ok;
 }
 
 // A fresh block may be written before the header counts the elements that are now set in it. The pointer to the block
@@ -267,42 +256,38 @@ Status ExtensibleArray::walk(Address index, Pinned& block, std::size_t& offset) 
 }
 
 // The super block has a bit for every page of its data blocks.
-std::byte* ExtensibleArray::page_bit(const Position& at, CacheEntry& super, std::uint32_t page,
-                                     std::byte& mask) noexcept {
-    const std::uint32_t bit = at.data_block * pages(at) + page;
-    mask = static_cast<std::byte>(0x80U >> (bit % 8));
-    return super.at(block_prefix_size() + bit / 8);
-}
-
 Status ExtensibleArray::locate_page(const Position& at, CacheEntry& super, std::size_t pointer, Pinned& block,
                                     std::size_t& offset) noexcept {
+    const std::uint32_t count = pages(at);
     const std::uint32_t page = at.element >> parameters_.page_bits;
-    const Address address =
-        element_.shape.load_addr(super.at(pointer)) + block_prefix_size() + kChecksum + page * page_size();
+    const std::size_t size = page_size();
+    const std::size_t map = 8 * block_prefix_size() + std::size_t{at.data_block} * count;
+    const std::size_t bit = (map + page) / 8;
+    const std::byte mask = static_cast<std::byte>(0x80U >> ((map + page) % 8));
+    const std::size_t first = block_prefix_size() + kChecksum;
+    const Address address = element_.shape.load_addr(super.at(pointer)) + first + page * size;
     offset = std::size_t{at.element & (page_elements() - 1)} * element_.size();
-    std::byte mask{};
-    std::byte* const byte = page_bit(at, super, page, mask);
-    const auto bit = static_cast<std::size_t>(byte - super.at(0));
-    if ((*byte & mask) != std::byte{0}) {
-        H5MOTE_TRY(file().cache.protect(Usage::btree, address, page_size(), block));
+    if ((*super.at(bit) & mask) != std::byte{0}) {
+        H5MOTE_TRY(file().cache.protect(Usage::btree, address, size, block));
         hold_back(super, bit, *block);
         if (!file().one_write(*block, offset)) {
             block.reset();
-            return move_pages(at, super, pointer, page, block);
+            const BlockPages all{first, first + Address{count} * size, size, count, page, map, true};
+            return blocks_.move(super, pointer, block, &all);
         }
     } else {
-        H5MOTE_TRY(file().space.keep_metadata(page_size()));
-        H5MOTE_TRY(file().cache.create(Usage::btree, address, page_size(), block));
+        H5MOTE_TRY(file().space.keep_metadata(size));
+        H5MOTE_TRY(file().cache.create(Usage::btree, address, size, block));
         const Status status = blocks_.allow_change(super, bit);
         if (status != Status::ok) {
             block.reset();
             file().cache.discard(address);
-            file().space.unkeep_metadata(page_size());
+            file().space.unkeep_metadata(size);
             return status;
         }
         element_.fill_undefined(block->at(0), page_elements());
         MetadataCache::mark_dirty(*block, 0, blocks_.phase());
-        *byte |= mask;
+        *super.at(bit) |= mask;
         MetadataCache::mark_dirty(super, bit, blocks_.phase());
     }
     return Status::ok;

@@ -116,7 +116,6 @@ private:
     Status dispose_chunks(Disposal& disposal, Address first, Address count, Address chunk_bytes) noexcept;
     H5MOTE_STEP Status locate_page(const Position& at, CacheEntry& super, std::size_t pointer, Pinned& block,
                                    std::size_t& offset) noexcept;
-    std::byte* page_bit(const Position& at, CacheEntry& super, std::uint32_t page, std::byte& mask) noexcept;
     std::size_t pointer_offset(const Position& at) const noexcept;
     Status protect_index_block(Pinned& block) noexcept;
     Position position(Address index) const noexcept;
@@ -130,8 +129,6 @@ private:
     Status follow(CacheEntry& holder, std::size_t pointer, const Block& wanted, Pinned& block) noexcept;
     H5MOTE_STEP Status make(CacheEntry& holder, std::size_t pointer, const Block& wanted, Pinned& block) noexcept;
     void hold_back(CacheEntry& holder, std::size_t pointer, const CacheEntry& block) noexcept;
-    H5MOTE_STEP Status move_pages(const Position& at, CacheEntry& holder, std::size_t pointer, std::uint32_t page,
-                                  Pinned& block) noexcept;
     Status open_window(Address address, const Block& wanted, MetadataWindow& window) noexcept;
     Status page_of(const Position& at, MetadataWindow& super, Address data, ElementBlock& block) noexcept;
     Block index_block() const noexcept;

@@ -141,14 +141,12 @@ bool FixedArray::must_move(CacheEntry& data, Address index) noexcept {
 // Moves the data block with all its pages.
 Status FixedArray::move(CacheEntry& header, Pinned& data) noexcept {
     if (pages() == 0) {
-        return blocks_.move(header, pointer(), *data);
+        return blocks_.move(header, pointer(), data);
     }
-    const std::size_t size = data->size();
+    const auto count = static_cast<std::uint32_t>(pages());
+    const BlockPages all{data->size(), data_block_space(), page_of(0).size, count, count - 1, 8 * prefix_size(), false};
     data.reset();
-    return blocks_.move(header, pointer(),
-                        {size, data_block_space(), page_of(0).size, static_cast<std::uint32_t>(pages()),
-                         static_cast<std::uint32_t>(pages()) - 1, prefix_size(), 0, false},
-                        data);
+    return blocks_.move(header, pointer(), data, &all);
 }
 
 FixedArray::Page FixedArray::page_of(Address index) const noexcept {

@@ -81,7 +81,7 @@ private:
         return header_size() - kChecksum - element_.shape.sizeof_addr;
     }
 
-    static constexpr std::size_t kChecksum = ChecksumPlace::kSize;
+    static constexpr std::size_t kChecksum = kChecksumSize;
 
     BlockMover blocks_;
     Address elements_ = 0;

@@ -31,11 +31,8 @@ Status create_header(FileState& file, const HeaderContent& content, Address& add
 }
 
 void discard_fresh_block(FileState& file, Address address) noexcept {
-    Pinned block = file.cache.find(address);
-    if (block) {
-        const std::size_t size = block->size();
-        block.reset();
-        file.give_up(address, narrow(size), true);
+    if (const CacheEntry* const block = file.cache.touch(address)) {
+        file.give_up(address, narrow(block->size()), true);
     }
 }
 
@@ -145,7 +142,7 @@ Status secure_change(FileState& file, Address header, Pinned& block, std::size_t
                 H5MOTE_TRY(find_continuation(continuation, last->address()));
                 at = continuation.offset();
                 CacheEntry& holder = *continuation.block();
-                const Status status = one_write(holder, at) ? blocks.move(holder, at, *last) : Status::busy;
+                const Status status = one_write(holder, at) ? blocks.move(holder, at, last) : Status::busy;
                 if (status != Status::ok && status != Status::busy) {
                     return status;
                 }

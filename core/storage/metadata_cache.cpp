@@ -12,12 +12,15 @@ constexpr Phase kLastPhase = static_cast<Phase>(static_cast<unsigned>(Phase::non
 
 // Puts the right checksum into a block that has one. Returns whether it was there already.
 bool seal(CacheEntry& block) noexcept {
-    const ChecksumPlace place = block.checksum();
-    std::byte* const at = block.at(place.offset(block.size()));
+    const std::size_t offset = checksum_offset(block.checksum(), block.size());
+    std::byte* const at = block.at(offset);
     const auto before = load_le<std::uint32_t>(at);
-    store_le<std::uint32_t>(at, 0);
-    const std::uint32_t right =
-        lookup3(block.image().first(block.size() - (place.at_end() ? ChecksumPlace::kSize : 0)));
+    std::size_t covered = offset;
+    if (!is_at_end(block.checksum())) {
+        covered = block.size();
+        store_le<std::uint32_t>(at, 0);
+    }
+    const std::uint32_t right = lookup3({block.at(0), covered});
     store_le(at, right);
     return before == right;
 }
@@ -98,12 +101,11 @@ Status MetadataCache::protect(Usage usage, Address address, std::size_t size, Pi
                                      : context_.fail(Module::storage, H5MOTE_HERE, Status::corrupt_file, 0, address);
     }
     CacheEntry* entry = nullptr;
-    H5MOTE_TRY(add(usage, address, size, entry));
+    H5MOTE_TRY(add(usage, address, size, checksum, entry));
     block.reset(entry);
     entry->dirty_from_ = entry->size_;
-    entry->checksum_ = checksum;
     Status status = told(context_, driver_, H5MOTE_HERE, driver_.read(usage, address, entry->image()), address);
-    if (status == Status::ok && !checksum.none() && !seal(*entry)) {
+    if (status == Status::ok && has_checksum(checksum) && !seal(*entry)) {
         // The record also gets the size: the fuzzer needs it to repair checksums.
         status = context_.fail(Module::storage, H5MOTE_HERE, Status::corrupt_file, static_cast<std::uint32_t>(size),
                                address);
@@ -118,10 +120,9 @@ Status MetadataCache::protect(Usage usage, Address address, std::size_t size, Pi
 Status MetadataCache::create(Usage usage, Address address, std::size_t size, Pinned& block,
                              ChecksumPlace checksum) noexcept {
     CacheEntry* entry = nullptr;
-    H5MOTE_TRY(add(usage, address, size, entry));
+    H5MOTE_TRY(add(usage, address, size, checksum, entry));
     std::memset(entry->image().data(), 0, size);
     entry->fresh_ = true;
-    entry->checksum_ = checksum;
     block.reset(entry);
     return Status::ok;
 }
@@ -145,7 +146,7 @@ Status MetadataCache::split(Pinned& block, Address to, std::size_t size, Pinned&
     const std::uint32_t dirty_from = entry.dirty_from_;
     const bool fresh = entry.fresh_;
     move(entry, to);
-    const Status status = create(entry.usage_, address, size, first, entry.checksum_);
+    const Status status = create(entry.usage_, address, size, first, entry.checksum());
     if (status != Status::ok) {
         move(entry, address);
         entry.dirty_from_ = dirty_from;
@@ -222,7 +223,7 @@ void MetadataCache::mark_dirty(CacheEntry& block, std::size_t from, Phase phase)
 void MetadataCache::discard(Address address, Address size) noexcept {
     for (CacheEntry* entry = lru_.front(); entry != nullptr;) {
         CacheEntry* const next = lru_.next(*entry);
-        if (entry->address_ >= address && entry->address_ - address < size) {
+        if (entry->address_ - address < size) {
             remove(*entry);
         }
         entry = next;
@@ -249,6 +250,15 @@ Phase MetadataCache::next_phase(Phase from) noexcept {
     return first;
 }
 
+Phase MetadataCache::latest_phase(Address address, Address size, Phase least) noexcept {
+    for (CacheEntry* entry = lru_.front(); entry != nullptr; entry = lru_.next(*entry)) {
+        if (entry->address_ - address < size && entry->dirty() && entry->phase() > least) {
+            least = entry->phase();
+        }
+    }
+    return least;
+}
+
 Status MetadataCache::flush(Phase phase) noexcept {
     Address from = 0;
     while (CacheEntry* entry = next_dirty(phase, from)) {
@@ -264,7 +274,8 @@ void MetadataCache::settle() noexcept {
     }
 }
 
-Status MetadataCache::add(Usage usage, Address address, std::size_t size, CacheEntry*& entry) noexcept {
+Status MetadataCache::add(Usage usage, Address address, std::size_t size, ChecksumPlace checksum,
+                          CacheEntry*& entry) noexcept {
     H5MOTE_TRY(make_room(size));
     void* memory = context_.allocate(MemoryKind::metadata, footprint(size));
     if (memory == nullptr) {
@@ -283,6 +294,7 @@ Status MetadataCache::add(Usage usage, Address address, std::size_t size, CacheE
     entry->address_ = address;
     entry->size_ = static_cast<std::uint32_t>(size);
     entry->usage_ = usage;
+    entry->checksum_ = checksum;
     CacheEntry*& head = bucket(address);
     entry->hash_next_ = head;
     head = entry;
@@ -374,7 +386,7 @@ Status MetadataCache::write(CacheEntry& entry) noexcept {
     if (H5MOTE_WRITE == 0) {
         return Status::read_only;
     }
-    if (!entry.checksum_.none()) {
+    if (has_checksum(entry.checksum())) {
         (void)seal(entry);
     }
     const std::size_t from = entry.dirty_from_;

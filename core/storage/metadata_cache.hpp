@@ -43,36 +43,23 @@ enum class Phase : std::uint8_t {
     none = 0xff,  ///< no phase: greater than all others
 };
 
-/// Where a metadata block has its lookup3 checksum: in its last four bytes, as most structures of version 2 have it; at
-/// an offset near its beginning, then computed over the whole block with zeros in its own place; or nowhere, as in all
-/// structures of version 1.
-class ChecksumPlace {
-public:
-    static constexpr std::size_t kSize = 4;
+/// Where a metadata block has its lookup3 checksum: nowhere, as in all structures of version 1; in its last four bytes,
+/// as in most structures of version 2; or, every other value, at that offset. Then it is computed over the whole block,
+/// with zeros in its own place.
+enum class ChecksumPlace : std::uint8_t { none, at_end };
 
-    /// true: the last four bytes; false: nowhere. Not explicit, because callers have one of these two in mind.
-    constexpr ChecksumPlace(bool at_end) noexcept : place_(at_end ? kAtEnd : kNone) {}  // NOLINT(google-explicit-*)
-    /// `offset`, more than 1, is where the four bytes begin: behind a signature.
-    static constexpr ChecksumPlace at(std::uint8_t offset) noexcept {
-        ChecksumPlace place(false);
-        place.place_ = offset;
-        return place;
-    }
+inline constexpr std::size_t kChecksumSize = 4;
 
-    // In builds that read only what a logger writes, the place is a constant.
-    constexpr bool at_end() const noexcept { return H5MOTE_ALL_FORMATS == 0 || place_ == kAtEnd; }
-    constexpr bool none() const noexcept { return !at_end() && place_ == kNone; }
-    /// Whether a block of `size` bytes has room for the checksum, if it has one.
-    constexpr bool fits(Address size) const noexcept { return none() || size >= kSize + (at_end() ? 0U : place_); }
-    /// The offset of the checksum, if there is one, in a block of `size` bytes.
-    constexpr std::size_t offset(std::size_t size) const noexcept { return at_end() ? size - kSize : place_; }
-    friend constexpr bool operator==(ChecksumPlace a, ChecksumPlace b) noexcept { return a.place_ == b.place_; }
-
-private:
-    static constexpr std::uint8_t kNone = 0;
-    static constexpr std::uint8_t kAtEnd = 1;
-    std::uint8_t place_;
-};
+// In builds that read only what a logger writes, the place is a constant.
+constexpr bool is_at_end(ChecksumPlace place) noexcept {
+    return H5MOTE_ALL_FORMATS == 0 || place == ChecksumPlace::at_end;
+}
+constexpr bool has_checksum(ChecksumPlace place) noexcept { return is_at_end(place) || place != ChecksumPlace::none; }
+/// The offset of the checksum, if there is one, in a block of `size` bytes.
+template <typename Size>
+constexpr Size checksum_offset(ChecksumPlace place, Size size) noexcept {
+    return is_at_end(place) ? size - Size{kChecksumSize} : static_cast<Size>(place);
+}
 
 class CacheEntry : public ListNode<> {
 public:
@@ -81,11 +68,11 @@ public:
     Address address() const noexcept { return address_; }
     std::size_t size() const noexcept { return size_; }
     Usage usage() const noexcept { return usage_; }
-    ChecksumPlace checksum() const noexcept { return checksum_; }
+    ChecksumPlace checksum() const noexcept { return H5MOTE_ALL_FORMATS == 0 ? ChecksumPlace::at_end : checksum_; }
     /// The first byte that is written when the bytes from `from` on were changed: the checksum changes with them.
     std::size_t written_from(std::size_t from) const noexcept {
-        const bool before = !checksum_.at_end() && !checksum_.none() && checksum_.offset(size_) < from;
-        return before ? checksum_.offset(size_) : from;
+        const std::size_t offset = checksum_offset(checksum(), size());
+        return has_checksum(checksum()) && !is_at_end(checksum()) && offset < from ? offset : from;
     }
     bool fresh() const noexcept { return fresh_; }
     bool dirty() const noexcept { return dirty_from_ < size_; }
@@ -107,7 +94,7 @@ private:
     Usage usage_ = Usage::object_header;
     Phase phase_ = Phase::index;
     bool fresh_ = false;
-    ChecksumPlace checksum_ = true;
+    ChecksumPlace checksum_ = ChecksumPlace::at_end;
 };
 
 /// Keeps a block in the cache, at its place in memory, for as long as the Pinned exists. Empty by default.
@@ -192,10 +179,10 @@ public:
     /// The block of `size` bytes at `address`, read if it is not in memory. corrupt_file when its checksum is wrong or
     /// it is in memory with another size, over_budget when it cannot be made to fit.
     Status protect(Usage usage, Address address, std::size_t size, Pinned& block,
-                   ChecksumPlace checksum = true) noexcept;
+                   ChecksumPlace checksum = ChecksumPlace::at_end) noexcept;
     /// A new, fresh block of zeros at an address to which nothing points yet.
     Status create(Usage usage, Address address, std::size_t size, Pinned& block,
-                  ChecksumPlace checksum = true) noexcept;
+                  ChecksumPlace checksum = ChecksumPlace::at_end) noexcept;
     /// Gives a block another address, at which the cache has no block and to which nothing points. The block is fresh
     /// again, and all of it counts as changed.
     void move(CacheEntry& block, Address to) noexcept;
@@ -207,7 +194,7 @@ public:
     /// Makes a block of `size` bytes at `to`, where the cache has none yet, with the contents of the block at `from`.
     /// Afterwards the cache may have lost the block at `from`; then the storage holds the same bytes there.
     Status copy(Usage usage, Address from, Address to, std::size_t size, Pinned& block,
-                ChecksumPlace checksum = true) noexcept;
+                ChecksumPlace checksum = ChecksumPlace::at_end) noexcept;
     /// Says that nothing points to the block yet, even if it was written since it was created, or read again.
     static void set_fresh(CacheEntry& block) noexcept { block.fresh_ = true; }
     /// Says that bytes from `from` on were changed (and the checksum with them).
@@ -226,6 +213,9 @@ public:
     bool has_dirty(Phase phase) noexcept { return next_dirty(phase, 0) != nullptr; }
     /// The first phase, `from` or a later one, that has a dirty block; Phase::none if there is no such block.
     Phase next_phase(Phase from) noexcept;
+    /// The latest phase for which one of the changed live blocks in [address, address + size) waits, but at least
+    /// `least`.
+    Phase latest_phase(Address address, Address size, Phase least) noexcept;
     /// From now on no block is fresh, not even one that an operation under way has just created: something may point to
     /// it.
     void settle() noexcept;
@@ -261,7 +251,7 @@ private:
     CacheEntry*& bucket(Address address) noexcept { return buckets_[hash(address) & (bucket_count_ - 1)]; }
     CacheEntry* lookup(Address address) noexcept;
     CacheEntry* next_dirty(Phase phase, Address from) noexcept;
-    Status add(Usage usage, Address address, std::size_t size, CacheEntry*& entry) noexcept;
+    Status add(Usage usage, Address address, std::size_t size, ChecksumPlace checksum, CacheEntry*& entry) noexcept;
     Status make_room(std::size_t size) noexcept;
     bool evict_clean(std::size_t need) noexcept;
     Status evict_fresh(std::size_t need) noexcept;

@@ -108,14 +108,15 @@ Status StreamedWindow::open(MetadataCache& cache, Usage usage, Address address, 
 
 // Opens the block: pinned as a whole if the cache has room for it. Otherwise its checksum is verified piece by piece.
 Status StreamedWindow::hold() noexcept {
-    if (!checksum_.none() && (!checksum_.fits(size_) || size_ > 0xffffffffU)) {
+    const bool checksummed = has_checksum(checksum_);
+    if (checksummed && (!within(checksum_offset(checksum_, size_), kChecksumSize, size_) || size_ > 0xffffffffU)) {
         return damaged(H5MOTE_HERE);
     }
     block_.reset(cache_->touch(address_));
     if (block_) {
-        // The cache may have just the first bytes of the block, read to learn its size, or have them without a verified
-        // checksum: these are dropped.
-        if (checksum_.none() ? block_->size() >= size_ : block_->size() == size_ && block_->checksum() == checksum_) {
+        // The cache may have just the first bytes of the block, read to learn its size, or bytes whose checksum was not
+        // verified: these are dropped.
+        if (checksummed ? block_->size() == size_ && block_->checksum() == checksum_ : block_->size() >= size_) {
             return Status::ok;
         }
         block_.reset();
@@ -126,33 +127,28 @@ Status StreamedWindow::hold() noexcept {
     if (size_ != 0 && cache_->fits(size_)) {
         return cache_->protect(usage_, address_, static_cast<std::size_t>(size_), block_, checksum_);
     }
-    if (checksum_.none() || cache_->is_verified(address_, size_)) {
-        return Status::ok;
+    if (checksummed && !cache_->is_verified(address_, size_)) {
+        H5MOTE_TRY(verify(checksum_, address_));
+        cache_->set_verified(address_, size_);
     }
-    H5MOTE_TRY(verify(checksum_, address_));
-    cache_->set_verified(address_, size_);
     return Status::ok;
 }
 
 Status StreamedWindow::verify(ChecksumPlace place, Address address) noexcept {
-    if (!place.fits(size_)) {
-        return damaged(H5MOTE_HERE);
-    }
-    const Address at = place.at_end() ? size_ - ChecksumPlace::kSize : place.offset(0);
-    const Address end = place.at_end() ? at : size_;
-    constexpr std::byte kZeros[ChecksumPlace::kSize] = {};
+    constexpr std::byte kZeros[kChecksumSize] = {};
+    const Address at = checksum_offset(place, size_);
+    const Address end = is_at_end(place) ? at : size_;
     Lookup3Stream checksum(static_cast<std::uint32_t>(end));
     ConstBytes piece;
     for (Address done = 0; done < end; done += piece.size()) {
         const Address left = (done < at ? at : end) - done;
-        if (done == at) {
-            piece = kZeros;
-        } else {
+        piece = kZeros;
+        if (done != at) {
             H5MOTE_TRY(view(done, left < kWindow ? static_cast<std::size_t>(left) : kWindow, piece));
         }
         checksum.update(piece);
     }
-    H5MOTE_TRY(view(at, ChecksumPlace::kSize, piece));
+    H5MOTE_TRY(view(at, kChecksumSize, piece));
     // The record also gets the size: the fuzzer needs it to repair checksums.
     return checksum.finish() == load_le<std::uint32_t>(piece.data())
                ? Status::ok

@@ -20,6 +20,10 @@ public:
 
     /// As StreamedWindow::open(); over_budget: the cache has no room for the block.
     Status open(MetadataCache& cache, Usage usage, Address address, Address size, ChecksumPlace checksum) noexcept;
+    /// The same: true is ChecksumPlace::at_end, false ChecksumPlace::none.
+    Status open(MetadataCache& cache, Usage usage, Address address, Address size, bool checksummed) noexcept {
+        return open(cache, usage, address, size, static_cast<ChecksumPlace>(checksummed));
+    }
     /// As StreamedWindow::restrict().
     Status restrict(Address offset, Address size) noexcept;
     void close() noexcept { *this = PinnedWindow(); }
@@ -71,6 +75,10 @@ public:
     /// of it. corrupt_file (also: the same address is in use as a block of another size), out_of_memory, io_error.
     /// Whatever the window held before is released, also on error; it is not valid() then.
     Status open(MetadataCache& cache, Usage usage, Address address, Address size, ChecksumPlace checksum) noexcept;
+    /// The same: true is ChecksumPlace::at_end, false ChecksumPlace::none.
+    Status open(MetadataCache& cache, Usage usage, Address address, Address size, bool checksummed) noexcept {
+        return open(cache, usage, address, size, static_cast<ChecksumPlace>(checksummed));
+    }
     /// Makes this a window over `size` bytes of memory of its own, which the caller fills. out_of_memory.
     Status allocate(Context& context, std::size_t size, Bytes& to) noexcept;
     /// Verifies the checksum of a whole block that open() did not verify: of one in memory of its own, that of the
@@ -130,7 +138,7 @@ private:
     Address size_ = 0;
     Address address_ = kUndefinedAddress;  // of byte 0 of this window
     Usage usage_ = Usage::object_header;
-    ChecksumPlace checksum_ = true;
+    ChecksumPlace checksum_ = ChecksumPlace::at_end;
 };
 
 using MetadataWindow = std::conditional_t<H5MOTE_ALL_FORMATS != 0, StreamedWindow, PinnedWindow>;

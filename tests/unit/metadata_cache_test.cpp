@@ -227,6 +227,92 @@ TEST(MetadataCache, MovedBlocksAreFreshAgain) {
     EXPECT_TRUE(stored(0, 40, 1) && stored(300, 40, 2));
 }
 
+#if H5MOTE_ALL_FORMATS
+
+namespace {
+
+constexpr auto kInside = static_cast<ChecksumPlace>(15);
+
+// The checksum of a block of 100 bytes that has it at byte 15.
+std::uint32_t inside(std::size_t address) noexcept {
+    std::byte copy[100];
+    std::memcpy(copy, bench_storage + address, sizeof copy);
+    store_le<std::uint32_t>(copy + 15, 0);
+    return lookup3(copy);
+}
+
+}  // namespace
+
+TEST(MetadataCache, AChecksumIsWrittenWhereTheBlockHasIt) {
+    CacheBench bench(2048);
+    ASSERT_EQ(bench.driver.truncate(1000), Status::ok);
+    Pinned block;
+    ASSERT_EQ(bench.cache.create(kUsage, 0, 100, block, kInside), Status::ok);
+    std::memset(block->at(0), 7, 100);
+    MetadataCache::mark_dirty(*block, 0, Phase::index);
+    ASSERT_EQ(bench.hook.write_changes(), Status::ok);
+    EXPECT_EQ(load_le<std::uint32_t>(bench_storage + 15), inside(0));
+    EXPECT_EQ(bench_storage[99], std::byte{7});
+    // A change behind the checksum is written from the checksum on, one before it from its own first byte on.
+    EXPECT_EQ(block->written_from(50), std::size_t{15});
+    EXPECT_EQ(block->written_from(3), std::size_t{3});
+    std::memset(bench_storage, 0xee, 15);
+    *block->at(99) = std::byte{8};
+    MetadataCache::mark_dirty(*block, 99, Phase::index);
+    ASSERT_EQ(bench.hook.write_changes(), Status::ok);
+    EXPECT_EQ(bench_storage[14], std::byte{0xee});
+    EXPECT_EQ(bench_storage[99], std::byte{8});
+    std::memset(bench_storage, 7, 15);
+    EXPECT_EQ(load_le<std::uint32_t>(bench_storage + 15), inside(0));
+    // It stays there when the block is copied, changed or not, or split.
+    Pinned other;
+    *block->at(60) = std::byte{9};
+    MetadataCache::mark_dirty(*block, 60, Phase::index);
+    block.reset();
+    ASSERT_EQ(bench.cache.copy(kUsage, 0, 200, 100, other, kInside), Status::ok);
+    EXPECT_TRUE(other->checksum() == kInside);
+    ASSERT_EQ(bench.hook.write_changes(), Status::ok);
+    EXPECT_EQ(load_le<std::uint32_t>(bench_storage + 215), inside(200));
+    EXPECT_EQ(bench_storage[260], std::byte{9});
+    ASSERT_EQ(bench.cache.split(other, 400, 50, block), Status::ok);
+    EXPECT_TRUE(other->checksum() == kInside && block->checksum() == kInside);
+    // A block without a checksum is written as it is.
+    ASSERT_EQ(bench.cache.create(kUsage, 600, 40, block, ChecksumPlace::none), Status::ok);
+    std::memset(block->at(0), 3, 40);
+    MetadataCache::mark_dirty(*block, 0, Phase::index);
+    EXPECT_EQ(block->written_from(30), std::size_t{30});
+    ASSERT_EQ(bench.hook.write_changes(), Status::ok);
+    EXPECT_EQ(bench_storage[600], std::byte{3});
+    EXPECT_EQ(bench_storage[639], std::byte{3});
+}
+
+#endif
+
+#endif
+
+#if H5MOTE_ALL_FORMATS
+
+TEST(MetadataCache, AChecksumIsVerifiedWhereTheBlockHasIt) {
+    constexpr auto kPlace = static_cast<ChecksumPlace>(15);
+    CacheBench bench(2048);
+    ASSERT_EQ(bench.driver.truncate(100), Status::ok);
+    std::memset(bench_storage, 9, 100);
+    store_le<std::uint32_t>(bench_storage + 15, 0);
+    store_le<std::uint32_t>(bench_storage + 15, lookup3({bench_storage, 100}));
+    Pinned block;
+    ASSERT_EQ(bench.cache.protect(kUsage, 0, 100, block, kPlace), Status::ok);
+    EXPECT_EQ(std::memcmp(block->at(0), bench_storage, 100), 0);
+    block.reset();
+    for (const std::size_t at : {std::size_t{0}, std::size_t{16}, std::size_t{99}}) {
+        bench.cache.discard(0);
+        bench_storage[at] ^= std::byte{1};
+        EXPECT_EQ(bench.cache.protect(kUsage, 0, 100, block, kPlace), Status::corrupt_file);
+        EXPECT_EQ(bench.cache.protect(kUsage, 0, 100, block, ChecksumPlace::none), Status::ok);
+        block.reset();
+        bench_storage[at] ^= std::byte{1};
+    }
+}
+
 #endif
 
 namespace {

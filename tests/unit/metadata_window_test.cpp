@@ -33,6 +33,11 @@ public:
     void seal(std::size_t address, std::size_t size) noexcept {
         store_le(bench_storage + address + size - 4, lookup3({bench_storage + address, size - 4}));
     }
+    // Puts the checksum at byte 15 of the block.
+    void seal_inside(std::size_t address, std::size_t size) noexcept {
+        store_le<std::uint32_t>(bench_storage + address + 15, 0);
+        store_le(bench_storage + address + 15, lookup3({bench_storage + address, size}));
+    }
     Hook hook;
     MetadataCache cache;
 };
@@ -110,6 +115,41 @@ TEST(MetadataWindow, WrongChecksumIsFoundAtAnySize) {
         window.close();
         bench.cache.discard(2000);
     }
+}
+
+// Wherever the checksum is, and however the block was read before.
+TEST(MetadataWindow, AChecksumNearTheBeginningIsVerified) {
+    constexpr auto kPlace = static_cast<ChecksumPlace>(15);
+    WindowBench bench;
+    MetadataWindow window;
+    for (const std::size_t size : {std::size_t{19}, std::size_t{300}, std::size_t{1100}, std::size_t{9000}}) {
+        bench.seal_inside(2000, size);
+        ASSERT_EQ(window.open(bench.cache, Usage::btree, 2000, size, kPlace), Status::ok) << size;
+        expect_bytes(window, 2000, size);
+        window.close();
+        bench.cache.discard(2000);
+        for (const std::size_t at : {std::size_t{0}, std::size_t{15}, size - 1}) {
+            // A change that leaves the size as verified before must not be found: another address.
+            const std::size_t address = 2000 + at % 7 + 1;
+            bench.seal_inside(address, size);
+            bench_storage[address + at] ^= std::byte{1};
+            ASSERT_EQ(window.open(bench.cache, Usage::btree, narrow(address), size, false), Status::ok);
+            window.close();
+            EXPECT_EQ(window.open(bench.cache, Usage::btree, narrow(address), size, kPlace), Status::corrupt_file);
+            EXPECT_FALSE(window.valid());
+            bench.cache.discard(narrow(address));
+        }
+    }
+    // No room for a checksum.
+    EXPECT_EQ(window.open(bench.cache, Usage::btree, 2000, 18, kPlace), Status::corrupt_file);
+    // A block in memory of its own is verified when the caller asks for that.
+    bench.seal_inside(3000, 1200);
+    Bytes to;
+    ASSERT_EQ(window.allocate(bench.library, 1200, to), Status::ok);
+    std::memcpy(to.data(), bench_storage + 3000, 1200);
+    EXPECT_EQ(window.verify(kPlace, 3000), Status::ok);
+    to[1199] ^= std::byte{1};
+    EXPECT_EQ(window.verify(kPlace, 3000), Status::corrupt_file);
 }
 
 TEST(MetadataWindow, NothingBeyondTheEnd) {
