@@ -71,7 +71,7 @@ public:
     Status replace(MessageIterator& old) noexcept {
         H5MOTE_TRY(old.hold());
         header_ = old.address();
-        layout_ = old.layout();
+        set_layout(old.layout());
         link_.set(old);
         H5MOTE_TRY(survey_block());
         const std::size_t after = room_.block ? room_.size : link_.size;
@@ -79,7 +79,7 @@ public:
         // secure_change() needs to be the only holder of the block.
         room_.block.reset();
         moved_.block.reset();
-        if (layout_.fits(body_size(), after)) {
+        if (layout_.fits(size_, after)) {
             link_.size = after;
             old.block().reset();
             H5MOTE_TRY(secure(link_));
@@ -97,8 +97,10 @@ public:
 
 private:
     std::size_t head_size() const noexcept { return layout_.head_size(); }
-    // Bytes of the bodies of the new message and of a continuation message.
-    std::size_t body_size() const noexcept { return layout_.body_size(size_); }
+    void set_layout(HeaderLayout layout) noexcept {
+        layout_ = layout;
+        size_ = layout.body_size(size_);
+    }
     Status secure(Place& place) noexcept {
         return secure_change(file_, header_, place.block, place.head, Phase::object);
     }
@@ -123,13 +125,12 @@ private:
         unsigned run_block = 0;
         while ((status = message.next()) == Status::ok) {
             H5MOTE_TRY(message.hold());
-            layout_ = message.layout();
+            set_layout(message.layout());
             blocks_ = message.blocks();
             const std::size_t size = message.body().size();
             if (message.type() == MessageType::null) {
                 // A null message can serve for both: what is left over must fit a continuation message.
-                if (body_size() + head_size() <= size &&
-                    layout_.fits(continuation_size(), size - body_size() - head_size())) {
+                if (size_ + head_size() <= size && layout_.fits(continuation_size(), size - size_ - head_size())) {
                     room_.set(message);
                     link_.set(message);
                     return Status::ok;
@@ -138,12 +139,12 @@ private:
                     // The last null message is taken, so that each block continues in the next one: a chain of any
                     // length. Several continuation messages in one block would be a queue, for which readers have
                     // little room.
-                    if (link_.block && !room_.block && layout_.fits(body_size(), link_.size)) {
+                    if (link_.block && !room_.block && layout_.fits(size_, link_.size)) {
                         room_ = static_cast<Place&&>(link_);
                     }
                     link_.set(message);
                     moved_.block.reset();
-                } else if (!room_.block && layout_.fits(body_size(), size)) {
+                } else if (!room_.block && layout_.fits(size_, size)) {
                     room_.set(message);
                 }
             } else if (!link_.block && !moved_.block && movable(message)) {
@@ -231,8 +232,8 @@ private:
     }
 
     H5MOTE_STEP void put(Place& place) noexcept {
-        carve(place, type_, body_size(), flags_, order_);
-        Writer writer(place.block->image().subspan(place.head + head_size(), body_size()));
+        carve(place, type_, size_, flags_, order_);
+        Writer writer(place.block->image().subspan(place.head + head_size(), size_));
         write_body(writer);
     }
 
@@ -242,7 +243,7 @@ private:
     H5MOTE_STEP Status add_block(MessageIterator* beside = nullptr) noexcept {
         const bool move = !link_.block;
         const std::size_t moved = move ? head_size() + moved_.size : 0;
-        const std::size_t need = layout_.block_prefix() + moved + head_size() + body_size() + head_size() +
+        const std::size_t need = layout_.block_prefix() + moved + head_size() + size_ + head_size() +
                                  continuation_size() + layout_.checksum_size();
         std::size_t size = blocks_ >= 3 ? 512 : std::size_t{64} << blocks_;
         size = size < need + head_size() ? need : size;
@@ -271,10 +272,13 @@ private:
         return Status::ok;
     }
 
-    // Writes the content of the new message and the zeros that make it as long as its body.
+    // Writes the body of the new message: its content, and zeros up to `size_`.
     void write_body(Writer& writer) const noexcept {
+        const std::size_t end = writer.written() + size_;
         content_.write(writer);
-        writer.fill(std::byte{0}, body_size() - size_);
+        if (layout_.is_old()) {
+            writer.fill(std::byte{0}, end - writer.written());
+        }
     }
 
     void fill(CacheEntry& block, bool move) noexcept {
@@ -285,7 +289,7 @@ private:
         if (move) {
             writer.bytes(moved_.block->image().subspan(moved_.head, head_size() + moved_.size));
         }
-        write_message_head(writer, layout_, type_, body_size(), flags_, order_);
+        write_message_head(writer, layout_, type_, size_, flags_, order_);
         write_body(writer);
         const std::size_t rest = block.size() - layout_.checksum_size() - writer.written() - head_size();
         write_message_head(writer, layout_, MessageType::null, rest);
@@ -294,7 +298,7 @@ private:
     FileState& file_;
     Address header_ = kUndefinedAddress;
     const MessageContent& content_;
-    std::size_t size_;
+    std::size_t size_;  // of the body, once the layout is known; before that, of its content
     Place room_;
     Place link_;
     Place moved_;

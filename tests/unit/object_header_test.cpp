@@ -222,6 +222,62 @@ TEST(ObjectHeader, UnknownMessagesAreKeptOrRefused) {
 #endif
 }
 
+#if H5MOTE_ALL_FORMATS
+
+// A header of version 1 with a continuation block: its messages are found, and what would change them is refused.
+TEST(ObjectHeader, HeadersOfVersion1AreOnlyRead) {
+    OpenFile file;
+    std::memset(image, 0, sizeof image);
+    Address address = 0;
+    ASSERT_EQ(file.state.space.allocate(Usage::object_header, 112, address), Status::ok);
+    constexpr HeaderLayout kOld = HeaderLayout::version_1();
+    Writer writer{Bytes(image)};
+    writer.u32(1 | 4U << 16);
+    writer.u32(1);
+    writer.u32(16 + 24 + 16);
+    writer.u32(0);
+    write_message_head(writer, kOld, MessageType::null, 8);
+    writer.fill(std::byte{0}, 8);
+    write_message_head(writer, kOld, MessageType::continuation, 16);
+    writer.u32(static_cast<std::uint32_t>(address + 72));
+    writer.u64(40);
+    writer.fill(std::byte{0}, 4);
+    write_message_head(writer, kOld, kType, 8);
+    writer.fill(std::byte{1}, 8);
+    // The continuation block.
+    write_message_head(writer, kOld, kType, 24);
+    writer.fill(std::byte{2}, 24);
+    write_message_head(writer, kOld, MessageType::null, 0);
+    ASSERT_EQ(writer.written(), 112U);
+    ASSERT_EQ(file.state.driver.write(Usage::object_header, address, {image, 112}), Status::ok);
+
+    MessageIterator message(file.state, address);
+    ASSERT_EQ(find(message, 1, 8), Status::ok);
+    EXPECT_EQ(message.version(), 1);
+    EXPECT_EQ(message.begin(), 16U);
+    EXPECT_EQ(message.head(), 16U + 16 + 24);
+    EXPECT_EQ(message.end(), 72U);
+    ASSERT_EQ(find(message, 2, 24), Status::ok);
+    EXPECT_EQ(message.block_address(), address + 72);
+    EXPECT_EQ(message.begin(), 0U);
+    EXPECT_EQ(message.head(), 0U);
+    EXPECT_EQ(message.end(), 40U);
+    const auto refused = [&](Status status) {
+        const ErrorRecord& record = file.state.context.trail().newest();
+        return status == Status::unsupported &&
+               record.value == static_cast<std::uint64_t>(Feature::object_header_version);
+    };
+    EXPECT_TRUE(refused(message.hold()));
+    EXPECT_TRUE(refused(remove_message(message)));
+    EXPECT_TRUE(refused(replace_message(message, Filled(8, 3))));
+    EXPECT_TRUE(refused(add_message(file.state, address, kType, 0, 0, Filled(8, 3))));
+    EXPECT_EQ(message.next(), Status::ok);
+    EXPECT_EQ(message.type(), MessageType::null);
+    EXPECT_EQ(message.next(), Status::not_found);
+}
+
+#endif
+
 // A prefix with all its optional fields, and the times in it.
 TEST(ObjectHeader, ThePrefixHasTimes) {
     constexpr unsigned char kPrefix[] = {'O',  'H',  'D',  'R',  2, 0x31,        // a size of two bytes
