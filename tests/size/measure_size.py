@@ -116,8 +116,10 @@ class Measurement:
 
     def small(self, folder):
         self.code("reader.small", "reference_small", "reference_small_empty", self.budget(49152))
-        self.code("part.symbol_tables", "reference_small", "reference_small_bare")
-        for part in ("conversion", "virtual_data", "external_data", "dense_storage", "superblock_extension"):
+        for part in ("symbol_tables", "extensible_array", "fixed_array", "chunk_btree1"):
+            self.code(f"part.{part}", f"reference_small_{part}", "reference_small_bare")
+        for part in ("conversion", "virtual_data", "external_data", "dense_storage", "superblock_extension",
+                     "unindexed_chunks", "chunk_btree2"):
             self.code(f"part.{part}", f"reference_small_{part}", "reference_small")
         for saved in small_files(folder, self.options.core):
             printed = self.board("reference_small", saved)

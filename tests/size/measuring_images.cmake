@@ -53,8 +53,14 @@ if(H5MOTE_CORE STREQUAL "cortex-m4")
     h5mote_image(reference_small reference_small h5mote_variant_reader)
     h5mote_image(reference_small_empty reference_small h5mote_variant_reader H5MOTE_REFERENCE_EMPTY=1)
     h5mote_image(reference_small_bare reference_small h5mote_variant_reader H5MOTE_REFERENCE_BARE=1)
-    foreach(part IN ITEMS conversion virtual_data external_data dense_storage superblock_extension)
+    # Parts beside those of the small reader, and each of its own with no other.
+    foreach(part IN ITEMS conversion virtual_data external_data dense_storage superblock_extension unindexed_chunks
+            chunk_btree2)
         h5mote_image(reference_small_${part} reference_small h5mote_variant_reader H5MOTE_REFERENCE_PART=${part})
+    endforeach()
+    foreach(part IN ITEMS symbol_tables extensible_array fixed_array chunk_btree1)
+        h5mote_image(reference_small_${part} reference_small h5mote_variant_reader H5MOTE_REFERENCE_BARE=1
+            H5MOTE_REFERENCE_PART=${part})
     endforeach()
     h5mote_image(reference_full_empty reference_full h5mote_variant_full H5MOTE_REFERENCE_EMPTY=1)
     foreach(image IN ITEMS reference_full reference_reader)
