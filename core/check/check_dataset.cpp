@@ -339,15 +339,15 @@ public:
     ChunkTree(DatasetCheck& dataset, Address root) noexcept
         : Tree1Walk(dataset.checker, CheckPart::chunk_tree, BTree1Node::kChunks), dataset_(dataset) {
         set(dataset.checker.file(), root, dataset.checker.file().foreign()->btree_k.chunk,
-            ChunkKey::size(dataset.rank));
+            ChunkBTree1Key::size(dataset.rank));
     }
 
 private:
     Status order_of(ConstBytes a, ConstBytes b, int& order) noexcept override {
         order = 0;
         for (unsigned i = 0; i <= dataset_.rank && order == 0; ++i) {
-            const std::uint64_t mine = ChunkKey::offset(a, i);
-            const std::uint64_t its = ChunkKey::offset(b, i);
+            const std::uint64_t mine = ChunkBTree1Key::offset(a, i);
+            const std::uint64_t its = ChunkBTree1Key::offset(b, i);
             order = mine < its ? -1 : mine > its ? 1 : 0;
         }
         return Status::ok;
@@ -355,11 +355,12 @@ private:
     Status entry(ConstBytes key, ConstBytes /*next*/, Address child) noexcept override {
         ChunkLocation location;
         location.address = child;
-        location.size = ChunkKey::bytes(key);
-        location.mask = ChunkKey::mask(key);
+        location.size = ChunkBTree1Key::bytes(key);
+        location.mask = ChunkBTree1Key::mask(key);
         for (unsigned i = 0; i < dataset_.rank; ++i) {
             std::uint32_t rest = 0;
-            scaled_[i] = divide(ChunkKey::offset(key, i), static_cast<std::uint32_t>(dataset_.chunk_dims[i]), rest);
+            scaled_[i] =
+                divide(ChunkBTree1Key::offset(key, i), static_cast<std::uint32_t>(dataset_.chunk_dims[i]), rest);
             if (rest != 0) {
                 return checker_.bad(ProblemKind::extent, CheckPart::chunk, child);
             }

@@ -22,7 +22,7 @@ protected:
     /// Checks an entry of a leaf, with the keys before and after it.
     virtual Status entry(ConstBytes key, ConstBytes next, Address child) noexcept = 0;
 
-    static constexpr std::size_t kMaxKey = ChunkKey::kMaxSize;
+    static constexpr std::size_t kMaxKey = ChunkBTree1Key::kMaxSize;
     Checker& checker_;
     const CheckPart part_;
     std::byte key_[kMaxKey];

@@ -37,7 +37,7 @@ struct BTree1Node {
 };
 
 /// A key of the index of chunks; `rank` is that of the dataset.
-struct ChunkKey {
+struct ChunkBTree1Key {
     static constexpr std::size_t kMaxSize = 8 + 8 * 33;
 
     static constexpr unsigned size(unsigned rank) noexcept { return 8 + 8 * (rank + 1); }

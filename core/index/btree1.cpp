@@ -236,7 +236,7 @@ Status GroupBTree1::next(Cursor& cursor, SymbolEntry& symbol) noexcept {
 }
 
 void ChunkBTree1::open(FileState& file, Address root, unsigned rank, const std::uint64_t* chunk) noexcept {
-    set(file, root, file.foreign()->btree_k.chunk, ChunkKey::size(rank));
+    set(file, root, file.foreign()->btree_k.chunk, ChunkBTree1Key::size(rank));
     rank_ = rank;
     chunk_ = chunk;
 }
@@ -247,7 +247,7 @@ Status ChunkBTree1::compare_key(ConstBytes key, int& order) noexcept {
     order = 0;
     for (unsigned i = 0; i <= rank_ && order == 0; ++i) {
         const std::uint64_t mine = i == rank_ ? 0 : wanted_[i] * chunk_[i];
-        const std::uint64_t its = ChunkKey::offset(key, i);
+        const std::uint64_t its = ChunkBTree1Key::offset(key, i);
         order = mine < its ? -1 : mine > its ? 1 : 0;
     }
     return Status::ok;
@@ -256,8 +256,8 @@ Status ChunkBTree1::compare_key(ConstBytes key, int& order) noexcept {
 Status ChunkBTree1::load(MetadataWindow& window, unsigned i, ChunkLocation& location) noexcept {
     ConstBytes bytes;
     H5MOTE_TRY(key(window, i, bytes));
-    location.size = ChunkKey::bytes(bytes);
-    location.mask = ChunkKey::mask(bytes);
+    location.size = ChunkBTree1Key::bytes(bytes);
+    location.mask = ChunkBTree1Key::mask(bytes);
     return child(window, i, location.address);
 }
 
@@ -293,7 +293,7 @@ Status ChunkBTree1::next(Cursor& cursor, std::uint64_t* scaled, ChunkLocation& l
     H5MOTE_TRY(key(window, cursor.child, bytes));
     for (unsigned i = 0; i < rank_; ++i) {
         std::uint32_t rest = 0;
-        scaled[i] = divide(ChunkKey::offset(bytes, i), static_cast<std::uint32_t>(chunk_[i]), rest);
+        scaled[i] = divide(ChunkBTree1Key::offset(bytes, i), static_cast<std::uint32_t>(chunk_[i]), rest);
         if (rest != 0) {
             return damaged(H5MOTE_HERE, cursor.leaf);
         }

@@ -114,7 +114,7 @@ Status FileSpace::find_space(Usage usage, Address size, Address& address, bool* 
     }
     const std::uint64_t placed = place(usage, end_, size);
     if (!within(placed, size, limit_)) {
-        return context_.fail(Module::storage, H5MOTE_HERE, Status::no_space, 0, size);
+        return free_.context().fail(Module::storage, H5MOTE_HERE, Status::no_space, 0, size);
     }
     const Address start = narrow(placed);
     if (start + size > stored_) {

@@ -36,7 +36,7 @@ public:
     /// Whether the bytes [from, to) lie in one atomic unit.
     bool in_one_unit(std::uint64_t from, std::uint64_t to) const noexcept { return (from ^ (to - 1)) < unit_; }
 
-    FileSpace(Context& context, Driver& driver) noexcept : context_(context), driver_(driver), free_(context) {}
+    FileSpace(Context& context, Driver& driver) noexcept : driver_(driver), free_(context) {}
 
     /// Starts with a file of `end` bytes whose addresses stay below `limit`. The storage has `stored` bytes: those
     /// beyond `end` may have been written before a power cut and cannot be taken for zeros.
@@ -91,7 +91,6 @@ private:
     Status keep(std::uint32_t ranges, Address bytes) noexcept;
     bool reuse(Usage usage, Address size, Address& address) noexcept;
 
-    Context& context_;
     Driver& driver_;
     bool extends_with_zeros_ = false;
     bool held_ = false;

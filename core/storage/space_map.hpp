@@ -46,6 +46,8 @@ public:
     /// or another. Its space stays unused until the file is repacked.
     void insert(const FreeExtent& extent) noexcept;
 
+    Context& context() noexcept { return context_; }
+
     /// Gives back the memory for more than H5MOTE_FREE_EXTENTS extents if no more than that are left.
     void reclaim() noexcept override;
     /// Gives that memory back in any case, by forgetting the smallest extents. false: there was none to give back.
