@@ -37,6 +37,7 @@ Status FractalHeap::open(FileState& file, Address header) noexcept {
         return damaged(H5MOTE_HERE, header);
     }
     header_size_ = FractalHeapHeader::fixed_size(file.shape(), filters != 0) + filters + kChecksum;
+    window.close();  // the whole header is another block at the same address
     H5MOTE_TRY(read_header(fields));
     table_ = fields;
     return Status::ok;

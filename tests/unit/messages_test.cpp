@@ -228,7 +228,7 @@ TEST(Messages, Layout) {
     EXPECT_EQ(layout.decode(bench.library, kNarrow, view(kOldCompact).first(18)), Status::corrupt_file);
     ASSERT_EQ(layout.decode(bench.library, kNarrow, view(kVirtual)), Status::ok);
     EXPECT_EQ(layout.layout_class, LayoutMessage::Class::virtual_dataset);
-    EXPECT_EQ(layout.single_mask, 7U);
+    EXPECT_EQ(layout.heap_index, 7U);
 #else
     EXPECT_EQ(layout.decode(bench.library, kNarrow, view(kOldChunks)), Status::unsupported);
     EXPECT_EQ(layout.decode(bench.library, kNarrow, view(kOldest)), Status::unsupported);
