@@ -97,6 +97,7 @@ public:
 
 private:
     std::size_t head_size() const noexcept { return layout_.head_size(); }
+    // Padding that was added before adds nothing again.
     void set_layout(HeaderLayout layout) noexcept {
         layout_ = layout;
         size_ = layout.body_size(size_);
