@@ -201,8 +201,8 @@ Status ChunkTable::next(ChunkLookup& lookup, ChunkCursor& cursor, Address& numbe
                                     : next_element(lookup, cursor, number, location);
 }
 
-// Blocks of the array that were never made are passed as a whole. Beyond what an array of limited size can hold there is
-// no block, not even an empty one: then `block` has no elements.
+// Blocks of the array that were never made are passed as a whole. Beyond what an array of limited size can hold there
+// is no block, not even an empty one: then `block` has no elements.
 Status ChunkTable::next_element(ChunkLookup& lookup, ChunkCursor& cursor, Address& number,
                                 ChunkLocation& location) noexcept {
     const Address end = format().end(index_);
