@@ -124,7 +124,7 @@ TEST(MetadataWindow, AChecksumNearTheBeginningIsVerified) {
     MetadataWindow window;
     for (const std::size_t size : {std::size_t{19}, std::size_t{300}, std::size_t{1100}, std::size_t{9000}}) {
         bench.seal_inside(2000, size);
-        ASSERT_EQ(window.open(bench.cache, Usage::btree, 2000, size, kPlace), Status::ok) << size;
+        ASSERT_EQ(window.open(bench.cache, Usage::btree, 2000, size, kPlace), Status::ok);
         expect_bytes(window, 2000, size);
         window.close();
         bench.cache.discard(2000);
