@@ -18,11 +18,12 @@ struct ChunkIndexFormat;
 
 /// The parts that a program has beside what every program has. A file, or an object in it, that needs a part which is
 /// missing is `unsupported`; the error trail names the Feature. Firmware that reads one kind of file names what it
-/// needs:
+/// needs, for example groups and chunked datasets as libhdf5 writes them by default:
 ///
 ///     constexpr h5mote::Formats mine = [] {
 ///         h5mote::Formats list;
 ///         list.symbol_tables = &h5mote::formats::symbol_tables;
+///         list.chunk_btree1 = &h5mote::formats::chunk_btree1;
 ///         return list;
 ///     }();
 ///     h5mote::Library library{arena, port, filters, mine};
