@@ -88,7 +88,9 @@ struct OpenChunkIndex : std::conditional_t<H5MOTE_FIXED_CHUNKS != 0, ChosenIndex
     /// Makes the object of the kind. What has a destructor needs a ChunkIndexFormat::close.
     template <typename Index, typename... Arguments>
     Index& make(Arguments&&... arguments) noexcept {
-        static_assert(sizeof(Index) <= sizeof(place) && alignof(Index) <= kAlignment);
+        // An index may be a pointer, and its limits the size and alignment of one.
+        // NOLINTNEXTLINE(misc-redundant-expression, bugprone-sizeof-expression)
+        static_assert(sizeof(Index) <= kSize && alignof(Index) <= kAlignment);
         return *::new (static_cast<void*>(place)) Index(static_cast<Arguments&&>(arguments)...);
     }
     /// The object that make() has made.
