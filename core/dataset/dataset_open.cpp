@@ -251,10 +251,7 @@ Status DatasetState::open_chunks(const LayoutMessage& layout) noexcept {
         const std::uint64_t chunk = layout.chunk_dim(i);
         chunk_dims()[i] = chunk;
         sound = checked_multiply(bytes, chunk, bytes);
-        std::uint64_t size = max_dims()[i];
-        // B-trees find chunks by coordinates. Only the chunk cache needs a number for them, counted within the current
-        // extent.
-        size = by_coordinates ? dims()[i] : size;
+        const std::uint64_t size = max_dims()[i];
         if (size == kUnlimited) {
             ++unlimited;
         } else {
@@ -265,14 +262,12 @@ Status DatasetState::open_chunks(const LayoutMessage& layout) noexcept {
     // An extensible array numbers its chunks along the one unlimited dimension.
     sound = sound && (layout.index != ChunkIndex::extensible_array || unlimited == 1) &&
             (H5MOTE_ALL_FORMATS != 0 || bytes <= 0xffffffffU);
-    countable_ = countable;
     edges_unfiltered_ = filtered() && (layout.flags & LayoutMessage::kPartialEdgeUnfiltered) != 0;
     if (edges_unfiltered_ && H5MOTE_ALL_FORMATS == 0) {
         return file_->context.unsupported(Module::dataset, H5MOTE_HERE, Feature::layout_class, layout.flags);
     }
-    countable = countable || by_coordinates;
-    // The index of a single chunk has one address only.
-    sound = sound && countable && (layout.index != ChunkIndex::single || shape.chunks <= 1);
+    // B-trees need no number of chunks. The index of a single chunk has one address only.
+    sound = sound && (countable || by_coordinates) && (layout.index != ChunkIndex::single || shape.chunks <= 1);
     if (!sound) {
         return file_->context.fail(Module::dataset, H5MOTE_HERE, Status::corrupt_file, 0, address_);
     }

@@ -261,10 +261,10 @@ Status ChunkIterator::next(ChunkInfo& chunk) noexcept {
     ChunkTable& table = state.table();
     bool within_extent = false;
     while (!within_extent) {
-        Address index = 0;
-        H5MOTE_TRY(table.next(walk_->lookup, walk_->cursor, index, walk_->offset, location));
+        ChunkNumber number = 0;
+        H5MOTE_TRY(table.next(walk_->lookup, walk_->cursor, number, walk_->offset, location));
         if (!table.by_coordinates()) {
-            state.scaled_of(index, walk_->offset);
+            state.scaled_of(number, walk_->offset);
         }
         // An implicit index has chunks up to the maximum extent. Skip those beyond the current extent, as libhdf5 does.
         within_extent = true;
