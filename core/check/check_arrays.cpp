@@ -50,7 +50,7 @@ protected:
             if (index + i >= highest_ && index + i < now_) {
                 highest_ = index + i + 1;
             }
-            H5MOTE_TRY(settle(dataset_.chunk(location, nullptr, address)));
+            H5MOTE_TRY(go_on(dataset_.chunk(location, nullptr, address)));
         }
         return Status::ok;
     }
@@ -115,9 +115,9 @@ private:
                 MetadataWindow window;
                 const Status status =
                     checker_.judge(checker_.file().window(Usage::btree, at, bytes, true, window), part_, at);
-                H5MOTE_TRY(settle(status));
+                H5MOTE_TRY(go_on(status));
                 if (status == Status::ok) {
-                    H5MOTE_TRY(settle(elements(window, 0, i * page, here)));
+                    H5MOTE_TRY(go_on(elements(window, 0, i * page, here)));
                 }
             }
             at += bytes;
@@ -140,7 +140,7 @@ public:
             return Status::ok;
         }
         const Status status = index_block();
-        H5MOTE_TRY(settle(status));
+        H5MOTE_TRY(go_on(status));
         return status == Status::ok && whole_ ? check_statistics() : Status::ok;
     }
 
@@ -194,7 +194,7 @@ private:
     }
     Status keep(Status status) noexcept {
         whole_ = whole_ && status == Status::ok;
-        return settle(status);
+        return go_on(status);
     }
 
     H5MOTE_STEP Status index_block() noexcept {

@@ -97,7 +97,7 @@ Status DatasetCheck::load_layout(Address header) noexcept {
     const auto head = static_cast<std::size_t>(stored.size() < most ? stored.size() : most);
     H5MOTE_TRY(stored.bytes().view(0, head, body));
     H5MOTE_TRY(layout.decode(checker.file().context, checker.shape(), body, stored.size()));
-    if (layout.layout_class != LayoutMessage::Class::chunked) {
+    if (layout.layout_class != Layout::chunked) {
         return Status::ok;
     }
     if (layout.dimensionality != rank + 1U) {
@@ -309,11 +309,11 @@ Status DatasetCheck::run(Address header) noexcept {
     }
     H5MOTE_TRY(checker.judge(status, CheckPart::message, header));
     switch (layout.layout_class) {
-        case LayoutMessage::Class::compact:
+        case Layout::compact:
             return check_compact(header);
-        case LayoutMessage::Class::contiguous:
+        case Layout::contiguous:
             return check_contiguous();
-        case LayoutMessage::Class::chunked:
+        case Layout::chunked:
             return check_chunked();
         default:
             break;
@@ -405,7 +405,7 @@ Status check_records(DatasetCheck& dataset, RecordWork& work, Address address) n
             (void)checker.bad(ProblemKind::order, CheckPart::chunk_tree, address);
         }
         std::memcpy(work.last, work.scaled, sizeof work.last);
-        H5MOTE_TRY(settle(dataset.chunk(location, work.scaled, address)));
+        H5MOTE_TRY(go_on(dataset.chunk(location, work.scaled, address)));
     }
     return Status::ok;
 }

@@ -192,7 +192,7 @@ Status Checker::check_header(Address header, HeaderFacts& facts) noexcept {
             }
         }
         const Status checked = check_message(message, facts);
-        H5MOTE_TRY(settle(checked));
+        H5MOTE_TRY(go_on(checked));
         facts.damaged = facts.damaged || (checked == kReported && message.type() != MessageType::attribute);
     }
     if (status != Status::not_found) {

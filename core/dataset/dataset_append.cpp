@@ -9,7 +9,7 @@
 
 namespace h5mote {
 
-void DatasetState::settle_cursor() noexcept {
+void DatasetState::count_appended() noexcept {
     if (H5MOTE_WRITE == 0 || tail_ == nullptr) {
         return;
     }
@@ -25,7 +25,7 @@ void DatasetState::settle_cursor() noexcept {
 
 // Makes the cursor point to where the next record goes: into the last chunk, or a new one when that is full.
 Status DatasetState::open_tail() noexcept {
-    settle_cursor();
+    count_appended();
     std::uint32_t row = 0;
     const ChunkNumber number = narrow(divide(dims()[0], chunk_rows(), row));
     const std::uint32_t offset = row * element_size_;
@@ -85,7 +85,7 @@ Status DatasetState::append(const std::byte* records, std::size_t record_size, s
     if (rank() != 1 || !is_chunked()) {
         return file_->context.fail(Module::dataset, H5MOTE_HERE, Status::invalid_argument, rank());
     }
-    settle_cursor();
+    count_appended();
     if (count > max_dims()[0] - dims()[0]) {
         return file_->context.fail(Module::dataset, H5MOTE_HERE, Status::invalid_argument, 0, max_dims()[0]);
     }
@@ -147,7 +147,7 @@ Status DatasetState::append_in_place(const std::byte* records, std::size_t recor
 }
 
 Status DatasetState::set_extent(Span<const std::uint64_t> wanted) noexcept {
-    settle_cursor();
+    count_appended();
     bool sound = wanted.size() == rank() && is_chunked();
     for (unsigned i = 0; sound && i < rank(); ++i) {
         sound = wanted[i] >= dims()[i] && wanted[i] <= max_dims()[i] && wanted[i] != kUnlimited;

@@ -198,7 +198,7 @@ Status DatasetState::load_layout() noexcept {
     H5MOTE_TRY(message.head(LayoutMessage::kMaxHead, head));
     H5MOTE_TRY(layout.decode(file_->context, file_->shape(), head, message.size()));
     layout_class_ = layout.layout_class;
-    if (layout_class_ == LayoutMessage::Class::chunked) {
+    if (layout_class_ == Layout::chunked) {
         return open_chunks(layout);
     }
     if constexpr (H5MOTE_PARTIAL_IO == 0) {
@@ -224,13 +224,13 @@ Status DatasetState::load_layout() noexcept {
         // dataset that is only read can be opened all the same; reading elements that are not there fails.
         data_size_ = external_ || layout.size == kUndefinedAddress ? narrow(bytes) : layout.size;
         data_address_ = external_ ? 0 : data_address_;
-        if (layout_class_ != LayoutMessage::Class::compact && !file_->writable()) {
+        if (layout_class_ != Layout::compact && !file_->writable()) {
             return sound ? Status::ok
                          : file_->context.fail(Module::dataset, H5MOTE_HERE, Status::corrupt_file, 0, address_);
         }
     }
     sound = sound && data_size_ >= bytes &&
-            (layout_class_ == LayoutMessage::Class::compact || data_address_ == kUndefinedAddress ||
+            (layout_class_ == Layout::compact || data_address_ == kUndefinedAddress ||
              file_->contains(data_address_, data_size_));
     return sound ? Status::ok : file_->context.fail(Module::dataset, H5MOTE_HERE, Status::corrupt_file, 0, address_);
 }
@@ -387,9 +387,9 @@ Status DatasetState::dispose(Disposal& disposal) noexcept {
         return table_.dispose(disposal);
     }
     switch (layout_class_) {
-        case LayoutMessage::Class::contiguous:
+        case Layout::contiguous:
             return disposal.give(data_address_, data_size_);
-        case LayoutMessage::Class::compact:
+        case Layout::compact:
             return Status::ok;
         default:
             return file_->context.unsupported(Module::dataset, H5MOTE_HERE, Feature::layout_class,

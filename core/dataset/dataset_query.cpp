@@ -13,19 +13,6 @@ namespace {
 
 DatasetState& state_of(AppendCursor* cursor) noexcept { return static_cast<DatasetState&>(*cursor); }
 
-Layout layout_of(LayoutMessage::Class layout_class) noexcept {
-    switch (layout_class) {
-        case LayoutMessage::Class::compact:
-            return Layout::compact;
-        case LayoutMessage::Class::chunked:
-            return Layout::chunked;
-        case LayoutMessage::Class::virtual_dataset:
-            return Layout::virtual_dataset;
-        default:
-            return Layout::contiguous;
-    }
-}
-
 void describe_fill(const FillValueMessage& message, DatasetInfo& info) noexcept {
     info.fill = message.undefined       ? FillState::undefined
                 : message.value.empty() ? FillState::default_value
@@ -81,7 +68,7 @@ Status Dataset::info(DatasetInfo& info) const noexcept {
     H5MOTE_TRY(message.head(LayoutMessage::kMaxHead, bytes));
     H5MOTE_TRY(layout.decode(context, file_->shape(), bytes, message.size()));
     info = DatasetInfo{};
-    info.layout = layout_of(layout.layout_class);
+    info.layout = layout.layout_class;
     info.layout_version = layout.version;
     info.chunk_index = layout.index;
     info.edge_chunks_unfiltered = (layout.flags & LayoutMessage::kPartialEdgeUnfiltered) != 0;
@@ -286,12 +273,11 @@ Status Dataset::storage_size(std::uint64_t& bytes) const noexcept {
     H5MOTE_TRY(check());
     DatasetState& state = state_of(cursor_);
     bytes = 0;
-    if (state.layout_class() == LayoutMessage::Class::virtual_dataset) {
+    if (state.layout_class() == Layout::virtual_dataset) {
         return Status::ok;
     }
     if (!state.is_chunked()) {
-        const bool there =
-            state.layout_class() == LayoutMessage::Class::compact || state.data_address() != kUndefinedAddress;
+        const bool there = state.layout_class() == Layout::compact || state.data_address() != kUndefinedAddress;
         bytes = there ? state.data_size() : 0;
         return Status::ok;
     }
@@ -329,7 +315,7 @@ H5MOTE_STEP Status Dataset::heap_size(std::uint64_t& bytes) const noexcept {
     if (state.external()) {
         return ExternalStorage(*file_, address_).heap_size(bytes);
     }
-    if (state.layout_class() != LayoutMessage::Class::virtual_dataset) {
+    if (state.layout_class() != Layout::virtual_dataset) {
         return Status::ok;
     }
     LayoutMessage layout;

@@ -261,7 +261,7 @@ Status DatasetState::write_filtered(ChunkSlot& slot) noexcept {
 
 void DatasetState::evicted(ChunkSlot& slot) noexcept {
     if (&slot == tail_) {
-        settle_cursor();
+        count_appended();
         tail_ = nullptr;
         at = end = nullptr;
     }
@@ -349,7 +349,7 @@ ChunkNumber DatasetState::number_of(const std::uint64_t* scaled) noexcept {
 Status DatasetState::allocate_all() noexcept {
     H5MOTE_TRY(begin_change());
     if (!is_chunked()) {
-        return layout_class_ == LayoutMessage::Class::contiguous ? allocate_contiguous() : Status::ok;
+        return layout_class_ == Layout::contiguous ? allocate_contiguous() : Status::ok;
     }
     // Chunk coordinates that count through the chunks of the extent.
     const std::size_t size = rank() * sizeof(std::uint64_t);
@@ -420,7 +420,7 @@ Status DatasetState::flush_raw() noexcept {
     if (H5MOTE_WRITE == 0) {
         return Status::ok;
     }
-    settle_cursor();
+    count_appended();
     H5MOTE_TRY(file_->chunks.write_back(*this));
     return store_dims();
 }

@@ -64,7 +64,7 @@ protected:
 /// sizes, the filters and their client data follow the object in the same block of memory.
 ///
 /// Appending: the cursor (the base class AppendCursor, through which handles write) points into the cache slot of the
-/// last chunk. Call settle_cursor() before using the current number of rows.
+/// last chunk. Call count_appended() before using the current number of rows.
 class DatasetState final : public AppendCursor,
                            public FlushClient,
                            public ChunkOwner,
@@ -104,11 +104,9 @@ public:
             ::new (static_cast<void*>(&space)) Dataspace(Dataspace::simple(sizes, {max_dims(), rank()}));
         }
     }
-    LayoutMessage::Class layout_class() const noexcept { return layout_class_; }
+    Layout layout_class() const noexcept { return layout_class_; }
     /// A constant in builds without partial I/O, which refuse other layouts.
-    bool is_chunked() const noexcept {
-        return H5MOTE_PARTIAL_IO == 0 || layout_class_ == LayoutMessage::Class::chunked;
-    }
+    bool is_chunked() const noexcept { return H5MOTE_PARTIAL_IO == 0 || layout_class_ == Layout::chunked; }
     std::uint32_t element_size() const noexcept { return element_size_; }
     Address chunk_bytes() const noexcept { return chunk_bytes_; }
     /// Address and bytes of contiguous data. Compact data has no file address. Of a virtual dataset these are the
@@ -121,7 +119,7 @@ public:
     ChunkTable& table() noexcept { return table_; }
 
     /// Brings dims() and the dirty range of the last chunk up to the cursor.
-    void settle_cursor() noexcept;
+    void count_appended() noexcept;
 
     /// Appends to a one-dimensional dataset: `count` elements of the file's datatype, or of another by way of
     /// `conversion`.
@@ -166,9 +164,7 @@ public:
     /// Whether the data are in external files.
     bool external() const noexcept { return H5MOTE_ALL_FORMATS != 0 && external_; }
     /// Whether the data are in other datasets.
-    bool is_virtual() const noexcept {
-        return H5MOTE_ALL_FORMATS != 0 && layout_class_ == LayoutMessage::Class::virtual_dataset;
-    }
+    bool is_virtual() const noexcept { return H5MOTE_ALL_FORMATS != 0 && layout_class_ == Layout::virtual_dataset; }
     Status set_virtual_view(VirtualView view, std::uint64_t gap) noexcept;
     FilterEntry* filters() noexcept { return filter_entries(); }
     unsigned filter_count() const noexcept { return filter_count_; }
@@ -293,7 +289,7 @@ private:
     Address data_size_ = 0;  // bytes; a virtual dataset has mappings_index() here instead
     std::uint8_t rank_;
     std::uint8_t filter_count_ = 0;
-    LayoutMessage::Class layout_class_ = LayoutMessage::Class::contiguous;
+    Layout layout_class_ = Layout::contiguous;
     bool null_space_ = false;
     bool dims_changed_ = false;
     bool zero_fill_ = true;     // unwritten elements are zeros

@@ -38,7 +38,7 @@ Status Transfer::to_file(std::uint64_t address, const PairedRun& piece) noexcept
 Status Transfer::write_whole() noexcept {
     SelectionRuns& runs = *::new (static_cast<void*>(&walk_.whole)) SelectionRuns;
     H5MOTE_TRY(runs.reset(request_.selection, space_));
-    if (dataset_.layout_class() == LayoutMessage::Class::compact) {
+    if (dataset_.layout_class() == Layout::compact) {
         return write_compact(runs);
     }
     if (dataset_.data_address() == kUndefinedAddress) {

@@ -266,7 +266,7 @@ Status Dataset::virtual_mapping(std::size_t i, VirtualMapping& mapping, Selectio
     const LibraryLock lock(context_of(file_));
     H5MOTE_TRY(check());
     DatasetState& state = static_cast<DatasetState&>(*cursor_);
-    if (state.layout_class() != LayoutMessage::Class::virtual_dataset) {
+    if (state.layout_class() != Layout::virtual_dataset) {
         return Status::not_found;
     }
     VirtualLayout mappings(*file_);

@@ -185,7 +185,7 @@ TEST(Messages, Layout) {
     constexpr unsigned char kChunked[] = {4, 2, 0, 2, 1, 64, 16, 4, 32, 4, 4, 16, 10, 0x99, 0, 0, 0};
     LayoutMessage layout;
     ASSERT_EQ(layout.decode(bench.library, kNarrow, view(kChunked)), Status::ok);
-    EXPECT_EQ(layout.layout_class, LayoutMessage::Class::chunked);
+    EXPECT_EQ(layout.layout_class, Layout::chunked);
     EXPECT_EQ(layout.index, ChunkIndex::extensible_array);
     EXPECT_EQ(layout.chunk_dim(0), 64U);
     EXPECT_EQ(layout.chunk_dim(1), 16U);
@@ -219,7 +219,7 @@ TEST(Messages, Layout) {
     // Layout messages of old versions: the dimensions of a contiguous dataset cannot be relied on.
     constexpr unsigned char kOldWhole[] = {2, 2, 1, 0, 0, 0, 0, 0, 0x40, 0, 0, 0, 10, 0, 0, 0, 4, 0, 0, 0};
     ASSERT_EQ(layout.decode(bench.library, kNarrow, view(kOldWhole)), Status::ok);
-    EXPECT_EQ(layout.layout_class, LayoutMessage::Class::contiguous);
+    EXPECT_EQ(layout.layout_class, Layout::contiguous);
     EXPECT_EQ(layout.size, kUndefinedAddress);
     constexpr unsigned char kOldCompact[] = {1, 1, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0, 3, 0, 0, 0, 1, 2, 3};
     ASSERT_EQ(layout.decode(bench.library, kNarrow, view(kOldCompact)), Status::ok);
@@ -227,7 +227,7 @@ TEST(Messages, Layout) {
     EXPECT_EQ(layout.size, 3U);
     EXPECT_EQ(layout.decode(bench.library, kNarrow, view(kOldCompact).first(18)), Status::corrupt_file);
     ASSERT_EQ(layout.decode(bench.library, kNarrow, view(kVirtual)), Status::ok);
-    EXPECT_EQ(layout.layout_class, LayoutMessage::Class::virtual_dataset);
+    EXPECT_EQ(layout.layout_class, Layout::virtual_dataset);
     EXPECT_EQ(layout.heap_index, 7U);
 #else
     EXPECT_EQ(layout.decode(bench.library, kNarrow, view(kOldChunks)), Status::unsupported);
