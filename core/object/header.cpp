@@ -120,13 +120,13 @@ Status cut_first_block(const BlockMover& blocks, Pinned& block, std::size_t& fro
 // cache with room for too few blocks would for ever write a moved block before the next one has moved.
 Status secure_change(FileState& file, Address header, Pinned& block, std::size_t& from, Phase phase) noexcept {
     // A first block that cannot be switched is changed in place, if the program allows that (FileAccess::torn_headers).
-    const auto one_write = [&](CacheEntry& each, std::size_t at) noexcept {
+    const auto changes_safely = [&](CacheEntry& each, std::size_t at) noexcept {
         return file.one_write(each, at) ||
                (file.torn_headers() && each.address() == header && cannot_switch(file, each));
     };
     const BlockMover blocks(file, header, phase);
     constexpr unsigned kMostRounds = 64;
-    for (unsigned round = 0; !one_write(*block, from); ++round) {
+    for (unsigned round = 0; !changes_safely(*block, from); ++round) {
         if (block->address() == header) {
             return cut_first_block(blocks, block, from);
         }
@@ -143,7 +143,7 @@ Status secure_change(FileState& file, Address header, Pinned& block, std::size_t
                 H5MOTE_TRY(find_continuation(continuation, last->address()));
                 at = continuation.offset();
                 CacheEntry& holder = *continuation.block();
-                const Status status = one_write(holder, at) ? blocks.move(holder, at, last) : Status::busy;
+                const Status status = changes_safely(holder, at) ? blocks.move(holder, at, last) : Status::busy;
                 if (status != Status::ok && status != Status::busy) {
                     return status;
                 }

@@ -1,5 +1,6 @@
 // Object header messages: bytes written by hand from specification IV.A.2, round trips, and every truncated body.
 #include "messages.hpp"
+#include "object_messages.hpp"
 
 #include "storage_bench.hpp"
 
@@ -177,6 +178,41 @@ TEST(Messages, Attribute) {
     bad[0] = 3;
     bad[1] = 1;  // shared datatype
     EXPECT_EQ(message.decode(bench.library, view(bad)), Status::unsupported);
+}
+
+// Messages about an object as a whole.
+TEST(Messages, AboutAnObject) {
+    struct {
+        std::uint16_t max_compact = 8, min_dense = 6, estimated_links = 4, estimated_name_length = 8;
+    } info;
+    constexpr unsigned char kEmpty[] = {0, 0}, kBoth[] = {0, 3, 1, 0, 2, 0, 3, 0, 4, 0};
+    EXPECT_EQ(GroupInfoMessage::size(view(kEmpty)), sizeof kEmpty);
+    EXPECT_TRUE(GroupInfoMessage::decode(view(kEmpty), info));
+    EXPECT_EQ(info.max_compact, 8);
+    EXPECT_EQ(GroupInfoMessage::size(view(kBoth)), sizeof kBoth);
+    EXPECT_TRUE(GroupInfoMessage::decode(view(kBoth), info));
+    EXPECT_EQ(info.max_compact, 1);
+    EXPECT_EQ(info.min_dense, 2);
+    EXPECT_EQ(info.estimated_links, 3);
+    EXPECT_EQ(info.estimated_name_length, 4);
+    for (std::size_t length = 0; length < sizeof kBoth; ++length) {
+        EXPECT_FALSE(GroupInfoMessage::decode(view(kBoth).first(length), info));
+    }
+
+    std::byte bytes[ReferenceCountMessage::kSize];
+    Writer writer{Bytes(bytes)};
+    ReferenceCountMessage::encode(writer, 0x01020304);
+    EXPECT_EQ(writer.written(), sizeof bytes);
+    EXPECT_EQ(ReferenceCountMessage::decode(bytes), 0x01020304U);
+
+    constexpr unsigned char kTime[] = {1, 0, 0, 0, 0x80, 0x51, 1, 0};
+    EXPECT_EQ(ModificationTimeMessage::decode(view(kTime)), 86400U);
+    constexpr unsigned char kOld[] = {'1', '9', '7', '0', '0', '1', '0', '2', '0', '0', '0', '0', '0', '1', 0, 0};
+    EXPECT_EQ(OldModificationTimeMessage::decode(view(kOld)), 86401U);
+    EXPECT_EQ(OldModificationTimeMessage::decode(view(kOld).first(13)), 0U);
+    constexpr unsigned char kText[] = {'a', 'b', 0, 'c'};
+    EXPECT_EQ(CommentMessage::length(view(kText)), 2U);
+    EXPECT_EQ(CommentMessage::length(view(kText).first(1)), 1U);
 }
 
 TEST(Messages, Layout) {
