@@ -1,15 +1,10 @@
-// H5R - reading references: what they lead to. Also single values of variable length, which are in the same heap.
-//
-//   object 1   object header address O
-//   region 1   heap id (address O, index 4) of: object header address O | selection
-//   revised    type 1 | flags 1 (1: of another file), then
-//              object 2 of this file: length of the address 1 | object header address
-//              others: bytes 4 | heap id of: length of the address 1 | object header address
-//                      | [other file: length 2, name] | region 2: bytes 4, rank 4, selection; attribute: length 2, name
+// H5R - reading references: what they lead to. Also single values of variable length, which are in the same heap. The
+// bytes are shown in reference_encoding.hpp.
 
 #include "attribute_storage.hpp"
 #include "global_heap.hpp"
 #include "heap_source.hpp"
+#include "reference_encoding.hpp"
 #include "selection_codec.hpp"
 #include "text.hpp"
 
@@ -40,41 +35,33 @@ Status damaged(FileState& file, SourcePlace place) noexcept {
     return file.context.fail(Module::attribute, place, Status::corrupt_file);
 }
 
-// Reads the length and address of an object, as revised references hold them.
 Status read_token(FileState& file, Reader& reader, Address& address) noexcept {
-    const unsigned length = reader.u8();
-    const ConstBytes token = reader.bytes(length);
-    if (!reader.ok() || length != file.shape().sizeof_addr) {
-        return damaged(file, H5MOTE_HERE);
-    }
-    address = file.shape().load_addr(token.data());
-    return Status::ok;
+    return ReferenceToken::decode(file.shape(), reader, address) ? Status::ok : damaged(file, H5MOTE_HERE);
 }
 
 Status decode_revised(FileState& file, ReferenceType type, ConstBytes stored, Reference& reference) noexcept {
-    constexpr unsigned kOtherFile = 1;
     Reader reader(stored);
-    const unsigned stored_type = reader.u8();
-    const unsigned flags = reader.u8();
-    if (stored_type != static_cast<unsigned>(type)) {
-        return file.context.fail(Module::attribute, H5MOTE_HERE, Status::invalid_argument, stored_type);
+    RevisedReference revised;
+    revised.decode(reader);
+    if (revised.type != static_cast<unsigned>(type)) {
+        return file.context.fail(Module::attribute, H5MOTE_HERE, Status::invalid_argument, revised.type);
     }
-    reference.target.other_file = (flags & kOtherFile) != 0;
+    reference.target.other_file = revised.other_file;
     if (type == ReferenceType::object2 && !reference.target.other_file) {
         return read_token(file, reader, reference.target.address);
     }
-    reader.skip(4);
+    reader.skip(RevisedReference::kBytesField);
     GlobalHeap heap(file);
     H5MOTE_TRY(heap.object(reader.rest(), reference.heap));
     ConstBytes head;
-    const std::size_t token = 1U + file.shape().sizeof_addr;
+    const std::size_t token = ReferenceToken::size(file.shape());
     H5MOTE_TRY(reference.heap.view(0, token, head));
     Reader inner(head);
     H5MOTE_TRY(read_token(file, inner, reference.target.address));
     reference.rest = reference.name = token;
     if (reference.target.other_file) {
-        H5MOTE_TRY(reference.heap.view(token, 2, head));
-        reference.rest += 2U + load_le<std::uint16_t>(head.data());
+        H5MOTE_TRY(reference.heap.view(token, ReferenceName::kLengthSize, head));
+        reference.rest += ReferenceName::kLengthSize + ReferenceName::length(head);
     }
     return Status::ok;
 }
@@ -102,10 +89,10 @@ H5MOTE_STEP Status decode(FileState& file, ReferenceType type, ConstBytes stored
     return Status::ok;
 }
 
-// A name in the heap bytes of a reference: at `at` is its length, 2 bytes, and then the name.
+// A name in the heap bytes of a reference, which begins at `at` with its length.
 Status view_name(Reference& reference, Address at, ConstBytes& name) noexcept {
-    H5MOTE_TRY(reference.heap.view(at, 2, name));
-    return reference.heap.view(at + 2, load_le<std::uint16_t>(name.data()), name);
+    H5MOTE_TRY(reference.heap.view(at, ReferenceName::kLengthSize, name));
+    return reference.heap.view(at + ReferenceName::kLengthSize, ReferenceName::length(name), name);
 }
 
 // Opens the file that the target is in, and checks that the target's header can be read. The caller gets one reference
@@ -221,9 +208,9 @@ Status Object::reference_region(ReferenceType type, ConstBytes stored, Object& t
     ConstBytes bytes;
     unsigned rank = 0;
     if (type == ReferenceType::region2) {
-        H5MOTE_TRY(reference.heap.view(reference.rest, 8, bytes));
-        rank = load_le<std::uint32_t>(bytes.data() + 4);
-        reference.rest += 8;
+        H5MOTE_TRY(reference.heap.view(reference.rest, ReferenceRegion::kHeadSize, bytes));
+        rank = ReferenceRegion::rank(bytes);
+        reference.rest += ReferenceRegion::kHeadSize;
     }
     const Address length = reference.heap.size() - reference.rest;
     std::size_t consumed = 0;

@@ -97,7 +97,7 @@ Status check_value(Checker& checker, DatatypeView type, ConstBytes value) noexce
     Status status = Status::ok;
     switch (type.type_class()) {
         case TypeClass::variable_length:
-            return settle(checker.check_heap_id(value));
+            return go_on(checker.check_heap_id(value));
         case TypeClass::array: {
             const DatatypeView base = type.base();
             for (std::size_t at = 0; status == Status::ok && base.size() != 0 && at + base.size() <= value.size();

@@ -1,9 +1,9 @@
 // h5check - raw data of datasets: where it is, and whether it can be decoded.
 
 #include "check_dataset.hpp"
-
 #include "block_decoder.hpp"
 #include "btree2.hpp"
+#include "chunk_grid.hpp"
 #include "datatype_message.hpp"
 #include "stored_message.hpp"
 #include "tree1_walk.hpp"
@@ -81,8 +81,7 @@ bool DatasetCheck::fits_index() const noexcept {
         if (max_dims[i] == kUnlimited) {
             ++unlimited;
         } else {
-            const auto along = divide_up(max_dims[i], static_cast<std::uint32_t>(chunk_dims[i]));
-            countable = checked_multiply(chunks, along, chunks) && countable;
+            countable = checked_multiply(chunks, chunks_along(max_dims[i], chunk_dims[i]), chunks) && countable;
         }
     }
     return (countable || searched) && (layout.index != ChunkIndex::extensible_array || unlimited == 1) &&
@@ -97,7 +96,7 @@ Status DatasetCheck::load_layout(Address header) noexcept {
     const auto head = static_cast<std::size_t>(stored.size() < most ? stored.size() : most);
     H5MOTE_TRY(stored.bytes().view(0, head, body));
     H5MOTE_TRY(layout.decode(checker.file().context, checker.shape(), body, stored.size()));
-    if (layout.layout_class != LayoutMessage::Class::chunked) {
+    if (layout.layout_class != Layout::chunked) {
         return Status::ok;
     }
     if (layout.dimensionality != rank + 1U) {
@@ -191,8 +190,7 @@ std::uint64_t count_chunks(const DatasetCheck& dataset, bool now) noexcept {
     std::uint64_t chunks = 1;
     for (unsigned i = 0; i < dataset.rank; ++i) {
         const std::uint64_t size = now && dataset.max_dims[i] == kUnlimited ? dataset.dims[i] : dataset.max_dims[i];
-        if (size == kUnlimited ||
-            !checked_multiply(chunks, divide_up(size, static_cast<std::uint32_t>(dataset.chunk_dims[i])), chunks)) {
+        if (size == kUnlimited || !checked_multiply(chunks, chunks_along(size, dataset.chunk_dims[i]), chunks)) {
             return kUnlimited;
         }
     }
@@ -309,11 +307,11 @@ Status DatasetCheck::run(Address header) noexcept {
     }
     H5MOTE_TRY(checker.judge(status, CheckPart::message, header));
     switch (layout.layout_class) {
-        case LayoutMessage::Class::compact:
+        case Layout::compact:
             return check_compact(header);
-        case LayoutMessage::Class::contiguous:
+        case Layout::contiguous:
             return check_contiguous();
-        case LayoutMessage::Class::chunked:
+        case Layout::chunked:
             return check_chunked();
         default:
             break;
@@ -405,7 +403,7 @@ Status check_records(DatasetCheck& dataset, RecordWork& work, Address address) n
             (void)checker.bad(ProblemKind::order, CheckPart::chunk_tree, address);
         }
         std::memcpy(work.last, work.scaled, sizeof work.last);
-        H5MOTE_TRY(settle(dataset.chunk(location, work.scaled, address)));
+        H5MOTE_TRY(go_on(dataset.chunk(location, work.scaled, address)));
     }
     return Status::ok;
 }

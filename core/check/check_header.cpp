@@ -2,6 +2,7 @@
 
 #include "checker.hpp"
 #include "datatype_message.hpp"
+#include "object_messages.hpp"
 #include "stored_message.hpp"
 #include "text.hpp"
 
@@ -104,27 +105,26 @@ Status Checker::check_body(MessageType type, ConstBytes body, HeaderFacts& facts
         case MessageType::attribute_info:
             return facts.attributes.decode(context, shape(), body);
         case MessageType::group_info: {
-            // The flags tell which of two pairs of numbers follow.
-            H5MOTE_TRY(check_prefix(context, type, body, 0, 0, 2));
-            const unsigned flags = std::to_integer<unsigned>(body[1]);
-            return check_prefix(context, type, body, 0, 0, 2 + 4 * ((flags & 1U) + (flags >> 1 & 1U)));
+            H5MOTE_TRY(check_prefix(context, type, body, 0, 0, GroupInfoMessage::kHeadSize));
+            return check_prefix(context, type, body, 0, 0, GroupInfoMessage::size(body));
         }
         case MessageType::external_files: {
             H5MOTE_TRY(check_prefix(context, type, body, 1, 1, 8U + shape().sizeof_addr));
             return check_local_heap(shape().load_addr(body.data() + 8));
         }
         case MessageType::comment:
-            return std::memchr(body.data(), 0, body.size()) != nullptr ? Status::ok
-                                                                       : damaged_message(context, H5MOTE_HERE, type);
+            return CommentMessage::length(body) < body.size() ? Status::ok
+                                                              : damaged_message(context, H5MOTE_HERE, type);
         case MessageType::modification_time_old:
-            return body.size() >= 14 ? Status::ok : damaged_message(context, H5MOTE_HERE, type);
+            return body.size() >= OldModificationTimeMessage::kDigits ? Status::ok
+                                                                      : damaged_message(context, H5MOTE_HERE, type);
         case MessageType::modification_time:
-            return check_prefix(context, type, body, 1, 1, 8);
+            return check_prefix(context, type, body, 1, 1, ModificationTimeMessage::kSize);
         case MessageType::symbol_table:
             return facts.symbols.decode(shape(), body) ? Status::ok : damaged_message(context, H5MOTE_HERE, type);
         case MessageType::reference_count:
-            H5MOTE_TRY(check_prefix(context, type, body, 0, 0, 5));
-            facts.recorded = load_le<std::uint32_t>(body.data() + 1);
+            H5MOTE_TRY(check_prefix(context, type, body, 0, 0, ReferenceCountMessage::kSize));
+            facts.recorded = ReferenceCountMessage::decode(body);
             return Status::ok;
         default:
             return Status::ok;  // messages of the superblock extension were read when the file was opened
@@ -192,7 +192,7 @@ Status Checker::check_header(Address header, HeaderFacts& facts) noexcept {
             }
         }
         const Status checked = check_message(message, facts);
-        H5MOTE_TRY(settle(checked));
+        H5MOTE_TRY(go_on(checked));
         facts.damaged = facts.damaged || (checked == kReported && message.type() != MessageType::attribute);
     }
     if (status != Status::not_found) {

@@ -56,15 +56,15 @@ public:
         : checker_(checker), dense_(dense), part_(part), max_order_(max_order) {}
 
     Status run(const DenseStorage& storage, bool tracked) noexcept {
-        H5MOTE_TRY(settle(checker_.check_fractal_heap(dense_.heap, storage.heap)));
+        H5MOTE_TRY(go_on(checker_.check_fractal_heap(dense_.heap, storage.heap)));
         H5MOTE_TRY(
             checker_.judge(dense_.heap.open(checker_.file(), storage.heap), CheckPart::fractal_heap, storage.heap));
         tracked_ = tracked;
         const Status names = check_names(storage.name_index);
-        H5MOTE_TRY(settle(names));
+        H5MOTE_TRY(go_on(names));
         counted_ = names == Status::ok;
         if (storage.order_index != kUndefinedAddress) {
-            H5MOTE_TRY(settle(check_orders(storage.order_index)));
+            H5MOTE_TRY(go_on(check_orders(storage.order_index)));
         }
         return check_count(storage.heap);
     }
@@ -126,7 +126,7 @@ private:
             std::uint64_t order = attribute.order;
             const Status status = object(is_link() ? link.heap_id : attribute.heap_id, shared, own_hash, order);
             dense_.object.close();
-            H5MOTE_TRY(settle(status));
+            H5MOTE_TRY(go_on(status));
             if (status == Status::ok && own_hash != hash) {
                 (void)c.bad(ProblemKind::hash, part_, tree, hash);
             }

@@ -78,7 +78,7 @@ private:
             H5MOTE_TRY(
                 checker_.judge(window.view(SharedList::offset(checker_.shape(), i), size, bytes), kPart, address));
             std::memcpy(work_.record, bytes.data(), bytes.size());
-            H5MOTE_TRY(settle(check_record({work_.record, size})));
+            H5MOTE_TRY(go_on(check_record({work_.record, size})));
         }
         return Status::ok;
     }
@@ -94,7 +94,7 @@ private:
         }
         for (std::uint64_t i = 0; i < work_.tree.size(); ++i) {
             H5MOTE_TRY(checker_.judge(work_.tree.record(i, work_.record), kPart, address));
-            H5MOTE_TRY(settle(check_record({work_.record, work_.tree.record_size()})));
+            H5MOTE_TRY(go_on(check_record({work_.record, work_.tree.record_size()})));
         }
         return Status::ok;
     }
@@ -115,7 +115,7 @@ Status Checker::check_shared_messages() noexcept {
     for (unsigned i = 0; status == Status::ok && i < file_.foreign()->shared_indexes; ++i) {
         status = judge(read_shared_index(file_, i, work->index), kPart, file_.foreign()->shared_table);
         if (status == Status::ok) {
-            status = settle(SharedCheck(*this, *work).run());
+            status = go_on(SharedCheck(*this, *work).run());
         }
     }
     file_.context.destroy(MemoryKind::other, work);

@@ -56,7 +56,7 @@ private:
             if (!symbol.decode(shape, bytes)) {
                 return checker_.bad(ProblemKind::malformed, kPart, child);
             }
-            H5MOTE_TRY(settle(check_symbol(symbol, last, i + 1 == symbols ? end : kUndefinedAddress, child)));
+            H5MOTE_TRY(go_on(check_symbol(symbol, last, i + 1 == symbols ? end : kUndefinedAddress, child)));
             last = symbol.name;
         }
         return Status::ok;

@@ -168,28 +168,28 @@ Status Checker::check_superblock() noexcept {
     const Superblock& superblock = file_.superblock();
     object_ = kUndefinedAddress;
     std::uint64_t stored = 0;
-    H5MOTE_TRY(settle(judge(file_.driver.end_of_file(stored), CheckPart::superblock, 0)));
+    H5MOTE_TRY(go_on(judge(file_.driver.end_of_file(stored), CheckPart::superblock, 0)));
     if (file_.foreign()->truncated) {
         (void)bad(ProblemKind::truncated, CheckPart::superblock, narrow(stored), superblock.end_of_file);
     }
     if (!superblock.is_old() && superblock.flags != 0) {
         (void)note(ProblemKind::open_for_writing, CheckPart::superblock, 0, superblock.flags);
     }
-    H5MOTE_TRY(settle(use(CheckPart::superblock, 0, superblock.size())));
+    H5MOTE_TRY(go_on(use(CheckPart::superblock, 0, superblock.size())));
     if (superblock.driver_info != kUndefinedAddress) {
         std::byte prefix[DriverInfoBlock::kPrefixSize];
         DriverInfoBlock block;
-        H5MOTE_TRY(settle(judge(file_.driver.read(Usage::superblock, superblock.driver_info, prefix),
-                                CheckPart::driver_information, superblock.driver_info)));
+        H5MOTE_TRY(go_on(judge(file_.driver.read(Usage::superblock, superblock.driver_info, prefix),
+                               CheckPart::driver_information, superblock.driver_info)));
         (void)block.decode(prefix);  // it was read when the file was opened
         H5MOTE_TRY(
-            settle(use(CheckPart::driver_information, superblock.driver_info, sizeof prefix + Address{block.size})));
+            go_on(use(CheckPart::driver_information, superblock.driver_info, sizeof prefix + Address{block.size})));
     }
     if (superblock.extension != kUndefinedAddress) {
         HeaderFacts facts;
-        H5MOTE_TRY(settle(check_header(superblock.extension, facts)));
+        H5MOTE_TRY(go_on(check_header(superblock.extension, facts)));
     }
-    return file_.foreign()->shared_table == kUndefinedAddress ? Status::ok : settle(check_shared_messages());
+    return file_.foreign()->shared_table == kUndefinedAddress ? Status::ok : go_on(check_shared_messages());
 }
 
 Status Checker::check_object(std::uint32_t i) noexcept {
@@ -199,13 +199,13 @@ Status Checker::check_object(std::uint32_t i) noexcept {
     H5MOTE_TRY(check_header(header, facts));
     objects_[i].recorded = facts.recorded;
     if (facts.symbols.btree != kUndefinedAddress || facts.symbols.heap != kUndefinedAddress) {
-        H5MOTE_TRY(settle(check_symbol_table(facts.symbols.btree, facts.symbols.heap)));
+        H5MOTE_TRY(go_on(check_symbol_table(facts.symbols.btree, facts.symbols.heap)));
     }
     if (facts.links.dense) {
-        H5MOTE_TRY(settle(check_dense_links(facts.links)));
+        H5MOTE_TRY(go_on(check_dense_links(facts.links)));
     }
     if (facts.attributes.dense) {
-        H5MOTE_TRY(settle(check_dense_attributes(facts.attributes)));
+        H5MOTE_TRY(go_on(check_dense_attributes(facts.attributes)));
     }
     if (facts.damaged) {
         return Status::ok;
@@ -219,9 +219,9 @@ Status Checker::check_object(std::uint32_t i) noexcept {
 
 Status Checker::walk() noexcept {
     H5MOTE_TRY(check_superblock());
-    H5MOTE_TRY(settle(link_to(file_.root())));
+    H5MOTE_TRY(go_on(link_to(file_.root())));
     for (std::uint32_t i = 0; i < objects_.size(); ++i) {
-        H5MOTE_TRY(settle(check_object(i)));
+        H5MOTE_TRY(go_on(check_object(i)));
     }
     return Status::ok;
 }

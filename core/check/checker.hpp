@@ -2,7 +2,7 @@
 //
 // A file is walked once to verify it and to find its objects, and then again, silently, as often as the table of blocks
 // needs to see the whole file. Whatever a check finds is reported where it is found; the check then gives up the
-// structure by returning kReported, which goes no further than to whoever began with that structure: settle().
+// structure by returning kReported, which goes no further than to whoever began with that structure: go_on().
 //
 // Most damage is found by the same code that reads files. judge() turns its status and its newest record in the error
 // trail into a problem.
@@ -30,7 +30,7 @@ class BTree2;
 inline constexpr Status kReported = Status::busy;
 
 /// Turns kReported into ok: a structure that was given up because of damage is no reason to stop the walk.
-inline Status settle(Status status) noexcept { return status == kReported ? Status::ok : status; }
+inline Status go_on(Status status) noexcept { return status == kReported ? Status::ok : status; }
 
 /// What an object header says, gathered while its messages are verified.
 struct HeaderFacts {

@@ -5,7 +5,7 @@ namespace h5mote {
 // Looks up the array block that holds the element, unless the last search ended in the same block. The block is not
 // pinned between two calls: in the meantime chunks may be written to make room in the chunk cache, which moves blocks
 // of this index, or the file may be closed.
-Status find_element(OpenChunkIndex& index, BlockOf block_of, ChunkLookup& lookup, Address number,
+Status find_element(OpenChunkIndex& index, BlockOf block_of, ChunkLookup& lookup, ChunkNumber number,
                     ChunkLocation& location) noexcept {
     ElementBlock& block = lookup.block;
     if (!block.holds(number) || lookup.changes != index.changes) {

@@ -6,11 +6,11 @@
 namespace h5mote {
 
 /// The function of ExtensibleArray and FixedArray that has this name.
-using BlockOf = Status (*)(OpenChunkIndex& index, Address number, ElementBlock& block);
+using BlockOf = Status (*)(OpenChunkIndex& index, ChunkNumber number, ElementBlock& block);
 
 /// The element of a chunk. `lookup` keeps the block that `block_of` has found. not_found: beyond what the array can
 /// hold.
-Status find_element(OpenChunkIndex& index, BlockOf block_of, ChunkLookup& lookup, Address number,
+Status find_element(OpenChunkIndex& index, BlockOf block_of, ChunkLookup& lookup, ChunkNumber number,
                     ChunkLocation& location) noexcept;
 
 }  // namespace h5mote

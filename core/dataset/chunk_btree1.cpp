@@ -14,11 +14,11 @@ Status open(OpenChunkIndex& index, const LayoutMessage& layout, const std::uint6
     return Status::ok;
 }
 
-Status find(OpenChunkIndex& index, ChunkLookup& /*lookup*/, ChunkKey chunk, ChunkLocation& location) noexcept {
-    return tree(index).find(chunk.scaled, location);
+Status find(OpenChunkIndex& index, ChunkLookup& /*lookup*/, const ChunkKey& chunk, ChunkLocation& location) noexcept {
+    return tree(index).find(chunk.scaled(), location);
 }
 
-Status next(OpenChunkIndex& index, ChunkLookup& /*lookup*/, ChunkCursor& cursor, Address& /*number*/,
+Status next(OpenChunkIndex& index, ChunkLookup& /*lookup*/, ChunkCursor& cursor, ChunkNumber& /*number*/,
             std::uint64_t* scaled, ChunkLocation& location) noexcept {
     return tree(index).next(cursor.btree1, scaled, location);
 }

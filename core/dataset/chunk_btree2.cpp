@@ -46,8 +46,8 @@ Status open(OpenChunkIndex& index, const LayoutMessage& layout, const std::uint6
 void close(OpenChunkIndex& index) noexcept { index.file->context.destroy(MemoryKind::handle, tree(index)); }
 
 // A record begins with the fields of an array element: address and, if chunks are filtered, size and filter mask.
-Status find(OpenChunkIndex& index, ChunkLookup& lookup, ChunkKey chunk, ChunkLocation& location) noexcept {
-    ScaledCompare compare(chunk.scaled, index.shape.rank);
+Status find(OpenChunkIndex& index, ChunkLookup& lookup, const ChunkKey& chunk, ChunkLocation& location) noexcept {
+    ScaledCompare compare(chunk.scaled(), index.shape.rank);
     const Bytes record(lookup.record, tree(index)->record_size());
     const Status status = tree(index)->find(compare, record);
     if (status == Status::ok) {
@@ -56,8 +56,8 @@ Status find(OpenChunkIndex& index, ChunkLookup& lookup, ChunkKey chunk, ChunkLoc
     return status == Status::not_found ? Status::ok : status;
 }
 
-Status next(OpenChunkIndex& index, ChunkLookup& lookup, ChunkCursor& cursor, Address& /*number*/, std::uint64_t* scaled,
-            ChunkLocation& location) noexcept {
+Status next(OpenChunkIndex& index, ChunkLookup& lookup, ChunkCursor& cursor, ChunkNumber& /*number*/,
+            std::uint64_t* scaled, ChunkLocation& location) noexcept {
     const Bytes record(lookup.record, tree(index)->record_size());
     H5MOTE_TRY(tree(index)->record(cursor.next, record));
     ++cursor.next;

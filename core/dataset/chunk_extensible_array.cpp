@@ -5,13 +5,13 @@
 namespace h5mote {
 namespace {
 
-Status block_of(OpenChunkIndex& index, Address number, ElementBlock& block) noexcept {
+Status block_of(OpenChunkIndex& index, ChunkNumber number, ElementBlock& block) noexcept {
     return index.as<ExtensibleArray>().block_of(number, block);
 }
 
 }  // namespace
 
-Status ExtensibleArrayChunks::find(OpenChunkIndex& index, ChunkLookup& lookup, ChunkKey chunk,
+Status ExtensibleArrayChunks::find(OpenChunkIndex& index, ChunkLookup& lookup, const ChunkKey& chunk,
                                    ChunkLocation& location) noexcept {
     const Status status = find_element(index, &block_of, lookup, chunk.number, location);
     // An array of limited size may not be able to hold this element: then the chunk does not exist.

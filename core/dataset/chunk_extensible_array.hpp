@@ -14,7 +14,8 @@ struct ExtensibleArrayChunks {
                        const std::uint64_t* /*chunk_dims*/) noexcept {
         return index.make<ExtensibleArray>().open(*index.file, layout.address, index.size_width());
     }
-    static Status find(OpenChunkIndex& index, ChunkLookup& lookup, ChunkKey chunk, ChunkLocation& location) noexcept;
+    static Status find(OpenChunkIndex& index, ChunkLookup& lookup, const ChunkKey& chunk,
+                       ChunkLocation& location) noexcept;
     static Address end(OpenChunkIndex& /*index*/) noexcept { return kUndefinedAddress; }
     static Status space(OpenChunkIndex& index, std::uint64_t& bytes) noexcept {
         std::uint64_t elements = 0;
@@ -27,23 +28,25 @@ struct ExtensibleArrayChunks {
     static void discard(OpenChunkIndex& index) noexcept {
         discard_fresh_block(*index.file, array(index).index_block_address());
     }
-    static Status find_number(OpenChunkIndex& index, ChunkKey chunk, ChunkLocation& location) noexcept {
+    static Status find_number(OpenChunkIndex& index, const ChunkKey& chunk, ChunkLocation& location) noexcept {
         return array(index).find(chunk.number, location);
     }
-    static Status next_number(OpenChunkIndex& index, Address& number, ChunkLocation& location) noexcept {
+    static Status next_number(OpenChunkIndex& index, ChunkNumber& number, ChunkLocation& location) noexcept {
         return array(index).next(number, location);
     }
-    static Status make_place(OpenChunkIndex& index, ChunkKey chunk, Phase phase) noexcept {
+    static Status make_place(OpenChunkIndex& index, const ChunkKey& chunk, Phase phase) noexcept {
         return array(index).make_place(chunk.number, phase);
     }
-    static Status set(OpenChunkIndex& index, ChunkKey chunk, const ChunkLocation& location, Address stride,
+    static Status set(OpenChunkIndex& index, const ChunkKey& chunk, const ChunkLocation& location, Address stride,
                       std::uint32_t count, Phase phase) noexcept {
         return array(index).set(chunk.number, location, stride, count, phase);
     }
-    static Status free_run(OpenChunkIndex& index, ChunkKey chunk, std::uint32_t& count) noexcept {
+    static Status free_run(OpenChunkIndex& index, const ChunkKey& chunk, std::uint32_t& count) noexcept {
         return array(index).free_run(chunk.number, count);
     }
-    static Status cover(OpenChunkIndex& index, ChunkKey chunk) noexcept { return array(index).cover(chunk.number); }
+    static Status cover(OpenChunkIndex& index, const ChunkKey& chunk) noexcept {
+        return array(index).cover(chunk.number);
+    }
     static bool switches_at_once(OpenChunkIndex& index) noexcept { return array(index).switches_at_once(); }
     static Status dispose(OpenChunkIndex& index, Disposal& disposal) noexcept {
         return array(index).dispose(disposal, index.shape.chunk_bytes);

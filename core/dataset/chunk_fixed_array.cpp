@@ -15,11 +15,11 @@ Status open(OpenChunkIndex& index, const LayoutMessage& layout, const std::uint6
     return index.make<FixedArray>().open(*index.file, layout.address, index.size_width());
 }
 
-Status block_of(OpenChunkIndex& index, Address number, ElementBlock& block) noexcept {
+Status block_of(OpenChunkIndex& index, ChunkNumber number, ElementBlock& block) noexcept {
     return array(index).block_of(number, block);
 }
 
-Status find(OpenChunkIndex& index, ChunkLookup& lookup, ChunkKey chunk, ChunkLocation& location) noexcept {
+Status find(OpenChunkIndex& index, ChunkLookup& lookup, const ChunkKey& chunk, ChunkLocation& location) noexcept {
     return find_element(index, &block_of, lookup, chunk.number, location);
 }
 
@@ -37,15 +37,15 @@ Status create(OpenChunkIndex& index, LayoutMessage& layout) noexcept {
                                            layout.address);
 }
 
-Status find_number(OpenChunkIndex& index, ChunkKey chunk, ChunkLocation& location) noexcept {
+Status find_number(OpenChunkIndex& index, const ChunkKey& chunk, ChunkLocation& location) noexcept {
     return array(index).find(chunk.number, location);
 }
 
-Status next_number(OpenChunkIndex& index, Address& number, ChunkLocation& location) noexcept {
+Status next_number(OpenChunkIndex& index, ChunkNumber& number, ChunkLocation& location) noexcept {
     return next_chunk(index, &find_number, array(index).size(), number, location);
 }
 
-Status set(OpenChunkIndex& index, ChunkKey chunk, const ChunkLocation& location, Address /*stride*/,
+Status set(OpenChunkIndex& index, const ChunkKey& chunk, const ChunkLocation& location, Address /*stride*/,
            std::uint32_t /*count*/, Phase /*phase*/) noexcept {
     return array(index).set(chunk.number, location);
 }

@@ -11,6 +11,7 @@
 
 #include "btree1.hpp"
 #include "btree2.hpp"
+#include "chunk_key.hpp"
 #include "disposal.hpp"
 #include "extensible_array.hpp"
 #include "header.hpp"
@@ -32,13 +33,6 @@ struct ChunkTableShape {
     std::uint8_t rank = 0;  ///< for indexes that find chunks by coordinates
 };
 
-/// Names a chunk: arrays go by its number, B-trees by its coordinates.
-struct ChunkKey {
-    Address number = 0;
-    /// Chunk coordinates, one for each dimension. An index that numbers its chunks does not look at them.
-    const std::uint64_t* scaled = nullptr;
-};
-
 /// What a sequence of searches in one chunk index remembers between two of them: the location of the array block found
 /// last and, if that block is too large for the metadata cache, the part of it that was read. It pins no block in the
 /// cache and is ignored when the index has changed since. Too large for the stack of a small machine.
@@ -51,7 +45,7 @@ struct ChunkLookup {
 
 /// The position of an iteration over all chunks. A new one is before the first chunk.
 struct ChunkCursor {
-    Address next = 0;
+    ChunkNumber next = 0;
     ChunkBTree1::Cursor btree1;
 };
 
@@ -132,16 +126,16 @@ struct ChunkIndexChanges {
     Status (*create)(OpenChunkIndex& index, LayoutMessage& layout);
     /// Undoes create() but for the block at the address of the index. nullptr: create() makes no other block.
     void (*discard)(OpenChunkIndex& index);
-    Status (*find)(OpenChunkIndex& index, ChunkKey chunk, ChunkLocation& location);
-    Status (*next)(OpenChunkIndex& index, Address& number, ChunkLocation& location);
+    Status (*find)(OpenChunkIndex& index, const ChunkKey& chunk, ChunkLocation& location);
+    Status (*next)(OpenChunkIndex& index, ChunkNumber& number, ChunkLocation& location);
     /// nullptr: entering the chunk's present location once more creates the blocks that set() will need.
-    Status (*make_place)(OpenChunkIndex& index, ChunkKey chunk, Phase phase);
-    Status (*set)(OpenChunkIndex& index, ChunkKey chunk, const ChunkLocation& location, Address stride,
+    Status (*make_place)(OpenChunkIndex& index, const ChunkKey& chunk, Phase phase);
+    Status (*set)(OpenChunkIndex& index, const ChunkKey& chunk, const ChunkLocation& location, Address stride,
                   std::uint32_t count, Phase phase);
     /// nullptr: chunks cannot be given space before they are used, and set() enters one at a time.
-    Status (*free_run)(OpenChunkIndex& index, ChunkKey chunk, std::uint32_t& count);
+    Status (*free_run)(OpenChunkIndex& index, const ChunkKey& chunk, std::uint32_t& count);
     /// nullptr: there is nothing to do.
-    Status (*cover)(OpenChunkIndex& index, ChunkKey chunk);
+    Status (*cover)(OpenChunkIndex& index, const ChunkKey& chunk);
     /// Whether every change of the header is one atomic write. nullptr: it always is.
     bool (*switches_at_once)(OpenChunkIndex& index);
     Status (*dispose)(OpenChunkIndex& index, Disposal& disposal);
@@ -155,10 +149,10 @@ struct ChunkIndexFormat {
     void (*close)(OpenChunkIndex& index);
     /// `location` has no address when the function is called, and keeps none if the chunk does not exist. Its size need
     /// not be set if chunks are not filtered.
-    Status (*find)(OpenChunkIndex& index, ChunkLookup& lookup, ChunkKey chunk, ChunkLocation& location);
+    Status (*find)(OpenChunkIndex& index, ChunkLookup& lookup, const ChunkKey& chunk, ChunkLocation& location);
     /// The next chunk that exists, with its size, and its number, or if by_coordinates its coordinates. not_found after
     /// the last. nullptr: the index is an array, `find` is find_element(), and ChunkTable goes through the array.
-    Status (*next)(OpenChunkIndex& index, ChunkLookup& lookup, ChunkCursor& cursor, Address& number,
+    Status (*next)(OpenChunkIndex& index, ChunkLookup& lookup, ChunkCursor& cursor, ChunkNumber& number,
                    std::uint64_t* scaled, ChunkLocation& location);
     /// The number of elements of an array, or kUndefinedAddress if it can grow. Only in place of `next`.
     Address (*end)(OpenChunkIndex& index);

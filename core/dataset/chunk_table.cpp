@@ -62,7 +62,7 @@ void ChunkTable::discard_fresh(FileState& file, const LayoutMessage& layout, con
     discard_fresh_block(file, layout.address);
 }
 
-Status ChunkTable::find(ChunkKey chunk, ChunkLocation& location) noexcept {
+Status ChunkTable::find(const ChunkKey& chunk, ChunkLocation& location) noexcept {
     if (index_.missing) {
         location = ChunkLocation{};
         return Status::ok;
@@ -70,11 +70,11 @@ Status ChunkTable::find(ChunkKey chunk, ChunkLocation& location) noexcept {
     return changes().find(index_, chunk, location);
 }
 
-Status ChunkTable::next(Address& number, ChunkLocation& location) noexcept {
+Status ChunkTable::next(ChunkNumber& number, ChunkLocation& location) noexcept {
     return index_.missing ? Status::not_found : changes().next(index_, number, location);
 }
 
-Status ChunkTable::set(ChunkKey chunk, const ChunkLocation& location, Address stride, std::uint32_t count,
+Status ChunkTable::set(const ChunkKey& chunk, const ChunkLocation& location, Address stride, std::uint32_t count,
                        Phase phase) noexcept {
     note_change();
     if (index_.missing && changes().create != nullptr) {
@@ -149,13 +149,13 @@ Status ChunkTable::renew() noexcept {
 Status ChunkTable::enter_all(ChunkTable& from) noexcept {
     ChunkLocation location;
     Status status = Status::ok;
-    for (Address number = 0; (status = from.next(number, location)) == Status::ok; ++number) {
-        H5MOTE_TRY(set({number, nullptr}, location, 0, 1));
+    for (ChunkNumber number = 0; (status = from.next(number, location)) == Status::ok; ++number) {
+        H5MOTE_TRY(set(number, location, 0, 1));
     }
     return status == Status::not_found ? Status::ok : status;
 }
 
-Status ChunkTable::make_place(ChunkKey chunk, Phase phase) noexcept {
+Status ChunkTable::make_place(const ChunkKey& chunk, Phase phase) noexcept {
     if (changes().make_place == nullptr) {
         ChunkLocation location;
         H5MOTE_TRY(find(chunk, location));
@@ -181,7 +181,7 @@ Status ChunkTable::place_all(Address address) noexcept {
 
 // ---- reading -----------------------------------------------------------------------------------------------------
 
-Status ChunkTable::find(ChunkLookup& lookup, ChunkKey chunk, ChunkLocation& location) noexcept {
+Status ChunkTable::find(ChunkLookup& lookup, const ChunkKey& chunk, ChunkLocation& location) noexcept {
     location = ChunkLocation{};
     if (index_.missing) {
         return Status::ok;
@@ -191,7 +191,7 @@ Status ChunkTable::find(ChunkLookup& lookup, ChunkKey chunk, ChunkLocation& loca
     return status;
 }
 
-Status ChunkTable::next(ChunkLookup& lookup, ChunkCursor& cursor, Address& number, std::uint64_t* scaled,
+Status ChunkTable::next(ChunkLookup& lookup, ChunkCursor& cursor, ChunkNumber& number, std::uint64_t* scaled,
                         ChunkLocation& location) noexcept {
     location = ChunkLocation{};
     if (index_.missing) {
@@ -203,11 +203,11 @@ Status ChunkTable::next(ChunkLookup& lookup, ChunkCursor& cursor, Address& numbe
 
 // Blocks of the array that were never made are passed as a whole. Beyond what an array of limited size can hold there
 // is no block, not even an empty one: then `block` has no elements.
-Status ChunkTable::next_element(ChunkLookup& lookup, ChunkCursor& cursor, Address& number,
+Status ChunkTable::next_element(ChunkLookup& lookup, ChunkCursor& cursor, ChunkNumber& number,
                                 ChunkLocation& location) noexcept {
     const Address end = format().end(index_);
     while (cursor.next < end) {
-        H5MOTE_TRY(format().find(index_, lookup, {cursor.next, nullptr}, location));
+        H5MOTE_TRY(format().find(index_, lookup, cursor.next, location));
         const ElementBlock& block = lookup.block;
         if (block.address == kUndefinedAddress) {
             // The sum may be beyond what an Address can express.
@@ -215,7 +215,7 @@ Status ChunkTable::next_element(ChunkLookup& lookup, ChunkCursor& cursor, Addres
             if (behind >= end || behind <= cursor.next) {
                 break;
             }
-            cursor.next = static_cast<Address>(behind);
+            cursor.next = static_cast<ChunkNumber>(behind);
             continue;
         }
         number = cursor.next++;

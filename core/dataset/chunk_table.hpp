@@ -29,16 +29,16 @@ public:
 
     /// The location of a chunk that is to be changed; its address is undefined when the chunk does not exist. This
     /// function and those below change the index or come before a change: only if can_change().
-    Status find(ChunkKey chunk, ChunkLocation& location) noexcept;
+    Status find(const ChunkKey& chunk, ChunkLocation& location) noexcept;
     /// The first existing chunk from number `number` on, for indexes that number their chunks. not_found: there is
     /// none.
-    Status next(Address& number, ChunkLocation& location) noexcept;
+    Status next(ChunkNumber& number, ChunkLocation& location) noexcept;
     /// Creates the index blocks that set() needs for that chunk, so that set() cannot fail for want of file space or
     /// room in the cache, or because the index header cannot be changed safely. Call it before file space for chunks is
     /// allocated: that then lies at the end of the file, behind the blocks, and is cut off when it is not used.
-    Status make_place(ChunkKey chunk, Phase phase) noexcept;
+    Status make_place(const ChunkKey& chunk, Phase phase) noexcept;
     /// Enters `count` chunks, at most as many as free_run() allows, whose addresses are `stride` bytes apart.
-    Status set(ChunkKey chunk, const ChunkLocation& location, Address stride, std::uint32_t count,
+    Status set(const ChunkKey& chunk, const ChunkLocation& location, Address stride, std::uint32_t count,
                Phase phase = Phase::index) noexcept;
     /// Whether this is an implicit index (all chunks one behind the other) whose chunks have no file space yet. `bytes`
     /// becomes the size of all of them.
@@ -49,13 +49,15 @@ public:
     Status dispose(Disposal& disposal) noexcept;
     /// Call before the first row enters a chunk that was allocated ahead: libhdf5 ignores chunks beyond the number that
     /// the index header counts.
-    Status cover(ChunkKey chunk) noexcept {
+    Status cover(const ChunkKey& chunk) noexcept {
         return changes().cover != nullptr && !index_.missing ? changes().cover(index_, chunk) : Status::ok;
     }
     /// Makes `count`, at least 1, smaller, if it has to be, until one set() can enter `chunk` and all of the `count`
     /// chunks that begin with it, and none of them exists. Only for an index that can_reserve(), after make_place() for
     /// `chunk`, which is known not to exist.
-    Status free_run(ChunkKey chunk, std::uint32_t& count) noexcept { return changes().free_run(index_, chunk, count); }
+    Status free_run(const ChunkKey& chunk, std::uint32_t& count) noexcept {
+        return changes().free_run(index_, chunk, count);
+    }
     /// Call before the first change in a session. If another writer placed the header of an array index where no single
     /// write switches it from its old to its new contents, replaces the index by a copy whose header is placed so that
     /// one does.
@@ -77,9 +79,9 @@ public:
     bool by_coordinates() const noexcept { return format().by_coordinates; }
     /// The location and the stored size of a chunk; its address is undefined when the chunk does not exist. Works for
     /// index blocks of any size.
-    Status find(ChunkLookup& lookup, ChunkKey chunk, ChunkLocation& location) noexcept;
+    Status find(ChunkLookup& lookup, const ChunkKey& chunk, ChunkLocation& location) noexcept;
     /// The next chunk that exists: its number, or if by_coordinates() its chunk coordinates. not_found after the last.
-    Status next(ChunkLookup& lookup, ChunkCursor& cursor, Address& number, std::uint64_t* scaled,
+    Status next(ChunkLookup& lookup, ChunkCursor& cursor, ChunkNumber& number, std::uint64_t* scaled,
                 ChunkLocation& location) noexcept;
     /// Bytes of the index itself, without the chunks.
     Status space(std::uint64_t& bytes) noexcept;
@@ -89,7 +91,8 @@ private:
     const ChunkIndexChanges& changes() const noexcept { return *format().changes; }
     Status begin(FileState& file, const LayoutMessage& layout, const ChunkTableShape& shape) noexcept;
     Status enter_all(ChunkTable& from) noexcept;
-    Status next_element(ChunkLookup& lookup, ChunkCursor& cursor, Address& number, ChunkLocation& location) noexcept;
+    Status next_element(ChunkLookup& lookup, ChunkCursor& cursor, ChunkNumber& number,
+                        ChunkLocation& location) noexcept;
     // Call before blocks of the index change, move or are created: what a ChunkLookup remembers of them is no longer
     // valid.
     void note_change() noexcept { ++index_.changes; }

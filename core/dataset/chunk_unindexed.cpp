@@ -24,7 +24,7 @@ Status open(OpenChunkIndex& index, const LayoutMessage& layout, const std::uint6
     return Status::ok;
 }
 
-Status find_number(OpenChunkIndex& index, ChunkKey chunk, ChunkLocation& location) noexcept {
+Status find_number(OpenChunkIndex& index, const ChunkKey& chunk, ChunkLocation& location) noexcept {
     location = first(index);
     if (is_implicit(index)) {
         location.address += chunk.number * index.shape.chunk_bytes;
@@ -32,11 +32,11 @@ Status find_number(OpenChunkIndex& index, ChunkKey chunk, ChunkLocation& locatio
     return Status::ok;
 }
 
-Status find(OpenChunkIndex& index, ChunkLookup& /*lookup*/, ChunkKey chunk, ChunkLocation& location) noexcept {
+Status find(OpenChunkIndex& index, ChunkLookup& /*lookup*/, const ChunkKey& chunk, ChunkLocation& location) noexcept {
     return find_number(index, chunk, location);
 }
 
-Status next(OpenChunkIndex& index, ChunkLookup& /*lookup*/, ChunkCursor& cursor, Address& number,
+Status next(OpenChunkIndex& index, ChunkLookup& /*lookup*/, ChunkCursor& cursor, ChunkNumber& number,
             std::uint64_t* /*scaled*/, ChunkLocation& location) noexcept {
     const Address address = first(index).address;
     if (cursor.next >= (is_implicit(index) ? index.shape.chunks : 1)) {
@@ -48,20 +48,20 @@ Status next(OpenChunkIndex& index, ChunkLookup& /*lookup*/, ChunkCursor& cursor,
         return index.file->context.fail(Module::index, H5MOTE_HERE, Status::corrupt_file, 0, address);
     }
     number = cursor.next++;
-    const Status status = find_number(index, {number}, location);
+    const Status status = find_number(index, number, location);
     index.add_size(location);
     return status;
 }
 
 Status space(OpenChunkIndex& /*index*/, std::uint64_t& /*bytes*/) noexcept { return Status::ok; }
 
-Status next_number(OpenChunkIndex& index, Address& number, ChunkLocation& location) noexcept {
+Status next_number(OpenChunkIndex& index, ChunkNumber& number, ChunkLocation& location) noexcept {
     return next_chunk(index, &find_number, index.shape.chunks, number, location);
 }
 
 // The layout message itself locates a single chunk, at its end: [size | filter mask] | address. ChunkTable::place_all()
 // enters all chunks of an implicit index at once: a single one can be neither entered nor removed.
-Status set(OpenChunkIndex& index, ChunkKey chunk, const ChunkLocation& location, Address /*stride*/,
+Status set(OpenChunkIndex& index, const ChunkKey& chunk, const ChunkLocation& location, Address /*stride*/,
            std::uint32_t /*count*/, Phase /*phase*/) noexcept {
     FileState& file = *index.file;
     if (is_implicit(index)) {

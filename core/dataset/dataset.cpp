@@ -70,7 +70,7 @@ Status Dataset::dataspace(Dataspace& space) const noexcept {
     const LibraryLock lock(context_of(file_));
     H5MOTE_TRY(check());
     DatasetState& state = state_of(cursor_);
-    state.settle_cursor();
+    state.count_appended();
     state.copy_dataspace(space);
     return Status::ok;
 }
@@ -81,7 +81,7 @@ std::uint64_t Dataset::size() const noexcept {
         return 0;
     }
     DatasetState& state = state_of(cursor_);
-    state.settle_cursor();
+    state.count_appended();
     return state.rank() == 0 ? 1 : state.dims()[0];
 }
 

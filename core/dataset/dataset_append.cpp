@@ -9,7 +9,7 @@
 
 namespace h5mote {
 
-void DatasetState::settle_cursor() noexcept {
+void DatasetState::count_appended() noexcept {
     if (H5MOTE_WRITE == 0 || tail_ == nullptr) {
         return;
     }
@@ -18,16 +18,16 @@ void DatasetState::settle_cursor() noexcept {
         tail_->touch(tail_from_, offset);
         tail_->complete = offset == tail_->size;
         tail_from_ = offset;
-        dims()[0] = tail_->index * chunk_dims()[0] + offset / element_size_;
+        dims()[0] = tail_->number * chunk_dims()[0] + offset / element_size_;
         dims_changed_ = true;
     }
 }
 
 // Makes the cursor point to where the next record goes: into the last chunk, or a new one when that is full.
 Status DatasetState::open_tail() noexcept {
-    settle_cursor();
+    count_appended();
     std::uint32_t row = 0;
-    const Address index = narrow(divide(dims()[0], chunk_rows(), row));
+    const ChunkNumber number = narrow(divide(dims()[0], chunk_rows(), row));
     const std::uint32_t offset = row * element_size_;
     // TypedDataset::append() compares only the cursor's two pointers, so `end` must not lie beyond the maximum extent
     // either.
@@ -37,15 +37,15 @@ Status DatasetState::open_tail() noexcept {
     }
     ChunkSlot* slot = nullptr;
     // If the new record is the first one of its chunk, the old contents of the chunk need not be read.
-    H5MOTE_TRY(chunk(index, offset == 0, slot));
+    H5MOTE_TRY(chunk(number, offset == 0, slot));
     tail_ = nullptr;
     at = end = nullptr;
-    if (offset == 0 && index >= unfilled_ && index < unfilled_end_) {
+    if (offset == 0 && number >= unfilled_ && number < unfilled_end_) {
         slot->touch(0, slot->size);
     }
     if (!appended_) {
         appended_ = true;
-        begun_ = index;
+        begun_ = number;
     }
     tail_ = slot;
     tail_from_ = offset;
@@ -85,7 +85,7 @@ Status DatasetState::append(const std::byte* records, std::size_t record_size, s
     if (rank() != 1 || !is_chunked()) {
         return file_->context.fail(Module::dataset, H5MOTE_HERE, Status::invalid_argument, rank());
     }
-    settle_cursor();
+    count_appended();
     if (count > max_dims()[0] - dims()[0]) {
         return file_->context.fail(Module::dataset, H5MOTE_HERE, Status::invalid_argument, 0, max_dims()[0]);
     }
@@ -120,9 +120,9 @@ Status DatasetState::append_in_place(const std::byte* records, std::size_t recor
                                      const Conversion* conversion) noexcept {
     while (count > 0) {
         std::uint32_t row = 0;
-        const Address index = narrow(divide(dims()[0], chunk_rows(), row));
+        const ChunkNumber number = narrow(divide(dims()[0], chunk_rows(), row));
         Address address = 0;
-        H5MOTE_TRY(chunk_in_place(index, true, address));
+        H5MOTE_TRY(chunk_in_place(number, true, address));
         const std::size_t room = chunk_rows() - row;
         std::size_t now = count < room ? count : room;
         ConstBytes bytes{records, now * element_size_};
@@ -147,7 +147,7 @@ Status DatasetState::append_in_place(const std::byte* records, std::size_t recor
 }
 
 Status DatasetState::set_extent(Span<const std::uint64_t> wanted) noexcept {
-    settle_cursor();
+    count_appended();
     bool sound = wanted.size() == rank() && is_chunked();
     for (unsigned i = 0; sound && i < rank(); ++i) {
         sound = wanted[i] >= dims()[i] && wanted[i] <= max_dims()[i] && wanted[i] != kUnlimited;
@@ -159,12 +159,12 @@ Status DatasetState::set_extent(Span<const std::uint64_t> wanted) noexcept {
     // A session that a power cut ended may have left elements beyond the extent: whole chunks, which are removed here,
     // and parts of chunks at the edge of the extent, which are set to the fill value.
     std::uint32_t row = 0;
-    Address index = 0;
+    ChunkNumber number = 0;
     if (rank() == 1 && table_.can_reserve()) {
         if (wanted[0] != dims()[0]) {
             // This must succeed: a chunk that stayed would become part of the new extent.
             H5MOTE_TRY(remove_ahead());
-            index = narrow(divide(dims()[0], chunk_rows(), row));
+            number = narrow(divide(dims()[0], chunk_rows(), row));
         }
     } else if constexpr (H5MOTE_PARTIAL_IO != 0) {
         if (!cleared_) {
@@ -176,7 +176,7 @@ Status DatasetState::set_extent(Span<const std::uint64_t> wanted) noexcept {
     // Builds without partial I/O open no datasets with chunks larger than the cache.
     if (H5MOTE_PARTIAL_IO != 0 && row != 0 && !fits_cache()) {
         Address address = 0;
-        H5MOTE_TRY(chunk_in_place(index, false, address));
+        H5MOTE_TRY(chunk_in_place(number, false, address));
         if (address != kUndefinedAddress) {
             const std::uint32_t offset = row * element_size_;
             H5MOTE_TRY(fill_file(address + offset, chunk_bytes_ - offset));

@@ -6,23 +6,13 @@
 
 namespace h5mote {
 
-ChunkSlot* DatasetState::cached_chunk(Address index) noexcept {
-    ChunkSlot* const slot = file_->chunks.find(*this, index);
-    if (slot != nullptr && !countable_) {
-        // Chunk numbers do not fit in 64 bits, so that another chunk may have the same one: do not trust the slot.
-        file_->chunks.drop(*slot);
-        return nullptr;
-    }
-    return slot;
-}
-
-Status DatasetState::locate_chunk(ChunkLookup& lookup, const std::uint64_t* scaled, Address index,
-                                  ChunkLocation& location, bool& chunk_filtered) noexcept {
-    H5MOTE_TRY(table_.find(lookup, {index, scaled}, location));
+Status DatasetState::locate_chunk(ChunkLookup& lookup, const ChunkKey& key, ChunkLocation& location,
+                                  bool& chunk_filtered) noexcept {
+    H5MOTE_TRY(table_.find(lookup, key, location));
     chunk_filtered = filtered();
-    if (edges_unfiltered_) {
+    if (H5MOTE_ALL_FORMATS != 0 && edges_unfiltered_) {
         for (unsigned i = 0; i < rank(); ++i) {
-            chunk_filtered = chunk_filtered && dims()[i] - scaled[i] * chunk_dims()[i] >= chunk_dims()[i];
+            chunk_filtered = chunk_filtered && dims()[i] - key.scaled()[i] * chunk_dims()[i] >= chunk_dims()[i];
         }
         location.size = chunk_filtered ? location.size : chunk_bytes_;
     }
@@ -36,12 +26,12 @@ Status DatasetState::load_chunk(const ChunkLocation& location, bool chunk_filter
     return file_->driver.read(Usage::raw_data, location.address, chunk);
 }
 
-Status DatasetState::cache_chunk(Address index, const ChunkLocation& location, bool chunk_filtered,
+Status DatasetState::cache_chunk(const ChunkKey& key, const ChunkLocation& location, bool chunk_filtered,
                                  ChunkSlot*& slot) noexcept {
     if (!fits_cache()) {
         return file_->context.fail(Module::dataset, H5MOTE_HERE, Status::over_budget, 0, chunk_bytes_);
     }
-    H5MOTE_TRY(file_->chunks.add(*this, index, static_cast<std::uint32_t>(chunk_bytes_), slot));
+    H5MOTE_TRY(file_->chunks.add(*this, key, static_cast<std::uint32_t>(chunk_bytes_), slot));
     slot->address = location.address;
     slot->stored_size = static_cast<std::uint32_t>(location.size);
     const Status status = load_chunk(location, chunk_filtered, {slot->data(), slot->size});
@@ -53,8 +43,8 @@ Status DatasetState::cache_chunk(Address index, const ChunkLocation& location, b
 }
 
 // The reverse of chunk_number().
-void DatasetState::scaled_of(Address index, std::uint64_t* scaled) noexcept {
-    std::uint64_t rest = index;
+void DatasetState::scaled_of(ChunkNumber number, std::uint64_t* scaled) noexcept {
+    std::uint64_t rest = number;
     unsigned slowest = rank();
     for (unsigned i = rank(); i-- > 0;) {
         if (max_dims()[i] == kUnlimited) {

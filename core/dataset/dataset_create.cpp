@@ -82,7 +82,7 @@ Status NewDataset::plan_whole() noexcept {
     if (create_.layout != Layout::compact) {
         return Status::ok;
     }
-    layout_.layout_class = LayoutMessage::Class::compact;
+    layout_.layout_class = Layout::compact;
     // The size of a message has 16 bits, and the layout message has 4 bytes before the data.
     return bytes_ <= 0xffff - 4 ? Status::ok
                                 : file_.context.fail(Module::dataset, H5MOTE_HERE, Status::over_budget, 0, bytes_);
@@ -123,7 +123,7 @@ Status NewDataset::plan_chunks() noexcept {
     if (unlimited > 1 || (unlimited == 0 && H5MOTE_FIXED_CHUNKS == 0)) {
         return file_.context.unsupported(Module::dataset, H5MOTE_HERE, Feature::chunk_index);
     }
-    layout_.layout_class = LayoutMessage::Class::chunked;
+    layout_.layout_class = Layout::chunked;
     layout_.dimensionality = static_cast<std::uint8_t>(rank + 1);
     layout_.index = unlimited == 1 ? ChunkIndex::extensible_array : ChunkIndex::fixed_array;
     // Limit the array to as many elements as the file can address chunks of this size.
@@ -173,7 +173,7 @@ void NewDataset::write(HeaderWriter& header) const noexcept {
 
     header.begin(MessageType::layout);
     layout_.encode(header.out, header.shape, create_.chunk.data(), type_.size());
-    if (H5MOTE_PARTIAL_IO != 0 && layout_.layout_class == LayoutMessage::Class::compact) {
+    if (H5MOTE_PARTIAL_IO != 0 && layout_.layout_class == Layout::compact) {
         for (Address done = 0; done < bytes_; done += type_.size()) {
             if (create_.fill.empty()) {
                 header.out.fill(std::byte{0}, type_.size());
@@ -200,7 +200,7 @@ void NewDataset::write(HeaderWriter& header) const noexcept {
 }
 
 Status NewDataset::make(Address& address) noexcept {
-    if (layout_.layout_class == LayoutMessage::Class::chunked) {
+    if (layout_.layout_class == Layout::chunked) {
         ChunkTable table;
         H5MOTE_TRY(table.create(file_, layout_, shape_));
     }
@@ -213,7 +213,7 @@ Status NewDataset::make(Address& address) noexcept {
 
 void NewDataset::unmake(Address address) noexcept {
     discard_fresh_block(file_, address);
-    if (layout_.layout_class == LayoutMessage::Class::chunked) {
+    if (layout_.layout_class == Layout::chunked) {
         ChunkTable::discard_fresh(file_, layout_, shape_);
     }
 }

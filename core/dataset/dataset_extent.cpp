@@ -11,7 +11,7 @@ namespace h5mote {
 // The number of the first chunk that may reach beyond the extent. If all dimensions have their maximum size except the
 // one that counts slowest in the index, the chunks before that number lie within the extent; otherwise any chunk may
 // reach beyond it, and the number is 0.
-Address DatasetState::first_beyond() noexcept {
+ChunkNumber DatasetState::first_beyond() noexcept {
     unsigned slowest = 0;
     for (unsigned i = 0; i < rank(); ++i) {
         slowest = max_dims()[i] == kUnlimited ? i : slowest;
@@ -32,12 +32,12 @@ Status DatasetState::clear_beyond() noexcept {
         return Status::out_of_memory;
     }
     Status status = Status::ok;
-    for (Address index = first_beyond(); status == Status::ok; ++index) {
+    for (ChunkNumber number = first_beyond(); status == Status::ok; ++number) {
         ChunkLocation location;
-        status = table_.next(index, location);
+        status = table_.next(number, location);
         if (status == Status::ok) {
-            scaled_of(index, first);
-            status = clear_chunk(index, location, first);
+            scaled_of(number, first);
+            status = clear_chunk(number, location, first);
         }
     }
     file_->context.release(MemoryKind::other, first, size);
@@ -45,7 +45,7 @@ Status DatasetState::clear_beyond() noexcept {
 }
 
 // `first`: the chunk's coordinates (in chunks), which are changed to the coordinates of its first element.
-Status DatasetState::clear_chunk(Address index, const ChunkLocation& location, std::uint64_t* first) noexcept {
+Status DatasetState::clear_chunk(ChunkNumber number, const ChunkLocation& location, std::uint64_t* first) noexcept {
     bool whole = false;
     bool part = false;
     for (unsigned i = 0; i < rank(); ++i) {
@@ -57,13 +57,13 @@ Status DatasetState::clear_chunk(Address index, const ChunkLocation& location, s
         return Status::ok;
     }
     if (whole && table_.can_remove()) {
-        H5MOTE_TRY(table_.set(key(index), ChunkLocation{}, 0, 1));
+        H5MOTE_TRY(table_.set(number, ChunkLocation{}, 0, 1));
         release_chunk(location);
         return Status::ok;
     }
     ChunkSlot* slot = nullptr;
     if (fits_cache()) {
-        H5MOTE_TRY(chunk(index, false, slot));
+        H5MOTE_TRY(chunk(number, false, slot));
     }
     // Fill each row of the chunk from its first element beyond the extent on.
     const std::uint64_t row = chunk_dims()[rank() - 1];

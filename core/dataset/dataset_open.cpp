@@ -198,7 +198,7 @@ Status DatasetState::load_layout() noexcept {
     H5MOTE_TRY(message.head(LayoutMessage::kMaxHead, head));
     H5MOTE_TRY(layout.decode(file_->context, file_->shape(), head, message.size()));
     layout_class_ = layout.layout_class;
-    if (layout_class_ == LayoutMessage::Class::chunked) {
+    if (layout_class_ == Layout::chunked) {
         return open_chunks(layout);
     }
     if constexpr (H5MOTE_PARTIAL_IO == 0) {
@@ -224,13 +224,13 @@ Status DatasetState::load_layout() noexcept {
         // dataset that is only read can be opened all the same; reading elements that are not there fails.
         data_size_ = external_ || layout.size == kUndefinedAddress ? narrow(bytes) : layout.size;
         data_address_ = external_ ? 0 : data_address_;
-        if (layout_class_ != LayoutMessage::Class::compact && !file_->writable()) {
+        if (layout_class_ != Layout::compact && !file_->writable()) {
             return sound ? Status::ok
                          : file_->context.fail(Module::dataset, H5MOTE_HERE, Status::corrupt_file, 0, address_);
         }
     }
     sound = sound && data_size_ >= bytes &&
-            (layout_class_ == LayoutMessage::Class::compact || data_address_ == kUndefinedAddress ||
+            (layout_class_ == Layout::compact || data_address_ == kUndefinedAddress ||
              file_->contains(data_address_, data_size_));
     return sound ? Status::ok : file_->context.fail(Module::dataset, H5MOTE_HERE, Status::corrupt_file, 0, address_);
 }
@@ -251,10 +251,7 @@ Status DatasetState::open_chunks(const LayoutMessage& layout) noexcept {
         const std::uint64_t chunk = layout.chunk_dim(i);
         chunk_dims()[i] = chunk;
         sound = checked_multiply(bytes, chunk, bytes);
-        std::uint64_t size = max_dims()[i];
-        // B-trees find chunks by coordinates. Only the chunk cache needs a number for them, counted within the current
-        // extent.
-        size = by_coordinates ? dims()[i] : size;
+        const std::uint64_t size = max_dims()[i];
         if (size == kUnlimited) {
             ++unlimited;
         } else {
@@ -265,14 +262,12 @@ Status DatasetState::open_chunks(const LayoutMessage& layout) noexcept {
     // An extensible array numbers its chunks along the one unlimited dimension.
     sound = sound && (layout.index != ChunkIndex::extensible_array || unlimited == 1) &&
             (H5MOTE_ALL_FORMATS != 0 || bytes <= 0xffffffffU);
-    countable_ = countable;
     edges_unfiltered_ = filtered() && (layout.flags & LayoutMessage::kPartialEdgeUnfiltered) != 0;
     if (edges_unfiltered_ && H5MOTE_ALL_FORMATS == 0) {
         return file_->context.unsupported(Module::dataset, H5MOTE_HERE, Feature::layout_class, layout.flags);
     }
-    countable = countable || by_coordinates;
-    // The index of a single chunk has one address only.
-    sound = sound && countable && (layout.index != ChunkIndex::single || shape.chunks <= 1);
+    // B-trees need no number of chunks. The index of a single chunk has one address only.
+    sound = sound && (countable || by_coordinates) && (layout.index != ChunkIndex::single || shape.chunks <= 1);
     if (!sound) {
         return file_->context.fail(Module::dataset, H5MOTE_HERE, Status::corrupt_file, 0, address_);
     }
@@ -392,9 +387,9 @@ Status DatasetState::dispose(Disposal& disposal) noexcept {
         return table_.dispose(disposal);
     }
     switch (layout_class_) {
-        case LayoutMessage::Class::contiguous:
+        case Layout::contiguous:
             return disposal.give(data_address_, data_size_);
-        case LayoutMessage::Class::compact:
+        case Layout::compact:
             return Status::ok;
         default:
             return file_->context.unsupported(Module::dataset, H5MOTE_HERE, Feature::layout_class,

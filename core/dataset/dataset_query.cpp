@@ -13,19 +13,6 @@ namespace {
 
 DatasetState& state_of(AppendCursor* cursor) noexcept { return static_cast<DatasetState&>(*cursor); }
 
-Layout layout_of(LayoutMessage::Class layout_class) noexcept {
-    switch (layout_class) {
-        case LayoutMessage::Class::compact:
-            return Layout::compact;
-        case LayoutMessage::Class::chunked:
-            return Layout::chunked;
-        case LayoutMessage::Class::virtual_dataset:
-            return Layout::virtual_dataset;
-        default:
-            return Layout::contiguous;
-    }
-}
-
 void describe_fill(const FillValueMessage& message, DatasetInfo& info) noexcept {
     info.fill = message.undefined       ? FillState::undefined
                 : message.value.empty() ? FillState::default_value
@@ -81,7 +68,7 @@ Status Dataset::info(DatasetInfo& info) const noexcept {
     H5MOTE_TRY(message.head(LayoutMessage::kMaxHead, bytes));
     H5MOTE_TRY(layout.decode(context, file_->shape(), bytes, message.size()));
     info = DatasetInfo{};
-    info.layout = layout_of(layout.layout_class);
+    info.layout = layout.layout_class;
     info.layout_version = layout.version;
     info.chunk_index = layout.index;
     info.edge_chunks_unfiltered = (layout.flags & LayoutMessage::kPartialEdgeUnfiltered) != 0;
@@ -261,10 +248,10 @@ Status ChunkIterator::next(ChunkInfo& chunk) noexcept {
     ChunkTable& table = state.table();
     bool within_extent = false;
     while (!within_extent) {
-        Address index = 0;
-        H5MOTE_TRY(table.next(walk_->lookup, walk_->cursor, index, walk_->offset, location));
+        ChunkNumber number = 0;
+        H5MOTE_TRY(table.next(walk_->lookup, walk_->cursor, number, walk_->offset, location));
         if (!table.by_coordinates()) {
-            state.scaled_of(index, walk_->offset);
+            state.scaled_of(number, walk_->offset);
         }
         // An implicit index has chunks up to the maximum extent. Skip those beyond the current extent, as libhdf5 does.
         within_extent = true;
@@ -286,12 +273,11 @@ Status Dataset::storage_size(std::uint64_t& bytes) const noexcept {
     H5MOTE_TRY(check());
     DatasetState& state = state_of(cursor_);
     bytes = 0;
-    if (state.layout_class() == LayoutMessage::Class::virtual_dataset) {
+    if (state.layout_class() == Layout::virtual_dataset) {
         return Status::ok;
     }
     if (!state.is_chunked()) {
-        const bool there =
-            state.layout_class() == LayoutMessage::Class::compact || state.data_address() != kUndefinedAddress;
+        const bool there = state.layout_class() == Layout::compact || state.data_address() != kUndefinedAddress;
         bytes = there ? state.data_size() : 0;
         return Status::ok;
     }
@@ -329,7 +315,7 @@ H5MOTE_STEP Status Dataset::heap_size(std::uint64_t& bytes) const noexcept {
     if (state.external()) {
         return ExternalStorage(*file_, address_).heap_size(bytes);
     }
-    if (state.layout_class() != LayoutMessage::Class::virtual_dataset) {
+    if (state.layout_class() != Layout::virtual_dataset) {
         return Status::ok;
     }
     LayoutMessage layout;

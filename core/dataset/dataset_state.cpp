@@ -83,10 +83,10 @@ Status DatasetState::read_filtered(const ChunkLocation& location, Bytes chunk) n
     return tell_filter(file.context, H5MOTE_HERE, status, failed, location.address);
 }
 
-// Allocates file space for chunk `index` and, ahead of use, for chunks behind it: together at most as many as lie
+// Allocates file space for a chunk and, ahead of use, for chunks behind it: together at most as many as lie
 // before it, as reserve_ bytes hold, and as one set() can enter. `zeros`: the space reads as fill values without being
 // written.
-Status DatasetState::allocate_chunks(Address index, ChunkLocation& location, bool& zeros, Phase phase) noexcept {
+Status DatasetState::allocate_chunks(const ChunkKey& key, ChunkLocation& location, bool& zeros, Phase phase) noexcept {
     if (H5MOTE_WRITE == 0) {
         return Status::read_only;
     }
@@ -94,16 +94,16 @@ Status DatasetState::allocate_chunks(Address index, ChunkLocation& location, boo
     if (H5MOTE_FIXED_CHUNKS != 0 && table_.wants_all(all)) {
         H5MOTE_TRY(allocate_implicit(all));
         zeros = true;
-        return table_.find(key(index), location);
+        return table_.find(key, location);
     }
     std::uint32_t count = 1;
     if (zero_fill_ && table_.can_reserve() && rank() == 1) {
-        H5MOTE_TRY(table_.make_place(key(index), phase));
+        H5MOTE_TRY(table_.make_place(key, phase));
         count = reserve_ / static_cast<std::uint32_t>(chunk_bytes_);
-        count = index < count ? static_cast<std::uint32_t>(index) : count;
+        count = key.number < count ? static_cast<std::uint32_t>(key.number) : count;
         count = count == 0 ? 1 : count;
         // Stop at a chunk that has its space already, because it was written out of order.
-        H5MOTE_TRY(table_.free_run(key(index), count));
+        H5MOTE_TRY(table_.free_run(key, count));
     }
     // If there is no space for several chunks, try again with one, which also leaves more for new index blocks.
     for (;; count = 1) {
@@ -117,9 +117,9 @@ Status DatasetState::allocate_chunks(Address index, ChunkLocation& location, boo
                 file_->space.release(location.address + chunk_bytes_, std::uint64_t{count - 1} * chunk_bytes_, true);
                 count = 1;
             }
-            status = table_.set(key(index), location, chunk_bytes_, count, phase);
+            status = table_.set(key, location, chunk_bytes_, count, phase);
             if (status == Status::ok) {
-                prepared_ = index + count;
+                prepared_ = key.number + count;
             } else {
                 file_->space.release(location.address, std::uint64_t{count} * chunk_bytes_, true);
             }
@@ -131,14 +131,14 @@ Status DatasetState::allocate_chunks(Address index, ChunkLocation& location, boo
     }
 }
 
-Status DatasetState::chunk(Address index, bool overwrite, ChunkSlot*& slot) noexcept {
+Status DatasetState::chunk(const ChunkKey& key, bool overwrite, ChunkSlot*& slot) noexcept {
     ChunkCache& chunks = file_->chunks;
     Status status = Status::ok;
-    slot = chunks.find(*this, index);
+    slot = chunks.find(*this, key);
     if (slot == nullptr) {
-        H5MOTE_TRY(chunks.add(*this, index, static_cast<std::uint32_t>(chunk_bytes_), slot));
+        H5MOTE_TRY(chunks.add(*this, key, static_cast<std::uint32_t>(chunk_bytes_), slot));
         ChunkLocation location;
-        status = table_.find(key(index), location);
+        status = table_.find(key, location);
         const bool exists = status == Status::ok && location.address != kUndefinedAddress;
         if (exists) {
             location.size = filtered() ? location.size : chunk_bytes_;
@@ -173,17 +173,17 @@ Status DatasetState::before_change(ChunkSlot& slot) noexcept {
         return Status::ok;
     }
     slot.in_place = !filtered();
-    slot.within = within(slot.index);
+    slot.within = within(slot.number);
     if (H5MOTE_FILTERS != 0 && !slot.in_place) {
         // A filtered chunk gets its place when it is written, because its size is not known before. What its index
         // entry needs can be secured now: index blocks and room in the cache.
-        H5MOTE_TRY(table_.make_place(key(slot.index), index_phase(slot.within)));
+        H5MOTE_TRY(table_.make_place(slot.key(), index_phase(slot.within)));
     } else if (slot.address != kUndefinedAddress) {
-        H5MOTE_TRY(table_.cover(key(slot.index)));
+        H5MOTE_TRY(table_.cover(slot.key()));
     } else {
         ChunkLocation location;
         bool zeros = false;
-        H5MOTE_TRY(allocate_chunks(slot.index, location, zeros, index_phase(slot.within)));
+        H5MOTE_TRY(allocate_chunks(slot.key(), location, zeros, index_phase(slot.within)));
         slot.address = location.address;
         if (!zeros) {
             slot.touch(0, slot.size);
@@ -244,7 +244,7 @@ Status DatasetState::write_filtered(ChunkSlot& slot) noexcept {
     file.unsynced = true;
     Status status = file.driver.write(Usage::raw_data, location.address, result);
     if (status == Status::ok) {
-        status = table_.set(key(slot.index), location, 0, 1, index_phase(slot.within));
+        status = table_.set(slot.key(), location, 0, 1, index_phase(slot.within));
     }
     if (status != Status::ok) {
         file.space.release(location.address, location.size, true);
@@ -261,7 +261,7 @@ Status DatasetState::write_filtered(ChunkSlot& slot) noexcept {
 
 void DatasetState::evicted(ChunkSlot& slot) noexcept {
     if (&slot == tail_) {
-        settle_cursor();
+        count_appended();
         tail_ = nullptr;
         at = end = nullptr;
     }
@@ -283,16 +283,16 @@ Status DatasetState::fill_file(Address address, Address bytes) noexcept {
     return Status::ok;
 }
 
-Status DatasetState::chunk_in_place(Address index, bool create, Address& address) noexcept {
+Status DatasetState::chunk_in_place(const ChunkKey& key, bool create, Address& address) noexcept {
     ChunkLocation location;
-    H5MOTE_TRY(table_.find(key(index), location));
+    H5MOTE_TRY(table_.find(key, location));
     if (location.address == kUndefinedAddress && create) {
         bool zeros = false;
-        H5MOTE_TRY(allocate_chunks(index, location, zeros, index_phase(within(index))));
+        H5MOTE_TRY(allocate_chunks(key, location, zeros, index_phase(within(key.number))));
         const Status status = zeros ? Status::ok : fill_file(location.address, chunk_bytes_);
         if (status != Status::ok) {
             // Remove the chunk again: its unwritten elements would read as the old bytes of the space.
-            if (table_.set(key(index), ChunkLocation{}, 0, 1) == Status::ok) {
+            if (table_.set(key, ChunkLocation{}, 0, 1) == Status::ok) {
                 file_->space.release(location.address, chunk_bytes_, true);
             }
             return status;
@@ -303,7 +303,7 @@ Status DatasetState::chunk_in_place(Address index, bool create, Address& address
         return Status::ok;
     }
     H5MOTE_TRY(check_place({address, chunk_bytes_, 0}));
-    return create ? table_.cover(key(index)) : Status::ok;
+    return create ? table_.cover(key) : Status::ok;
 }
 
 template <typename Store>
@@ -342,16 +342,14 @@ Status DatasetState::allocate_implicit(std::uint64_t bytes) noexcept {
                          : file_->context.fail(Module::dataset, H5MOTE_HERE, Status::no_space, 0, bytes);
 }
 
-Address DatasetState::chunk_index(const std::uint64_t* scaled) noexcept {
-    // A B-tree index needs no number. The chunk cache gets one that is counted within the current extent.
-    const std::uint64_t* const sizes = table_.by_coordinates() ? dims() : max_dims();
-    return narrow(chunk_number(rank(), sizes, chunk_dims(), scaled));
+ChunkNumber DatasetState::number_of(const std::uint64_t* scaled) noexcept {
+    return narrow(chunk_number(rank(), max_dims(), chunk_dims(), scaled));
 }
 
 Status DatasetState::allocate_all() noexcept {
     H5MOTE_TRY(begin_change());
     if (!is_chunked()) {
-        return layout_class_ == LayoutMessage::Class::contiguous ? allocate_contiguous() : Status::ok;
+        return layout_class_ == Layout::contiguous ? allocate_contiguous() : Status::ok;
     }
     // Chunk coordinates that count through the chunks of the extent.
     const std::size_t size = rank() * sizeof(std::uint64_t);
@@ -366,7 +364,7 @@ Status DatasetState::allocate_all() noexcept {
         empty += dims()[i] == 0 ? 1 : 0;
     }
     for (unsigned i = 0; empty == 0 && i < rank() && status == Status::ok;) {
-        status = allocate_chunk(chunk_index(scaled));
+        status = allocate_chunk(key_of(scaled));
         for (i = 0; i < rank() && ++scaled[i] * chunk_dims()[i] >= dims()[i]; ++i) {
             scaled[i] = 0;
         }
@@ -375,13 +373,13 @@ Status DatasetState::allocate_all() noexcept {
     return status;
 }
 
-Status DatasetState::allocate_chunk(Address index) noexcept {
+Status DatasetState::allocate_chunk(const ChunkKey& key) noexcept {
     if (!fits_cache()) {
         Address address = 0;
-        return chunk_in_place(index, true, address);
+        return chunk_in_place(key, true, address);
     }
     ChunkSlot* slot = nullptr;
-    H5MOTE_TRY(chunk(index, true, slot));
+    H5MOTE_TRY(chunk(key, true, slot));
     slot->touch(0, slot->size);
     return Status::ok;
 }
@@ -422,7 +420,7 @@ Status DatasetState::flush_raw() noexcept {
     if (H5MOTE_WRITE == 0) {
         return Status::ok;
     }
-    settle_cursor();
+    count_appended();
     H5MOTE_TRY(file_->chunks.write_back(*this));
     return store_dims();
 }
@@ -434,13 +432,13 @@ Status DatasetState::prepare(Phase phase) noexcept {
         !fits_cache()) {
         return Status::ok;
     }
-    const Address begun = narrow(divide_up(dims()[0], chunk_rows()));
-    const Address most = reserve_ / static_cast<std::uint32_t>(chunk_bytes_);
-    const Address last = begun - begun_;
-    Address wanted = begun + (last < most ? last : most) + 1;
+    const ChunkNumber begun = narrow(divide_up(dims()[0], chunk_rows()));
+    const ChunkNumber most = reserve_ / static_cast<std::uint32_t>(chunk_bytes_);
+    const ChunkNumber last = begun - begun_;
+    ChunkNumber wanted = begun + (last < most ? last : most) + 1;
     if constexpr (H5MOTE_FIXED_CHUNKS != 0) {
         // A fixed array ends with the last chunk that the dataset can ever have.
-        const Address limit = narrow(divide_up(max_dims()[0], chunk_rows()));
+        const ChunkNumber limit = narrow(divide_up(max_dims()[0], chunk_rows()));
         wanted = wanted < limit ? wanted : limit;
     }
     begun_ = begun;
@@ -457,23 +455,23 @@ bool can_wait(Status status) noexcept {
 
 }  // namespace
 
-Status DatasetState::prepare_chunks(Address from, Address to, Phase phase) noexcept {
-    for (Address index = from < prepared_ ? prepared_ : from; index < to;) {
+Status DatasetState::prepare_chunks(ChunkNumber from, ChunkNumber to, Phase phase) noexcept {
+    for (ChunkNumber number = from < prepared_ ? prepared_ : from; number < to;) {
         ChunkLocation location;
-        Status status = table_.find(key(index), location);
+        Status status = table_.find(number, location);
         bool zeros = true;
         if (status == Status::ok && location.address == kUndefinedAddress) {
-            status = allocate_chunks(index, location, zeros, phase);
+            status = allocate_chunks(number, location, zeros, phase);
         }
         if (status != Status::ok) {
             return can_wait(status) ? Status::ok : status;
         }
         cleared_ = false;
         if (!zeros) {
-            unfilled_ = unfilled_end_ <= from ? index : unfilled_;
-            unfilled_end_ = index + 1;
+            unfilled_ = unfilled_end_ <= from ? number : unfilled_;
+            unfilled_end_ = number + 1;
         }
-        index = prepared_ > index ? prepared_ : index + 1;
+        number = prepared_ > number ? prepared_ : number + 1;
     }
     prepared_ = prepared_ < to ? to : prepared_;
     return Status::ok;
@@ -487,8 +485,8 @@ Status DatasetState::give_back(bool again) noexcept {
     }
     if (again) {
         // Second pass: writing an empty index entry once more moves its index block into the space given back.
-        const Address first = narrow(divide_up(dims()[0], chunk_rows()));
-        return given_back_ ? table_.set(key(first), ChunkLocation{}, 0, 1) : Status::ok;
+        const ChunkNumber first = narrow(divide_up(dims()[0], chunk_rows()));
+        return given_back_ ? table_.set(first, ChunkLocation{}, 0, 1) : Status::ok;
     }
     // Chunks that could not be removed keep their space, which does no harm.
     const Status status = remove_ahead();
@@ -499,14 +497,14 @@ Status DatasetState::remove_ahead() noexcept {
     prepared_ = unfilled_end_ = 0;
     given_back_ = false;
     // Visit existing chunks only: they need not be consecutive, because rows that were never written have no chunks.
-    for (Address index = narrow(divide_up(dims()[0], chunk_rows()));; ++index) {
+    for (ChunkNumber number = narrow(divide_up(dims()[0], chunk_rows()));; ++number) {
         ChunkLocation location;
-        const Status status = table_.next(index, location);
+        const Status status = table_.next(number, location);
         if (status != Status::ok) {
             return status == Status::not_found ? Status::ok : status;
         }
         // Remove the chunk from the index before its space is released: nothing may refer to free space.
-        H5MOTE_TRY(table_.set(key(index), ChunkLocation{}, 0, 1));
+        H5MOTE_TRY(table_.set(number, ChunkLocation{}, 0, 1));
         given_back_ = true;
         release_chunk(location);
     }

@@ -64,7 +64,7 @@ protected:
 /// sizes, the filters and their client data follow the object in the same block of memory.
 ///
 /// Appending: the cursor (the base class AppendCursor, through which handles write) points into the cache slot of the
-/// last chunk. Call settle_cursor() before using the current number of rows.
+/// last chunk. Call count_appended() before using the current number of rows.
 class DatasetState final : public AppendCursor,
                            public FlushClient,
                            public ChunkOwner,
@@ -104,11 +104,9 @@ public:
             ::new (static_cast<void*>(&space)) Dataspace(Dataspace::simple(sizes, {max_dims(), rank()}));
         }
     }
-    LayoutMessage::Class layout_class() const noexcept { return layout_class_; }
+    Layout layout_class() const noexcept { return layout_class_; }
     /// A constant in builds without partial I/O, which refuse other layouts.
-    bool is_chunked() const noexcept {
-        return H5MOTE_PARTIAL_IO == 0 || layout_class_ == LayoutMessage::Class::chunked;
-    }
+    bool is_chunked() const noexcept { return H5MOTE_PARTIAL_IO == 0 || layout_class_ == Layout::chunked; }
     std::uint32_t element_size() const noexcept { return element_size_; }
     Address chunk_bytes() const noexcept { return chunk_bytes_; }
     /// Address and bytes of contiguous data. Compact data has no file address. Of a virtual dataset these are the
@@ -121,7 +119,7 @@ public:
     ChunkTable& table() noexcept { return table_; }
 
     /// Brings dims() and the dirty range of the last chunk up to the cursor.
-    void settle_cursor() noexcept;
+    void count_appended() noexcept;
 
     /// Appends to a one-dimensional dataset: `count` elements of the file's datatype, or of another by way of
     /// `conversion`.
@@ -133,12 +131,12 @@ public:
     /// Makes the dataset larger.
     Status set_extent(Span<const std::uint64_t> dims) noexcept;
 
-    /// The chunk with that linear index in the chunk cache, ready to be changed: read from the file, or filled with the
-    /// fill value if it does not exist or `overwrite` is set. over_budget: it is too large for the cache.
-    Status chunk(Address index, bool overwrite, ChunkSlot*& slot) noexcept;
+    /// The chunk with that name in the chunk cache, ready to be changed: read from the file, or filled with the fill
+    /// value if it does not exist or `overwrite` is set. over_budget: it is too large for the cache.
+    Status chunk(const ChunkKey& key, bool overwrite, ChunkSlot*& slot) noexcept;
     /// File address of an unfiltered chunk that is accessed in the file, not in the cache; undefined if it does not
     /// exist. With `create` it is allocated and filled first.
-    Status chunk_in_place(Address index, bool create, Address& address) noexcept;
+    Status chunk_in_place(const ChunkKey& key, bool create, Address& address) noexcept;
     bool fits_cache() const noexcept { return chunk_bytes_ <= file_->chunks.budget(); }
     /// Fills `count` elements of the file's datatype with the fill value.
     Status fill(std::byte* to, std::size_t count) noexcept;
@@ -155,31 +153,30 @@ public:
     Status allocate_contiguous() noexcept;
     /// Allocates and fills file space for every element of the current extent (allocation time early).
     Status allocate_all() noexcept;
-    /// Number of the chunk with these chunk coordinates in the index.
-    Address chunk_index(const std::uint64_t* scaled) noexcept;
-    /// Chunk coordinates of the chunk with that number.
-    void scaled_of(Address index, std::uint64_t* scaled) noexcept;
+    /// Names the chunk with these chunk coordinates, which are borrowed.
+    ChunkKey key_of(const std::uint64_t* scaled) noexcept {
+        return {number_of(scaled), scaled, table_.by_coordinates() ? rank() * sizeof *scaled : 0};
+    }
+    /// Chunk coordinates of the chunk with that number, in an index that goes by numbers.
+    void scaled_of(ChunkNumber number, std::uint64_t* scaled) noexcept;
     /// Call before every change of the dataset. An error says that this library cannot change it.
     Status begin_change() noexcept;
     /// Whether the data are in external files.
     bool external() const noexcept { return H5MOTE_ALL_FORMATS != 0 && external_; }
     /// Whether the data are in other datasets.
-    bool is_virtual() const noexcept {
-        return H5MOTE_ALL_FORMATS != 0 && layout_class_ == LayoutMessage::Class::virtual_dataset;
-    }
+    bool is_virtual() const noexcept { return H5MOTE_ALL_FORMATS != 0 && layout_class_ == Layout::virtual_dataset; }
     Status set_virtual_view(VirtualView view, std::uint64_t gap) noexcept;
     FilterEntry* filters() noexcept { return filter_entries(); }
     unsigned filter_count() const noexcept { return filter_count_; }
-    /// The location of the chunk with these chunk coordinates, and whether its bytes are filtered. The address is
-    /// undefined when the chunk does not exist; otherwise the chunk lies in the file.
-    Status locate_chunk(ChunkLookup& lookup, const std::uint64_t* scaled, Address index, ChunkLocation& location,
-                        bool& filtered) noexcept;
+    /// The location of a chunk that key_of() has named, and whether its bytes are filtered. The address is undefined
+    /// when the chunk does not exist; otherwise the chunk lies in the file.
+    Status locate_chunk(ChunkLookup& lookup, const ChunkKey& key, ChunkLocation& location, bool& filtered) noexcept;
     /// Reads a chunk that locate_chunk() found, and decodes it, into the chunk_bytes() bytes of `chunk`.
     Status load_chunk(const ChunkLocation& location, bool filtered, Bytes chunk) noexcept;
     /// Loads a chunk that locate_chunk() found into the chunk cache.
-    Status cache_chunk(Address index, const ChunkLocation& location, bool filtered, ChunkSlot*& slot) noexcept;
+    Status cache_chunk(const ChunkKey& key, const ChunkLocation& location, bool filtered, ChunkSlot*& slot) noexcept;
     /// The chunk that is in the cache already, or nullptr.
-    ChunkSlot* cached_chunk(Address index) noexcept;
+    ChunkSlot* cached_chunk(const ChunkKey& key) noexcept { return file_->chunks.find(*this, key); }
     void set_reserve(std::uint32_t bytes) noexcept { reserve_ = bytes; }
 
     Status flush_raw() noexcept override;
@@ -227,7 +224,7 @@ private:
                    std::byte* to) noexcept;
     Status append_in_place(const std::byte* records, std::size_t record_size, std::size_t count,
                            const Conversion* conversion) noexcept;
-    Status allocate_chunks(Address index, ChunkLocation& location, bool& zeros, Phase phase) noexcept;
+    Status allocate_chunks(const ChunkKey& key, ChunkLocation& location, bool& zeros, Phase phase) noexcept;
     // Allocates one piece of file space for all data of the dataset and fills it. `store` then enters `address` in the
     // object header; if that fails, the space is released.
     template <typename Store>
@@ -235,15 +232,14 @@ private:
     // Allocates all chunks up to the maximum extent at once: libhdf5 does that for an implicit index as soon as the
     // dataset has an element.
     H5MOTE_STEP Status allocate_implicit(std::uint64_t bytes) noexcept;
-    H5MOTE_STEP Status prepare_chunks(Address from, Address to, Phase phase) noexcept;
+    H5MOTE_STEP Status prepare_chunks(ChunkNumber from, ChunkNumber to, Phase phase) noexcept;
     /// Rows of a chunk of a one-dimensional dataset.
     std::uint32_t chunk_rows() noexcept { return static_cast<std::uint32_t>(chunk_dims()[0]); }
     /// Whether the chunk reaches into the current extent; always true if the rank is not 1.
-    bool within(Address index) noexcept { return rank() != 1 || dims()[0] > index * chunk_dims()[0]; }
+    bool within(ChunkNumber number) noexcept { return rank() != 1 || dims()[0] > number * chunk_dims()[0]; }
     static Phase index_phase(bool within) noexcept { return within ? Phase::element : Phase::index; }
-    // Names a chunk that is to be changed. No index that can be changed looks at coordinates.
-    static ChunkKey key(Address index) noexcept { return {index, nullptr}; }
-    Status allocate_chunk(Address index) noexcept;
+    ChunkNumber number_of(const std::uint64_t* scaled) noexcept;
+    Status allocate_chunk(const ChunkKey& key) noexcept;
     // corrupt_file: the chunk does not lie in the file.
     Status check_place(const ChunkLocation& location) noexcept;
     // Releases the space of a chunk that no index names any more, unless a damaged index placed it outside of the file.
@@ -264,8 +260,8 @@ private:
     // Removes chunks that lie wholly beyond the extent, and sets the elements beyond it in other chunks to the fill
     // value.
     H5MOTE_STEP Status clear_beyond() noexcept;
-    Address first_beyond() noexcept;
-    Status clear_chunk(Address index, const ChunkLocation& location, std::uint64_t* first) noexcept;
+    ChunkNumber first_beyond() noexcept;
+    Status clear_chunk(ChunkNumber number, const ChunkLocation& location, std::uint64_t* first) noexcept;
 
     FileState* file_;
     Address address_;
@@ -277,10 +273,10 @@ private:
     std::uint32_t reserve_ = 65536;
     // Appending: chunks behind the last row and before prepared_ have their file space already. In [unfilled_,
     // unfilled_end_) that space may hold old bytes instead of fill values.
-    Address prepared_ = 0;
-    Address unfilled_ = 0;
-    Address unfilled_end_ = 0;
-    Address begun_ = 0;      // number of chunks with rows at the last flush, or before the first append
+    ChunkNumber prepared_ = 0;
+    ChunkNumber unfilled_ = 0;
+    ChunkNumber unfilled_end_ = 0;
+    ChunkNumber begun_ = 0;  // number of chunks with rows at the last flush, or before the first append
     bool appended_ = false;  // in this session
     bool growable_ = false;  // append() found that the header can be changed
     bool changed_ = false;   // in this session: begin_change() was called
@@ -293,10 +289,9 @@ private:
     Address data_size_ = 0;  // bytes; a virtual dataset has mappings_index() here instead
     std::uint8_t rank_;
     std::uint8_t filter_count_ = 0;
-    LayoutMessage::Class layout_class_ = LayoutMessage::Class::contiguous;
+    Layout layout_class_ = Layout::contiguous;
     bool null_space_ = false;
     bool dims_changed_ = false;
-    bool countable_ = true;     // the number of chunks fits in 64 bits
     bool zero_fill_ = true;     // unwritten elements are zeros
     bool default_fill_ = true;  // there is no fill value
     ChunkTable table_;

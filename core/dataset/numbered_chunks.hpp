@@ -7,10 +7,10 @@ namespace h5mote {
 
 /// The first of `chunks` chunks that exists, from `number` on. not_found: there is none.
 template <typename Find>
-Status next_chunk(OpenChunkIndex& index, Find find, std::uint64_t chunks, Address& number,
+Status next_chunk(OpenChunkIndex& index, Find find, std::uint64_t chunks, ChunkNumber& number,
                   ChunkLocation& location) noexcept {
     for (; number < chunks; ++number) {
-        H5MOTE_TRY(find(index, ChunkKey{number}, location));
+        H5MOTE_TRY(find(index, number, location));
         if (location.address != kUndefinedAddress) {
             return Status::ok;
         }

@@ -9,7 +9,7 @@ namespace h5mote {
 Status RawData::open() noexcept {
     open(dataset_.data_address(), dataset_.data_size());
     external_data_ = dataset_.external();
-    if (dataset_.layout_class() != LayoutMessage::Class::compact) {
+    if (dataset_.layout_class() != Layout::compact) {
         return Status::ok;
     }
     ConstBytes head;

@@ -42,7 +42,7 @@ Status Transfer::check_sizes(std::uint64_t count) noexcept {
 }
 
 Status Transfer::run() noexcept {
-    dataset_.settle_cursor();
+    dataset_.count_appended();
     H5MOTE_TRY(prepare());
     dataset_.copy_dataspace(space_);
     if (request_.selection.element_count(space_, count_) != Status::ok) {

@@ -46,8 +46,8 @@ private:
     // memory at `at`, in the file (raw_), or was never stored. The from_ functions deliver one piece each.
     H5MOTE_STEP Status read_whole() noexcept;
     Status read_chunks(ChunkedRuns& runs) noexcept;
-    H5MOTE_STEP Status read_chunk(ChunkedRuns& runs, Address index) noexcept;
-    H5MOTE_STEP Status read_stored_chunk(ChunkedRuns& runs, Address index, ChunkSlot*& slot, bool& read) noexcept;
+    H5MOTE_STEP Status read_chunk(ChunkedRuns& runs, const ChunkKey& key) noexcept;
+    H5MOTE_STEP Status read_stored_chunk(ChunkedRuns& runs, const ChunkKey& key, ChunkSlot*& slot, bool& read) noexcept;
     Status read_memory(BoxRuns& runs, const std::byte* at) noexcept;
     Status read_raw(BoxRuns& runs) noexcept;
     Status read_nothing(BoxRuns& runs) noexcept;

@@ -124,16 +124,16 @@ Status Transfer::read_whole() noexcept {
 
 Status Transfer::read_chunks(ChunkedRuns& runs) noexcept {
     while (runs.next_chunk()) {
-        H5MOTE_TRY(read_chunk(runs, dataset_.chunk_index(runs.scaled().data())));
+        H5MOTE_TRY(read_chunk(runs, dataset_.key_of(runs.scaled().data())));
     }
     return Status::ok;
 }
 
-Status Transfer::read_chunk(ChunkedRuns& runs, Address index) noexcept {
-    ChunkSlot* slot = dataset_.cached_chunk(index);
+Status Transfer::read_chunk(ChunkedRuns& runs, const ChunkKey& key) noexcept {
+    ChunkSlot* slot = dataset_.cached_chunk(key);
     if (slot == nullptr) {
         bool read = false;
-        H5MOTE_TRY(read_stored_chunk(runs, index, slot, read));
+        H5MOTE_TRY(read_stored_chunk(runs, key, slot, read));
         if (slot == nullptr) {
             return read ? Status::ok : read_nothing(runs);
         }
@@ -143,10 +143,10 @@ Status Transfer::read_chunk(ChunkedRuns& runs, Address index) noexcept {
 
 // Reads a chunk that is not in the cache. Then either `slot` is the chunk, loaded into the cache, or it is nullptr and
 // `read` says whether the chunk was read without the cache (true) or does not exist (false).
-Status Transfer::read_stored_chunk(ChunkedRuns& runs, Address index, ChunkSlot*& slot, bool& read) noexcept {
+Status Transfer::read_stored_chunk(ChunkedRuns& runs, const ChunkKey& key, ChunkSlot*& slot, bool& read) noexcept {
     ChunkLocation location;
     bool filtered = false;
-    H5MOTE_TRY(dataset_.locate_chunk(lookup_, runs.scaled().data(), index, location, filtered));
+    H5MOTE_TRY(dataset_.locate_chunk(lookup_, key, location, filtered));
     if (location.address == kUndefinedAddress) {
         return Status::ok;
     }
@@ -167,7 +167,7 @@ Status Transfer::read_stored_chunk(ChunkedRuns& runs, Address index, ChunkSlot*&
         return read_raw(runs);
     }
     raw_.release();
-    return dataset_.cache_chunk(index, location, filtered, slot);
+    return dataset_.cache_chunk(key, location, filtered, slot);
 }
 
 }  // namespace h5mote

@@ -38,7 +38,7 @@ Status Transfer::to_file(std::uint64_t address, const PairedRun& piece) noexcept
 Status Transfer::write_whole() noexcept {
     SelectionRuns& runs = *::new (static_cast<void*>(&walk_.whole)) SelectionRuns;
     H5MOTE_TRY(runs.reset(request_.selection, space_));
-    if (dataset_.layout_class() == LayoutMessage::Class::compact) {
+    if (dataset_.layout_class() == Layout::compact) {
         return write_compact(runs);
     }
     if (dataset_.data_address() == kUndefinedAddress) {
@@ -77,11 +77,11 @@ Status Transfer::write_chunks(ChunkedRuns& runs) noexcept {
     const bool in_memory = dataset_.fits_cache();
     const bool whole_elements = !conversion_.is_partial();
     while (runs.next_chunk()) {
-        const Address index = dataset_.chunk_index(runs.scaled().data());
+        const ChunkKey key = dataset_.key_of(runs.scaled().data());
         ChunkSlot* slot = nullptr;
         Address address = kUndefinedAddress;
-        H5MOTE_TRY(in_memory ? dataset_.chunk(index, whole_elements && runs.covers_chunk(), slot)
-                             : dataset_.chunk_in_place(index, true, address));
+        H5MOTE_TRY(in_memory ? dataset_.chunk(key, whole_elements && runs.covers_chunk(), slot)
+                             : dataset_.chunk_in_place(key, true, address));
         SelectionRun run;
         PairedRun piece;
         while (runs.next(run)) {

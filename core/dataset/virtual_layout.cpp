@@ -5,6 +5,7 @@
 #include "dataset_state.hpp"
 #include "global_heap.hpp"
 #include "selection_codec.hpp"
+#include "virtual_mappings.hpp"
 
 #include <cstring>
 
@@ -29,12 +30,12 @@ Status VirtualLayout::open(Address collection, std::uint32_t index) noexcept {
     H5MOTE_TRY(heap.object(collection, index, heap_));
     H5MOTE_TRY(verify());
     ConstBytes bytes;
-    H5MOTE_TRY(heap_.view(0, 1, bytes));
+    H5MOTE_TRY(heap_.view(0, VirtualMappings::kVersionSize, bytes));
     version_ = static_cast<std::uint8_t>(bytes[0]);
-    if (version_ > 1) {
+    if (version_ > VirtualMappings::kNewest) {
         return file_.context.unsupported(Module::dataset, H5MOTE_HERE, Feature::layout_version, version_);
     }
-    at_ = 1;
+    at_ = VirtualMappings::kVersionSize;
     H5MOTE_TRY(number(at_, count_));
     first_ = at_;
     // Each mapping takes some bytes, so there cannot be more of them than bytes.
@@ -43,10 +44,10 @@ Status VirtualLayout::open(Address collection, std::uint32_t index) noexcept {
 
 Status VirtualLayout::verify() noexcept {
     const Address size = heap_.size();
-    if (size < 5U + file_.shape().sizeof_size || size > 0xffffffffU) {
+    if (size < VirtualMappings::least_size(file_.shape()) || size > 0xffffffffU) {
         return damaged(H5MOTE_HERE);
     }
-    const Address end = size - 4;
+    const Address end = size - VirtualMappings::kChecksumSize;
     Lookup3Stream sum(static_cast<std::uint32_t>(end));
     ConstBytes bytes;
     for (Address at = 0; at < end; at += bytes.size()) {
@@ -54,7 +55,7 @@ Status VirtualLayout::verify() noexcept {
         bytes = bytes.size() > end - at ? bytes.first(static_cast<std::size_t>(end - at)) : bytes;
         sum.update(bytes);
     }
-    H5MOTE_TRY(heap_.view(end, 4, bytes));
+    H5MOTE_TRY(heap_.view(end, VirtualMappings::kChecksumSize, bytes));
     return load_le<std::uint32_t>(bytes.data()) == sum.finish() ? Status::ok : damaged(H5MOTE_HERE);
 }
 
@@ -101,17 +102,17 @@ Status VirtualLayout::shared_name(std::uint64_t origin, bool file, Name& name) n
 
 Status VirtualLayout::read_names(Address& at, Name& file, Name& dataset, unsigned depth) noexcept {
     unsigned flags = 0;
-    if (version_ > 0) {
+    if (VirtualMappingFlags::size(version_) != 0) {
         ConstBytes bytes;
-        H5MOTE_TRY(heap_.view(at++, 1, bytes));
+        H5MOTE_TRY(heap_.view(at++, VirtualMappingFlags::size(version_), bytes));
         flags = static_cast<unsigned>(bytes[0]);
     }
     file = Name{};
     dataset = Name{};
     std::uint64_t origin = 0;
-    if ((flags & kSameFile) != 0) {
+    if ((flags & VirtualMappingFlags::kSameFile) != 0) {
         file.same = true;
-    } else if ((flags & kFileShared) != 0) {
+    } else if ((flags & VirtualMappingFlags::kFileShared) != 0) {
         H5MOTE_TRY(number(at, origin));
         if (depth == 0) {
             H5MOTE_TRY(origin < next_ ? shared_name(origin, true, file) : damaged(H5MOTE_HERE));
@@ -119,7 +120,7 @@ Status VirtualLayout::read_names(Address& at, Name& file, Name& dataset, unsigne
     } else {
         H5MOTE_TRY(read_name(at, file));
     }
-    if ((flags & kDatasetShared) == 0) {
+    if ((flags & VirtualMappingFlags::kDatasetShared) == 0) {
         return read_name(at, dataset);
     }
     H5MOTE_TRY(number(at, origin));
@@ -132,7 +133,8 @@ Status VirtualLayout::read_names(Address& at, Name& file, Name& dataset, unsigne
 // Decodes a selection whose length is not known: from its first 256 bytes, and if those may have been too few, from
 // more.
 Status VirtualLayout::read_selection(Address& at, SelectionSet* selection) noexcept {
-    const Address left = heap_.size() > at + 4 ? heap_.size() - 4 - at : 0;
+    const Address left =
+        heap_.size() > at + VirtualMappings::kChecksumSize ? heap_.size() - VirtualMappings::kChecksumSize - at : 0;
     SelectionSet scratch(file_.context);
     Address size = 256;
     for (;; size *= 8) {
@@ -264,7 +266,7 @@ Status Dataset::virtual_mapping(std::size_t i, VirtualMapping& mapping, Selectio
     const LibraryLock lock(context_of(file_));
     H5MOTE_TRY(check());
     DatasetState& state = static_cast<DatasetState&>(*cursor_);
-    if (state.layout_class() != LayoutMessage::Class::virtual_dataset) {
+    if (state.layout_class() != Layout::virtual_dataset) {
         return Status::not_found;
     }
     VirtualLayout mappings(*file_);

@@ -1,9 +1,5 @@
 // H5D (virtual) - datasets made of pieces of other datasets.
-//
-//   heap object   version 0, 1 | mappings L | per mapping | checksum
-//   mapping       [version 1: flags] | source file | source dataset | source selection | virtual selection
-//                 names end in NUL. Flags: 1: the dataset's name is that of an earlier mapping, whose number L stands
-//                 here; 2: the same of the file's name; 4: the source is in this file, no name
+// The bytes of the mappings are shown in virtual_mappings.hpp.
 //
 // Names may have "%b" for the number of a block of an unlimited virtual selection: a source for each block.
 #pragma once
@@ -49,9 +45,6 @@ private:
         std::size_t length = 0;
         bool same = false;  // this file
     };
-    static constexpr unsigned kDatasetShared = 1;
-    static constexpr unsigned kFileShared = 2;
-    static constexpr unsigned kSameFile = 4;
 
     Status damaged(SourcePlace place) noexcept {
         return file_.context.fail(Module::dataset, place, Status::corrupt_file, 0, collection_);

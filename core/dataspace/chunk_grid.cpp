@@ -9,7 +9,7 @@ std::uint64_t chunk_number(unsigned rank, const std::uint64_t* max_dims, const s
     std::uint64_t below = 1;
     for (unsigned i = 0; i < rank; ++i) {
         if (max_dims[i] == kUnlimited) {
-            slowest = scaled[i];
+            slowest += scaled[i];
         } else {
             const std::uint64_t chunks = chunks_along(max_dims[i], chunk[i]);
             index = index * chunks + scaled[i];

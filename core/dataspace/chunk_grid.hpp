@@ -29,7 +29,8 @@ inline std::uint64_t chunks_along(std::uint64_t size, std::uint64_t chunk) noexc
 /// Number of the chunk at `scaled` (coordinates divided by the chunk dimensions) in an implicit, fixed array or
 /// extensible array index: row-major over the *maximum* dimensions, the unlimited one counted slowest wherever it
 /// stands, so that growth renumbers nothing. Format specification, VII.A to VII.D; H5D_earray. `rank` numbers each;
-/// chunk dimensions as for chunks_along(), at most one maximum is unlimited. Modulo 2^64.
+/// chunk dimensions as for chunks_along(). Modulo 2^64. With several unlimited dimensions, where indexes go by
+/// coordinates, growth renumbers nothing either, but chunks share their number with others.
 std::uint64_t chunk_number(unsigned rank, const std::uint64_t* max_dims, const std::uint64_t* chunk,
                            const std::uint64_t* scaled) noexcept;
 

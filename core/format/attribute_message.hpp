@@ -38,6 +38,12 @@ struct AttributeParts {
     std::uint32_t space = 0;
     std::uint32_t data = 0;
 
+    /// Whether datatype or dataspace of the message in `body` are shared, without decoding the rest; false for a
+    /// damaged one.
+    static bool are_shared(ConstBytes body) noexcept {
+        return body.size() > 1 && body[0] > std::byte{1} &&
+               (body[1] & std::byte{kSharedType | kSharedSpace}) != std::byte{0};
+    }
     /// `head` is the start of a message of `length` bytes: kHeadSize of them, or all if there are fewer.
     Status decode(Context& context, ConstBytes head, Address length) noexcept;
 };

@@ -30,14 +30,14 @@ constexpr bool is_read(ChunkIndex index) noexcept {
     }
 }
 
-constexpr bool is_read(LayoutMessage::Class layout_class) noexcept {
+constexpr bool is_read(Layout layout_class) noexcept {
     switch (layout_class) {
-        case LayoutMessage::Class::compact:
-        case LayoutMessage::Class::contiguous:
+        case Layout::compact:
+        case Layout::contiguous:
             return H5MOTE_PARTIAL_IO != 0;
-        case LayoutMessage::Class::chunked:
+        case Layout::chunked:
             return true;
-        case LayoutMessage::Class::virtual_dataset:
+        case Layout::virtual_dataset:
             return H5MOTE_ALL_FORMATS != 0;
         default:
             return false;
@@ -102,12 +102,12 @@ Status decode_btree1(Context& context, FileShape shape, Reader& reader, LayoutMe
 
 // Everything but chunks, versions 3 to 5.
 void decode_whole(FileShape shape, Reader& reader, LayoutMessage& layout) noexcept {
-    if (layout.layout_class == LayoutMessage::Class::compact) {
+    if (layout.layout_class == Layout::compact) {
         layout.size = reader.u16();
         return;
     }
     layout.address = shape.read_addr(reader);
-    if (layout.layout_class == LayoutMessage::Class::contiguous) {
+    if (layout.layout_class == Layout::contiguous) {
         layout.size = shape.read_size(reader);
     } else {
         layout.heap_index = reader.u32();
@@ -118,18 +118,18 @@ void decode_whole(FileShape shape, Reader& reader, LayoutMessage& layout) noexce
 // dataspace has them in full.
 Status decode_old(Context& context, FileShape shape, Reader& reader, LayoutMessage& layout) noexcept {
     layout.dimensionality = reader.u8();
-    layout.layout_class = static_cast<LayoutMessage::Class>(reader.u8());
+    layout.layout_class = static_cast<Layout>(reader.u8());
     reader.skip(5);
-    if (layout.layout_class != LayoutMessage::Class::compact) {
+    if (layout.layout_class != Layout::compact) {
         layout.address = shape.read_addr(reader);
     }
     switch (layout.layout_class) {
-        case LayoutMessage::Class::chunked:
+        case Layout::chunked:
             return decode_btree1(context, shape, reader, layout);
-        case LayoutMessage::Class::compact:
-        case LayoutMessage::Class::contiguous:
+        case Layout::compact:
+        case Layout::contiguous:
             reader.skip(std::size_t{4} * layout.dimensionality);
-            layout.size = layout.layout_class == LayoutMessage::Class::compact ? reader.u32() : kUndefinedAddress;
+            layout.size = layout.layout_class == Layout::compact ? reader.u32() : kUndefinedAddress;
             return Status::ok;
         default:
             return damaged_message(context, H5MOTE_HERE, MessageType::layout);
@@ -144,7 +144,7 @@ Status LayoutMessage::decode(Context& context, FileShape shape, ConstBytes head,
     if (H5MOTE_ALL_FORMATS != 0 && (version == 1 || version == 2)) {
         H5MOTE_TRY(decode_old(context, shape, reader, *this));
     } else {
-        layout_class = static_cast<Class>(reader.u8());
+        layout_class = static_cast<Layout>(reader.u8());
         if (version != 4 && version != 3 && (H5MOTE_ALL_FORMATS == 0 || version != 5)) {
             return context.unsupported(Module::format, H5MOTE_HERE, Feature::layout_version, version);
         }
@@ -152,14 +152,14 @@ Status LayoutMessage::decode(Context& context, FileShape shape, ConstBytes head,
             return context.unsupported(Module::format, H5MOTE_HERE, Feature::layout_class,
                                        static_cast<std::uint32_t>(layout_class));
         }
-        if (layout_class == Class::chunked) {
+        if (layout_class == Layout::chunked) {
             return version == 3 ? decode_btree1(context, shape, reader, *this)
                                 : decode_chunked(context, shape, reader, *this);
         }
         decode_whole(shape, reader, *this);
     }
     bool sound = reader.ok();
-    if (layout_class == Class::compact) {
+    if (layout_class == Layout::compact) {
         compact_offset = static_cast<std::uint32_t>(head.size() - reader.remaining());
         sound = sound && within(compact_offset, size, length);
     }
@@ -171,11 +171,11 @@ void LayoutMessage::encode(Writer& writer, FileShape shape, const std::uint32_t*
     writer.u8(4);
     writer.u8(static_cast<std::uint8_t>(layout_class));
     if constexpr (H5MOTE_PARTIAL_IO != 0) {
-        if (layout_class == Class::compact) {
+        if (layout_class == Layout::compact) {
             writer.u16(static_cast<std::uint16_t>(size));
             return;
         }
-        if (layout_class == Class::contiguous) {
+        if (layout_class == Layout::contiguous) {
             shape.write_addr(writer, address);
             shape.write_size(writer, size);
             return;

@@ -25,13 +25,12 @@ struct ExtensibleArrayParameters {
 ///   virtual     address O of a global heap collection | index 4
 /// version 1, 2 | dimensionality | class | 0 5 | address O, but for compact | sizes 4 each | [compact: size 4 | data]
 struct LayoutMessage {
-    enum class Class : std::uint8_t { compact = 0, contiguous = 1, chunked = 2, virtual_dataset = 3 };
     static constexpr std::uint8_t kPartialEdgeUnfiltered = 1;
     static constexpr std::uint8_t kSingleFiltered = 2;
     /// Everything in a message but compact data lies within this many bytes from its start.
     static constexpr std::size_t kMaxHead = 320;
 
-    Class layout_class = Class::contiguous;
+    Layout layout_class = Layout::contiguous;
     std::uint8_t version = 0;
     std::uint32_t compact_offset = 0;     ///< of the data of a compact dataset, within the message
     Address address = kUndefinedAddress;  ///< data, chunk index, or collection

@@ -1,6 +1,7 @@
 // Reading groups of every format: their links, and the objects that paths lead to.
 
 #include "links.hpp"
+#include "object_messages.hpp"
 #include "ordered_batch.hpp"
 #include "place.hpp"
 #include "text.hpp"
@@ -290,20 +291,9 @@ H5MOTE_STEP Status phase_facts(FileState& file, Address group, GroupInfo& info) 
     if (status != Status::ok) {
         return status == Status::not_found ? Status::ok : status;
     }
-    // Specification IV.A.2.k: version 0 | flags | [1: most compact 2, fewest dense 2] | [2: links 2, name length 2]
-    Reader reader(message.body());
-    const unsigned version = reader.u8();
-    const unsigned flags = reader.u8();
-    if ((flags & 1U) != 0) {
-        info.max_compact = reader.u16();
-        info.min_dense = reader.u16();
-    }
-    if ((flags & 2U) != 0) {
-        info.estimated_links = reader.u16();
-        info.estimated_name_length = reader.u16();
-    }
-    return version == 0 && reader.ok() ? Status::ok
-                                       : damaged_message(file.context, H5MOTE_HERE, MessageType::group_info);
+    return GroupInfoMessage::decode(message.body(), info)
+               ? Status::ok
+               : damaged_message(file.context, H5MOTE_HERE, MessageType::group_info);
 }
 
 }  // namespace

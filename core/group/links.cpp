@@ -1,5 +1,6 @@
 #include "links.hpp"
 
+#include "object_messages.hpp"
 #include "place.hpp"
 #include "text.hpp"
 
@@ -10,9 +11,8 @@ void GroupContent::write(HeaderWriter& header) const noexcept {
     header.begin(MessageType::link_info);
     info.encode(header.out, header.shape);
     header.end();
-    // Group info, version 0 without estimates: specification IV.A.2.k.
     header.begin(MessageType::group_info, kMessageConstant);
-    header.out.u16(0);
+    GroupInfoMessage::encode(header.out);
     header.end();
     // Room for the first two links, if their names have eight bytes. libhdf5 makes room for more such links by default.
     header.reserve_continuation(2 * (header.layout.head_size() + 3 + 8 + header.shape.sizeof_addr));

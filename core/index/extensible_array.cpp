@@ -1,56 +1,14 @@
 #include "extensible_array.hpp"
 
-#include "extensible_array_layout.hpp"
 #include "index_walk.hpp"
 
 #include <cstring>
 
 namespace h5mote {
-namespace {
-
-constexpr std::uint32_t kHeader = 0x44484145U;      // "EAHD"
-constexpr std::uint32_t kIndexBlock = 0x42494145U;  // "EAIB"
-constexpr std::uint32_t kSuperBlock = 0x42534145U;  // "EASB"
-constexpr std::uint32_t kDataBlock = 0x42444145U;   // "EADB"
-constexpr std::size_t kChecksum = 4;
-
-bool power_of_two(unsigned value) noexcept { return value != 0 && (value & (value - 1)) == 0; }
-
-}  // namespace
-
-ExtensibleArray::Block ExtensibleArray::index_block() const noexcept {
-    const unsigned super_blocks =
-        1U + parameters_.max_bits - floor_log2(parameters_.data_block_min_elements) - direct_super_blocks();
-    const std::uint32_t elements = parameters_.index_block_elements;
-    const std::size_t size = prefix_size() + std::size_t{elements} * element_.size() +
-                             (direct_data_blocks() + super_blocks) * addr_size() + kChecksum;
-    return {kIndexBlock, 0, size, size, 0, prefix_size(), elements, elements};
-}
-
-ExtensibleArray::Block ExtensibleArray::super_block(const Position& at) const noexcept {
-    const std::size_t count = data_blocks(at.super_block);
-    const std::size_t contents = block_prefix_size() + count * ((pages(at) + 7) / 8);
-    const std::size_t size = contents + count * addr_size() + kChecksum;
-    return {kSuperBlock, start_of(at.super_block), size, size, kSuperBlockStats, contents, 0, 0};
-}
-
-ExtensibleArray::Block ExtensibleArray::data_block(const Position& at) const noexcept {
-    const Address first = start_of(at.super_block) + Address{at.data_block} * at.elements;
-    const std::uint32_t page_count = pages(at);
-    const std::uint32_t direct = page_count == 0 ? at.elements : 0;
-    const std::size_t size = block_prefix_size() + std::size_t{direct} * element_.size() + kChecksum;
-    return {kDataBlock,          first,  size,       size + page_count * page_size(), kDataBlockStats,
-            block_prefix_size(), direct, at.elements};
-}
-
-Address ExtensibleArray::start_of(unsigned super_block) const noexcept {
-    return ((Address{1} << super_block) - 1) << floor_log2(parameters_.data_block_min_elements);
-}
-
-Status ExtensibleArray::create(FileState& file, const ExtensibleArrayParameters& parameters, std::uint8_t size_width,
+Status ExtensibleArray::create(FileState& file, const ExtensibleArrayParameters& chosen, std::uint8_t size_width,
                                Address& address) noexcept {
-    element_ = {file.shape(), size_width};
-    parameters_ = parameters;
+    element = {file.shape(), size_width};
+    parameters = chosen;
     if (!sound()) {
         return file.context.fail(Module::index, H5MOTE_HERE, Status::corrupt_file);
     }
@@ -58,17 +16,9 @@ Status ExtensibleArray::create(FileState& file, const ExtensibleArrayParameters&
     H5MOTE_TRY(file.create_block(Usage::btree, header_size(), header_size(), header));
     blocks_ = BlockMover(file, header->address());
     Writer writer(header->image());
-    writer.u32(kHeader);
-    writer.u8(0);
-    writer.u8(element_.client());
-    writer.u8(element_.size());
-    writer.u8(parameters.max_bits);
-    writer.u8(parameters.index_block_elements);
-    writer.u8(parameters.data_block_min_elements);
-    writer.u8(parameters.super_block_min_pointers);
-    writer.u8(parameters.page_bits);
+    encode(writer);
     Pinned block;
-    const std::size_t pointer = header_size() - kChecksum - addr_size();
+    const std::size_t pointer = index_block_pointer();
     const Status status = make(*header, pointer, index_block(), block);
     if (status != Status::ok) {
         header.reset();
@@ -83,28 +33,11 @@ Status ExtensibleArray::create(FileState& file, const ExtensibleArrayParameters&
 
 Status ExtensibleArray::open(FileState& file, Address address, std::uint8_t size_width) noexcept {
     blocks_ = BlockMover(file, address);
-    element_ = {file.shape(), size_width};
+    element = {file.shape(), size_width};
     Pinned header;
     H5MOTE_TRY(protect_header(header));
-    Reader reader(header->image());
-    const bool signature = reader.u32() == kHeader && reader.u8() == 0 && reader.u8() == element_.client() &&
-                           reader.u8() == element_.size();
-    parameters_.max_bits = reader.u8();
-    parameters_.index_block_elements = reader.u8();
-    parameters_.data_block_min_elements = reader.u8();
-    parameters_.super_block_min_pointers = reader.u8();
-    parameters_.page_bits = reader.u8();
-    index_block_ = file.shape().load_addr(header->at(header_size() - kChecksum - addr_size()));
-    return signature && sound() ? Status::ok : damaged(H5MOTE_HERE, address);
-}
-
-bool ExtensibleArray::sound() const noexcept {
-    const ExtensibleArrayParameters& p = parameters_;
-    return p.max_bits > 0 && p.max_bits <= 32 && power_of_two(p.data_block_min_elements) &&
-           power_of_two(p.super_block_min_pointers) && p.super_block_min_pointers > 1 && p.page_bits <= 20 &&
-           floor_log2(p.data_block_min_elements) + direct_super_blocks() <= p.max_bits &&
-           // Data blocks that the index block points to have no pages.
-           (std::uint32_t{p.data_block_min_elements} << length_shift(direct_super_blocks() - 1)) <= page_elements();
+    index_block_ = file.shape().load_addr(header->at(index_block_pointer()));
+    return decode(header->image()) ? Status::ok : damaged(H5MOTE_HERE, address);
 }
 
 Status ExtensibleArray::protect_header(Pinned& header) noexcept {
@@ -115,7 +48,7 @@ Status ExtensibleArray::protect_header(Pinned& header) noexcept {
 }
 
 void ExtensibleArray::add_stat(CacheEntry& header, std::size_t field, std::uint64_t amount) noexcept {
-    const unsigned width = element_.shape.sizeof_size;
+    const unsigned width = element.shape.sizeof_size;
     const std::size_t at = kStatsOffset + field * width;
     store_uint(header.at(at), width, load_uint(header.at(at), width) + amount);
     MetadataCache::mark_dirty(header, at, blocks_.phase_of(header));
@@ -134,26 +67,22 @@ Status ExtensibleArray::make(CacheEntry& holder, std::size_t pointer, const Bloc
         return status;
     }
     Writer writer(block->image());
-    writer.u32(wanted.signature);
-    writer.u8(0);
-    writer.u8(element_.client());
-    element_.shape.write_addr(writer, root());
+    encode_block(writer, wanted, root());
     if (wanted.signature != kIndexBlock) {
-        writer.uint(offset_width(), wanted.first);
         add_stat(*header, wanted.stats, 1);
         add_stat(*header, wanted.stats + 1, wanted.space);
     }
     add_stat(*header, kRealized, wanted.realized);
-    element_.fill_undefined(block->at(wanted.contents), wanted.elements);
-    const std::size_t addresses = wanted.contents + std::size_t{wanted.elements} * element_.size();
-    std::memset(block->at(addresses), 0xff, wanted.size - kChecksum - addresses);
+    element.fill_undefined(block->at(wanted.contents), wanted.elements);
+    const std::size_t addresses = wanted.contents + std::size_t{wanted.elements} * element.size();
+    std::memset(block->at(addresses), 0xff, wanted.size - kChecksumSize - addresses);
     MetadataCache::mark_dirty(*block, 0, blocks_.phase());
     blocks_.set_pointer(holder, pointer, block->address());
     return Status::ok;
 }
 
 Status ExtensibleArray::follow(CacheEntry& holder, std::size_t pointer, const Block& wanted, Pinned& block) noexcept {
-    const Address address = element_.shape.load_addr(holder.at(pointer));
+    const Address address = element.shape.load_addr(holder.at(pointer));
     if (address == kUndefinedAddress) {
         return make(holder, pointer, wanted, block);
     }
@@ -177,23 +106,11 @@ void ExtensibleArray::hold_back(CacheEntry& holder, std::size_t pointer, const C
     }
 }
 
-ExtensibleArray::Position ExtensibleArray::position(Address index) const noexcept {
-    const unsigned min_shift = floor_log2(parameters_.data_block_min_elements);
-    Position at{};
-    at.super_block = floor_log2((index >> min_shift) + 1);
-    const Address rest = index - start_of(at.super_block);
-    const unsigned shift = min_shift + length_shift(at.super_block);
-    at.elements = 1U << shift;
-    at.data_block = static_cast<std::uint32_t>(rest >> shift);
-    at.element = static_cast<std::uint32_t>(rest) & (at.elements - 1);
-    return at;
-}
-
 std::uint32_t ExtensibleArray::reach(Address index) const noexcept {
-    if (index < parameters_.index_block_elements) {
-        return parameters_.index_block_elements - static_cast<std::uint32_t>(index);
+    if (index < parameters.index_block_elements) {
+        return parameters.index_block_elements - static_cast<std::uint32_t>(index);
     }
-    const Position at = position(index - parameters_.index_block_elements);
+    const Position at = position(index - parameters.index_block_elements);
     const std::uint32_t unit = at.elements < page_elements() ? at.elements : page_elements();
     return unit - (at.element & (unit - 1));
 }
@@ -202,18 +119,9 @@ std::uint32_t ExtensibleArray::reach(Address index) const noexcept {
 Status ExtensibleArray::protect_index_block(Pinned& block) noexcept {
     Pinned header;
     H5MOTE_TRY(protect_header(header));
-    H5MOTE_TRY(follow(*header, header_size() - kChecksum - addr_size(), index_block(), block));
+    H5MOTE_TRY(follow(*header, index_block_pointer(), index_block(), block));
     index_block_ = block->address();
     return Status::ok;
-}
-
-// The offset in the index block of the address of an element's data block, or, if there is one, of its super block.
-std::size_t ExtensibleArray::pointer_offset(const Position& at) const noexcept {
-    const std::uint32_t number = at.super_block < direct_super_blocks()
-                                     ? data_blocks_before(at.super_block) + at.data_block
-                                     : direct_data_blocks() + at.super_block - direct_super_blocks();
-    return prefix_size() + std::size_t{parameters_.index_block_elements} * element_.size() +
-           std::size_t{number} * addr_size();
 }
 
 Status ExtensibleArray::find_pointer(const Position& at, Pinned& holder, std::size_t& pointer) noexcept {
@@ -233,20 +141,20 @@ Status ExtensibleArray::locate(Address index, Pinned& block, std::size_t& offset
 }
 
 Status ExtensibleArray::walk(Address index, Pinned& block, std::size_t& offset) noexcept {
-    if ((std::uint64_t{index} >> parameters_.max_bits) != 0) {
+    if ((std::uint64_t{index} >> parameters.max_bits) != 0) {
         return file().context.fail(Module::index, H5MOTE_HERE, Status::no_space, 0, index);
     }
     Pinned holder;
     H5MOTE_TRY(protect_index_block(holder));
-    if (index < parameters_.index_block_elements) {
-        offset = prefix_size() + static_cast<std::size_t>(index) * element_.size();
+    if (index < parameters.index_block_elements) {
+        offset = prefix_size() + static_cast<std::size_t>(index) * element.size();
         block = static_cast<Pinned&&>(holder);
         return Status::ok;
     }
-    const Position at = position(index - parameters_.index_block_elements);
+    const Position at = position(index - parameters.index_block_elements);
     std::size_t pointer = 0;
     H5MOTE_TRY(find_pointer(at, holder, pointer));
-    offset = block_prefix_size() + std::size_t{at.element} * element_.size();
+    offset = block_prefix_size() + std::size_t{at.element} * element.size();
     H5MOTE_TRY(follow(*holder, pointer, data_block(at), block));
     if (pages(at) != 0) {
         block.reset();
@@ -259,14 +167,14 @@ Status ExtensibleArray::walk(Address index, Pinned& block, std::size_t& offset) 
 Status ExtensibleArray::locate_page(const Position& at, CacheEntry& super, std::size_t pointer, Pinned& block,
                                     std::size_t& offset) noexcept {
     const std::uint32_t count = pages(at);
-    const std::uint32_t page = at.element >> parameters_.page_bits;
+    const std::uint32_t page = at.element >> parameters.page_bits;
     const std::size_t size = page_size();
     const std::size_t map = 8 * block_prefix_size() + std::size_t{at.data_block} * count;
     const std::size_t bit = (map + page) / 8;
     const std::byte mask = static_cast<std::byte>(0x80U >> ((map + page) % 8));
-    const std::size_t first = block_prefix_size() + kChecksum;
-    const Address address = element_.shape.load_addr(super.at(pointer)) + first + page * size;
-    offset = std::size_t{at.element & (page_elements() - 1)} * element_.size();
+    const std::size_t first = block_prefix_size() + kChecksumSize;
+    const Address address = element.shape.load_addr(super.at(pointer)) + first + page * size;
+    offset = std::size_t{at.element & (page_elements() - 1)} * element.size();
     if ((*super.at(bit) & mask) != std::byte{0}) {
         H5MOTE_TRY(file().cache.protect(Usage::btree, address, size, block));
         hold_back(super, bit, *block);
@@ -285,7 +193,7 @@ Status ExtensibleArray::locate_page(const Position& at, CacheEntry& super, std::
             file().space.unkeep_metadata(size);
             return status;
         }
-        element_.fill_undefined(block->at(0), page_elements());
+        element.fill_undefined(block->at(0), page_elements());
         MetadataCache::mark_dirty(*block, 0, blocks_.phase());
         *super.at(bit) |= mask;
         MetadataCache::mark_dirty(super, bit, blocks_.phase());
@@ -301,7 +209,7 @@ Status ExtensibleArray::find(Address index, ChunkLocation& location) noexcept {
         return file().context.fail(Module::index, H5MOTE_HERE, Status::no_space, 0, index);
     }
     H5MOTE_TRY(status);
-    return load_element(file(), block, element_, index, location);
+    return load_element(file(), block, element, index, location);
 }
 
 Status ExtensibleArray::free_run(Address index, std::uint32_t& count) noexcept {
@@ -316,7 +224,7 @@ Status ExtensibleArray::free_run(Address index, std::uint32_t& count) noexcept {
     H5MOTE_TRY(file().window(Usage::btree, block.address, block.size, true, window));
     ChunkLocation location;
     for (std::uint32_t i = 1; i < count; ++i) {
-        H5MOTE_TRY(block.load(window, element_, index + i, location));
+        H5MOTE_TRY(block.load(window, element, index + i, location));
         count = location.address == kUndefinedAddress ? count : i;
     }
     return Status::ok;
@@ -324,14 +232,14 @@ Status ExtensibleArray::free_run(Address index, std::uint32_t& count) noexcept {
 
 Status ExtensibleArray::next(Address& index, ChunkLocation& location) noexcept {
     ElementBlock block;
-    for (std::uint64_t i = index; (i >> parameters_.max_bits) == 0;) {
+    for (std::uint64_t i = index; (i >> parameters.max_bits) == 0;) {
         index = narrow(i);
         H5MOTE_TRY(block_of(index, block));
         if (block.address == kUndefinedAddress) {
             i = std::uint64_t{block.first} + block.count;
             continue;
         }
-        H5MOTE_TRY(load_element(file(), block, element_, index, location));
+        H5MOTE_TRY(load_element(file(), block, element, index, location));
         if (location.address != kUndefinedAddress) {
             return Status::ok;
         }
@@ -345,7 +253,7 @@ Status ExtensibleArray::begin_change(Address end, Phase phase, Pinned& header) n
     blocks_.set_phase(phase);
     H5MOTE_TRY(protect_header(header));
     return end > highest(*header)
-               ? blocks_.allow_change(*header, kStatsOffset + kHighestSet * element_.shape.sizeof_size)
+               ? blocks_.allow_change(*header, kStatsOffset + kHighestSet * element.shape.sizeof_size)
                : Status::ok;
 }
 
@@ -367,8 +275,8 @@ Status ExtensibleArray::set(Address index, const ChunkLocation& location, Addres
     H5MOTE_TRY(locate(index, block, offset));
     ChunkLocation each = location;
     const std::size_t start = offset;
-    for (std::uint32_t i = 0; i < count; ++i, offset += element_.size()) {
-        element_.store(block->at(offset), each);
+    for (std::uint32_t i = 0; i < count; ++i, offset += element.size()) {
+        element.store(block->at(offset), each);
         each.address += stride;
     }
     MetadataCache::mark_dirty(*block, start, blocks_.phase());
@@ -377,7 +285,7 @@ Status ExtensibleArray::set(Address index, const ChunkLocation& location, Addres
 }
 
 std::uint64_t ExtensibleArray::highest(CacheEntry& header) const noexcept {
-    const unsigned width = element_.shape.sizeof_size;
+    const unsigned width = element.shape.sizeof_size;
     return load_uint(header.at(kStatsOffset + kHighestSet * width), width);
 }
 
@@ -401,7 +309,7 @@ Status ExtensibleArray::dispose_chunks(Disposal& disposal, Address first, Addres
     for (Address i = 0; i < count && disposal.takes_chunks(); ++i) {
         ChunkLocation location;
         H5MOTE_TRY(find(first + i, location));
-        H5MOTE_TRY(disposal.give(location.address, element_.size_width != 0 ? location.size : chunk_bytes));
+        H5MOTE_TRY(disposal.give(location.address, element.size_width != 0 ? location.size : chunk_bytes));
     }
     return Status::ok;
 }
@@ -409,9 +317,8 @@ Status ExtensibleArray::dispose_chunks(Disposal& disposal, Address first, Addres
 // Each block is given up before the block that points to it, without which it could not be found.
 Status ExtensibleArray::dispose(Disposal& disposal, Address chunk_bytes) noexcept {
     if (index_block_ != kUndefinedAddress) {
-        const unsigned super_blocks = 1U + parameters_.max_bits - floor_log2(parameters_.data_block_min_elements);
-        H5MOTE_TRY(dispose_chunks(disposal, 0, parameters_.index_block_elements, chunk_bytes));
-        for (unsigned u = 0; u < super_blocks; ++u) {
+        H5MOTE_TRY(dispose_chunks(disposal, 0, parameters.index_block_elements, chunk_bytes));
+        for (unsigned u = 0; u < super_blocks(); ++u) {
             Position at = position(start_of(u));
             Address super = kUndefinedAddress;
             for (; at.data_block < data_blocks(u); ++at.data_block) {
@@ -421,7 +328,7 @@ Status ExtensibleArray::dispose(Disposal& disposal, Address chunk_bytes) noexcep
                 holder.close();
                 const Block block = data_block(at);
                 if (data != kUndefinedAddress) {
-                    H5MOTE_TRY(dispose_chunks(disposal, parameters_.index_block_elements + block.first, at.elements,
+                    H5MOTE_TRY(dispose_chunks(disposal, parameters.index_block_elements + block.first, at.elements,
                                               chunk_bytes));
                     H5MOTE_TRY(disposal.give(data, block.space));
                 } else if (super == kUndefinedAddress && u >= direct_super_blocks()) {

@@ -9,33 +9,23 @@
 // A write that covers more than one sector, from the changed bytes to the checksum at the block's end, could be torn by
 // a power cut. Such a change is made in a copy of the block, and one write then switches the pointer to the copy. This
 // is common: most pages straddle two sectors.
-//
-//   header       EAHD | 0 | client | element size | max bits | index elements | min data block elements
-//                | min super block pointers | page bits | super blocks: number, bytes | data blocks: number, bytes
-//                | highest index set + 1 | elements realized | index block address | checksum
-//   index block  EAIB | 0 | client | header address | elements | data block addresses | super block addresses
-//                | checksum
-//   super block  EASB | 0 | client | header address | offset | page bits of each data block | data block addresses
-//                | checksum
-//   data block   EADB | 0 | client | header address | offset | elements (without pages) | checksum | pages
-//   page         elements | checksum
+// The bytes are shown in extensible_array_blocks.hpp.
 #pragma once
 
 #include "block_mover.hpp"
 #include "checked.hpp"
-#include "chunk_element.hpp"
 #include "disposal.hpp"
 #include "element_block.hpp"
+#include "extensible_array_blocks.hpp"
 #include "file_state.hpp"
-#include "messages.hpp"
 
 namespace h5mote {
 
-class ExtensibleArray {
+class ExtensibleArray : private ExtensibleArrayFormat {
 public:
     /// Creates the header and the index block; nothing points to the header, at `address`, yet. `size_width`: see
     /// ChunkElementFormat.
-    H5MOTE_STEP Status create(FileState& file, const ExtensibleArrayParameters& parameters, std::uint8_t size_width,
+    H5MOTE_STEP Status create(FileState& file, const ExtensibleArrayParameters& chosen, std::uint8_t size_width,
                               Address& address) noexcept;
     H5MOTE_STEP Status open(FileState& file, Address address, std::uint8_t size_width) noexcept;
 
@@ -71,7 +61,7 @@ public:
     /// Whether every change of the header is one atomic write. The header cannot be moved to make it so, because every
     /// block holds its address.
     bool switches_at_once() const noexcept;
-    const ChunkElementFormat& element() const noexcept { return element_; }
+    using ExtensibleArrayFormat::element;
     /// The block or page that holds element `index`, for reading. If it was never made, `block` has no address, and
     /// tells which elements are missing with it. Works for blocks of any size. not_found: beyond what the array can
     /// hold. corrupt_file, io_error.
@@ -80,26 +70,6 @@ public:
     Status facts(std::uint64_t& elements, std::uint64_t& bytes) noexcept;
 
 private:
-    // The position of an element that is not in the index block.
-    struct Position {
-        unsigned super_block;      // those below direct_super_blocks() are part of the index block
-        std::uint32_t data_block;  // within the super block
-        std::uint32_t element;     // within the data block
-        std::uint32_t elements;    // of the data block
-    };
-
-    // A block that is to be found or made.
-    struct Block {
-        std::uint32_t signature;
-        Address first;           // index of its first element, not counting the elements of the index block
-        std::size_t size;        // bytes of the block itself
-        std::size_t space;       // bytes with the pages that follow it
-        std::size_t stats;       // statistic of the header that counts blocks of this kind
-        std::size_t contents;    // offset of the elements and addresses, which are undefined in a new block
-        std::uint32_t elements;  // number of elements in the block itself
-        std::uint32_t realized;  // number of elements in the block and its pages
-    };
-
     // Pins the block or page that holds an element which is about to change; the element is at `offset` in it. Missing
     // blocks are made, and blocks whose change could be torn are moved. over_budget: the cache cannot hold all blocks
     // on the way at once.
@@ -116,13 +86,7 @@ private:
     Status dispose_chunks(Disposal& disposal, Address first, Address count, Address chunk_bytes) noexcept;
     H5MOTE_STEP Status locate_page(const Position& at, CacheEntry& super, std::size_t pointer, Pinned& block,
                                    std::size_t& offset) noexcept;
-    std::size_t pointer_offset(const Position& at) const noexcept;
     Status protect_index_block(Pinned& block) noexcept;
-    Position position(Address index) const noexcept;
-    Address start_of(unsigned super_block) const noexcept;
-    std::uint32_t pages(const Position& at) const noexcept {
-        return at.elements > page_elements() ? at.elements >> parameters_.page_bits : 0;
-    }
 
     // Pins the block whose address is at offset `pointer` of `holder` and which is about to change: it is made if the
     // address is undefined, and moved if the change could be torn.
@@ -131,10 +95,6 @@ private:
     void hold_back(CacheEntry& holder, std::size_t pointer, const CacheEntry& block) noexcept;
     Status open_window(Address address, const Block& wanted, MetadataWindow& window) noexcept;
     Status page_of(const Position& at, MetadataWindow& super, Address data, ElementBlock& block) noexcept;
-    Block index_block() const noexcept;
-    Block super_block(const Position& at) const noexcept;
-    Block data_block(const Position& at) const noexcept;
-    bool sound() const noexcept;
     Status protect_header(Pinned& header) noexcept;
     Status damaged(SourcePlace place, Address address) noexcept {
         return file().context.fail(Module::index, place, Status::corrupt_file, 0, address);
@@ -147,23 +107,11 @@ private:
     Status begin_change(Address end, Phase phase, Pinned& header) noexcept;
     void count_to(CacheEntry& header, Address end) noexcept;
 
-    unsigned addr_size() const noexcept { return element_.shape.sizeof_addr; }
-    unsigned offset_width() const noexcept { return (parameters_.max_bits + 7U) / 8U; }
-    std::size_t prefix_size() const noexcept { return 6U + addr_size(); }  // up to the header's address, included
-    std::size_t block_prefix_size() const noexcept { return prefix_size() + offset_width(); }
-    std::size_t header_size() const noexcept { return 12U + 6U * element_.shape.sizeof_size + addr_size() + 4U; }
-    std::uint32_t page_elements() const noexcept { return 1U << parameters_.page_bits; }
-    unsigned direct_super_blocks() const noexcept { return 2 * floor_log2(parameters_.super_block_min_pointers); }
-    unsigned direct_data_blocks() const noexcept { return 2U * (parameters_.super_block_min_pointers - 1U); }
-    std::size_t page_size() const noexcept { return std::size_t{page_elements()} * element_.size() + 4U; }
-
     FileState& file() const noexcept { return blocks_.file(); }
     Address root() const noexcept { return blocks_.root(); }  // the header
 
     BlockMover blocks_;
     Address index_block_ = kUndefinedAddress;
-    ChunkElementFormat element_;
-    ExtensibleArrayParameters parameters_;
 };
 
 }  // namespace h5mote

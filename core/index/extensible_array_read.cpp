@@ -1,7 +1,6 @@
 // H5EA - reading extensible arrays with blocks of any size, as other writers make them. They are read through windows,
 // because the metadata cache may have no room for a whole block.
 #include "extensible_array.hpp"
-#include "extensible_array_layout.hpp"
 
 namespace h5mote {
 
@@ -27,7 +26,7 @@ Status ExtensibleArray::find_data_block(const Position& at, MetadataWindow& hold
     H5MOTE_TRY(open_window(index_block_, index_block(), holder));
     if (at.super_block >= direct_super_blocks()) {
         H5MOTE_TRY(holder.view(pointer, addr_size(), bytes));
-        super = element_.shape.load_addr(bytes.data());
+        super = element.shape.load_addr(bytes.data());
         if (super == kUndefinedAddress) {
             return Status::ok;
         }
@@ -36,14 +35,14 @@ Status ExtensibleArray::find_data_block(const Position& at, MetadataWindow& hold
         pointer = wanted.contents + Address{at.data_block} * addr_size();
     }
     H5MOTE_TRY(holder.view(pointer, addr_size(), bytes));
-    data = element_.shape.load_addr(bytes.data());
+    data = element.shape.load_addr(bytes.data());
     return Status::ok;
 }
 
 Status ExtensibleArray::block_of(Address index, ElementBlock& block) noexcept {
-    const std::uint32_t direct = parameters_.index_block_elements;
-    block = {kUndefinedAddress, 0, 0, 0, narrow(std::uint64_t{1} << parameters_.max_bits)};
-    if ((std::uint64_t{index} >> parameters_.max_bits) != 0) {
+    const std::uint32_t direct = parameters.index_block_elements;
+    block = {kUndefinedAddress, 0, 0, 0, narrow(std::uint64_t{1} << parameters.max_bits)};
+    if ((std::uint64_t{index} >> parameters.max_bits) != 0) {
         return Status::not_found;
     }
     if (index_block_ == kUndefinedAddress) {
@@ -66,7 +65,7 @@ Status ExtensibleArray::block_of(Address index, ElementBlock& block) noexcept {
         if (super == kUndefinedAddress && at.super_block >= direct_super_blocks()) {
             // The last super block would reach beyond the array, and its size may need more bits than an Address has.
             block.first = start_of(at.super_block) + direct;
-            const std::uint64_t left = (std::uint64_t{1} << parameters_.max_bits) - block.first;
+            const std::uint64_t left = (std::uint64_t{1} << parameters.max_bits) - block.first;
             const std::uint64_t all = std::uint64_t{at.elements} * data_blocks(at.super_block);
             block.count = narrow(all < left ? all : left);
         }
@@ -85,9 +84,9 @@ Status ExtensibleArray::block_of(Address index, ElementBlock& block) noexcept {
 
 Status ExtensibleArray::page_of(const Position& at, MetadataWindow& super, Address data, ElementBlock& block) noexcept {
     const Block wanted = data_block(at);
-    const std::uint32_t page = at.element >> parameters_.page_bits;
+    const std::uint32_t page = at.element >> parameters.page_bits;
     const std::uint32_t bit = at.data_block * pages(at) + page;
-    block.first += Address{page} << parameters_.page_bits;
+    block.first += Address{page} << parameters.page_bits;
     block.count = page_elements();
     ConstBytes bytes;
     H5MOTE_TRY(super.view(block_prefix_size() + bit / 8, 1, bytes));
@@ -102,11 +101,11 @@ Status ExtensibleArray::page_of(const Position& at, MetadataWindow& super, Addre
 }
 
 Status ExtensibleArray::facts(std::uint64_t& elements, std::uint64_t& bytes) noexcept {
-    const unsigned width = element_.shape.sizeof_size;
+    const unsigned width = element.shape.sizeof_size;
     MetadataWindow window;
     ConstBytes stats;
     H5MOTE_TRY(file().window(Usage::btree, root(), header_size(), true, window));
-    H5MOTE_TRY(window.view(kStatsOffset, std::size_t{6} * width, stats));
+    H5MOTE_TRY(window.view(kStatsOffset, kStats * width, stats));
     const auto stat = [&](std::size_t field) { return load_uint(stats.data() + field * width, width); };
     elements = stat(kHighestSet);
     bytes = header_size() + stat(kSuperBlockStats + 1) + stat(kDataBlockStats + 1) +

@@ -6,28 +6,11 @@
 #include <cstring>
 
 namespace h5mote {
-namespace {
-
-constexpr std::uint32_t kHeader = 0x44484146U;     // "FAHD"
-constexpr std::uint32_t kDataBlock = 0x42444146U;  // "FADB"
-
-}  // namespace
-
-Address FixedArray::data_block_size() const noexcept {
-    const Address count = pages();
-    return prefix_size() + (count == 0 ? elements_ * element_.size() : (count + 7) / 8) + kChecksum;
-}
-
-Address FixedArray::data_block_space() const noexcept {
-    const Address count = pages();
-    return data_block_size() + (count == 0 ? 0 : elements_ * element_.size() + count * kChecksum);
-}
-
-Status FixedArray::create(FileState& file, std::uint64_t elements, std::uint8_t page_bits, std::uint8_t size_width,
+Status FixedArray::create(FileState& file, std::uint64_t count, std::uint8_t bits, std::uint8_t size_width,
                           Address& address) noexcept {
-    element_ = {file.shape(), size_width};
-    elements_ = narrow(elements);
-    page_bits_ = page_bits;
+    element = {file.shape(), size_width};
+    elements = narrow(count);
+    page_bits = bits;
     if (!sound()) {
         return file.context.fail(Module::index, H5MOTE_HERE, Status::corrupt_file);
     }
@@ -35,13 +18,7 @@ Status FixedArray::create(FileState& file, std::uint64_t elements, std::uint8_t 
     H5MOTE_TRY(file.create_block(Usage::btree, header_size(), header_size(), header));
     blocks_ = BlockMover(file, header->address());
     Writer writer(header->image());
-    writer.u32(kHeader);
-    writer.u8(0);
-    writer.u8(element_.client());
-    writer.u8(element_.size());
-    writer.u8(page_bits);
-    file.shape().write_size(writer, elements);
-    file.shape().write_addr(writer, kUndefinedAddress);
+    encode(writer);
     MetadataCache::mark_dirty(*header, 0, Phase::index);
     address = header->address();
     return Status::ok;
@@ -49,19 +26,15 @@ Status FixedArray::create(FileState& file, std::uint64_t elements, std::uint8_t 
 
 Status FixedArray::open(FileState& file, Address address, std::uint8_t size_width) noexcept {
     blocks_ = BlockMover(file, address);
-    element_ = {file.shape(), size_width};
+    element = {file.shape(), size_width};
     if (!file.contains(address, header_size())) {
         return file.context.fail(Module::index, H5MOTE_HERE, Status::corrupt_file, 0, address);
     }
     Pinned header;
     H5MOTE_TRY(file.cache.protect(Usage::btree, address, header_size(), header));
-    Reader reader(header->image());
-    const bool signature = reader.u32() == kHeader && reader.u8() == 0 && reader.u8() == element_.client() &&
-                           reader.u8() == element_.size();
-    page_bits_ = reader.u8();
-    elements_ = file.shape().read_size(reader);
-    return signature && sound() ? Status::ok
-                                : file.context.fail(Module::index, H5MOTE_HERE, Status::corrupt_file, 0, address);
+    return decode(header->image()) && sound()
+               ? Status::ok
+               : file.context.fail(Module::index, H5MOTE_HERE, Status::corrupt_file, 0, address);
 }
 
 Status FixedArray::make_data_block(CacheEntry& header, Pinned& data) noexcept {
@@ -72,12 +45,9 @@ Status FixedArray::make_data_block(CacheEntry& header, Pinned& data) noexcept {
     H5MOTE_TRY(blocks_.allow_change(header, pointer()));
     H5MOTE_TRY(file().create_block(Usage::btree, size, data_block_space(), data));
     Writer writer(data->image());
-    writer.u32(kDataBlock);
-    writer.u8(0);
-    writer.u8(element_.client());
-    element_.shape.write_addr(writer, root());
+    encode_data_block(writer, root());
     if (pages() == 0) {
-        element_.fill_undefined(data->at(writer.written()), static_cast<std::size_t>(elements_));
+        element.fill_undefined(data->at(writer.written()), static_cast<std::size_t>(elements));
     }
     MetadataCache::mark_dirty(*data, 0, Phase::index);
     blocks_.set_pointer(header, pointer(), data->address());
@@ -89,12 +59,12 @@ Status FixedArray::locate(Address index, Pinned& block, std::size_t& offset) noe
 }
 
 Status FixedArray::walk(Address index, Pinned& block, std::size_t& offset) noexcept {
-    if (index >= elements_) {
+    if (index >= elements) {
         return file().context.fail(Module::index, H5MOTE_HERE, Status::corrupt_file, 0, index);
     }
     Pinned header;
     H5MOTE_TRY(file().cache.protect(Usage::btree, root(), header_size(), header));
-    const Address address = element_.shape.load_addr(header->at(pointer()));
+    const Address address = element.shape.load_addr(header->at(pointer()));
     Pinned data;
     if (address != kUndefinedAddress) {
         std::size_t size = 0;
@@ -114,7 +84,7 @@ Status FixedArray::walk(Address index, Pinned& block, std::size_t& offset) noexc
     if (pages() != 0) {
         return locate_page(*data, index, block, offset);
     }
-    offset = prefix_size() + static_cast<std::size_t>(index) * element_.size();
+    offset = prefix_size() + static_cast<std::size_t>(index) * element.size();
     block = static_cast<Pinned&&>(data);
     return Status::ok;
 }
@@ -126,7 +96,7 @@ bool FixedArray::must_move(CacheEntry& data, Address index) noexcept {
         return false;
     }
     if (pages() == 0) {
-        return !file().one_write(data, prefix_size() + static_cast<std::size_t>(index) * element_.size());
+        return !file().one_write(data, prefix_size() + static_cast<std::size_t>(index) * element.size());
     }
     const Page page = page_of(index);
     const std::size_t byte = prefix_size() + static_cast<std::size_t>(page.number / 8);
@@ -151,13 +121,13 @@ Status FixedArray::move(CacheEntry& header, Pinned& data) noexcept {
 
 FixedArray::Page FixedArray::page_of(Address index) const noexcept {
     Page page{};
-    page.number = index >> page_bits_;
-    const Address full = Address{1} << page_bits_;
+    page.number = index >> page_bits;
+    const Address full = Address{1} << page_bits;
     // The last page has only as many elements as are left.
-    page.elements = page.number + 1 == pages() ? elements_ - page.number * full : full;
-    page.offset = page.number * (full * element_.size() + kChecksum);
-    page.size = static_cast<std::size_t>(page.elements * element_.size() + kChecksum);
-    page.element = static_cast<std::size_t>(index & (full - 1)) * element_.size();
+    page.elements = page.number + 1 == pages() ? elements - page.number * full : full;
+    page.offset = page.number * (full * element.size() + kChecksumSize);
+    page.size = static_cast<std::size_t>(page.elements * element.size() + kChecksumSize);
+    page.element = static_cast<std::size_t>(index & (full - 1)) * element.size();
     return page;
 }
 
@@ -181,7 +151,7 @@ Status FixedArray::locate_page(CacheEntry& data, Address index, Pinned& block, s
         file().space.unkeep_metadata(page.size);
         return Status::busy;
     }
-    element_.fill_undefined(block->at(0), static_cast<std::size_t>(page.elements));
+    element.fill_undefined(block->at(0), static_cast<std::size_t>(page.elements));
     MetadataCache::mark_dirty(*block, 0, Phase::index);
     *data.at(byte) |= page.mask();
     MetadataCache::mark_dirty(data, byte, Phase::index);
@@ -192,7 +162,7 @@ Status FixedArray::locate_page(CacheEntry& data, Address index, Pinned& block, s
 Status FixedArray::find(Address index, ChunkLocation& location) noexcept {
     ElementBlock block;
     H5MOTE_TRY(block_of(index, block));
-    return load_element(file(), block, element_, index, location);
+    return load_element(file(), block, element, index, location);
 }
 
 bool FixedArray::switches_at_once() const noexcept {
@@ -200,14 +170,14 @@ bool FixedArray::switches_at_once() const noexcept {
 }
 
 Status FixedArray::block_of(Address index, ElementBlock& block) noexcept {
-    const FileShape shape = element_.shape;
-    block = {kUndefinedAddress, 0, 0, 0, elements_};
+    const FileShape shape = element.shape;
+    block = {kUndefinedAddress, 0, 0, 0, elements};
     MetadataWindow window;
     ConstBytes bytes;
     H5MOTE_TRY(file().window(Usage::btree, root(), header_size(), true, window));
     H5MOTE_TRY(window.view(pointer(), shape.sizeof_addr, bytes));
     const Address address = shape.load_addr(bytes.data());
-    if (index >= elements_) {
+    if (index >= elements) {
         return file().context.fail(Module::index, H5MOTE_HERE, Status::corrupt_file, 0, index);
     }
     if (address == kUndefinedAddress) {
@@ -227,20 +197,20 @@ Status FixedArray::block_of(Address index, ElementBlock& block) noexcept {
         block.offset = prefix_size();
         return Status::ok;
     }
-    const Address page = index >> page_bits_;
-    const Address in_page = Address{1} << page_bits_;
-    block.first = page << page_bits_;
-    block.count = page + 1 == pages() ? elements_ - block.first : in_page;
+    const Address page = index >> page_bits;
+    const Address in_page = Address{1} << page_bits;
+    block.first = page << page_bits;
+    block.count = page + 1 == pages() ? elements - block.first : in_page;
     H5MOTE_TRY(window.view(prefix_size() + page / 8, 1, bytes));
     if ((static_cast<unsigned>(bytes[0]) & (0x80U >> (page % 8))) != 0) {
-        block.address = address + data_block_size() + page * (in_page * element_.size() + kChecksum);
-        block.size = block.count * element_.size() + kChecksum;
+        block.address = address + data_block_size() + page * (in_page * element.size() + kChecksumSize);
+        block.size = block.count * element.size() + kChecksumSize;
     }
     return Status::ok;
 }
 
 Status FixedArray::space(std::uint64_t& bytes) noexcept {
-    const FileShape shape = element_.shape;
+    const FileShape shape = element.shape;
     MetadataWindow window;
     ConstBytes field;
     H5MOTE_TRY(file().window(Usage::btree, root(), header_size(), true, window));
@@ -254,12 +224,12 @@ Status FixedArray::dispose(Disposal& disposal, Address chunk_bytes) noexcept {
     {
         Pinned header;
         H5MOTE_TRY(file().cache.protect(Usage::btree, root(), header_size(), header));
-        data = element_.shape.load_addr(header->at(pointer()));
+        data = element.shape.load_addr(header->at(pointer()));
     }
-    for (Address i = 0; i < elements_ && data != kUndefinedAddress && disposal.takes_chunks(); ++i) {
+    for (Address i = 0; i < elements && data != kUndefinedAddress && disposal.takes_chunks(); ++i) {
         ChunkLocation location;
         H5MOTE_TRY(find(i, location));
-        H5MOTE_TRY(disposal.give(location.address, element_.size_width != 0 ? location.size : chunk_bytes));
+        H5MOTE_TRY(disposal.give(location.address, element.size_width != 0 ? location.size : chunk_bytes));
     }
     H5MOTE_TRY(disposal.give(data, data_block_space()));
     return disposal.give(root(), header_size());
@@ -269,7 +239,7 @@ Status FixedArray::set(Address index, const ChunkLocation& location) noexcept {
     Pinned block;
     std::size_t offset = 0;
     H5MOTE_TRY(locate(index, block, offset));
-    element_.store(block->at(offset), location);
+    element.store(block->at(offset), location);
     MetadataCache::mark_dirty(*block, offset, Phase::index);
     return Status::ok;
 }

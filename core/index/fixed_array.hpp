@@ -1,22 +1,19 @@
 // H5FA - the fixed array: the chunk index of a chunked dataset that cannot grow. Specification VII.D.
-//
-//   header      FAHD | 0 | client | element size | page bits | number of elements | data block address | checksum
-//   data block  FADB | 0 | client | header address | [bits of the pages] | elements (without pages) | checksum | pages
-//   page        elements | checksum
+// The bytes are shown in fixed_array_blocks.hpp.
 #pragma once
 
 #include "block_mover.hpp"
-#include "chunk_element.hpp"
 #include "disposal.hpp"
 #include "element_block.hpp"
 #include "file_state.hpp"
+#include "fixed_array_blocks.hpp"
 
 namespace h5mote {
 
-class FixedArray {
+class FixedArray : private FixedArrayFormat {
 public:
     /// Creates the header, which nothing points to yet. The data block is made when the first element is set.
-    Status create(FileState& file, std::uint64_t elements, std::uint8_t page_bits, std::uint8_t size_width,
+    Status create(FileState& file, std::uint64_t count, std::uint8_t bits, std::uint8_t size_width,
                   Address& address) noexcept;
     Status open(FileState& file, Address address, std::uint8_t size_width) noexcept;
     Status find(Address index, ChunkLocation& location) noexcept;
@@ -26,10 +23,10 @@ public:
     Status dispose(Disposal& disposal, Address chunk_bytes) noexcept;
 
     /// The number of elements of the array.
-    Address size() const noexcept { return elements_; }
+    Address size() const noexcept { return elements; }
     /// Whether every change of the header is one atomic write, as ExtensibleArray::switches_at_once().
     bool switches_at_once() const noexcept;
-    const ChunkElementFormat& element() const noexcept { return element_; }
+    using FixedArrayFormat::element;
     /// The block or page that holds element `index`, for reading, without an address if it was never made. Works for
     /// blocks of any size. corrupt_file, io_error.
     Status block_of(Address index, ElementBlock& block) noexcept;
@@ -61,32 +58,10 @@ private:
     // moving it would take too long.
     static constexpr Address kMostMoved = 65536;
 
-    // An array has to fit in its file. The limit on its elements keeps the sums below from overflowing.
-    static constexpr Address kMostElements = Address{1} << (H5MOTE_LARGE_FILES != 0 ? 48 : 27);
-    bool sound() const noexcept { return page_bits_ > 0 && page_bits_ < 32 && elements_ < kMostElements; }
-    Address pages() const noexcept {
-        const Address page = Address{1} << page_bits_;
-        return elements_ > page ? (elements_ + page - 1) >> page_bits_ : 0;
-    }
-    std::size_t header_size() const noexcept {
-        return 8U + element_.shape.sizeof_size + element_.shape.sizeof_addr + 4U;
-    }
-    std::size_t prefix_size() const noexcept { return 6U + element_.shape.sizeof_addr; }
-    Address data_block_size() const noexcept;   // of the block itself
-    Address data_block_space() const noexcept;  // with its pages
-
     FileState& file() const noexcept { return blocks_.file(); }
     Address root() const noexcept { return blocks_.root(); }  // the header
-    std::size_t pointer() const noexcept {                    // of the data block, in the header
-        return header_size() - kChecksum - element_.shape.sizeof_addr;
-    }
-
-    static constexpr std::size_t kChecksum = kChecksumSize;
 
     BlockMover blocks_;
-    Address elements_ = 0;
-    ChunkElementFormat element_;
-    std::uint8_t page_bits_ = 0;
 };
 
 }  // namespace h5mote

@@ -2,6 +2,7 @@
 
 #include "block_mover.hpp"
 #include "checked.hpp"
+#include "object_messages.hpp"
 
 namespace h5mote {
 
@@ -119,13 +120,13 @@ Status cut_first_block(const BlockMover& blocks, Pinned& block, std::size_t& fro
 // cache with room for too few blocks would for ever write a moved block before the next one has moved.
 Status secure_change(FileState& file, Address header, Pinned& block, std::size_t& from, Phase phase) noexcept {
     // A first block that cannot be switched is changed in place, if the program allows that (FileAccess::torn_headers).
-    const auto one_write = [&](CacheEntry& each, std::size_t at) noexcept {
+    const auto changes_safely = [&](CacheEntry& each, std::size_t at) noexcept {
         return file.one_write(each, at) ||
                (file.torn_headers() && each.address() == header && cannot_switch(file, each));
     };
     const BlockMover blocks(file, header, phase);
     constexpr unsigned kMostRounds = 64;
-    for (unsigned round = 0; !one_write(*block, from); ++round) {
+    for (unsigned round = 0; !changes_safely(*block, from); ++round) {
         if (block->address() == header) {
             return cut_first_block(blocks, block, from);
         }
@@ -142,7 +143,7 @@ Status secure_change(FileState& file, Address header, Pinned& block, std::size_t
                 H5MOTE_TRY(find_continuation(continuation, last->address()));
                 at = continuation.offset();
                 CacheEntry& holder = *continuation.block();
-                const Status status = one_write(holder, at) ? blocks.move(holder, at, last) : Status::busy;
+                const Status status = changes_safely(holder, at) ? blocks.move(holder, at, last) : Status::busy;
                 if (status != Status::ok && status != Status::busy) {
                     return status;
                 }
@@ -210,10 +211,7 @@ namespace {
 class ReferenceCount final : public MessageContent {
 public:
     explicit ReferenceCount(std::uint32_t count) noexcept : count_(count) {}
-    void write(Writer& writer) const noexcept override {
-        writer.u8(0);
-        writer.u32(count_);
-    }
+    void write(Writer& writer) const noexcept override { ReferenceCountMessage::encode(writer, count_); }
 
 private:
     std::uint32_t count_;
@@ -231,10 +229,10 @@ Status reference_count(FileState& file, Address header, std::uint32_t& count) no
     if (status != Status::ok) {
         return status == Status::not_found ? Status::ok : status;
     }
-    if (message.body().size() < 5) {
+    if (message.body().size() < ReferenceCountMessage::kSize) {
         return file.context.fail(Module::object, H5MOTE_HERE, Status::corrupt_file, 0, header);
     }
-    count = load_le<std::uint32_t>(message.body().data() + 1);
+    count = ReferenceCountMessage::decode(message.body());
     return Status::ok;
 }
 
@@ -248,16 +246,16 @@ Status change_reference_count(FileState& file, Address header, int change, std::
                            : add_message(file, header, MessageType::reference_count, 0, 0, ReferenceCount(count));
     }
     H5MOTE_TRY(status);
-    if (message.body().size() < 5) {
+    if (message.body().size() < ReferenceCountMessage::kSize) {
         return file.context.fail(Module::object, H5MOTE_HERE, Status::corrupt_file, 0, header);
     }
-    count = load_le<std::uint32_t>(message.body().data() + 1);
+    count = ReferenceCountMessage::decode(message.body());
     if (count == (change > 0 ? 0xffffffffU : 0U)) {
         return file.context.fail(Module::object, H5MOTE_HERE, change > 0 ? Status::overflow : Status::corrupt_file, 0,
                                  header);
     }
     count += static_cast<std::uint32_t>(change);
-    return message.store(1, count, 4, change > 0 ? Phase::index : Phase::object);
+    return message.store(ReferenceCountMessage::kCountOffset, count, 4, change > 0 ? Phase::index : Phase::object);
 }
 
 }  // namespace h5mote

@@ -1,52 +1,18 @@
 #include "object_facts.hpp"
 
+#include "object_messages.hpp"
+
 namespace h5mote {
 namespace {
 
-// Seconds since 1970-01-01 of a date of the Gregorian calendar.
-std::uint64_t seconds_of(unsigned year, unsigned month, unsigned day, unsigned seconds) noexcept {
-    // Years begin in March here, so that the leap day is the last day of a year.
-    const unsigned y = month <= 2 ? year - 1 : year;
-    const unsigned m = month <= 2 ? month + 9 : month - 3;
-    const unsigned days = y * 365 + y / 4 - y / 100 + y / 400 + (m * 153 + 2) / 5 + day - 1;
-    constexpr unsigned kEpoch = 719468;  // days from 0000-03-01 to 1970-01-01
-    return days < kEpoch ? 0 : std::uint64_t{days - kEpoch} * 86400 + seconds;
-}
-
-// Old modification time message, specification IV.A.2.o: YYYYMMDDhhmmss in ASCII, UTC.
-std::uint32_t read_old_time(ConstBytes body) noexcept {
-    constexpr std::size_t kDigits = 14;
-    unsigned fields[6] = {};
-    static constexpr std::uint8_t kWidths[6] = {4, 2, 2, 2, 2, 2};
-    if (body.size() < kDigits) {
-        return 0;
-    }
-    std::size_t at = 0;
-    for (unsigned i = 0; i < 6; ++i) {
-        for (unsigned digit = 0; digit < kWidths[i]; ++digit, ++at) {
-            const unsigned value = static_cast<unsigned>(body[at]) - '0';
-            if (value > 9) {
-                return 0;
-            }
-            fields[i] = fields[i] * 10 + value;
-        }
-    }
-    return fields[0] < 1970 || fields[1] == 0 || fields[1] > 12
-               ? 0
-               : static_cast<std::uint32_t>(
-                     seconds_of(fields[0], fields[1], fields[2], fields[3] * 3600 + fields[4] * 60 + fields[5]));
-}
-
 Status read_reference_count(MessageIterator& message, ObjectInfo& info) noexcept {
-    if (message.size() < 5) {
+    if (message.size() < ReferenceCountMessage::kSize) {
         return Status::ok;
     }
     if (message.version() == 1) {
         return damaged_message(message.file().context, H5MOTE_HERE, MessageType::reference_count);
     }
-    Reader reader(message.body());
-    reader.skip(1);
-    info.reference_count = reader.u32();
+    info.reference_count = ReferenceCountMessage::decode(message.body());
     return Status::ok;
 }
 
@@ -103,14 +69,13 @@ Status header_facts(FileState& file, Address header, ObjectInfo& info) noexcept 
         count_message(message, facts);
         if (message.type() == MessageType::reference_count) {
             H5MOTE_TRY(read_reference_count(message, info));
-        } else if (message.type() == MessageType::modification_time && message.size() >= 8) {
-            Reader reader(message.body());
-            reader.skip(4);
+        } else if (message.type() == MessageType::modification_time &&
+                   message.size() >= ModificationTimeMessage::kSize) {
             info.has_times = true;
-            info.change_time = reader.u32();
+            info.change_time = ModificationTimeMessage::decode(message.body());
         } else if (message.type() == MessageType::modification_time_old) {
             info.has_times = true;
-            info.change_time = read_old_time(message.body());
+            info.change_time = OldModificationTimeMessage::decode(message.body());
         }
     }
     if (status != Status::not_found) {

@@ -5,6 +5,7 @@
 #include "link_storage.hpp"
 #include "links.hpp"
 #include "object_facts.hpp"
+#include "object_messages.hpp"
 #include "supported.hpp"
 
 #include <h5mote/h5mote.hpp>
@@ -69,12 +70,9 @@ Status Object::comment(Span<char> to, std::size_t& length) const noexcept {
     if (status != Status::ok) {
         return status == Status::not_found ? Status::ok : status;
     }
-    // Specification IV.A.2.n: the text with a terminator.
     ConstBytes text;
     H5MOTE_TRY(message.view(text));
-    while (length < text.size() && text[length] != std::byte{0}) {
-        ++length;
-    }
+    length = CommentMessage::length(text);
     if (to.empty()) {
         return Status::ok;
     }

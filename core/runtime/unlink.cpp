@@ -59,20 +59,13 @@ private:
                 return info.dense ? unsupported(H5MOTE_HERE, Feature::dense_links) : Status::ok;
             }
             case MessageType::attribute_info: {
-                // version 0 | flags: 1 order tracked | [next order 2] | heap address
-                const std::size_t at = body.size() > 1 && (body[1] & std::byte{1}) != std::byte{0} ? 4 : 2;
-                if (body.size() < at + file_.shape().sizeof_addr) {
-                    return file_.context.fail(Module::object, H5MOTE_HERE, Status::corrupt_file, 0, header_);
-                }
-                return file_.shape().load_addr(body.data() + at) == kUndefinedAddress
-                           ? Status::ok
-                           : unsupported(H5MOTE_HERE, Feature::dense_attributes);
+                AttributeInfoMessage info;
+                H5MOTE_TRY(info.decode(file_.context, file_.shape(), body));
+                return info.dense ? unsupported(H5MOTE_HERE, Feature::dense_attributes) : Status::ok;
             }
             case MessageType::attribute:
-                // From version 2 on the flags say whether datatype and dataspace are shared.
-                return body.size() > 1 && body[0] > std::byte{1} && (body[1] & std::byte{3}) != std::byte{0}
-                           ? unsupported(H5MOTE_HERE, Feature::shared_message)
-                           : Status::ok;
+                return AttributeParts::are_shared(body) ? unsupported(H5MOTE_HERE, Feature::shared_message)
+                                                        : Status::ok;
             default:
                 return Status::ok;
         }

@@ -2,9 +2,9 @@
 
 namespace h5mote {
 
-ChunkSlot* ChunkCache::find(const ChunkOwner& owner, Address index) noexcept {
-    ChunkSlot* slot = bucket(owner, index);
-    while (slot != nullptr && (slot->owner != &owner || slot->index != index)) {
+ChunkSlot* ChunkCache::find(const ChunkOwner& owner, const ChunkKey& key) noexcept {
+    ChunkSlot* slot = bucket(owner, key.number);
+    while (slot != nullptr && (slot->owner != &owner || slot->number != key.number || !key.match(slot->memory()))) {
         slot = slot->hash_next;
     }
     if (slot != nullptr) {
@@ -58,15 +58,17 @@ Status ChunkCache::allocate(std::size_t size, std::size_t extra, void*& memory) 
     return Status::ok;
 }
 
-Status ChunkCache::add(ChunkOwner& owner, Address index, std::uint32_t size, ChunkSlot*& slot) noexcept {
+Status ChunkCache::add(ChunkOwner& owner, const ChunkKey& key, std::uint32_t size, ChunkSlot*& slot) noexcept {
     void* memory = nullptr;
-    H5MOTE_TRY(allocate(size, sizeof(ChunkSlot), memory));
-    slot = ::new (memory) ChunkSlot;
+    H5MOTE_TRY(allocate(size, sizeof(ChunkSlot) + key.bytes(), memory));
+    key.copy(memory);
+    slot = ::new (static_cast<std::byte*>(memory) + key.bytes()) ChunkSlot;
+    slot->coordinates = static_cast<std::uint16_t>(key.bytes());
     slot->owner = &owner;
-    slot->index = index;
+    slot->number = key.number;
     slot->size = size;
-    slot->hash_next = bucket(owner, index);
-    bucket(owner, index) = slot;
+    slot->hash_next = bucket(owner, key.number);
+    bucket(owner, key.number) = slot;
     lru_.push_front(*slot);
     return Status::ok;
 }
@@ -100,14 +102,14 @@ void ChunkCache::unkeep(ChunkSlot& slot) noexcept {
 
 void ChunkCache::drop(ChunkSlot& slot) noexcept {
     unkeep(slot);
-    ChunkSlot** link = &bucket(*slot.owner, slot.index);
+    ChunkSlot** link = &bucket(*slot.owner, slot.number);
     while (*link != &slot) {
         link = &(*link)->hash_next;
     }
     *link = slot.hash_next;
     lru_.remove(slot);
     used_ -= cost(slot.size);
-    context_.release(MemoryKind::chunk, &slot, sizeof(ChunkSlot) + slot.size);
+    context_.release(MemoryKind::chunk, slot.memory(), slot.coordinates + sizeof(ChunkSlot) + slot.size);
 }
 
 void ChunkCache::drop_all(const ChunkOwner& owner) noexcept {

@@ -1,6 +1,7 @@
 // H5D (chunk cache) - buffers of raw chunks within a hard budget, shared by the datasets of a file.
 #pragma once
 
+#include "chunk_key.hpp"
 #include "file_space.hpp"
 
 namespace h5mote {
@@ -20,12 +21,13 @@ protected:
     ~ChunkOwner() = default;
 };
 
-/// One chunk in memory. The bytes of the chunk follow this object.
+/// One chunk in memory. The bytes of the chunk follow this object, and its coordinates, if they belong to its name,
+/// stand before it.
 class ChunkSlot : public ListNode<> {
 public:
     ChunkOwner* owner = nullptr;
     ChunkSlot* hash_next = nullptr;
-    Address index = 0;                    ///< linear index of the chunk in its dataset
+    ChunkNumber number = 0;
     Address address = kUndefinedAddress;  ///< of the chunk in the file; undefined: it has no place there yet
     std::uint32_t stored_size = 0;        ///< bytes at `address`; differs from `size` when the chunk is filtered
     std::uint32_t size = 0;               ///< bytes of the unfiltered chunk
@@ -36,8 +38,13 @@ public:
     bool within = false;    ///< when first changed, the chunk was within the dataset's extent (or the rank is not 1)
     bool kept = false;      ///< keep() has reserved room in the storage for the whole chunk
     bool complete = false;  ///< every element was written: a good candidate for eviction
+    std::uint16_t coordinates = 0;  ///< bytes of them before this object: of those that belong to the name
 
     std::byte* data() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
+    /// The name of the chunk, valid as long as the slot.
+    ChunkKey key() noexcept { return {number, static_cast<const std::uint64_t*>(memory()), coordinates}; }
+    /// What was allocated for the chunk begins here, with the coordinates.
+    void* memory() noexcept { return reinterpret_cast<std::byte*>(this) - coordinates; }
     bool dirty() const noexcept { return dirty_from < dirty_to; }
     ConstBytes changed() noexcept { return {data() + dirty_from, dirty_to - dirty_from}; }
     void touch(std::uint32_t from, std::uint32_t to) noexcept {
@@ -58,11 +65,11 @@ public:
     void open(std::size_t budget) noexcept { budget_ = budget; }
 
     /// The slot of that chunk, or nullptr.
-    ChunkSlot* find(const ChunkOwner& owner, Address index) noexcept;
+    ChunkSlot* find(const ChunkOwner& owner, const ChunkKey& key) noexcept;
     /// A new slot of `size` uninitialised bytes, for which others are written back and evicted if need be: complete
     /// ones first, then the least recently used. over_budget when it alone is too large; out_of_memory; errors of
     /// write_back.
-    Status add(ChunkOwner& owner, Address index, std::uint32_t size, ChunkSlot*& slot) noexcept;
+    Status add(ChunkOwner& owner, const ChunkKey& key, std::uint32_t size, ChunkSlot*& slot) noexcept;
     /// Hands out `size` bytes of memory that hold no chunk, for reading ahead. Chunks are evicted for them as in add(),
     /// and they take up that much of the budget until take_back(). Errors of add().
     Status lend(std::size_t size, std::byte*& memory) noexcept;
@@ -99,8 +106,8 @@ private:
     // A power of two. With fewer chunks in memory than this, hardly any two of them share a bucket.
     static constexpr std::size_t kBuckets = H5MOTE_PARTIAL_IO != 0 ? 32 : 4;
 
-    ChunkSlot*& bucket(const ChunkOwner& owner, Address index) noexcept {
-        const std::size_t hash = static_cast<std::size_t>(index) ^ (reinterpret_cast<std::uintptr_t>(&owner) >> 5);
+    ChunkSlot*& bucket(const ChunkOwner& owner, ChunkNumber number) noexcept {
+        const std::size_t hash = static_cast<std::size_t>(number) ^ (reinterpret_cast<std::uintptr_t>(&owner) >> 5);
         return buckets_[hash & (kBuckets - 1)];
     }
 

@@ -220,6 +220,8 @@ void MetadataCache::mark_dirty(CacheEntry& block, std::size_t from, Phase phase)
     }
 }
 
+// Goes through the whole cache: the pages behind a block are cached as blocks of their own, and nothing tells which of
+// them are there but their addresses.
 void MetadataCache::discard(Address address, Address size) noexcept {
     for (CacheEntry* entry = lru_.front(); entry != nullptr;) {
         CacheEntry* const next = lru_.next(*entry);

@@ -111,8 +111,7 @@ private:
         if (dataset->storage_size(bytes) != Status::ok) {
             bytes = 0;  // h5stat also takes a failure for a dataset without data
         }
-        static constexpr unsigned char kPlaces[] = {1, 0, 1, 2, 3};
-        const unsigned layout = kPlaces[static_cast<unsigned>(about.layout)];
+        const auto layout = static_cast<unsigned>(about.layout);
         ++all_.layouts[layout];
         all_.dataset_headers.total -= layout == 0 ? bytes : 0;
         (about.external_files != 0 ? all_.external_data : all_.raw_data) += bytes;

@@ -22,8 +22,8 @@ void look(FileState& file, Array& array, Address end) noexcept {
             next = block.first + block.count;
             continue;
         }
-        (void)load_element(file, block, array.element(), next, location);
-        (void)load_element(file, block, array.element(), block.first + block.count - 1, location);
+        (void)load_element(file, block, array.element, next, location);
+        (void)load_element(file, block, array.element, block.first + block.count - 1, location);
         ++next;
     }
     for (unsigned bit = 0; bit < 64; ++bit) {

@@ -36,12 +36,12 @@ void layout(Context& context, FileShape shape, ConstBytes body) noexcept {
     if (message.decode(context, shape, body) != Status::ok) {
         return;
     }
-    if (message.layout_class == LayoutMessage::Class::chunked) {
+    if (message.layout_class == Layout::chunked) {
         for (unsigned i = 0; i < message.dimensionality; ++i) {
             (void)message.chunk_dim(i);
         }
     }
-    if (message.layout_class == LayoutMessage::Class::compact && message.size != kUndefinedAddress) {
+    if (message.layout_class == Layout::compact && message.size != kUndefinedAddress) {
         touch(body.subspan(message.compact_offset, static_cast<std::size_t>(message.size)));
     }
 }

@@ -205,6 +205,16 @@ TEST(ChunkNumber, TheUnlimitedDimensionCountsSlowest) {
     const std::uint64_t limited[] = {5, 50, 9};
     EXPECT_EQ(chunk_number(3, limited, chunk, scaled), (1U * 10 + 7) * 3 + 2);
 }
+
+// The chunk cache and the B-trees name such chunks by their coordinates too.
+TEST(ChunkNumber, SeveralUnlimitedDimensionsShareNumbers) {
+    const std::uint64_t chunk[] = {2, 5, 3};
+    const std::uint64_t most[] = {kUnlimited, kUnlimited, 9};
+    const std::uint64_t one[] = {1, 7, 2}, other[] = {7, 1, 2}, below[] = {7, 1, 1};
+    EXPECT_EQ(chunk_number(3, most, chunk, one), (1U + 7) * 3 + 2);
+    EXPECT_EQ(chunk_number(3, most, chunk, other), (1U + 7) * 3 + 2);
+    EXPECT_EQ(chunk_number(3, most, chunk, below), (1U + 7) * 3 + 1);
+}
 #endif
 
 #if H5MOTE_MAX_RANK >= 32

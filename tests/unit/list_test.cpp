@@ -48,10 +48,10 @@ TEST(List, Empty) {
 TEST(List, OrderOfInsertions) {
     Four rig;
     auto& [one, two, three, four, list, second] = rig;
-    list.push_back(two);
+    list.push_back(three);
+    list.push_front(two);
+    list.push_back(four);
     list.push_front(one);
-    list.insert_before(four, nullptr);
-    list.insert_before(three, &four);
     EXPECT_FALSE(list.empty());
     EXPECT_EQ(forward(list), 1234);
     EXPECT_EQ(backward(list), 4321);

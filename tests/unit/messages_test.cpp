@@ -1,5 +1,6 @@
 // Object header messages: bytes written by hand from specification IV.A.2, round trips, and every truncated body.
 #include "messages.hpp"
+#include "object_messages.hpp"
 
 #include "storage_bench.hpp"
 
@@ -179,13 +180,48 @@ TEST(Messages, Attribute) {
     EXPECT_EQ(message.decode(bench.library, view(bad)), Status::unsupported);
 }
 
+// Messages about an object as a whole.
+TEST(Messages, AboutAnObject) {
+    struct {
+        std::uint16_t max_compact = 8, min_dense = 6, estimated_links = 4, estimated_name_length = 8;
+    } info;
+    constexpr unsigned char kEmpty[] = {0, 0}, kBoth[] = {0, 3, 1, 0, 2, 0, 3, 0, 4, 0};
+    EXPECT_EQ(GroupInfoMessage::size(view(kEmpty)), sizeof kEmpty);
+    EXPECT_TRUE(GroupInfoMessage::decode(view(kEmpty), info));
+    EXPECT_EQ(info.max_compact, 8);
+    EXPECT_EQ(GroupInfoMessage::size(view(kBoth)), sizeof kBoth);
+    EXPECT_TRUE(GroupInfoMessage::decode(view(kBoth), info));
+    EXPECT_EQ(info.max_compact, 1);
+    EXPECT_EQ(info.min_dense, 2);
+    EXPECT_EQ(info.estimated_links, 3);
+    EXPECT_EQ(info.estimated_name_length, 4);
+    for (std::size_t length = 0; length < sizeof kBoth; ++length) {
+        EXPECT_FALSE(GroupInfoMessage::decode(view(kBoth).first(length), info));
+    }
+
+    std::byte bytes[ReferenceCountMessage::kSize];
+    Writer writer{Bytes(bytes)};
+    ReferenceCountMessage::encode(writer, 0x01020304);
+    EXPECT_EQ(writer.written(), sizeof bytes);
+    EXPECT_EQ(ReferenceCountMessage::decode(bytes), 0x01020304U);
+
+    constexpr unsigned char kTime[] = {1, 0, 0, 0, 0x80, 0x51, 1, 0};
+    EXPECT_EQ(ModificationTimeMessage::decode(view(kTime)), 86400U);
+    constexpr unsigned char kOld[] = {'1', '9', '7', '0', '0', '1', '0', '2', '0', '0', '0', '0', '0', '1', 0, 0};
+    EXPECT_EQ(OldModificationTimeMessage::decode(view(kOld)), 86401U);
+    EXPECT_EQ(OldModificationTimeMessage::decode(view(kOld).first(13)), 0U);
+    constexpr unsigned char kText[] = {'a', 'b', 0, 'c'};
+    EXPECT_EQ(CommentMessage::length(view(kText)), 2U);
+    EXPECT_EQ(CommentMessage::length(view(kText).first(1)), 1U);
+}
+
 TEST(Messages, Layout) {
     Bench bench;
     // Chunks of 64 elements of 16 bytes, extensible array with libhdf5's parameters.
     constexpr unsigned char kChunked[] = {4, 2, 0, 2, 1, 64, 16, 4, 32, 4, 4, 16, 10, 0x99, 0, 0, 0};
     LayoutMessage layout;
     ASSERT_EQ(layout.decode(bench.library, kNarrow, view(kChunked)), Status::ok);
-    EXPECT_EQ(layout.layout_class, LayoutMessage::Class::chunked);
+    EXPECT_EQ(layout.layout_class, Layout::chunked);
     EXPECT_EQ(layout.index, ChunkIndex::extensible_array);
     EXPECT_EQ(layout.chunk_dim(0), 64U);
     EXPECT_EQ(layout.chunk_dim(1), 16U);
@@ -219,7 +255,7 @@ TEST(Messages, Layout) {
     // Layout messages of old versions: the dimensions of a contiguous dataset cannot be relied on.
     constexpr unsigned char kOldWhole[] = {2, 2, 1, 0, 0, 0, 0, 0, 0x40, 0, 0, 0, 10, 0, 0, 0, 4, 0, 0, 0};
     ASSERT_EQ(layout.decode(bench.library, kNarrow, view(kOldWhole)), Status::ok);
-    EXPECT_EQ(layout.layout_class, LayoutMessage::Class::contiguous);
+    EXPECT_EQ(layout.layout_class, Layout::contiguous);
     EXPECT_EQ(layout.size, kUndefinedAddress);
     constexpr unsigned char kOldCompact[] = {1, 1, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0, 3, 0, 0, 0, 1, 2, 3};
     ASSERT_EQ(layout.decode(bench.library, kNarrow, view(kOldCompact)), Status::ok);
@@ -227,7 +263,7 @@ TEST(Messages, Layout) {
     EXPECT_EQ(layout.size, 3U);
     EXPECT_EQ(layout.decode(bench.library, kNarrow, view(kOldCompact).first(18)), Status::corrupt_file);
     ASSERT_EQ(layout.decode(bench.library, kNarrow, view(kVirtual)), Status::ok);
-    EXPECT_EQ(layout.layout_class, LayoutMessage::Class::virtual_dataset);
+    EXPECT_EQ(layout.layout_class, Layout::virtual_dataset);
     EXPECT_EQ(layout.heap_index, 7U);
 #else
     EXPECT_EQ(layout.decode(bench.library, kNarrow, view(kOldChunks)), Status::unsupported);

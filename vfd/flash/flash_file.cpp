@@ -238,7 +238,7 @@ Status FlashLog::sync() noexcept {
     }
     // After a mount commit even without changes: the commit that it found may be one that a power cut interrupted,
     // which the next mount may not find.
-    if (!dirty_ && (settled_ || read_only_)) {
+    if (!dirty_ && (replayable_ || read_only_)) {
         return Status::ok;
     }
     unanswered_ = false;

@@ -55,7 +55,7 @@ enum class FlashRule : std::uint8_t {
     free_last,      // a block that an earlier commit needs is not erased before a later commit is complete
     leave_block,    // after a mount nothing is added to the block with the commit: a program there may have been cut
     barrier,        // records that were never committed do not come back
-    settle          // records from before a mount are not replayed by the mount after it
+    own_records     // records from before a mount are not replayed by the mount after it
 };
 // A build for tests leaves one of them out. Each program in tests/powercut that is built without a rule must see
 // losses.

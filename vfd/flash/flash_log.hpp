@@ -209,14 +209,14 @@ private:
     std::uint8_t page_log2_ = 0;
     std::uint8_t height_ = 1;
     bool mounted_ = false;
-    bool fresh_ = false;     // nothing was written since the mount
-    bool barrier_ = false;   // begin() must open a block behind newest_ that encloses what was not committed
-    bool behind_ = false;    // the log goes on in that block
-    bool settled_ = false;   // a mount can replay the log; if not, commit() first writes all changes into nodes
-    bool dirty_ = false;     // there are changes that no commit has
-    bool wrote_ = false;     // write() made some of them
-    bool promised_ = false;  // keep_room() kept room since the last commit
-    bool starved_ = false;   // something did not find room in the log
+    bool fresh_ = false;       // nothing was written since the mount
+    bool barrier_ = false;     // begin() must open a block behind newest_ that encloses what was not committed
+    bool behind_ = false;      // the log goes on in that block
+    bool replayable_ = false;  // a mount can replay the log; if not, commit() first writes all changes into nodes
+    bool dirty_ = false;       // there are changes that no commit has
+    bool wrote_ = false;       // write() made some of them
+    bool promised_ = false;    // keep_room() kept room since the last commit
+    bool starved_ = false;     // something did not find room in the log
     bool read_only_ = false;
     bool unanswered_ = false;  // the chip did not answer a read during the present call
 };

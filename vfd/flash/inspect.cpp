@@ -59,7 +59,7 @@ FlashCost FlashLog::worst_case(std::uint32_t writes, std::uint64_t bytes) const 
 
     std::uint64_t appended = debt_ + pages * (page + height * kNode) + std::uint64_t{writes} * kFlashHeight * kNode;
     std::uint64_t old = appended / kChanged + 1;
-    old = old < most_changes_ && settled_ ? old : most_changes_;
+    old = old < most_changes_ && replayable_ ? old : most_changes_;
     appended += old * height * kNode + commit;
     std::uint64_t records = pages * (pieces + height) + std::uint64_t{writes} * kFlashHeight + old * height + 1;
     appended += fresh_ ? geometry_.block_size : 0;

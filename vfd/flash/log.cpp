@@ -246,7 +246,7 @@ Status FlashLog::give_up_block() noexcept {
         failed_ = window_;
         window_ = other;
     }
-    settled_ = false;
+    replayable_ = false;
     close_block();
     return Status::ok;
 }

@@ -422,7 +422,7 @@ void FlashLog::start(const Commit& commit) noexcept {
     node_place_ = 0;
     debt_ = geometry_.block_size - offset_of(commit.place);
     fresh_ = true;
-    settled_ = false;
+    replayable_ = false;
     dirty_ = wrote_ = promised_ = starved_ = false;
 }
 
@@ -458,7 +458,7 @@ Status FlashLog::format(const FlashFormat& format, const FlashOptions& options) 
     bad_passed_ = 0;
     debt_ = 0;
     fresh_ = false;
-    settled_ = true;
+    replayable_ = true;
     H5MOTE_TRY(this->commit());
     mounted_ = true;
     return Status::ok;
@@ -552,7 +552,7 @@ Status FlashLog::commit() noexcept {
     for (unsigned tries = 0; tries < 4 && status == Status::io_error; ++tries) {
         for (;;) {
             H5MOTE_TRY(program_all());
-            if (settled_ || change_count_ == 0 || !keep(FlashRule::settle)) {
+            if (replayable_ || change_count_ == 0 || !keep(FlashRule::own_records)) {
                 break;
             }
             // After a mount or a failed program write all changes, so that the next mount replays no older records.
@@ -580,7 +580,7 @@ Status FlashLog::commit() noexcept {
             status = program_window();
         }
         if (status == Status::io_error) {
-            settled_ = false;
+            replayable_ = false;
             close_block();
         }
     }
@@ -589,7 +589,7 @@ Status FlashLog::commit() noexcept {
     bad_ahead_ += bad_passed_;
     bad_passed_ = 0;
     granted_bytes_ = 0;
-    settled_ = true;
+    replayable_ = true;
     dirty_ = wrote_ = false;
     promised_ = kept_bytes_ != 0;
     return Status::ok;

@@ -15,12 +15,13 @@ namespace h5mote {
 
 class Context;
 
+/// How the raw data of a dataset is stored (H5D_layout_t), with the numbers that the file has for it.
 enum class Layout : std::uint8_t {
-    automatic,   ///< chunked when chunk sizes are given, else contiguous
-    compact,     ///< the data in the object header: at most 64 KiB, fixed extent
-    contiguous,  ///< one piece, fixed extent; in the file or in external files
+    compact = 0,  ///< the data in the object header: at most 64 KiB, fixed extent
+    contiguous,   ///< one piece, fixed extent; in the file or in external files
     chunked,
-    virtual_dataset,  ///< consists of pieces of other datasets (H5D_VIRTUAL)
+    virtual_dataset,   ///< consists of pieces of other datasets (H5D_VIRTUAL)
+    automatic = 0xff,  ///< only when a dataset is created: chunked when chunk sizes are given, else contiguous
 };
 
 /// When file space for raw data is allocated (H5D_alloc_time_t).

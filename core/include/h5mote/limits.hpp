@@ -52,6 +52,8 @@ inline constexpr std::size_t kBucket = sizeof(void*);
 constexpr std::size_t required_memory(const Limits& limits) noexcept {
     const std::size_t dataset =
         footprint::kDataset + limits.max_rank * 3 * 8 + limits.filters * footprint::kFilterEntry;
+    // Where chunks are found by coordinates, the cache has those of each chunk.
+    const std::size_t coordinates = H5MOTE_ALL_FORMATS != 0 ? limits.max_rank * std::size_t{8} : 0;
     // The cache charges its budget for the bookkeeping of a 32-bit machine, and the arena may round up every cached
     // block, of which each has at least 48 bytes. `rounding` is what both take beyond the budget.
     const std::size_t rounding =
@@ -60,7 +62,8 @@ constexpr std::size_t required_memory(const Limits& limits) noexcept {
            arena_block_size(limits.access.metadata_cache + rounding +
                             (limits.access.metadata_cache / 64 + 4) * footprint::kBucket) +
            limits.open_datasets * arena_block_size(dataset) + arena_block_size(limits.access.chunk_cache) +
-           limits.chunk_buffers * arena_block_size(footprint::kChunkSlot) + arena_block_size(limits.filter_work) +
+           limits.chunk_buffers * arena_block_size(footprint::kChunkSlot + coordinates) +
+           arena_block_size(limits.filter_work) +
            (limits.filters == 0 ? 0 : arena_block_size(limits.filters * footprint::kFilterEntry)) +
            (limits.partial_io ? arena_block_size(footprint::kTransfer) : 0);
 }

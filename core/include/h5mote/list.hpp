@@ -41,10 +41,6 @@ public:
 
     void push_front(T& item) noexcept { insert(item, head_.next_); }
     void push_back(T& item) noexcept { insert(item, &head_); }
-    /// Links `item` before `position`, or at the end when `position` is nullptr.
-    void insert_before(T& item, T* position) noexcept {
-        insert(item, position == nullptr ? &head_ : static_cast<Node*>(position));
-    }
     void remove(T& item) noexcept {
         Node& node = item;
         node.previous_->next_ = node.next_;
