@@ -81,7 +81,7 @@ bool DatasetCheck::fits_index() const noexcept {
         if (max_dims[i] == kUnlimited) {
             ++unlimited;
         } else {
-            const auto along = divide_up(max_dims[i], static_cast<std::uint32_t>(chunk_dims[i]));
+            const auto along = divide_up(max_dims[i], chunk_dims[i]);
             countable = checked_multiply(chunks, along, chunks) && countable;
         }
     }
@@ -191,8 +191,7 @@ std::uint64_t count_chunks(const DatasetCheck& dataset, bool now) noexcept {
     std::uint64_t chunks = 1;
     for (unsigned i = 0; i < dataset.rank; ++i) {
         const std::uint64_t size = now && dataset.max_dims[i] == kUnlimited ? dataset.dims[i] : dataset.max_dims[i];
-        if (size == kUnlimited ||
-            !checked_multiply(chunks, divide_up(size, static_cast<std::uint32_t>(dataset.chunk_dims[i])), chunks)) {
+        if (size == kUnlimited || !checked_multiply(chunks, divide_up(size, dataset.chunk_dims[i]), chunks)) {
             return kUnlimited;
         }
     }
@@ -358,9 +357,8 @@ private:
         location.size = ChunkBTree1Key::bytes(key);
         location.mask = ChunkBTree1Key::mask(key);
         for (unsigned i = 0; i < dataset_.rank; ++i) {
-            std::uint32_t rest = 0;
-            scaled_[i] =
-                divide(ChunkBTree1Key::offset(key, i), static_cast<std::uint32_t>(dataset_.chunk_dims[i]), rest);
+            std::uint64_t rest = 0;
+            scaled_[i] = divide(ChunkBTree1Key::offset(key, i), dataset_.chunk_dims[i], rest);
             if (rest != 0) {
                 return checker_.bad(ProblemKind::extent, CheckPart::chunk, child);
             }

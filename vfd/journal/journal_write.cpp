@@ -243,8 +243,7 @@ Status RedoLog::sum_cell(std::uint64_t at, std::uint64_t size, std::uint32_t& su
 
 // The most bytes of log that `ranges` writes of `bytes` in all take.
 std::uint64_t RedoLog::log_bytes_for(std::uint64_t ranges, std::uint64_t bytes) const noexcept {
-    std::uint32_t rest = 0;
-    const std::uint64_t full = divide(bytes, static_cast<std::uint32_t>(buffer_.size() - kRecordSize), rest);
+    const std::uint64_t full = quotient_of(bytes, buffer_.size() - kRecordSize);
     return bytes + (full + bytes / kPage + 2 * ranges) * kRecordSize;
 }
 
