@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 
 /// Marks a function that is one step of a longer operation and must not be inlined into it: its stack frame is gone
 /// before the next step begins.
@@ -57,9 +58,13 @@ std::uint64_t remainder_of(std::uint64_t n, std::uint64_t divisor) noexcept;
 /// n / divisor, rounded up.
 std::uint64_t divide_up(std::uint64_t n, std::uint64_t divisor) noexcept;
 
-/// Whether [offset, offset + length) lies within [0, size).
-[[nodiscard]] constexpr bool within(std::uint64_t offset, std::uint64_t length, std::uint64_t size) noexcept {
-    return offset <= size && length <= size - offset;
+/// Whether [offset, offset + length) lies within [0, size), in the arithmetic of the widest of the three.
+template <typename Offset, typename Length, typename Size>
+[[nodiscard]] constexpr bool within(Offset offset, Length length, Size size) noexcept {
+    using Widest = std::make_unsigned_t<std::common_type_t<Offset, Length, Size>>;
+    const auto end = static_cast<Widest>(size);
+    const auto begin = static_cast<Widest>(offset);
+    return begin <= end && static_cast<Widest>(length) <= end - begin;
 }
 
 }  // namespace h5mote
