@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 
 /// Marks a function that is one step of a longer operation and must not be inlined into it: its stack frame is gone
 /// before the next step begins.
@@ -41,19 +42,29 @@ template <typename T>
 }
 
 /// n / divisor, and the remainder. Small machines divide 32 bits in hardware; larger numbers are rare and go bit by
-/// bit, in a tenth of the code of the compiler's 64-bit division.
-std::uint64_t divide(std::uint64_t n, std::uint32_t divisor, std::uint32_t& remainder) noexcept;
+/// bit, in a fifth of the code of the compiler's 64-bit division. Therefore no 64-bit numbers are divided by operators,
+/// except by constants that are powers of two.
+std::uint64_t divide(std::uint64_t n, std::uint64_t divisor, std::uint64_t& remainder) noexcept;
+
+/// divide() of numbers that the machine cannot divide itself.
+std::uint64_t divide_long(std::uint64_t n, std::uint64_t divisor, std::uint64_t& remainder) noexcept;
+
+/// n / divisor.
+std::uint64_t quotient_of(std::uint64_t n, std::uint64_t divisor) noexcept;
+
+/// n % divisor.
+std::uint64_t remainder_of(std::uint64_t n, std::uint64_t divisor) noexcept;
 
 /// n / divisor, rounded up.
-inline std::uint64_t divide_up(std::uint64_t n, std::uint32_t divisor) noexcept {
-    std::uint32_t remainder = 0;
-    const std::uint64_t quotient = divide(n, divisor, remainder);
-    return quotient + (remainder != 0 ? 1 : 0);
-}
+std::uint64_t divide_up(std::uint64_t n, std::uint64_t divisor) noexcept;
 
-/// Whether [offset, offset + length) lies within [0, size).
-[[nodiscard]] constexpr bool within(std::uint64_t offset, std::uint64_t length, std::uint64_t size) noexcept {
-    return offset <= size && length <= size - offset;
+/// Whether [offset, offset + length) lies within [0, size), in the arithmetic of the widest of the three.
+template <typename Offset, typename Length, typename Size>
+[[nodiscard]] constexpr bool within(Offset offset, Length length, Size size) noexcept {
+    using Widest = std::make_unsigned_t<std::common_type_t<Offset, Length, Size>>;
+    const auto end = static_cast<Widest>(size);
+    const auto begin = static_cast<Widest>(offset);
+    return begin <= end && static_cast<Widest>(length) <= end - begin;
 }
 
 }  // namespace h5mote

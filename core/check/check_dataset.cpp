@@ -356,9 +356,8 @@ private:
         location.size = ChunkBTree1Key::bytes(key);
         location.mask = ChunkBTree1Key::mask(key);
         for (unsigned i = 0; i < dataset_.rank; ++i) {
-            std::uint32_t rest = 0;
-            scaled_[i] =
-                divide(ChunkBTree1Key::offset(key, i), static_cast<std::uint32_t>(dataset_.chunk_dims[i]), rest);
+            std::uint64_t rest = 0;
+            scaled_[i] = divide(ChunkBTree1Key::offset(key, i), dataset_.chunk_dims[i], rest);
             if (rest != 0) {
                 return checker_.bad(ProblemKind::extent, CheckPart::chunk, child);
             }

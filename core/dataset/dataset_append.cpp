@@ -26,8 +26,9 @@ void DatasetState::count_appended() noexcept {
 // Makes the cursor point to where the next record goes: into the last chunk, or a new one when that is full.
 Status DatasetState::open_tail() noexcept {
     count_appended();
-    std::uint32_t row = 0;
-    const ChunkNumber number = narrow(divide(dims()[0], chunk_rows(), row));
+    std::uint64_t rest = 0;
+    const ChunkNumber number = narrow(divide(dims()[0], chunk_rows(), rest));
+    const auto row = static_cast<std::uint32_t>(rest);
     const std::uint32_t offset = row * element_size_;
     // TypedDataset::append() compares only the cursor's two pointers, so `end` must not lie beyond the maximum extent
     // either.
@@ -119,8 +120,9 @@ Status DatasetState::append(const std::byte* records, std::size_t record_size, s
 Status DatasetState::append_in_place(const std::byte* records, std::size_t record_size, std::size_t count,
                                      const Conversion* conversion) noexcept {
     while (count > 0) {
-        std::uint32_t row = 0;
-        const ChunkNumber number = narrow(divide(dims()[0], chunk_rows(), row));
+        std::uint64_t rest = 0;
+        const ChunkNumber number = narrow(divide(dims()[0], chunk_rows(), rest));
+        const auto row = static_cast<std::uint32_t>(rest);
         Address address = 0;
         H5MOTE_TRY(chunk_in_place(number, true, address));
         const std::size_t room = chunk_rows() - row;
@@ -158,7 +160,7 @@ Status DatasetState::set_extent(Span<const std::uint64_t> wanted) noexcept {
     H5MOTE_TRY(secure_dims(wanted.data()));
     // A session that a power cut ended may have left elements beyond the extent: whole chunks, which are removed here,
     // and parts of chunks at the edge of the extent, which are set to the fill value.
-    std::uint32_t row = 0;
+    std::uint64_t row = 0;
     ChunkNumber number = 0;
     if (rank() == 1 && table_.can_reserve()) {
         if (wanted[0] != dims()[0]) {
@@ -178,7 +180,7 @@ Status DatasetState::set_extent(Span<const std::uint64_t> wanted) noexcept {
         Address address = 0;
         H5MOTE_TRY(chunk_in_place(number, false, address));
         if (address != kUndefinedAddress) {
-            const std::uint32_t offset = row * element_size_;
+            const std::uint32_t offset = static_cast<std::uint32_t>(row) * element_size_;
             H5MOTE_TRY(fill_file(address + offset, chunk_bytes_ - offset));
         }
     } else if (row != 0) {

@@ -52,8 +52,8 @@ void DatasetState::scaled_of(ChunkNumber number, std::uint64_t* scaled) noexcept
             continue;
         }
         const std::uint64_t chunks = chunks_along(max_dims()[i], chunk_dims()[i]);
-        scaled[i] = chunks == 0 ? 0 : rest % chunks;
-        rest = chunks == 0 ? 0 : rest / chunks;
+        scaled[i] = 0;
+        rest = chunks == 0 ? 0 : divide(rest, chunks, scaled[i]);
     }
     if (slowest < rank()) {
         scaled[slowest] = rest;

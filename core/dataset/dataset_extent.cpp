@@ -22,7 +22,7 @@ ChunkNumber DatasetState::first_beyond() noexcept {
             below = dims()[i] == max_dims()[i] ? below * chunks_along(max_dims()[i], chunk_dims()[i]) : 0;
         }
     }
-    return narrow(dims()[slowest] / chunk_dims()[slowest] * below);
+    return narrow(quotient_of(dims()[slowest], chunk_dims()[slowest]) * below);
 }
 
 Status DatasetState::clear_beyond() noexcept {
@@ -74,8 +74,9 @@ Status DatasetState::clear_chunk(ChunkNumber number, const ChunkLocation& locati
         std::uint64_t from = last < first[rank() - 1] ? 0 : last - first[rank() - 1];
         std::uint64_t rest = r;
         for (unsigned i = rank() - 1; i-- > 0;) {
-            from = first[i] + rest % chunk_dims()[i] >= dims()[i] ? 0 : from;
-            rest /= chunk_dims()[i];
+            std::uint64_t within = 0;
+            rest = divide(rest, chunk_dims()[i], within);
+            from = first[i] + within >= dims()[i] ? 0 : from;
         }
         if (from >= row) {
             continue;

@@ -50,7 +50,8 @@ Status Transfer::from_raw(const PairedRun& piece) noexcept {
         const std::uint64_t wanted = step > kLong ? element_size_ : bytes - passed;
         H5MOTE_TRY(raw_.view(offset + passed, element_size_, wanted, there));
         const std::uint64_t left = piece.length - done;
-        const std::uint64_t held = there.size() >= bytes - passed ? left : (there.size() - element_size_) / step + 1;
+        const std::uint64_t held =
+            there.size() >= bytes - passed ? left : quotient_of(there.size() - element_size_, step) + 1;
         H5MOTE_TRY(from_memory(there.data(), {0, piece.memory + done, held, piece.step}));
         done += held;
     }

@@ -200,8 +200,9 @@ Status VirtualLayout::expand(const Name& name, std::uint64_t block, bool literal
             unsigned count = 0;
             std::uint64_t rest = block;
             do {
-                digits[count++] = static_cast<char>('0' + rest % 10);
-                rest /= 10;
+                std::uint64_t digit = 0;
+                rest = divide(rest, 10, digit);
+                digits[count++] = static_cast<char>('0' + digit);
             } while (rest != 0);
             while (count > 0) {
                 *to++ = digits[--count];

@@ -1,5 +1,7 @@
 #include "axis.hpp"
 
+#include "checked.hpp"
+
 namespace h5mote {
 
 Axis numbers_of(const Hyperslab& slab, std::size_t d) noexcept {
@@ -43,7 +45,7 @@ std::uint64_t Axis::index_of(std::uint64_t coordinate) const noexcept {
         return 0;
     }
     const std::uint64_t beyond = coordinate - start;
-    const std::uint64_t whole = count == 1 ? 0 : beyond / stride;
+    const std::uint64_t whole = count == 1 ? 0 : quotient_of(beyond, stride);
     if (whole >= count) {
         return selected();
     }
@@ -58,14 +60,14 @@ std::uint64_t Axis::coordinate_of(std::uint64_t index) const noexcept {
     if (block == 1) {
         return start + index * stride;
     }
-    return start + index / block * stride + index % block;
+    return start + index + quotient_of(index, block) * (stride - block);
 }
 
 std::uint64_t Axis::contiguous_from(std::uint64_t index) const noexcept {
     if (count == 1) {
         return block - index;
     }
-    return block == 1 ? 1 : block - index % block;
+    return block == 1 ? 1 : block - remainder_of(index, block);
 }
 
 }  // namespace h5mote

@@ -16,15 +16,8 @@ constexpr bool chunk_fits(std::uint64_t size, std::uint64_t most, std::uint64_t 
     return chunk != 0 && (size == 0 || chunk <= most);
 }
 
-/// Number of chunks of `chunk` elements, not 0, that `size` elements need. Chunks of 2^32 and more only with
-/// H5MOTE_ALL_FORMATS.
-inline std::uint64_t chunks_along(std::uint64_t size, std::uint64_t chunk) noexcept {
-    if constexpr (H5MOTE_ALL_FORMATS != 0) {
-        return size / chunk + (size % chunk != 0 ? 1 : 0);
-    } else {
-        return divide_up(size, static_cast<std::uint32_t>(chunk));
-    }
-}
+/// Number of chunks of `chunk` elements, not 0, that `size` elements need.
+inline std::uint64_t chunks_along(std::uint64_t size, std::uint64_t chunk) noexcept { return divide_up(size, chunk); }
 
 /// Number of the chunk at `scaled` (coordinates divided by the chunk dimensions) in an implicit, fixed array or
 /// extensible array index: row-major over the *maximum* dimensions, the unlimited one counted slowest wherever it

@@ -53,7 +53,7 @@ bool ChunkedRuns::next_chunk() noexcept {
             found = index != here.selected();
             index = found ? index : 0;
         }
-        scaled_[d] = here.coordinate_of(index) / chunk_[d];
+        scaled_[d] = quotient_of(here.coordinate_of(index), chunk_[d]);
         if (found && !fresh_) {
             break;
         }

@@ -72,7 +72,7 @@ bool ChunkedRuns::next_point_chunk() noexcept {
     finish_box();
     const std::uint64_t* const point = next_point();
     for (std::size_t d = 0; d < chunk_.size() && point != nullptr; ++d) {
-        scaled_[d] = (point[d] + selection().offset(d)) / chunk_[d];
+        scaled_[d] = quotient_of(point[d] + selection().offset(d), chunk_[d]);
     }
     return point != nullptr;
 }
@@ -84,7 +84,7 @@ void ChunkedRuns::sort_by_chunk(std::uint64_t* keys) noexcept {
     for (std::size_t i = 0; i < number_of_points; ++i) {
         std::uint64_t key = 0;
         for (std::size_t d = 0; d < chunk_.size(); ++d) {
-            const std::uint64_t scaled = (points[i * chunk_.size() + d] + selection().offset(d)) / chunk_[d];
+            const std::uint64_t scaled = quotient_of(points[i * chunk_.size() + d] + selection().offset(d), chunk_[d]);
             if (!checked_multiply(key, chunks_along(space().dims()[d], chunk_[d]), key) ||
                 !checked_add(key, scaled, key)) {
                 return;

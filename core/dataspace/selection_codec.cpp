@@ -78,7 +78,7 @@ Status Decoder::read_rank() noexcept {
 
 bool Decoder::read_number(std::uint64_t size) noexcept {
     number_ = read();
-    return reader_.ok() && number_ <= reader_.remaining() / (size * width_);
+    return reader_.ok() && number_ <= quotient_of(reader_.remaining(), size * width_);
 }
 
 Status Decoder::points() noexcept {

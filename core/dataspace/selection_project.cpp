@@ -13,8 +13,7 @@ namespace {
 // Coordinates of the element at `offset` in the row-major extent.
 void coordinates_of(const Dataspace& space, std::uint64_t offset, std::uint64_t* coordinates) noexcept {
     for (std::size_t d = space.rank(); d-- > 0;) {
-        coordinates[d] = offset % space.dims()[d];
-        offset /= space.dims()[d];
+        offset = divide(offset, space.dims()[d], coordinates[d]);
     }
 }
 
@@ -96,12 +95,13 @@ Status Intersection::add_run(std::uint64_t offset, std::uint64_t length) noexcep
         // d: the slowest dimension of which the run has a whole coordinate.
         std::size_t d = space_.rank() - 1;
         std::uint64_t below = 1;
-        while (d > 0 && low_[d] == 0 && length / below >= space_.dims()[d]) {
+        while (d > 0 && low_[d] == 0 && quotient_of(length, below) >= space_.dims()[d]) {
             below *= space_.dims()[d];
             --d;
         }
         const std::uint64_t room = space_.dims()[d] - low_[d];
-        const std::uint64_t whole = length / below < room ? length / below : room;
+        const std::uint64_t most = quotient_of(length, below);
+        const std::uint64_t whole = most < room ? most : room;
         for (std::size_t i = 0; i < space_.rank(); ++i) {
             high_[i] = i < d ? low_[i] : i == d ? low_[d] + whole - 1 : space_.dims()[i] - 1;
         }

@@ -163,12 +163,9 @@ void BoxRuns::seek(std::uint64_t packed) noexcept {
     if (run_unit_ == 0) {
         return;
     }
-    skip_ = run_unit_ == 1 ? 0 : packed % run_unit_;
-    packed = run_unit_ == 1 ? packed : packed / run_unit_;
+    packed = divide(packed, run_unit_, skip_);
     for (std::size_t d = row_dim_; d > 0; --d) {
-        const std::uint64_t selected = axis(d).selected();
-        index_[d] = packed % selected;
-        packed /= selected;
+        packed = divide(packed, axis(d).selected(), index_[d]);
     }
     index_[0] = packed;
     done_ = packed >= (row_dim_ == 0 ? row_.end : axis(0).selected());

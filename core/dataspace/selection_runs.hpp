@@ -10,6 +10,7 @@
 #include <h5mote/dataspace.hpp>
 
 #include "axis.hpp"
+#include "checked.hpp"
 #include "span_tree.hpp"
 
 #include <cstddef>
@@ -116,7 +117,7 @@ private:
     bool point_in_box() noexcept;
     std::uint64_t point_number() const noexcept {
         // NOLINTNEXTLINE(clang-analyzer-core.DivideZero): the point that is asked for is one of the selection.
-        return order_ == nullptr ? index_[0] : order_[index_[0]] % selection_.point_count();
+        return order_ == nullptr ? index_[0] : remainder_of(order_[index_[0]], selection_.point_count());
     }
 
     Selection selection_;

@@ -520,7 +520,7 @@ Status SelectionSet::clip_unlimited(std::uint64_t size) noexcept {
         block = size - start;
         count = 1;
     } else {
-        count = (size - start - 1) / stride + 1;
+        count = quotient_of(size - start - 1, stride) + 1;
         const std::uint64_t last = start + (count - 1) * stride;
         if (size - last < block) {
             H5MOTE_TRY(made.cut(static_cast<std::size_t>(unlimited), size));

@@ -101,8 +101,7 @@ bool BoxRuns::seek_span(std::uint64_t packed) noexcept {
         const SpanNode& span = tree().nodes[entry_[d]];
         const std::uint64_t below = tree().total(span.down);
         packed -= span.before;
-        index_[d] = span.low + packed / below;
-        packed %= below;
+        index_[d] = span.low + divide(packed, below, packed);
     }
     proven_ = rank();
     locate_spans();
@@ -154,7 +153,7 @@ bool ChunkedRuns::next_span_chunk() noexcept {
     while (!fresh_ && d-- > 0) {
         const std::uint64_t next = first_coordinate(d, box(d).end);
         if (next != kUnlimited) {
-            scaled_[d] = next / chunk_[d];
+            scaled_[d] = quotient_of(next, chunk_[d]);
             ++d;
             break;
         }
@@ -163,7 +162,7 @@ bool ChunkedRuns::next_span_chunk() noexcept {
         }
     }
     for (; d < chunk_.size(); ++d) {
-        scaled_[d] = first_coordinate(d, 0) / chunk_[d];
+        scaled_[d] = quotient_of(first_coordinate(d, 0), chunk_[d]);
     }
     return true;
 }

@@ -46,7 +46,7 @@ std::uint64_t clip_extent(const Selection& selection, std::uint64_t slices, bool
     }
     // The extent ends behind the last slice in its block or, if that block is full and `trailing`, where the next one
     // begins.
-    const std::uint64_t last = (slices - 1) / axis.block;
+    const std::uint64_t last = quotient_of(slices - 1, axis.block);
     const std::uint64_t in_block = slices - last * axis.block;
     bool fits = checked_multiply(last, axis.stride, extent) && checked_add(extent, axis.start, extent);
     fits = fits && checked_add(extent, trailing && in_block == axis.block ? axis.stride : in_block, extent);
@@ -83,8 +83,8 @@ std::uint64_t first_incomplete_block(const Selection& selection, std::uint64_t s
         return 0;
     }
     const std::uint64_t room = size - axis.start;
-    const std::uint64_t whole = room < axis.block ? 0 : (room - axis.block) / axis.stride + 1;
-    partial = whole <= room / axis.stride && whole * axis.stride < room;
+    const std::uint64_t whole = room < axis.block ? 0 : quotient_of(room - axis.block, axis.stride) + 1;
+    partial = whole <= quotient_of(room, axis.stride) && whole * axis.stride < room;
     return whole;
 }
 

@@ -3,128 +3,19 @@
 #include <h5mote/encoded_type.hpp>
 
 #include "byte_order.hpp"
+#include "real.hpp"
 
 #include <cstring>
 
 namespace h5mote {
 namespace {
 
-constexpr std::uint64_t kTop = std::uint64_t{1} << 63;
-
-// (-1)^negative * mantissa / 2^63 * 2^exponent; the mantissa has its top bit unless the number is zero. Infinity and
-// NaN have the exponent kNotFinite, and a NaN the rest of its mantissa below the top.
-struct Number {
-    static constexpr int kNotFinite = 1 << 20;
-
-    std::uint64_t mantissa = 0;
-    int exponent = 0;
-    bool negative = false;
-
-    bool is_nan() const { return exponent == kNotFinite && mantissa << 1 != 0; }
-    void normalize() {
-        if (mantissa != 0) {
-            const int shift = __builtin_clzll(mantissa);
-            mantissa <<= shift;
-            exponent -= shift;
-        }
-    }
-};
-
-// The form of a floating-point type: bits of the exponent, bits of the mantissa without its first one, and the bias.
-struct Form {
-    explicit Form(unsigned size)
-        : exponent_bits(size == 4   ? 8
-                        : size == 8 ? 11
-                                    : 15),
-          mantissa_bits(size == 4   ? 23
-                        : size == 8 ? 52
-                                    : 63),
-          most((1 << exponent_bits) - 1),
-          bias(most / 2) {}
-
-    unsigned exponent_bits;
-    unsigned mantissa_bits;
-    int most;
-    int bias;
-    bool is_extended() const { return mantissa_bits == 63; }
-};
-
-Number load_float(const std::byte* at, unsigned size, bool big) {
-    const Form form(size);
-    const std::uint64_t bits = load_ordered(at, form.is_extended() ? 8 : size, big);
-    const unsigned head = form.is_extended() ? static_cast<unsigned>(load_uint(at + 8, 2))
-                                             : static_cast<unsigned>(bits >> form.mantissa_bits);
-    Number number;
-    number.negative = (head >> form.exponent_bits & 1U) != 0;
-    const int exponent = static_cast<int>(head) & form.most;
-    number.mantissa = form.is_extended() ? bits : bits << (63 - form.mantissa_bits) & ~kTop;
-    number.exponent = exponent - form.bias;
-    if (exponent == form.most) {
-        number.exponent = Number::kNotFinite;
-        number.mantissa |= kTop;
-        return number;
-    }
-    if (exponent == 0) {
-        ++number.exponent;
-    } else if (!form.is_extended()) {
-        number.mantissa |= kTop;
-    }
-    number.normalize();
-    return number;
-}
-
-void store_float(std::byte* to, const Number& number, unsigned size, bool big) {
-    const Form form(size);
-    const unsigned drop = 63 - form.mantissa_bits;
-    std::uint64_t mantissa = number.mantissa;
-    int exponent = number.exponent + form.bias;
-    if (number.exponent == Number::kNotFinite) {
-        mantissa = (number.is_nan() ? mantissa | kTop >> 1 : kTop) >> drop;
-        exponent = form.most;
-    } else if (mantissa == 0) {
-        exponent = 0;
-    } else {
-        // A denormal: the mantissa of a number below the smallest exponent moves further to the right.
-        unsigned shift = drop;
-        if (exponent <= 0) {
-            shift += exponent < -64 ? 65U : static_cast<unsigned>(1 - exponent);
-            exponent = 0;
-        }
-        const std::uint64_t rest = shift == 0 ? 0 : shift > 64 ? 1 : mantissa << (64 - shift);
-        mantissa = shift >= 64 ? 0 : mantissa >> shift;
-        const bool up = rest > kTop || (rest == kTop && (mantissa & 1U) != 0);
-        const bool inexact = rest != 0;
-        // NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): no Form has more than 63 bits of mantissa.
-        const bool full = mantissa == ~std::uint64_t{0} >> drop;
-        mantissa += up ? 1 : 0;
-        if (full && up) {
-            mantissa = kTop >> drop;
-            ++exponent;
-        } else if (exponent == 0 && (mantissa & kTop >> drop) != 0) {
-            exponent = 1;  // rounded up to the smallest normal number
-        }
-        if (exponent >= form.most || (full && inexact && exponent == form.most - 1)) {
-            exponent = form.most;
-            mantissa = kTop >> drop;
-        }
-    }
-    const auto sign = static_cast<unsigned>(number.negative ? 1 : 0);
-    const unsigned head = sign << form.exponent_bits | static_cast<unsigned>(exponent);
-    if (form.is_extended()) {
-        store_uint(to, 8, mantissa);
-        store_uint(to + 8, 8, head);
-        return;
-    }
-    mantissa &= ~(kTop >> drop);
-    store_ordered(to, mantissa | std::uint64_t{head} << form.mantissa_bits, size, big);
-}
-
-Number load_integer(const ConversionStep& step, const std::byte* from) {
-    Number number;
+Real load_integer(const ConversionStep& step, const std::byte* from) {
+    Real number;
     const unsigned unused = 64 - 8 * step.from_size;
     number.mantissa = load_ordered(from, step.from_size, (step.flags & ConversionStep::from_big) != 0);
     // NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): integers that are read here have 1 to 8 bytes.
-    number.negative = (step.flags & ConversionStep::from_signed) != 0 && (number.mantissa << unused & kTop) != 0;
+    number.negative = (step.flags & ConversionStep::from_signed) != 0 && (number.mantissa << unused & Real::kTop) != 0;
     if (number.negative) {
         number.mantissa = (std::uint64_t{0} - number.mantissa) << unused >> unused;
     }
@@ -133,7 +24,7 @@ Number load_integer(const ConversionStep& step, const std::byte* from) {
     return number;
 }
 
-void store_integer(const ConversionStep& step, const Number& number, std::byte* to) {
+void store_integer(const ConversionStep& step, const Real& number, std::byte* to) {
     const bool to_signed = (step.flags & ConversionStep::to_signed) != 0;
     std::uint64_t most = ~std::uint64_t{0} >> (64 - 8 * step.to_size + (to_signed ? 1 : 0));
     if (number.negative) {
@@ -175,11 +66,11 @@ bool is_machine_float(DatatypeView type, bool any_order) noexcept {
 }
 
 void convert_machine_number(const ConversionStep& step, const std::byte* from, std::byte* to) noexcept {
-    const Number number = (step.flags & ConversionStep::from_float) != 0
-                              ? load_float(from, step.from_size, (step.flags & ConversionStep::from_big) != 0)
-                              : load_integer(step, from);
+    const Real number = (step.flags & ConversionStep::from_float) != 0
+                            ? load_real(from, step.from_size, (step.flags & ConversionStep::from_big) != 0)
+                            : load_integer(step, from);
     if ((step.flags & ConversionStep::to_float) != 0) {
-        store_float(to, number, step.to_size, (step.flags & ConversionStep::to_big) != 0);
+        store_real(to, number, step.to_size, (step.flags & ConversionStep::to_big) != 0, MostReal::passed);
     } else {
         store_integer(step, number, to);
     }

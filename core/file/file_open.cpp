@@ -7,12 +7,9 @@
 
 namespace h5mote {
 
-// Finds the superblock: at 0, 512, 1024, ...
-Status FileState::locate(std::uint64_t& base) noexcept {
-    std::uint64_t size = 0;
-    base = 0;
-    H5MOTE_TRY(driver.end_of_file(size));
-    for (; size >= Superblock::kSignatureSize && base <= size - Superblock::kSignatureSize;
+// Finds the superblock in a storage of `size` bytes: at 0, 512, 1024, ...
+Status FileState::locate(std::uint64_t size, std::uint64_t& base) noexcept {
+    for (base = 0; size >= Superblock::kSignatureSize && base <= size - Superblock::kSignatureSize;
          base = base == 0 ? 512 : base * 2) {
         std::byte bytes[Superblock::kSignatureSize];
         H5MOTE_TRY(driver.read(Usage::superblock, base, bytes));
@@ -30,11 +27,12 @@ Status FileState::open(const FileAccess& access) noexcept {
     std::byte bytes[Superblock::kMaxSize];
     std::uint64_t size = 0;
     std::uint64_t base = 0;
-    H5MOTE_TRY(locate(base));
+    H5MOTE_TRY(driver.end_of_file(size));
+    H5MOTE_TRY(locate(size, base));
     if (!set_base(base)) {
         return context.unsupported(Module::file, H5MOTE_HERE, Feature::base_address);
     }
-    H5MOTE_TRY(driver.end_of_file(size));
+    size -= base;
     const std::size_t count = size < sizeof bytes ? static_cast<std::size_t>(size) : sizeof bytes;
     H5MOTE_TRY(driver.read(Usage::superblock, 0, {bytes, count}));
     H5MOTE_TRY(superblock_.decode(context, {bytes, count}));

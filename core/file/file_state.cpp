@@ -101,21 +101,14 @@ Status FileState::create(const FileAccess& access, const FileCreate& create) noe
     }
     H5MOTE_TRY(start(access));
     if (!writable()) {
-        abandon();
         return context.fail(Module::file, H5MOTE_HERE, Status::read_only);
     }
     superblock_.version = create.superblock_version;
     superblock_.shape = {create.sizeof_addr, 8};
-    Status status = driver.truncate(0);
-    Address address = 0;
+    H5MOTE_TRY(driver.truncate(0));
     space.open(0, superblock_.shape.max_addr(), 0);
-    if (status == Status::ok) {
-        status = space.allocate(Usage::superblock, superblock_.size(), address);
-    }
-    if (status != Status::ok) {
-        abandon();
-    }
-    return status;
+    Address address = 0;
+    return space.allocate(Usage::superblock, superblock_.size(), address);
 }
 
 bool FileState::contains(Address address, Address size) const noexcept { return within(address, size, space.end()); }

@@ -315,7 +315,7 @@ private:
     bool grown() const noexcept { return space.end() > superblock_.end_of_file || superblock_.root != stored_root_; }
     Status barrier() noexcept;
     Status refuse(std::uint64_t base) noexcept;
-    Status locate(std::uint64_t& base) noexcept;
+    Status locate(std::uint64_t size, std::uint64_t& base) noexcept;
     void leave() noexcept;
     FileState* find_mounted(Address group) const noexcept;
     FileState& find_top() noexcept;

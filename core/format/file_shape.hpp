@@ -30,7 +30,9 @@ struct FileShape {
     void write_size(Writer& writer, std::uint64_t size) const noexcept { writer.uint(sizeof_size, size); }
 
     /// Largest address that a field can hold; all ones stand for the undefined address.
-    Address max_addr() const noexcept { return narrow((kAllOnes >> (64 - 8 * sizeof_addr)) - 1); }
+    Address max_addr() const noexcept {
+        return sizeof_addr >= sizeof(Address) ? kUndefinedAddress - 1 : (Address{1} << 8 * sizeof_addr) - 2;
+    }
 
 private:
     static constexpr std::uint64_t kAllOnes = ~std::uint64_t{0};

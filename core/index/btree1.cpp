@@ -292,8 +292,8 @@ Status ChunkBTree1::next(Cursor& cursor, std::uint64_t* scaled, ChunkLocation& l
     ConstBytes bytes;
     H5MOTE_TRY(key(window, cursor.child, bytes));
     for (unsigned i = 0; i < rank_; ++i) {
-        std::uint32_t rest = 0;
-        scaled[i] = divide(ChunkBTree1Key::offset(bytes, i), static_cast<std::uint32_t>(chunk_[i]), rest);
+        std::uint64_t rest = 0;
+        scaled[i] = divide(ChunkBTree1Key::offset(bytes, i), chunk_[i], rest);
         if (rest != 0) {
             return damaged(H5MOTE_HERE, cursor.leaf);
         }

@@ -9,7 +9,8 @@
 #include <h5mote/filters/scaleoffset.hpp>
 
 #include "bit_reader.hpp"
-#include "cursor.hpp"
+#include "byte_order.hpp"
+#include "real.hpp"
 
 namespace h5mote {
 namespace {
@@ -29,13 +30,13 @@ enum Value : std::size_t {
 enum Kind : std::uint32_t { kDecimal = 0, kBinary = 1, kInteger = 2 };
 
 // 10 to the power of `exponent`; infinity or zero if that is beyond the range of a double.
-double power_of_ten(std::int32_t exponent) noexcept {
+Real power_of_ten(std::int32_t exponent) noexcept {
     // Exact up to 10^22, and so is the rounding of 1 / 10^22.
-    double result = 1;
+    Real result = real_of(1);
     for (std::int32_t i = 0; i != exponent && i < 400 && i > -400; i += exponent < 0 ? -1 : 1) {
-        result *= 10;
+        result = ten_times(result);
     }
-    return exponent < 0 ? 1 / result : result;
+    return exponent < 0 ? quotient(real_of(1), result) : result;
 }
 
 // What the client data and the chunk's header say.
@@ -55,7 +56,8 @@ struct Packing {
     std::uint64_t fill = 0;
     std::uint64_t fill_bits = 0;  // packed value that stands for it
     std::uint64_t minimum = 0;
-    double power = 1;
+    Real power;
+    float single_power = 1;  // the power, rounded once more
 };
 
 Status Packing::open(const FilterSpec& spec, bool& as_is) noexcept {
@@ -90,20 +92,33 @@ bool Packing::open_chunk(ConstBytes in) noexcept {
         return false;
     }
     fill_bits = bits == 0 ? 0 : ~std::uint64_t{0} >> (64 - bits);
-    power = floating ? power_of_ten(scale) : 1;
+    if (floating) {
+        power = power_of_ten(scale);
+        std::byte bytes[4];
+        store_real(bytes, power, sizeof bytes, false, MostReal::nearest);
+        const auto single = static_cast<std::uint32_t>(load_uint(bytes, sizeof bytes));
+        std::memcpy(&single_power, &single, sizeof single_power);
+    }
     return true;
 }
 
-template <typename Float, typename Bits>
-std::uint64_t unscaled(std::uint64_t packed, std::uint64_t minimum, double scale) noexcept {
-    static_assert(sizeof(Float) == sizeof(Bits));
-    const Bits low = static_cast<Bits>(minimum);
-    Float value;
-    std::memcpy(&value, &low, sizeof value);
-    value = static_cast<Float>(static_cast<std::make_signed_t<Bits>>(packed)) / static_cast<Float>(scale) + value;
-    Bits result;
-    std::memcpy(&result, &value, sizeof value);
-    return result;
+// Single precision: many small machines have instructions for that.
+std::uint64_t unscaled_single(std::uint32_t packed, std::uint64_t minimum, float power) noexcept {
+    auto bits = static_cast<std::uint32_t>(minimum);
+    float value = 0;
+    std::memcpy(&value, &bits, sizeof value);
+    value = static_cast<float>(static_cast<std::int32_t>(packed)) / power + value;
+    std::memcpy(&bits, &value, sizeof value);
+    return bits;
+}
+
+std::uint64_t unscaled_double(std::uint64_t packed, std::uint64_t minimum, const Real& power) noexcept {
+    std::byte bytes[8];
+    store_uint(bytes, sizeof bytes, minimum);
+    const Real value =
+        sum(quotient(real_of(static_cast<std::int64_t>(packed)), power), load_real(bytes, sizeof bytes, false));
+    store_real(bytes, value, sizeof bytes, false, MostReal::nearest);
+    return load_uint(bytes, sizeof bytes);
 }
 
 std::uint64_t Packing::unpack(std::uint64_t packed) const noexcept {
@@ -113,20 +128,13 @@ std::uint64_t Packing::unpack(std::uint64_t packed) const noexcept {
     if (!floating) {
         return packed + minimum;
     }
-    return element == 4 ? unscaled<float, std::uint32_t>(packed, minimum, power)
-                        : unscaled<double, std::uint64_t>(packed, minimum, power);
+    return element == 4 ? unscaled_single(static_cast<std::uint32_t>(packed), minimum, single_power)
+                        : unscaled_double(packed, minimum, power);
 }
 
 void copy(ConstBytes from, std::byte* to) noexcept {
     if (!from.empty()) {
         std::memcpy(to, from.data(), from.size());
-    }
-}
-
-// One number of `size` bytes, little-endian or else big-endian.
-void store(std::byte* to, std::uint32_t size, bool big_endian, std::uint64_t value) noexcept {
-    for (std::uint32_t i = 0; i < size; ++i) {
-        to[big_endian ? size - 1 - i : i] = static_cast<std::byte>(value >> 8 * i);
     }
 }
 
@@ -163,7 +171,7 @@ Status ScaleoffsetFilter::decode(const FilterSpec& spec, ConstBytes in, Bytes ou
     for (std::size_t at = 0; at < size; at += element) {
         const std::uint64_t value =
             unpacked ? load_uint(packed.data() + at, element) : packing.unpack(reader.wide(packing.bits));
-        store(out.data() + at, element, big_endian, value);
+        store_ordered(out.data() + at, value, element, big_endian);
     }
     return reader.ok() ? Status::ok : Status::corrupt_file;
 }

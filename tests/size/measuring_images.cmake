@@ -70,6 +70,7 @@ if(H5MOTE_CORE STREQUAL "cortex-m4")
     set(whole --whole)
 
     file(GLOB flash_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/vfd/flash/*.cpp)
+    h5mote_small_code(${flash_sources})
     h5mote_image(reference_flash reference_logger h5mote_variant_logger H5MOTE_REFERENCE_FLASH=1)
     target_sources(reference_flash PRIVATE ${flash_sources})
     target_include_directories(reference_flash PRIVATE ${h5mote_folders})

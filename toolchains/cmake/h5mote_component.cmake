@@ -31,17 +31,17 @@ else()
     list(APPEND H5MOTE_COMPILE_OPTIONS -fno-asynchronous-unwind-tables -fno-unwind-tables)
 endif()
 
-# h5mote_small_code(SOURCES...): options for those of the sources, compiled by the calling folder, that belong to the core.
-# Its code is many calls and few loops, and on a Cortex-M it grows by what GCC does for speed: values are kept in
-# registers, of which there are few, across loops and calls, and pairs of registers for 64-bit numbers are split late.
-# Equal ends of branches are merged well by the later passes; the early one (tree-tail-merge) costs more than it saves.
-# Checksums (core/base), filters and drivers consist of loops over bytes: they are compiled as usual.
+# h5mote_small_code(SOURCES...): options for those of the sources, compiled by the calling folder, that belong to the core
+# or to a driver. Their code is many calls and few loops, and on a Cortex-M it grows by what GCC does for speed: values
+# are kept in registers, of which there are few, across loops and calls, and pairs of registers for 64-bit numbers are
+# split late. Equal ends of branches are merged well by the later passes; the early one (tree-tail-merge) costs more than
+# it saves. Checksums (core/base) and filters consist of loops over bytes: they are compiled as usual.
 function(h5mote_small_code)
     if(NOT CMAKE_SYSTEM_NAME STREQUAL "Generic" OR NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
         return()
     endif()
     foreach(source IN LISTS ARGN)
-        if(source MATCHES "/core/[a-z]+/[a-z0-9_]+\\.cpp$" AND NOT source MATCHES "/core/base/")
+        if(source MATCHES "/(core|vfd)/[a-z]+/[a-z0-9_]+\\.cpp$" AND NOT source MATCHES "/core/base/")
             set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS
                 "-fno-tree-loop-im;-fno-move-loop-invariants;-fsplit-wide-types-early;-fno-gcse;-fno-schedule-insns2;-fno-tree-tail-merge")
         endif()

@@ -69,8 +69,7 @@ std::uint32_t FlashLog::blocks_for(std::uint64_t bytes) const noexcept {
     // The end of a block stays unused if the next record does not fit: leave the size of a whole node out of account.
     const std::uint32_t usable = geometry_.block_size - first_record() - kFlashNodeRecord;
     const std::uint32_t here = room() < kFlashNodeRecord ? 0 : room() - kFlashNodeRecord;
-    std::uint32_t rest = 0;
-    return bytes <= here ? 0 : static_cast<std::uint32_t>(divide(bytes - here + usable - 1, usable, rest));
+    return bytes <= here ? 0 : static_cast<std::uint32_t>(divide_up(bytes - here, usable));
 }
 
 // Makes sure that the log has room for `bytes` of records, in addition to the room that keep_room() keeps, and that

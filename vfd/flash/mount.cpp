@@ -107,10 +107,9 @@ Status FlashLog::lay_out(const FlashFormat& format, const FlashOptions& options)
     const std::uint32_t node_share = (many ? 48U : 24U) + 512U / options.changes;
     most_pages_ = 0;
     if (good > start_blocks_ + slack_blocks) {
-        std::uint32_t rest = 0;
         most_pages_ = static_cast<std::uint32_t>(
-            divide(std::uint64_t{good - start_blocks_ - slack_blocks} * (block - first_record() - 40),
-                   format.page_size + 12 + node_share, rest));
+            quotient_of(std::uint64_t{good - start_blocks_ - slack_blocks} * (block - first_record() - 40),
+                        format.page_size + 12 + node_share));
     }
     return Status::ok;
 }

@@ -69,6 +69,8 @@ constexpr std::uint16_t kVersion = 1;
 constexpr std::uint32_t kWitness = 0x80000000;
 constexpr std::uint32_t kWitnessed = 16;  // bytes of the home from the address of a piece on
 constexpr std::uint32_t kNone = 0xffffffff;
+// The longest file, so that no sum of an address and a length within a page overflows.
+constexpr Address kMostSize = ~Address{2 * kPage};
 
 enum Type : std::uint8_t { kPiece = 1, kCut = 2, kCommit = 3, kCommitAndChange = 4 };
 
@@ -78,7 +80,7 @@ struct RedoLog::Record {
     std::uint32_t checksum;
     std::uint16_t length;
     std::uint8_t type;
-    std::uint64_t address;
+    Address address;
     std::uint32_t previous;
 };
 
@@ -94,19 +96,19 @@ struct RedoLog::Header {
     std::uint32_t at;  // offset of its slot in the log
     std::uint16_t lists;
     std::uint32_t sequence;
-    std::uint64_t base;
-    std::uint64_t newest;
+    Address base;
+    Address newest;
     std::uint32_t cells;
     std::uint32_t checksum;
 
     /// Where a cell lies in the file.
-    static std::uint64_t cell(unsigned i, std::uint64_t base, std::uint64_t newest) noexcept {
-        const std::uint64_t sample = i < 8 ? 0 : i < 16 ? (base == 0 ? 0 : base - 1) : newest;
-        return (sample & ~std::uint64_t{511}) + i % 8 * journal::kCellSize;
+    static Address cell(unsigned i, Address base, Address newest) noexcept {
+        const Address sample = i < 8 ? 0 : i < 16 ? (base == 0 ? 0 : base - 1) : newest;
+        return (sample & ~Address{511}) + i % 8 * journal::kCellSize;
     }
 };
 
-inline std::uint32_t& RedoLog::list(std::uint64_t address) noexcept {
+inline std::uint32_t& RedoLog::list(Address address) noexcept {
     return lists_[static_cast<std::size_t>(address / journal::kPage) & (options_.lists - 1U)];
 }
 

@@ -49,13 +49,13 @@ Status RedoLog::fetch_record(std::uint32_t at, Record& record) noexcept {
     record.checksum = load_le<std::uint32_t>(bytes);
     record.length = load_le<std::uint16_t>(bytes + 4);
     record.type = load_le<std::uint8_t>(bytes + 6);
-    record.address = load_le<std::uint64_t>(bytes + 8);
+    record.address = narrow(load_le<std::uint64_t>(bytes + 8));
     record.previous = load_le<std::uint32_t>(bytes + 16);
     return Status::ok;
 }
 
 // Reads the file as it was when the round began, and zeros after its end.
-Status RedoLog::read_base(Usage usage, std::uint64_t address, Bytes to) noexcept {
+Status RedoLog::read_base(Usage usage, Address address, Bytes to) noexcept {
     std::size_t inside = to.size();
     if (!within(address, to.size(), base_)) {
         inside = address < base_ ? static_cast<std::size_t>(base_ - address) : 0;
@@ -64,13 +64,14 @@ Status RedoLog::read_base(Usage usage, std::uint64_t address, Bytes to) noexcept
     return inside > 0 ? home_.read(usage, address, to.first(inside)) : Status::ok;
 }
 
-Status RedoLog::read(Usage usage, std::uint64_t address, Bytes to) noexcept {
+Status RedoLog::read(Usage usage, std::uint64_t from, Bytes to) noexcept {
     if (!open_) {
         return Status::invalid_handle;
     }
-    if (!within(address, to.size(), file_size_)) {
+    if (!within(from, to.size(), file_size_)) {
         return Status::io_error;
     }
+    auto address = static_cast<Address>(from);
     while (!to.empty()) {
         const auto more = [&](std::size_t n) {
             return n < to.size() && list(address + n) == 0 && address + n < lowest_cut_;
@@ -97,7 +98,7 @@ Status RedoLog::read(Usage usage, std::uint64_t address, Bytes to) noexcept {
 
 // Fills a part of one window from the log's records, the newest first, and then from the home. Bytes that a cut removed
 // read as zero unless a later record wrote them.
-Status RedoLog::read_window(Usage usage, std::uint64_t address, Bytes to) noexcept {
+Status RedoLog::read_window(Usage usage, Address address, Bytes to) noexcept {
     Done done;
     Record record;
     std::size_t left = to.size();
@@ -113,8 +114,8 @@ Status RedoLog::read_window(Usage usage, std::uint64_t address, Bytes to) noexce
         }
         const bool zeros = at == cut;
         (zeros ? cut : piece) = record.previous;
-        const std::uint64_t behind = address + to.size();
-        std::uint64_t end = record.address + record.length;
+        const Address behind = address + to.size();
+        Address end = record.address + record.length;
         end = zeros || end > behind ? behind : end;
         std::size_t from = record.address > address ? static_cast<std::size_t>(record.address - address) : 0;
         const std::size_t limit = end > address ? static_cast<std::size_t>(end - address) : 0;

@@ -57,12 +57,13 @@ Status RedoLog::end_of_file(std::uint64_t& size) noexcept {
     return open_ ? Status::ok : Status::invalid_handle;
 }
 
-Status RedoLog::write(std::uint64_t address, ConstBytes from) noexcept {
+Status RedoLog::write(std::uint64_t to, ConstBytes from) noexcept {
     H5MOTE_TRY(begin());
-    std::uint64_t end = 0;
-    if (!checked_add(address, std::uint64_t{from.size()}, end) || end > ~std::uint64_t{kPage}) {
+    if (!within(to, from.size(), kMostSize)) {
         return Status::no_space;
     }
+    const auto address = static_cast<Address>(to);
+    const Address end = address + static_cast<Address>(from.size());
     if (from.empty()) {
         return Status::ok;
     }
@@ -75,11 +76,12 @@ Status RedoLog::write(std::uint64_t address, ConstBytes from) noexcept {
     return Status::ok;
 }
 
-Status RedoLog::truncate(std::uint64_t size) noexcept {
+Status RedoLog::truncate(std::uint64_t length) noexcept {
     H5MOTE_TRY(begin());
-    if (size > ~std::uint64_t{kPage}) {
+    if (length > kMostSize) {
         return Status::no_space;
     }
+    const auto size = static_cast<Address>(length);
     H5MOTE_TRY(make_room(size, kRecordSize));
     if (size < file_size_) {
         H5MOTE_TRY(put(kCut, size, {}));
@@ -155,7 +157,7 @@ void RedoLog::clear() noexcept {
     }
     last_cut_ = 0;
     granted_ = 0;
-    lowest_cut_ = ~std::uint64_t{0};
+    lowest_cut_ = ~Address{0};
     committed_ = kFirstRecord;
     buffer_at_ = kFirstRecord;
     used_ = 0;
@@ -231,7 +233,7 @@ Status RedoLog::start_round() noexcept {
 }
 
 // Checksum of 64 bytes of the home, if they lie within its first `size`.
-Status RedoLog::sum_cell(std::uint64_t at, std::uint64_t size, std::uint32_t& sum, bool& there) noexcept {
+Status RedoLog::sum_cell(Address at, Address size, std::uint32_t& sum, bool& there) noexcept {
     there = within(at, kCellSize, size);
     if (there) {
         const Bytes cell = buffer_.subspan(kHeaderSize, kCellSize);
@@ -241,21 +243,27 @@ Status RedoLog::sum_cell(std::uint64_t at, std::uint64_t size, std::uint32_t& su
     return Status::ok;
 }
 
-// The most bytes of log that `ranges` writes of `bytes` in all take.
-std::uint64_t RedoLog::log_bytes_for(std::uint64_t ranges, std::uint64_t bytes) const noexcept {
-    std::uint32_t rest = 0;
-    const std::uint64_t full = divide(bytes, static_cast<std::uint32_t>(buffer_.size() - kRecordSize), rest);
-    return bytes + (full + bytes / kPage + 2 * ranges) * kRecordSize;
+// The most bytes of log that `ranges` writes of `bytes` in all take. More than the log may have is kNone.
+std::uint32_t RedoLog::log_bytes_for(std::uint32_t ranges, std::uint64_t bytes) const noexcept {
+    if (bytes > options_.limit) {
+        return kNone;
+    }
+    const auto count = static_cast<std::uint32_t>(bytes);
+    const std::uint32_t full = count / static_cast<std::uint32_t>(buffer_.size() - kRecordSize);
+    const std::uint64_t all = bytes + (std::uint64_t{full} + count / kPage + 2 * std::uint64_t{ranges}) * kRecordSize;
+    return all < kNone ? static_cast<std::uint32_t>(all) : kNone;
 }
 
 // Room is looked for once, when it is first kept: what a smaller call gives up is granted to the writes that follow it.
 Status RedoLog::keep_room(std::uint32_t ranges, std::uint64_t bytes) noexcept {
-    if (bytes > options_.limit) {
+    const std::uint32_t changes = ranges == 0 ? 0 : ranges + kChanges;
+    const std::uint64_t most =
+        std::uint64_t{log_bytes_for(ranges, bytes)} + log_bytes_for(changes, std::uint64_t{changes} * kChange);
+    if (most > options_.limit) {
         return Status::no_space;
     }
-    const std::uint64_t changes = ranges == 0 ? 0 : std::uint64_t{ranges} + kChanges;
-    const std::uint64_t wanted = log_bytes_for(ranges, bytes) + log_bytes_for(changes, changes * kChange);
-    const std::uint64_t there = kept_ + granted_;
+    const auto wanted = static_cast<std::uint32_t>(most);
+    const std::uint32_t there = kept_ + granted_;
     if (wanted > there) {
         H5MOTE_TRY(begin());
         H5MOTE_TRY(reserve_or_carry_over(wanted));
@@ -267,8 +275,8 @@ Status RedoLog::keep_room(std::uint32_t ranges, std::uint64_t bytes) noexcept {
 
 // Makes sure that the log's storage takes so many bytes more, so that nothing fails half-way for want of space.
 Status RedoLog::reserve(std::uint64_t bytes) noexcept {
-    std::uint64_t end = 0;
-    if (!checked_add(std::uint64_t{position()} + kForCommits, bytes, end) || end > options_.limit) {
+    const std::uint64_t end = std::uint64_t{position()} + kForCommits + bytes;
+    if (end > options_.limit) {
         return Status::no_space;
     }
     if (end <= log_size_) {
@@ -283,7 +291,7 @@ Status RedoLog::reserve(std::uint64_t bytes) noexcept {
         status = log_.truncate(size);
     }
     H5MOTE_TRY(status);
-    log_size_ = size;
+    log_size_ = static_cast<std::uint32_t>(size);
     return Status::ok;
 }
 
@@ -296,9 +304,9 @@ Status RedoLog::reserve_or_carry_over(std::uint64_t bytes) noexcept {
     return status;
 }
 
-Status RedoLog::make_room(std::uint64_t end, std::uint64_t log_bytes) noexcept {
+Status RedoLog::make_room(Address end, std::uint32_t log_bytes) noexcept {
     const bool granted = log_bytes <= granted_;
-    H5MOTE_TRY(reserve_or_carry_over(granted ? log_bytes : log_bytes + kept_));
+    H5MOTE_TRY(reserve_or_carry_over(granted ? log_bytes : std::uint64_t{log_bytes} + kept_));
     if (end > home_size_) {
         // Make the home longer now, with zeros: before a commit it may not change in any other way.
         H5MOTE_TRY(home_.truncate(end));
@@ -309,13 +317,13 @@ Status RedoLog::make_room(std::uint64_t end, std::uint64_t log_bytes) noexcept {
 }
 
 // Adds `from` to the last record if that is a piece in memory that ends at `address`; false if it is not.
-bool RedoLog::extend_last(std::uint64_t address, ConstBytes from) noexcept {
+bool RedoLog::extend_last(Address address, ConstBytes from) noexcept {
     if (last_ == kNone || from.size() > buffer_.size() - used_) {
         return false;
     }
     std::byte* record = buffer_.data() + last_;
     const auto length = load_le<std::uint16_t>(record + 4);
-    const auto start = load_le<std::uint64_t>(record + 8);
+    const auto start = load_le<Address>(record + 8);
     if (record[6] != std::byte{kPiece} || start + length != address || start % kPage + length + from.size() > kPage) {
         return false;
     }
@@ -325,7 +333,7 @@ bool RedoLog::extend_last(std::uint64_t address, ConstBytes from) noexcept {
     return true;
 }
 
-Status RedoLog::put_pieces(std::uint64_t address, ConstBytes from) noexcept {
+Status RedoLog::put_pieces(Address address, ConstBytes from) noexcept {
     close_last();
     const Place before{position(), chain_, witness_};
     while (!from.empty()) {
@@ -345,7 +353,7 @@ Status RedoLog::put_pieces(std::uint64_t address, ConstBytes from) noexcept {
 }
 
 // Adds a record. When it fails, which only writing to the log can, nothing was added.
-Status RedoLog::put(std::uint8_t type, std::uint64_t address, ConstBytes payload) noexcept {
+Status RedoLog::put(std::uint8_t type, Address address, ConstBytes payload) noexcept {
     if (buffer_.size() - used_ < kRecordSize + payload.size()) {
         H5MOTE_TRY(flush());
     }
@@ -405,8 +413,8 @@ void RedoLog::undo(const Place& place) noexcept {
 
 // Adds to the witness the bytes of the home that a piece at `address` will replace. The witness shows whether the home
 // is still that of this round or one that was changed later.
-Status RedoLog::witness(std::uint64_t address) noexcept {
-    const std::uint64_t end = base_ < home_size_ ? base_ : home_size_;
+Status RedoLog::witness(Address address) noexcept {
+    const Address end = base_ < home_size_ ? base_ : home_size_;
     if (address < end) {
         std::byte bytes[kWitnessed];
         const Bytes old(bytes, end - address < kWitnessed ? static_cast<std::size_t>(end - address) : kWitnessed);
@@ -471,7 +479,7 @@ Status RedoLog::apply() noexcept {
 
 // Cuts the home at `size`. Where the storage cannot shrink, the rest becomes zeros, which the next open() takes for
 // those of an uncommitted transaction.
-Status RedoLog::cut_home(std::uint64_t size) noexcept {
+Status RedoLog::cut_home(Address size) noexcept {
     if (!options_.home_has_end || home_size_ <= size) {
         return Status::ok;
     }
@@ -482,7 +490,7 @@ Status RedoLog::cut_home(std::uint64_t size) noexcept {
     }
     std::memset(buffer_.data(), 0, buffer_.size());
     while (size < home_size_) {
-        const std::uint64_t left = home_size_ - size;
+        const Address left = home_size_ - size;
         const Bytes zeros = buffer_.first(left < buffer_.size() ? static_cast<std::size_t>(left) : buffer_.size());
         H5MOTE_TRY(home_.write(Usage::raw_data, size, zeros));
         size += zeros.size();
@@ -498,7 +506,7 @@ Status RedoLog::apply_piece(std::uint32_t at, const Record& record) noexcept {
         H5MOTE_TRY(home_.write(Usage::raw_data, record.address + done, part));
         done += part.size();
     }
-    const std::uint64_t end = record.address + record.length;
+    const Address end = record.address + record.length;
     home_size_ = end > home_size_ ? end : home_size_;
     newest_ = record.address;
     return Status::ok;

@@ -1,6 +1,7 @@
 // H5FD (journal) - home and log, which is what a JournalDriver consists of.
 #pragma once
 
+#include <h5mote/address.hpp>
 #include <h5mote/vfd/journal.hpp>
 
 namespace h5mote {
@@ -19,11 +20,11 @@ public:
     Status close() noexcept;
 
     Capabilities capabilities() const noexcept;
-    Status read(Usage usage, std::uint64_t address, Bytes to) noexcept;
-    Status write(std::uint64_t address, ConstBytes from) noexcept;
+    Status read(Usage usage, std::uint64_t from, Bytes to) noexcept;
+    Status write(std::uint64_t to, ConstBytes from) noexcept;
     Status sync() noexcept;
     Status end_of_file(std::uint64_t& size) noexcept;
-    Status truncate(std::uint64_t size) noexcept;
+    Status truncate(std::uint64_t length) noexcept;
     Status keep_room(std::uint32_t ranges, std::uint64_t bytes) noexcept;
     Status discard() noexcept;
     Driver& home() const noexcept { return home_; }
@@ -45,7 +46,7 @@ private:
     struct Place;
 
     std::uint32_t position() const noexcept { return buffer_at_ + used_; }
-    std::uint32_t& list(std::uint64_t address) noexcept;
+    std::uint32_t& list(Address address) noexcept;
     void clear() noexcept;
 
     // journal_open.cpp: what the log holds when it is opened.
@@ -64,29 +65,29 @@ private:
     // journal_write.cpp: writing the log.
     Status begin() noexcept;
     Status start_round() noexcept;
-    Status sum_cell(std::uint64_t at, std::uint64_t size, std::uint32_t& sum, bool& there) noexcept;
-    std::uint64_t log_bytes_for(std::uint64_t ranges, std::uint64_t bytes) const noexcept;
+    Status sum_cell(Address at, Address size, std::uint32_t& sum, bool& there) noexcept;
+    std::uint32_t log_bytes_for(std::uint32_t ranges, std::uint64_t bytes) const noexcept;
     Status reserve(std::uint64_t bytes) noexcept;
     Status reserve_or_carry_over(std::uint64_t bytes) noexcept;
-    Status make_room(std::uint64_t end, std::uint64_t log_bytes) noexcept;
-    bool extend_last(std::uint64_t address, ConstBytes from) noexcept;
-    Status put(std::uint8_t type, std::uint64_t address, ConstBytes payload) noexcept;
+    Status make_room(Address end, std::uint32_t log_bytes) noexcept;
+    bool extend_last(Address address, ConstBytes from) noexcept;
+    Status put(std::uint8_t type, Address address, ConstBytes payload) noexcept;
     void close_last() noexcept;
     Status flush() noexcept;
     void undo(const Place& place) noexcept;
-    Status witness(std::uint64_t address) noexcept;
-    Status put_pieces(std::uint64_t address, ConstBytes from) noexcept;
+    Status witness(Address address) noexcept;
+    Status put_pieces(Address address, ConstBytes from) noexcept;
     Status commit(bool changes_home) noexcept;
     Status checkpoint() noexcept;
     Status apply() noexcept;
-    Status cut_home(std::uint64_t size) noexcept;
+    Status cut_home(Address size) noexcept;
     Status apply_piece(std::uint32_t at, const Record& record) noexcept;
 
     // journal_read.cpp: reading the file through the log.
     Status fetch(std::uint32_t at, Bytes to) noexcept;
     Status fetch_record(std::uint32_t at, Record& record) noexcept;
-    Status read_base(Usage usage, std::uint64_t address, Bytes to) noexcept;
-    Status read_window(Usage usage, std::uint64_t address, Bytes to) noexcept;
+    Status read_base(Usage usage, Address address, Bytes to) noexcept;
+    Status read_window(Usage usage, Address address, Bytes to) noexcept;
 
     Driver& home_;
     Driver& log_;
@@ -95,17 +96,17 @@ private:
     std::uint32_t* lists_ = nullptr;  // log position of the newest piece of each list, 0: none
     JournalOptions options_;
     JournalReport report_;
-    std::uint64_t file_size_ = 0;
-    std::uint64_t base_ = 0;        // the home's bytes count up to here; behind are zeros
-    std::uint64_t home_size_ = 0;   // bytes that the home has
-    std::uint64_t newest_ = 0;      // address of the last piece that was carried over
-    std::uint64_t lowest_cut_ = 0;  // shortest length that the file had in this round
-    std::uint64_t log_size_ = 0;    // bytes that the log's storage has
-    std::uint64_t kept_ = 0;        // bytes of log that keep_room() keeps
-    std::uint64_t granted_ = 0;     // bytes of log that the last keep_room() gave up, for the writes after it
-    std::uint32_t sequence_ = 0;    // of the newest header
-    std::uint32_t chain_ = 0;       // checksum of the last complete record
-    std::uint32_t witness_ = 0;     // checksum of the home's bytes that the pieces of this round replace
+    Address file_size_ = 0;
+    Address base_ = 0;            // the home's bytes count up to here; behind are zeros
+    Address home_size_ = 0;       // bytes that the home has
+    Address newest_ = 0;          // address of the last piece that was carried over
+    Address lowest_cut_ = 0;      // shortest length that the file had in this round
+    std::uint32_t log_size_ = 0;  // bytes that the log's storage has, as far as positions reach
+    std::uint32_t kept_ = 0;      // bytes of log that keep_room() keeps
+    std::uint32_t granted_ = 0;   // bytes of log that the last keep_room() gave up, for the writes after it
+    std::uint32_t sequence_ = 0;  // of the newest header
+    std::uint32_t chain_ = 0;     // checksum of the last complete record
+    std::uint32_t witness_ = 0;   // checksum of the home's bytes that the pieces of this round replace
     std::uint32_t buffer_at_ = 0;
     std::uint32_t used_ = 0;       // bytes of the buffer
     std::uint32_t last_ = 0;       // offset in the buffer of the record that can still be extended, kNone: none

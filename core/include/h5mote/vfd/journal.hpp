@@ -44,7 +44,7 @@ enum class JournalState : std::uint8_t {
     other_file,     ///< the log holds transactions of another file, or the file was changed since
     not_a_journal,  ///< the log's storage holds something else, which is left alone
     damaged,        ///< a log whose beginning cannot be read
-    newer,          ///< a log of a later version
+    newer,          ///< a log of a later version, or a file that is longer than an Address of this build can say
 };
 
 /// What open() found and did.

@@ -1,0 +1,45 @@
+// Floating-point numbers of IEEE 754 in integer arithmetic: small machines have no instructions for doubles, the
+// compiler's functions for them take 2.4 KB, and a mode of the processor cannot change these results.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace h5mote {
+
+/// (-1)^negative * mantissa / 2^63 * 2^exponent; the mantissa has its top bit unless the number is zero. Infinity and
+/// NaN have the exponent kNotFinite, and a NaN the rest of its mantissa below the top.
+struct Real {
+    static constexpr int kNotFinite = 1 << 20;
+    static constexpr std::uint64_t kTop = std::uint64_t{1} << 63;
+
+    std::uint64_t mantissa = 0;
+    int exponent = 0;
+    bool negative = false;
+
+    bool is_finite() const noexcept { return exponent != kNotFinite; }
+    bool is_nan() const noexcept { return exponent == kNotFinite && mantissa << 1 != 0; }
+    /// Moves the mantissa up until it has its top bit.
+    void normalize() noexcept;
+};
+
+/// What becomes of a number between the largest finite one and the first that rounds to infinity.
+enum class MostReal : std::uint8_t {
+    nearest,  ///< the largest finite number, as IEEE 754 says
+    passed    ///< infinity, as in libhdf5's conversions, which compare with the largest finite number
+};
+
+/// The number in `size` bytes: 4 or 8, or 16 (little-endian only) for the 80 bits of x86's `long double`.
+Real load_real(const std::byte* at, unsigned size, bool big) noexcept;
+/// Stores the nearest number that `size` bytes hold; of two that are equally near the even one.
+void store_real(std::byte* to, const Real& number, unsigned size, bool big, MostReal most) noexcept;
+
+// The results of the following are rounded to the nearest double; so must the operands be.
+
+Real real_of(std::int64_t value) noexcept;
+Real ten_times(Real number) noexcept;
+/// a / b; `a` is finite.
+Real quotient(Real a, const Real& b) noexcept;
+Real sum(const Real& a, const Real& b) noexcept;
+
+}  // namespace h5mote
