@@ -102,6 +102,7 @@ private:
         }
     }
     constexpr void address(std::uint64_t value) noexcept { uint(width_, value); }
+    constexpr void size(std::uint64_t value) noexcept { uint(kSize, value); }
     constexpr void text(const char* from, std::size_t count) noexcept {
         for (std::size_t i = 0; i < count; ++i) {
             uint(1, static_cast<unsigned char>(from[i]));
@@ -156,20 +157,20 @@ private:
         return head;
     }
     constexpr void continuation(std::uint32_t block) noexcept {
-        message(0x10, 2 * width_);
+        message(0x10, width_ + kSize);
         address(blocks_[block].address);
-        uint(width_, blocks_[block].size);
+        size(blocks_[block].size);
     }
     // Free space for one message of another program, a continuation message for instance.
     constexpr void spare() noexcept {
         is_changing_ = true;
-        message(0, 2 * width_);
+        message(0, width_ + kSize);
         address(0);
-        address(0);
+        size(0);
         is_changing_ = false;
     }
     constexpr void dataspace(const std::uint64_t* dimensions, unsigned rank) noexcept {
-        message(1, 4 + rank * width_);
+        message(1, 4 + rank * kSize);
         space(dimensions, rank);
     }
     constexpr void space(const std::uint64_t* dimensions, unsigned rank) noexcept {
@@ -178,7 +179,7 @@ private:
         uint(1, 0);
         uint(1, rank == 0 ? 0 : 1);
         for (unsigned i = 0; i < rank; ++i) {
-            uint(width_, dimensions[i]);
+            size(dimensions[i]);
         }
     }
     constexpr void type(const AttributePart& attribute) noexcept {
@@ -190,7 +191,7 @@ private:
     static constexpr std::size_t length(const char* text) noexcept { return std::string_view(text).size(); }
 
     constexpr std::size_t attribute_size(const AttributePart& attribute) const noexcept {
-        return 9 + length(attribute.name) + 1 + attribute.type.size() + 4 + attribute.rank * width_ +
+        return 9 + length(attribute.name) + 1 + attribute.type.size() + 4 + attribute.rank * kSize +
                attribute.value.size();
     }
     constexpr void attribute(const AttributePart& attribute, std::uint32_t& value) noexcept {
@@ -199,7 +200,7 @@ private:
         uint(1, 0);
         uint(2, length(attribute.name) + 1);
         uint(2, attribute.type.size());
-        uint(2, 4 + attribute.rank * width_);
+        uint(2, 4 + attribute.rank * kSize);
         uint(1, is_ascii(attribute.name) ? 0 : 1);
         text(attribute.name, length(attribute.name) + 1);
         type(attribute);
@@ -289,7 +290,7 @@ private:
         uint(8, 0x0a1a0a0d46444889U);
         uint(1, 2);
         uint(1, width_);
-        uint(1, width_);
+        uint(1, kSize);
         uint(1, 0);
         address(0);
         address(kUndefined);
@@ -367,16 +368,16 @@ private:
         begin();
         header_head(1);
         continuation(self + 3);
-        message(1, 4 + 2 * width_);
+        message(1, 4 + 2 * kSize);
         uint(1, 2);
         uint(1, 1);
         uint(1, 1);
         uint(1, 1);
         const std::uint32_t dimension = at_;
         is_changing_ = true;
-        uint(width_, 0);
+        size(0);
         is_changing_ = false;
-        uint(width_, kUndefined);
+        size(kUndefined);
         end(dimension);
         array_header(self + 1);
         index_block(self + 1);
@@ -431,9 +432,9 @@ private:
         const std::uint32_t statistics = at_;
         is_changing_ = true;
         for (unsigned i = 0; i < 5; ++i) {
-            uint(width_, 0);
+            size(0);
         }
-        uint(width_, ArrayParameters::kIndexElements);  // elements that have a place: those of the index block
+        size(ArrayParameters::kIndexElements);  // elements that have a place: those of the index block
         is_changing_ = false;
         address(blocks_[self + 1].address);
         end(statistics);
@@ -466,7 +467,7 @@ private:
         message(3, part.type.size(), 1);
         bytes(part.type);
         fill_value(part.is_compact ? 1 : 2);
-        message(8, part.is_compact ? 4 + part.value.size() : 2 + 2 * width_);
+        message(8, part.is_compact ? 4 + part.value.size() : 2 + width_ + kSize);
         uint(1, 4);
         uint(1, part.is_compact ? 0 : 1);
         if (part.is_compact) {
@@ -474,7 +475,7 @@ private:
             bytes(part.value);
         } else {
             address(blocks_[self + 1].address);
-            uint(width_, part.value.size());
+            size(part.value.size());
         }
         attributes(i, self + (part.is_compact ? 1 : 2));
         end();
@@ -486,6 +487,7 @@ private:
         settings(i);
     }
 
+    static constexpr unsigned kSize = ArrayParameters::kSize;
     static constexpr unsigned kAttributeMessage = 0xc;
     static constexpr std::uint32_t kNothing = 0xffffffffU;
 

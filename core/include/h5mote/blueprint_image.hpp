@@ -145,10 +145,10 @@ inline constexpr auto kDatasets = list_datasets<Description>();
 // The first block of a dataset's object header has a continuation message and the dataspace.
 constexpr std::uint32_t message_head(FileOptions options) noexcept { return options.track_order ? 6 : 4; }
 constexpr std::uint32_t dimension_offset(FileOptions options) noexcept {
-    return 7 + message_head(options) + 2U * options.sizeof_addr + message_head(options) + 4;
+    return 7 + message_head(options) + options.sizeof_addr + ArrayParameters::kSize + message_head(options) + 4;
 }
 constexpr std::uint32_t first_block_size(FileOptions options) noexcept {
-    return dimension_offset(options) + 2U * options.sizeof_addr + 4;
+    return dimension_offset(options) + 2 * ArrayParameters::kSize + 4;
 }
 
 // The settings in the order of the parts. The blocks of an object's settings are its last ones.

@@ -44,7 +44,7 @@ struct Table {
     std::uint16_t piece_count;
     std::uint16_t dataset_count;
     std::uint32_t size;        ///< of the empty file
-    std::uint8_t sizeof_addr;  ///< bytes of addresses and of sizes
+    std::uint8_t sizeof_addr;  ///< bytes of an address; sizes have 8
     std::uint8_t header_size;  ///< bytes of the first block of a dataset's object header
     std::uint8_t dimension;    ///< offset of the dimension in it
 };
@@ -52,6 +52,8 @@ struct Table {
 /// The creation parameters of every chunk index, an extensible array; they are libhdf5's, but for the size of pages:
 /// no data block is divided into pages.
 struct ArrayParameters {
+    /// Bytes of every size in the file: libhdf5 knows no unlimited dimension of fewer.
+    static constexpr unsigned kSize = 8;
     static constexpr unsigned kMaxBits = 32;
     static constexpr unsigned kIndexElements = 4;
     static constexpr unsigned kMinPointers = 4;
@@ -63,7 +65,7 @@ struct ArrayParameters {
     static constexpr unsigned kSuperPointers = 1 + kMaxBits - 4 - kDirectSuperBlocks;
     static constexpr unsigned kOffsetWidth = kMaxBits / 8;
 
-    static constexpr std::uint32_t header_size(unsigned width) noexcept { return 12 + 6 * width + width + 4; }
+    static constexpr std::uint32_t header_size(unsigned width) noexcept { return 12 + 6 * kSize + width + 4; }
     static constexpr std::uint32_t index_block_prefix(unsigned width) noexcept { return 6 + width; }
     static constexpr std::uint32_t index_block_size(unsigned width) noexcept {
         return index_block_prefix(width) + (kIndexElements + kDataPointers + kSuperPointers) * width + 4;

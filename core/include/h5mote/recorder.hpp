@@ -1,0 +1,224 @@
+// H5F H5D - the recorder: fills the file that a blueprint describes.
+//
+//     static h5mote::Recorder<kFlight> recorder;
+//     constexpr auto kImu = h5mote::blueprint::dataset_number<kFlight>("flight/imu");
+//
+//     H5MOTE_TRY(recorder.open(storage));          // makes the file, or goes on with it
+//     H5MOTE_TRY(recorder.append<kImu>(sample));   // a copy into the chunk in memory
+//     H5MOTE_TRY(recorder.flush());                // durable when it returns ok
+//
+// The file is made by the compiler (<h5mote/blueprint.hpp>). So a device needs no code that creates, encodes or finds
+// objects: the recorder compares the storage with the constant, writes rows, and switches the dimension. It allocates
+// nothing: the object holds one chunk of every dataset, and 28 bytes more for each, 52 for the first, on machines with
+// 32-bit addresses.
+//
+// What a power cut leaves: every row for which flush() returned ok is in the file, which any HDF5 library opens. Rows
+// appended since are there from the first on, up to some row, or not at all. Settings are old or new.
+#pragma once
+
+#include <h5mote/address.hpp>
+#include <h5mote/blueprint_image.hpp>
+#include <h5mote/driver.hpp>
+
+#include <cstring>
+
+namespace h5mote {
+
+/// The part of a Recorder that does not depend on its blueprint.
+class RecorderBase {
+public:
+    RecorderBase(const RecorderBase&) = delete;
+    RecorderBase& operator=(const RecorderBase&) = delete;
+
+    /// Makes the file on a storage that holds none (its first bytes are all zero or all erased), or goes on with the
+    /// file of this blueprint that is there. `driver` is borrowed, and locked, until close(). The new file is durable
+    /// when this returns ok.
+    ///
+    /// busy: the recorder is open, or somebody else has the storage. read_only. unsupported: the storage promises too
+    /// little (see Capabilities); a JournalDriver around it helps. not_hdf5: the storage holds something else.
+    /// other_blueprint: it holds an HDF5 file that this blueprint does not describe. foreign_changes: it holds the file
+    /// of this blueprint, but another program changed objects that the blueprint describes; rows, attributes and
+    /// objects that were added do no harm, unless they made libhdf5 move what was there. difference() then says where.
+    /// corrupt_file. io_error, no_space. After an error the storage is unchanged, but for a file that was begun where
+    /// none was.
+    Status open(Driver& driver) noexcept;
+    bool is_open() const noexcept { return driver_ != nullptr; }
+
+    /// Makes all rows that were appended and all settings durable. Two syncs, or one where a sync is a commit; none if
+    /// nothing changed; up to two more when new chunks were placed. no_space, io_error: what was durable still is, and
+    /// the next flush() tries again; but after a sync that failed nothing is known of what the storage has, and
+    /// everything is io_error until the recorder is opened again.
+    Status flush() noexcept;
+    /// flush(), gives back the chunks at the end of the file that were placed in advance, and lets go of the storage.
+    /// Errors of flush(); the recorder is closed all the same.
+    Status close() noexcept;
+    /// Closes the recorder without writing anything. Rows that were not flushed are lost.
+    void abandon() noexcept;
+
+    /// The address of the first byte in which the file on the storage differs, after other_blueprint or
+    /// foreign_changes.
+    Address difference() const noexcept { return difference_; }
+
+protected:
+    // A dataset, as the recorder sees it while it is open.
+    struct Slot {
+        std::byte* next = nullptr;   // where the next row goes
+        std::byte* end = nullptr;    // the end of the chunk in memory
+        std::byte* saved = nullptr;  // the rows before are on the storage
+        std::uint32_t run = 0;       // so many chunks, this one the first, have addresses that follow each other
+        Address address = 0;         // of the chunk in the file; valid if run is not 0
+        Address chunk = 0;           // its number in the dataset
+        Address stored = 0;          // rows that the dimension on the storage counts
+    };
+
+    constexpr RecorderBase(const blueprint::Table& table, Slot* slots) noexcept : table_(table), slots_(slots) {}
+    ~RecorderBase() { abandon(); }
+
+    // Gives a slot its chunk in memory. Once, before anything is called.
+    static void set_chunk(Slot& slot, std::byte* chunk, std::size_t size) noexcept {
+        slot.end = chunk + size;
+        slot.next = slot.saved = slot.end;
+    }
+    // The chunk in memory is full: saves it and begins the next one.
+    Status advance(Slot& slot) noexcept;
+    // `value`: the value as the file holds it, and room for four bytes more.
+    Status set(const blueprint::RecordedSetting& setting, std::byte* value) noexcept;
+    Address rows(const Slot& slot) const noexcept;
+
+private:
+    struct Place;
+    class BlockWriter;
+
+    const blueprint::RecordedDataset& dataset_of(const Slot& slot) const noexcept {
+        return table_.datasets[&slot - slots_];
+    }
+    static std::uint32_t chunk_size(const blueprint::RecordedDataset& dataset) noexcept {
+        return dataset.chunk * dataset.row;
+    }
+    static std::byte* begin(const Slot& slot, const blueprint::RecordedDataset& dataset) noexcept {
+        return slot.end - chunk_size(dataset);
+    }
+
+    Status start() noexcept;
+    Status create() noexcept;
+    Status go_on() noexcept;
+    Status compare() noexcept;
+    Status differs(Address address) noexcept;
+    Status resume(Slot& slot) noexcept;
+
+    Status save(Slot& slot) noexcept;
+    Status place(Slot& slot) noexcept;
+    Status locate(const Slot& slot, Place& place) noexcept;
+    Status count_run(Slot& slot, const Place& place) noexcept;
+    Status grow(Slot& slot, const Place& place) noexcept;
+    Status extend(Address size) noexcept;
+    Status clear_chunks(Address from, Address to) noexcept;
+    Status give_back(Slot& slot) noexcept;
+    Status write_blocks(const Slot& slot, const Place& place, Address at, std::uint32_t keep, Address chunks,
+                        std::uint32_t count) noexcept;
+    Status link(const Slot& slot, const Place& place, Address first, std::uint32_t count) noexcept;
+    Status count_chunks(const Slot& slot, Address chunks) noexcept;
+    Status write_statistics(const Slot& slot, Address chunks) noexcept;
+
+    Status barrier() noexcept;
+    Status sync() noexcept;
+    Status read_address(Address from, Address& address) noexcept;
+    Status read_field(Address from, unsigned width, Address& value) noexcept;
+    Status verify(Usage usage, Address address, Address size) noexcept;
+    Status rewrite(Usage usage, Address block, std::uint32_t bytes, unsigned size, unsigned from, const Address* values,
+                   unsigned count, unsigned width) noexcept;
+    Status set_end(Address end) noexcept;
+
+    const blueprint::Table& table_;
+    Slot* slots_;
+    Driver* driver_ = nullptr;
+    Address end_ = 0;         // of the file, as its superblock says
+    Address difference_ = 0;  // see difference()
+    bool commits_ = false;    // Capabilities::sync_is_commit
+    bool ordered_ = false;    // no sync is needed between writes that depend on each other
+    bool unsynced_ = false;   // something was written since the last sync
+    bool failed_ = false;     // a sync has failed
+};
+
+/// Fills the file of a blueprint: `constexpr auto kFlight = blueprint::file(...); static Recorder<kFlight> recorder;`
+/// The object may be static memory: its constructor is trivial work. Not thread-safe.
+template <const auto& Blueprint>
+class Recorder : public RecorderBase {
+    using Image = blueprint::Image<Blueprint>;
+
+public:
+    Recorder() noexcept : RecorderBase(Image::kTable, slots_) {
+        set_chunks(std::make_index_sequence<Image::kDatasets>{});
+    }
+
+    /// Appends one row to a dataset: its number is blueprint::dataset_number(). Nothing is written before the chunk is
+    /// full or flush() is called. When an error is returned, the row was not taken. invalid_handle: the recorder is not
+    /// open. no_space, io_error, from writing the full chunk before this row.
+    template <std::size_t I>
+    Status append(const typename Image::template Row<I>& row) noexcept {
+        Slot& slot = slots_[I];
+        if (slot.next == slot.end) {
+            H5MOTE_TRY(advance(slot));
+        }
+        copy(slot.next, row);
+        slot.next += sizeof row;
+        return Status::ok;
+    }
+    /// Appends rows. `taken`, if not nullptr, says how many were taken, also after an error.
+    template <std::size_t I>
+    Status append(Span<const typename Image::template Row<I>> rows, std::size_t* taken = nullptr) noexcept {
+        Status status = Status::ok;
+        std::size_t i = 0;
+        while (i < rows.size() && (status = append<I>(rows[i])) == Status::ok) {
+            ++i;
+        }
+        if (taken != nullptr) {
+            *taken = i;
+        }
+        return status;
+    }
+    /// Rows of a dataset, those in memory among them; 0 if the recorder is not open.
+    template <std::size_t I>
+    Address rows() const noexcept {
+        return is_open() ? RecorderBase::rows(slots_[I]) : 0;
+    }
+
+    /// Gives a setting a value: its number is blueprint::setting_number(). It is written at once and durable after the
+    /// next flush(). invalid_handle, io_error.
+    template <std::size_t I>
+    Status set(const typename Image::template Value<I>& value) noexcept {
+        constexpr const blueprint::RecordedSetting& setting = Image::template setting<I>();
+        std::byte bytes[sizeof value + 4];
+        const auto stored = blueprint::detail::store(value);
+        std::memcpy(bytes, stored.bytes, sizeof value);
+        return RecorderBase::set(setting, bytes);
+    }
+
+private:
+    template <std::size_t... I>
+    void set_chunks(std::index_sequence<I...> /*datasets*/) noexcept {
+        std::size_t offset = 0;
+        ((set_chunk(slots_[I], chunks_ + offset, kChunkSize<I>), offset += kChunkSize<I>), ...);
+    }
+    template <typename Row>
+    static void copy(std::byte* to, const Row& row) noexcept {
+        std::memcpy(to, &row, sizeof row);
+        if constexpr (kNativeOrder == ByteOrder::big) {
+            blueprint::detail::swap_numbers(detail::kEncoded<Row, TypeLayout::memory>.bytes, to);
+        }
+    }
+
+    template <std::size_t I>
+    static constexpr std::size_t kChunkSize =
+        std::size_t{Image::kTable.datasets[I].chunk} * Image::kTable.datasets[I].row;
+    template <std::size_t... I>
+    static constexpr std::size_t sum(std::index_sequence<I...> /*datasets*/) noexcept {
+        return (std::size_t{0} + ... + kChunkSize<I>);
+    }
+    static constexpr std::size_t kChunkBytes = sum(std::make_index_sequence<Image::kDatasets>{});
+
+    Slot slots_[Image::kDatasets == 0 ? 1 : Image::kDatasets];
+    std::byte chunks_[kChunkBytes == 0 ? 1 : kChunkBytes];
+};
+
+}  // namespace h5mote
