@@ -17,7 +17,7 @@ bool can_record(const Capabilities& capabilities) noexcept {
 
 }  // namespace
 
-Status RecorderBase::open(Driver& driver) noexcept {
+Status RecorderBase::open(Driver& driver, const blueprint::Table& table, Slot* slots, std::byte* chunks) noexcept {
     if (driver_ != nullptr) {
         return Status::busy;
     }
@@ -30,6 +30,12 @@ Status RecorderBase::open(Driver& driver) noexcept {
     }
     H5MOTE_TRY(driver.lock(true));
     driver_ = &driver;
+    table_ = &table;
+    slots_ = slots;
+    for (std::size_t i = 0; i < table.dataset_count; ++i) {
+        chunks += chunk_size(table.datasets[i]);
+        slots[i].end = chunks;
+    }
     commits_ = capabilities.sync_is_commit;
     ordered_ = commits_ || capabilities.ordered;
     unsynced_ = failed_ = false;
@@ -45,8 +51,8 @@ void RecorderBase::abandon() noexcept {
     if (driver_ == nullptr) {
         return;
     }
-    for (Slot* slot = slots_; slot != slots_ + table_.dataset_count; ++slot) {
-        slot->next = slot->saved = slot->end;
+    for (Slot* slot = slots_; slot != slots_ + table_->dataset_count; ++slot) {
+        slot->next = slot->end;
     }
     if (commits_ && unsynced_) {
         // Nothing of what is not durable may come with the next commit of the storage.
@@ -73,7 +79,7 @@ Status RecorderBase::start() noexcept {
     } else {
         H5MOTE_TRY(go_on());
     }
-    for (Slot* slot = slots_; slot != slots_ + table_.dataset_count; ++slot) {
+    for (Slot* slot = slots_; slot != slots_ + table_->dataset_count; ++slot) {
         H5MOTE_TRY(resume(*slot));
     }
     return Status::ok;
@@ -81,12 +87,12 @@ Status RecorderBase::start() noexcept {
 
 // The superblock is written last: before it is there, the storage holds no file.
 Status RecorderBase::create() noexcept {
-    const std::uint32_t first = superblock_size(table_.sizeof_addr) + 4;
+    const std::uint32_t first = superblock_size(table_->sizeof_addr) + 4;
     unsynced_ = true;
-    H5MOTE_TRY(driver_->truncate(table_.size));
-    const std::byte* bytes = table_.bytes;
-    for (std::size_t i = 0; i < table_.piece_count; ++i) {
-        const blueprint::Piece& piece = table_.pieces[i];
+    H5MOTE_TRY(driver_->truncate(table_->size));
+    const std::byte* bytes = table_->bytes;
+    for (std::size_t i = 0; i < table_->piece_count; ++i) {
+        const blueprint::Piece& piece = table_->pieces[i];
         if (piece.repeats) {
             std::byte repeated[kRecorderPiece];
             std::memset(repeated, static_cast<int>(*bytes), sizeof repeated);
@@ -101,29 +107,29 @@ Status RecorderBase::create() noexcept {
         bytes += piece.repeats ? 1 : piece.size;
     }
     H5MOTE_TRY(barrier());
-    H5MOTE_TRY(driver_->write(Usage::superblock, 0, {table_.bytes, first}));
-    end_ = table_.size;
+    H5MOTE_TRY(driver_->write(Usage::superblock, 0, {table_->bytes, first}));
+    end_ = table_->size;
     unsynced_ = true;
     return sync();
 }
 
 Status RecorderBase::go_on() noexcept {
-    const unsigned width = table_.sizeof_addr;
+    const unsigned width = table_->sizeof_addr;
     H5MOTE_TRY(compare());
     H5MOTE_TRY(verify(Usage::superblock, 0, superblock_size(width)));
     H5MOTE_TRY(read_address(kSuperblockEnd + 2 * width, end_));
     std::uint64_t size = 0;
     H5MOTE_TRY(driver_->end_of_file(size));
-    return end_ >= table_.size && end_ <= size ? Status::ok : Status::corrupt_file;
+    return end_ >= table_->size && end_ <= size ? Status::ok : Status::corrupt_file;
 }
 
 // Compares what stands on the storage with what nobody changes.
 Status RecorderBase::compare() noexcept {
     std::uint64_t size = 0;
     H5MOTE_TRY(driver_->end_of_file(size));
-    const std::byte* bytes = table_.bytes;
-    for (std::size_t i = 0; i < table_.piece_count; ++i) {
-        const blueprint::Piece& piece = table_.pieces[i];
+    const std::byte* bytes = table_->bytes;
+    for (std::size_t i = 0; i < table_->piece_count; ++i) {
+        const blueprint::Piece& piece = table_->pieces[i];
         for (std::uint32_t at = 0; at < piece.size && piece.kind == blueprint::Piece::Kind::fixed;) {
             std::byte found[kRecorderPiece];
             const std::uint32_t left = piece.size - at;
@@ -151,10 +157,10 @@ Status RecorderBase::differs(Address address) noexcept {
     if (address < 8) {
         return Status::not_hdf5;
     }
-    const unsigned at = superblock_size(table_.sizeof_addr);
+    const unsigned at = superblock_size(table_->sizeof_addr);
     std::byte fingerprint[4];
     const Status status = driver_->read(Usage::superblock, at, fingerprint);
-    return status == Status::ok && std::memcmp(fingerprint, table_.bytes + at, sizeof fingerprint) == 0
+    return status == Status::ok && std::memcmp(fingerprint, table_->bytes + at, sizeof fingerprint) == 0
                ? Status::foreign_changes
                : Status::other_blueprint;
 }
@@ -162,11 +168,11 @@ Status RecorderBase::differs(Address address) noexcept {
 // Finds where the next row goes.
 Status RecorderBase::resume(Slot& slot) noexcept {
     const blueprint::RecordedDataset& dataset = dataset_of(slot);
-    const unsigned width = table_.sizeof_addr;
-    H5MOTE_TRY(verify(Usage::object_header, dataset.header, table_.header_size));
+    const unsigned width = table_->sizeof_addr;
+    H5MOTE_TRY(verify(Usage::object_header, dataset.header, table_->header_size));
     H5MOTE_TRY(verify(Usage::btree, dataset.array, blueprint::ArrayParameters::header_size(width)));
     H5MOTE_TRY(verify(Usage::btree, dataset.index_block, blueprint::ArrayParameters::index_block_size(width)));
-    H5MOTE_TRY(read_field(dataset.header + table_.dimension, blueprint::ArrayParameters::kSize, slot.stored));
+    H5MOTE_TRY(read_field(dataset.header + table_->dimension, blueprint::ArrayParameters::kSize, slot.stored));
     if (slot.stored == kUndefinedAddress) {
         return Status::corrupt_file;
     }
@@ -218,7 +224,7 @@ Status RecorderBase::flush() noexcept {
     if (driver_ == nullptr) {
         return Status::invalid_handle;
     }
-    Slot* const end = slots_ + table_.dataset_count;
+    Slot* const end = slots_ + table_->dataset_count;
     for (Slot* slot = slots_; slot != end; ++slot) {
         if (slot->saved != slot->next) {
             H5MOTE_TRY(save(*slot));
@@ -233,8 +239,8 @@ Status RecorderBase::flush() noexcept {
                 ready = true;
             }
             const blueprint::RecordedDataset& dataset = dataset_of(*slot);
-            H5MOTE_TRY(rewrite(Usage::object_header, dataset.header, dataset.header_bytes, table_.header_size,
-                               table_.dimension, &count, 1, blueprint::ArrayParameters::kSize));
+            H5MOTE_TRY(rewrite(Usage::object_header, dataset.header, dataset.header_bytes, table_->header_size,
+                               table_->dimension, &count, 1, blueprint::ArrayParameters::kSize));
             slot->stored = count;
         }
     }
@@ -243,7 +249,7 @@ Status RecorderBase::flush() noexcept {
 
 Status RecorderBase::close() noexcept {
     Status status = flush();
-    for (Slot* slot = slots_; status == Status::ok && slot != slots_ + table_.dataset_count; ++slot) {
+    for (Slot* slot = slots_; status == Status::ok && slot != slots_ + table_->dataset_count; ++slot) {
         status = give_back(*slot);
     }
     abandon();
@@ -255,7 +261,7 @@ Status RecorderBase::set(const blueprint::RecordedSetting& setting, std::byte* v
         return Status::invalid_handle;
     }
     Lookup3Stream sum(setting.value + setting.size);
-    sum.update({table_.bytes + setting.block_bytes, setting.value});
+    sum.update({table_->bytes + setting.block_bytes, setting.value});
     sum.update({value, setting.size});
     store_le(value + setting.size, sum.finish());
     unsynced_ = true;

@@ -75,7 +75,7 @@ struct RecorderBase::Place {
 
 Status RecorderBase::locate(const Slot& slot, Place& place) noexcept {
     const blueprint::RecordedDataset& dataset = dataset_of(slot);
-    const unsigned width = table_.sizeof_addr;
+    const unsigned width = table_->sizeof_addr;
     place.pointer = Parameters::index_block_prefix(width);
     place.super = place.block = kUndefinedAddress;
     if (slot.chunk < Parameters::kIndexElements) {
@@ -159,7 +159,7 @@ Status RecorderBase::count_run(Slot& slot, const Place& place) noexcept {
     std::uint32_t run = 0;
     for (; place.element + run < place.elements; ++run) {
         Address address = 0;
-        H5MOTE_TRY(read_address(place.contents + Address{place.element + run} * table_.sizeof_addr, address));
+        H5MOTE_TRY(read_address(place.contents + Address{place.element + run} * table_->sizeof_addr, address));
         if (address == kUndefinedAddress || (run != 0 && address != slot.address + run * chunk_bytes)) {
             break;
         }
@@ -179,7 +179,7 @@ Status RecorderBase::count_run(Slot& slot, const Place& place) noexcept {
 // Places as many chunks as the block still has elements for, or as the storage has room for.
 Status RecorderBase::grow(Slot& slot, const Place& place) noexcept {
     const Address chunk_bytes = chunk_size(dataset_of(slot));
-    const unsigned width = table_.sizeof_addr;
+    const unsigned width = table_->sizeof_addr;
     const Address blocks = place.blocks_size(width);
     const Address limit = width == 4 ? Address{0xfffffffeU} : kUndefinedAddress - 1;
     std::uint32_t count = place.elements - place.element;
@@ -220,7 +220,7 @@ Status RecorderBase::write_blocks(const Slot& slot, const Place& place, Address 
         return Status::ok;
     }
     const blueprint::RecordedDataset& dataset = dataset_of(slot);
-    const unsigned width = table_.sizeof_addr;
+    const unsigned width = table_->sizeof_addr;
     const auto head = [&](BlockWriter& writer, std::uint32_t signature, std::uint32_t first) {
         writer.uint(4, signature);
         writer.uint(2, 0);
@@ -264,7 +264,7 @@ Status RecorderBase::write_blocks(const Slot& slot, const Place& place, Address 
 // undefined plus the chunk's size for each of the `count` elements from there on.
 Status RecorderBase::link(const Slot& slot, const Place& place, Address first, std::uint32_t count) noexcept {
     const blueprint::RecordedDataset& dataset = dataset_of(slot);
-    const unsigned width = table_.sizeof_addr;
+    const unsigned width = table_->sizeof_addr;
     const std::uint32_t size = Parameters::index_block_size(width) - 4;
     std::byte block[Parameters::index_block_size(8)];
     H5MOTE_TRY(driver_->read(Usage::btree, dataset.index_block, {block, size + 4}));
@@ -293,7 +293,7 @@ Status RecorderBase::count_chunks(const Slot& slot, Address chunks) noexcept {
 // Statistics: super blocks, their bytes; data blocks, their bytes; elements counted; elements that have a place.
 Status RecorderBase::write_statistics(const Slot& slot, Address chunks) noexcept {
     const blueprint::RecordedDataset& dataset = dataset_of(slot);
-    const unsigned width = table_.sizeof_addr;
+    const unsigned width = table_->sizeof_addr;
     Address values[6] = {0, 0, 0, 0, chunks, Parameters::kIndexElements};
     for (unsigned u = 0; values[5] < chunks; ++u) {
         if (u >= Parameters::kDirectSuperBlocks) {
@@ -317,7 +317,7 @@ Status RecorderBase::give_back(Slot& slot) noexcept {
         return Status::ok;
     }
     const blueprint::RecordedDataset& dataset = dataset_of(slot);
-    const unsigned width = table_.sizeof_addr;
+    const unsigned width = table_->sizeof_addr;
     const Address chunk_bytes = chunk_size(dataset);
     Place place;
     H5MOTE_TRY(locate(slot, place));

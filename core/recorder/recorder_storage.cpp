@@ -46,7 +46,7 @@ Status RecorderBase::read_field(Address from, unsigned width, Address& value) no
 }
 
 Status RecorderBase::read_address(Address from, Address& address) noexcept {
-    return read_field(from, table_.sizeof_addr, address);
+    return read_field(from, table_->sizeof_addr, address);
 }
 
 // Checks the checksum of a block that the file is known to have.
@@ -69,7 +69,7 @@ Status RecorderBase::verify(Usage usage, Address address, Address size) noexcept
 Status RecorderBase::rewrite(Usage usage, Address block, std::uint32_t bytes, unsigned size, unsigned from,
                              const Address* values, unsigned count, unsigned width) noexcept {
     std::byte image[blueprint::ArrayParameters::header_size(8)];
-    std::memcpy(image, table_.bytes + bytes, size - 4);
+    std::memcpy(image, table_->bytes + bytes, size - 4);
     for (unsigned i = 0; i < count; ++i) {
         store_uint(image + from + i * width, width, values[i]);
     }
@@ -79,7 +79,7 @@ Status RecorderBase::rewrite(Usage usage, Address block, std::uint32_t bytes, un
 }
 
 Status RecorderBase::set_end(Address end) noexcept {
-    const unsigned width = table_.sizeof_addr;
+    const unsigned width = table_->sizeof_addr;
     H5MOTE_TRY(rewrite(Usage::superblock, 0, 0, 16 + 4 * width, 12 + 2 * width, &end, 1, width));
     end_ = end;
     return Status::ok;

@@ -30,18 +30,7 @@ public:
     RecorderBase(const RecorderBase&) = delete;
     RecorderBase& operator=(const RecorderBase&) = delete;
 
-    /// Makes the file on a storage that holds none (its first bytes are all zero or all erased), or goes on with the
-    /// file of this blueprint that is there. `driver` is borrowed, and locked, until close(). The new file is durable
-    /// when this returns ok.
-    ///
-    /// busy: the recorder is open, or somebody else has the storage. read_only. unsupported: the storage promises too
-    /// little (see Capabilities); a JournalDriver around it helps. not_hdf5: the storage holds something else.
-    /// other_blueprint: it holds an HDF5 file that this blueprint does not describe. foreign_changes: it holds the file
-    /// of this blueprint, but another program changed objects that the blueprint describes; rows, attributes and
-    /// objects that were added do no harm, unless they made libhdf5 move what was there. difference() then says where.
-    /// corrupt_file. io_error, no_space. After an error the storage is unchanged, but for a file that was begun where
-    /// none was.
-    Status open(Driver& driver) noexcept;
+    /// Whether open() has returned ok and nothing has closed the recorder since.
     bool is_open() const noexcept { return driver_ != nullptr; }
 
     /// Makes all rows that were appended and all settings durable. Two syncs, or one where a sync is a commit; none if
@@ -71,14 +60,11 @@ protected:
         Address stored = 0;          // rows that the dimension on the storage counts
     };
 
-    constexpr RecorderBase(const blueprint::Table& table, Slot* slots) noexcept : table_(table), slots_(slots) {}
-    ~RecorderBase() { abandon(); }
+    constexpr RecorderBase() noexcept = default;
+    ~RecorderBase() = default;
 
-    // Gives a slot its chunk in memory. Once, before anything is called.
-    static void set_chunk(Slot& slot, std::byte* chunk, std::size_t size) noexcept {
-        slot.end = chunk + size;
-        slot.next = slot.saved = slot.end;
-    }
+    // `slots` and `chunks` are memory for all datasets of the table.
+    Status open(Driver& driver, const blueprint::Table& table, Slot* slots, std::byte* chunks) noexcept;
     // The chunk in memory is full: saves it and begins the next one.
     Status advance(Slot& slot) noexcept;
     // `value`: the value as the file holds it, and room for four bytes more.
@@ -90,7 +76,7 @@ private:
     class BlockWriter;
 
     const blueprint::RecordedDataset& dataset_of(const Slot& slot) const noexcept {
-        return table_.datasets[&slot - slots_];
+        return table_->datasets[&slot - slots_];
     }
     static std::uint32_t chunk_size(const blueprint::RecordedDataset& dataset) noexcept {
         return dataset.chunk * dataset.row;
@@ -129,8 +115,8 @@ private:
                    unsigned count, unsigned width) noexcept;
     Status set_end(Address end) noexcept;
 
-    const blueprint::Table& table_;
-    Slot* slots_;
+    const blueprint::Table* table_ = nullptr;
+    Slot* slots_ = nullptr;
     Driver* driver_ = nullptr;
     Address end_ = 0;         // of the file, as its superblock says
     Address difference_ = 0;  // see difference()
@@ -141,15 +127,25 @@ private:
 };
 
 /// Fills the file of a blueprint: `constexpr auto kFlight = blueprint::file(...); static Recorder<kFlight> recorder;`
-/// The object may be static memory: its constructor is trivial work. Not thread-safe.
+/// All members are zero at first, so that a static object costs no ROM and no code before main(). Nothing happens when
+/// the object ends: call close() or abandon() before. Not thread-safe.
 template <const auto& Blueprint>
 class Recorder : public RecorderBase {
     using Image = blueprint::Image<Blueprint>;
 
 public:
-    Recorder() noexcept : RecorderBase(Image::kTable, slots_) {
-        set_chunks(std::make_index_sequence<Image::kDatasets>{});
-    }
+    /// Makes the file on a storage that holds none (its first bytes are all zero or all erased), or goes on with the
+    /// file of this blueprint that is there. `driver` is borrowed, and locked, until close(). The new file is durable
+    /// when this returns ok.
+    ///
+    /// busy: the recorder is open, or somebody else has the storage. read_only. unsupported: the storage promises too
+    /// little (see Capabilities); a JournalDriver around it helps. not_hdf5: the storage holds something else.
+    /// other_blueprint: it holds an HDF5 file that this blueprint does not describe. foreign_changes: it holds the file
+    /// of this blueprint, but another program changed objects that the blueprint describes; rows, attributes and
+    /// objects that were added do no harm, unless they made libhdf5 move what was there. difference() then says where.
+    /// corrupt_file. io_error, no_space. After an error the storage is unchanged, but for a file that was begun where
+    /// none was.
+    Status open(Driver& driver) noexcept { return RecorderBase::open(driver, Image::kTable, slots_, chunks_); }
 
     /// Appends one row to a dataset: its number is blueprint::dataset_number(). Nothing is written before the chunk is
     /// full or flush() is called. When an error is returned, the row was not taken. invalid_handle: the recorder is not
@@ -195,11 +191,6 @@ public:
     }
 
 private:
-    template <std::size_t... I>
-    void set_chunks(std::index_sequence<I...> /*datasets*/) noexcept {
-        std::size_t offset = 0;
-        ((set_chunk(slots_[I], chunks_ + offset, kChunkSize<I>), offset += kChunkSize<I>), ...);
-    }
     template <typename Row>
     static void copy(std::byte* to, const Row& row) noexcept {
         std::memcpy(to, &row, sizeof row);
@@ -208,17 +199,16 @@ private:
         }
     }
 
-    template <std::size_t I>
-    static constexpr std::size_t kChunkSize =
-        std::size_t{Image::kTable.datasets[I].chunk} * Image::kTable.datasets[I].row;
-    template <std::size_t... I>
-    static constexpr std::size_t sum(std::index_sequence<I...> /*datasets*/) noexcept {
-        return (std::size_t{0} + ... + kChunkSize<I>);
+    static constexpr std::size_t chunk_bytes() noexcept {
+        std::size_t bytes = 0;
+        for (std::size_t i = 0; i < Image::kDatasets; ++i) {
+            bytes += std::size_t{Image::kTable.datasets[i].chunk} * Image::kTable.datasets[i].row;
+        }
+        return bytes;
     }
-    static constexpr std::size_t kChunkBytes = sum(std::make_index_sequence<Image::kDatasets>{});
 
     Slot slots_[Image::kDatasets == 0 ? 1 : Image::kDatasets];
-    std::byte chunks_[kChunkBytes == 0 ? 1 : kChunkBytes];
+    std::byte chunks_[chunk_bytes() == 0 ? 1 : chunk_bytes()]{};
 };
 
 }  // namespace h5mote
