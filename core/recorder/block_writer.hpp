@@ -15,26 +15,17 @@ inline constexpr std::size_t kRecorderPiece = 32;
 class RecorderBase::BlockWriter {
 public:
     /// `size` counts the checksum.
-    BlockWriter(Driver& driver, Address at, Address size) noexcept
-        : driver_(driver), at_(at), sum_(static_cast<std::uint32_t>(size) - 4) {}
+    BlockWriter(RecorderBase& recorder, Address at, Address size) noexcept
+        : recorder_(recorder), at_(at), sum_(static_cast<std::uint32_t>(size) - 4) {}
 
-    void uint(unsigned width, std::uint64_t value) noexcept {
-        if (used_ + width > sizeof bytes_) {
-            write();
-        }
-        store_uint(bytes_ + used_, width, value);
-        used_ += width;
-    }
-    /// An address of the file; kUndefinedAddress is written as all ones.
-    void address(unsigned width, Address value) noexcept {
-        uint(width, value == kUndefinedAddress ? ~std::uint64_t{0} : value);
-    }
+    /// Writes an address or another number of at most 8 bytes. kUndefinedAddress is all ones.
+    void field(unsigned width, Address value) noexcept;
     Status finish() noexcept;
 
 private:
     void write() noexcept;
 
-    Driver& driver_;
+    RecorderBase& recorder_;
     Address at_;
     Lookup3Stream sum_;
     unsigned used_ = 0;

@@ -37,6 +37,7 @@ Status RecorderBase::open(Driver& driver, const blueprint::Table& table, Slot* s
         slots[i].end = chunks;
     }
     commits_ = capabilities.sync_is_commit;
+    clears_ = !capabilities.extends_with_zeros;
     ordered_ = commits_ || capabilities.ordered;
     unsynced_ = failed_ = false;
     difference_ = 0;
@@ -68,7 +69,7 @@ Status RecorderBase::start() noexcept {
     H5MOTE_TRY(driver_->end_of_file(size));
     std::byte bytes[superblock_size(4)];
     const std::size_t count = size < sizeof bytes ? static_cast<std::size_t>(size) : sizeof bytes;
-    H5MOTE_TRY(driver_->read(Usage::superblock, 0, {bytes, count}));
+    H5MOTE_TRY(read(0, bytes, count));
     bool equal = true;
     for (std::size_t i = 1; i < count; ++i) {
         equal = equal && bytes[i] == bytes[0];
@@ -94,29 +95,26 @@ Status RecorderBase::create() noexcept {
     for (std::size_t i = 0; i < table_->piece_count; ++i) {
         const blueprint::Piece& piece = table_->pieces[i];
         if (piece.repeats) {
-            std::byte repeated[kRecorderPiece];
-            std::memset(repeated, static_cast<int>(*bytes), sizeof repeated);
-            for (std::uint32_t at = 0; at < piece.size; at += sizeof repeated) {
-                const std::size_t left = piece.size - at;
-                H5MOTE_TRY(driver_->write(Usage::object_header, piece.address + at,
-                                          {repeated, left < sizeof repeated ? left : sizeof repeated}));
+            H5MOTE_TRY(fill(piece.address, piece.size, *bytes));
+            ++bytes;
+        } else {
+            if (piece.address >= first) {
+                H5MOTE_TRY(write(piece.address, bytes, piece.size));
             }
-        } else if (piece.address >= first) {
-            H5MOTE_TRY(driver_->write(Usage::object_header, piece.address, {bytes, piece.size}));
+            bytes += piece.size;
         }
-        bytes += piece.repeats ? 1 : piece.size;
     }
     H5MOTE_TRY(barrier());
-    H5MOTE_TRY(driver_->write(Usage::superblock, 0, {table_->bytes, first}));
+    H5MOTE_TRY(write(0, table_->bytes, first));
     end_ = table_->size;
-    unsynced_ = true;
     return sync();
 }
 
 Status RecorderBase::go_on() noexcept {
     const unsigned width = table_->sizeof_addr;
     H5MOTE_TRY(compare());
-    H5MOTE_TRY(verify(Usage::superblock, 0, superblock_size(width)));
+    end_ = table_->size;
+    H5MOTE_TRY(verify(0, superblock_size(width)));
     H5MOTE_TRY(read_address(kSuperblockEnd + 2 * width, end_));
     std::uint64_t size = 0;
     H5MOTE_TRY(driver_->end_of_file(size));
@@ -138,7 +136,7 @@ Status RecorderBase::compare() noexcept {
             if (!within(address, count, size)) {
                 return differs(address);
             }
-            H5MOTE_TRY(driver_->read(Usage::object_header, address, {found, count}));
+            H5MOTE_TRY(read(address, found, count));
             for (std::uint32_t k = 0; k < count; ++k) {
                 if (found[k] != bytes[at + k]) {
                     return differs(address + k);
@@ -159,7 +157,7 @@ Status RecorderBase::differs(Address address) noexcept {
     }
     const unsigned at = superblock_size(table_->sizeof_addr);
     std::byte fingerprint[4];
-    const Status status = driver_->read(Usage::superblock, at, fingerprint);
+    const Status status = read(at, fingerprint, sizeof fingerprint);
     return status == Status::ok && std::memcmp(fingerprint, table_->bytes + at, sizeof fingerprint) == 0
                ? Status::foreign_changes
                : Status::other_blueprint;
@@ -169,9 +167,9 @@ Status RecorderBase::differs(Address address) noexcept {
 Status RecorderBase::resume(Slot& slot) noexcept {
     const blueprint::RecordedDataset& dataset = dataset_of(slot);
     const unsigned width = table_->sizeof_addr;
-    H5MOTE_TRY(verify(Usage::object_header, dataset.header, table_->header_size));
-    H5MOTE_TRY(verify(Usage::btree, dataset.array, blueprint::ArrayParameters::header_size(width)));
-    H5MOTE_TRY(verify(Usage::btree, dataset.index_block, blueprint::ArrayParameters::index_block_size(width)));
+    H5MOTE_TRY(verify(dataset.header, table_->header_size));
+    H5MOTE_TRY(verify(dataset.array, blueprint::ArrayParameters::header_size(width)));
+    H5MOTE_TRY(verify(dataset.index_block, blueprint::ArrayParameters::index_block_size(width)));
     H5MOTE_TRY(read_field(dataset.header + table_->dimension, blueprint::ArrayParameters::kSize, slot.stored));
     if (slot.stored == kUndefinedAddress) {
         return Status::corrupt_file;
@@ -210,10 +208,9 @@ Status RecorderBase::save(Slot& slot) noexcept {
         H5MOTE_TRY(place(slot));
     }
     if (slot.saved != slot.next) {
-        unsynced_ = true;
         const std::byte* const first = begin(slot, dataset_of(slot));
-        H5MOTE_TRY(driver_->write(Usage::raw_data, slot.address + static_cast<Address>(slot.saved - first),
-                                  {slot.saved, static_cast<std::size_t>(slot.next - slot.saved)}));
+        H5MOTE_TRY(write(slot.address + static_cast<Address>(slot.saved - first), slot.saved,
+                         static_cast<std::size_t>(slot.next - slot.saved), Usage::raw_data));
         slot.saved = slot.next;
     }
     return Status::ok;
@@ -239,8 +236,8 @@ Status RecorderBase::flush() noexcept {
                 ready = true;
             }
             const blueprint::RecordedDataset& dataset = dataset_of(*slot);
-            H5MOTE_TRY(rewrite(Usage::object_header, dataset.header, dataset.header_bytes, table_->header_size,
-                               table_->dimension, &count, 1, blueprint::ArrayParameters::kSize));
+            H5MOTE_TRY(rewrite(dataset.header, dataset.header_bytes, table_->header_size, table_->dimension, &count, 1,
+                               blueprint::ArrayParameters::kSize));
             slot->stored = count;
         }
     }
@@ -264,8 +261,7 @@ Status RecorderBase::set(const blueprint::RecordedSetting& setting, std::byte* v
     sum.update({table_->bytes + setting.block_bytes, setting.value});
     sum.update({value, setting.size});
     store_le(value + setting.size, sum.finish());
-    unsynced_ = true;
-    return driver_->write(Usage::object_header, setting.block + setting.value, {value, setting.size + 4});
+    return write(setting.block + setting.value, value, setting.size + 4);
 }
 
 }  // namespace h5mote

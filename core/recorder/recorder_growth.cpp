@@ -110,10 +110,7 @@ Status RecorderBase::locate(const Slot& slot, Place& place) noexcept {
             return Status::ok;
         }
         const Address size = block_size(width, data_blocks(u));
-        if (!within(place.super, size, end_)) {
-            return Status::corrupt_file;
-        }
-        H5MOTE_TRY(verify(Usage::btree, place.super, size));
+        H5MOTE_TRY(verify(place.super, size));
         holder = place.super;
         pointer = block_prefix(width) + Address{place.in_super} * width;
     } else {
@@ -124,10 +121,7 @@ Status RecorderBase::locate(const Slot& slot, Place& place) noexcept {
     H5MOTE_TRY(read_address(holder + pointer, place.block));
     if (place.block != kUndefinedAddress) {
         const Address size = block_size(width, place.elements);
-        if (!within(place.block, size, end_)) {
-            return Status::corrupt_file;
-        }
-        H5MOTE_TRY(verify(Usage::btree, place.block, size));
+        H5MOTE_TRY(verify(place.block, size));
         place.contents = place.block + block_prefix(width);
     }
     return Status::ok;
@@ -190,7 +184,6 @@ Status RecorderBase::grow(Slot& slot, const Place& place) noexcept {
         }
         if (checked_multiply<Address>(chunk_bytes, count, size) && checked_add<Address>(size, blocks, size) &&
             checked_add<Address>(size, end_, size) && size <= limit) {
-            unsynced_ = true;
             const Status status = extend(size);
             if (status != Status::no_space) {
                 H5MOTE_TRY(status);
@@ -200,7 +193,6 @@ Status RecorderBase::grow(Slot& slot, const Place& place) noexcept {
     }
     const Address first = end_;
     const Address behind = first + chunk_bytes * count;
-    H5MOTE_TRY(clear_chunks(first, behind));
     H5MOTE_TRY(write_blocks(slot, place, behind, place.element, first, count));
     H5MOTE_TRY(barrier());
     H5MOTE_TRY(set_end(size));
@@ -222,14 +214,13 @@ Status RecorderBase::write_blocks(const Slot& slot, const Place& place, Address 
     const blueprint::RecordedDataset& dataset = dataset_of(slot);
     const unsigned width = table_->sizeof_addr;
     const auto head = [&](BlockWriter& writer, std::uint32_t signature, std::uint32_t first) {
-        writer.uint(4, signature);
-        writer.uint(2, 0);
-        writer.uint(width, dataset.array);
-        writer.uint(Parameters::kOffsetWidth, first);
+        writer.field(4, signature);
+        writer.field(2, 0);
+        writer.field(width, dataset.array);
+        writer.field(Parameters::kOffsetWidth, first);
     };
-    unsynced_ = true;
     const Address size = block_size(width, place.elements);
-    BlockWriter data(*driver_, at, size);
+    BlockWriter data(*this, at, size);
     head(data, 0x42444145U, place.first);  // "EADB"
     for (std::uint32_t i = 0; i < place.elements; ++i) {
         Address address = kUndefinedAddress;
@@ -238,14 +229,14 @@ Status RecorderBase::write_blocks(const Slot& slot, const Place& place, Address 
         } else if (i >= keep && i - keep < count) {
             address = chunks + (i - keep) * chunk_size(dataset);
         }
-        data.address(width, address);
+        data.field(width, address);
     }
     H5MOTE_TRY(data.finish());
     if (!place.needs_super()) {
         return Status::ok;
     }
     const std::uint32_t addresses = data_blocks(place.super_block);
-    BlockWriter super(*driver_, at + size, block_size(width, addresses));
+    BlockWriter super(*this, at + size, block_size(width, addresses));
     head(super, 0x42534145U, start_of(place.super_block));  // "EASB"
     for (std::uint32_t i = 0; i < addresses; ++i) {
         Address address = at;
@@ -255,7 +246,7 @@ Status RecorderBase::write_blocks(const Slot& slot, const Place& place, Address 
                 H5MOTE_TRY(read_address(place.super + block_prefix(width) + Address{i} * width, address));
             }
         }
-        super.address(width, address);
+        super.field(width, address);
     }
     return super.finish();
 }
@@ -267,7 +258,7 @@ Status RecorderBase::link(const Slot& slot, const Place& place, Address first, s
     const unsigned width = table_->sizeof_addr;
     const std::uint32_t size = Parameters::index_block_size(width) - 4;
     std::byte block[Parameters::index_block_size(8)];
-    H5MOTE_TRY(driver_->read(Usage::btree, dataset.index_block, {block, size + 4}));
+    H5MOTE_TRY(read(dataset.index_block, block, size + 4));
     if (load_le<std::uint32_t>(block + size) != lookup3({block, size})) {
         return Status::corrupt_file;
     }
@@ -276,9 +267,7 @@ Status RecorderBase::link(const Slot& slot, const Place& place, Address first, s
                    first == kUndefinedAddress ? ~std::uint64_t{0} : first + i * chunk_size(dataset));
     }
     store_le(block + size, lookup3({block, size}));
-    unsynced_ = true;
-    return driver_->write(Usage::btree, dataset.index_block + place.pointer,
-                          {block + place.pointer, size + 4 - place.pointer});
+    return write(dataset.index_block + place.pointer, block + place.pointer, size + 4 - place.pointer);
 }
 
 // Makes the array's header count `chunks` chunks, those before among them, unless it counts more. libhdf5 takes chunks
@@ -306,7 +295,7 @@ Status RecorderBase::write_statistics(const Slot& slot, Address chunks) noexcept
             values[5] += data_block_elements(u);
         }
     }
-    return rewrite(Usage::btree, dataset.array, dataset.array_bytes, Parameters::header_size(width), 12, values, 6,
+    return rewrite(dataset.array, dataset.array_bytes, Parameters::header_size(width), 12, values, 6,
                    Parameters::kSize);
 }
 

@@ -98,7 +98,6 @@ private:
     Status count_run(Slot& slot, const Place& place) noexcept;
     Status grow(Slot& slot, const Place& place) noexcept;
     Status extend(Address size) noexcept;
-    Status clear_chunks(Address from, Address to) noexcept;
     Status give_back(Slot& slot) noexcept;
     Status write_blocks(const Slot& slot, const Place& place, Address at, std::uint32_t keep, Address chunks,
                         std::uint32_t count) noexcept;
@@ -106,12 +105,15 @@ private:
     Status count_chunks(const Slot& slot, Address chunks) noexcept;
     Status write_statistics(const Slot& slot, Address chunks) noexcept;
 
-    Status barrier() noexcept;
+    Status read(Address from, std::byte* to, std::size_t count) noexcept;
+    Status write(Address to, const std::byte* from, std::size_t count, Usage usage = Usage::object_header) noexcept;
+    Status fill(Address from, Address size, std::byte value) noexcept;
+    Status barrier() noexcept { return ordered_ ? Status::ok : sync(); }
     Status sync() noexcept;
-    Status read_address(Address from, Address& address) noexcept;
     Status read_field(Address from, unsigned width, Address& value) noexcept;
-    Status verify(Usage usage, Address address, Address size) noexcept;
-    Status rewrite(Usage usage, Address block, std::uint32_t bytes, unsigned size, unsigned from, const Address* values,
+    Status read_address(Address from, Address& address) noexcept;
+    Status verify(Address address, Address size) noexcept;
+    Status rewrite(Address block, std::uint32_t bytes, unsigned size, unsigned from, const Address* values,
                    unsigned count, unsigned width) noexcept;
     Status set_end(Address end) noexcept;
 
@@ -122,6 +124,7 @@ private:
     Address difference_ = 0;  // see difference()
     bool commits_ = false;    // Capabilities::sync_is_commit
     bool ordered_ = false;    // no sync is needed between writes that depend on each other
+    bool clears_ = false;     // new space has to be filled with zeros
     bool unsynced_ = false;   // something was written since the last sync
     bool failed_ = false;     // a sync has failed
 };
