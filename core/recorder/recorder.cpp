@@ -17,7 +17,8 @@ bool can_record(const Capabilities& capabilities) noexcept {
 
 }  // namespace
 
-Status RecorderBase::open(Driver& driver, const blueprint::Table& table, Slot* slots, std::byte* chunks) noexcept {
+Status RecorderBase::open(Driver& driver, const blueprint::Table& table, Slot* slots, std::byte* chunks,
+                          Linker linker) noexcept {
     if (driver_ != nullptr) {
         return Status::busy;
     }
@@ -32,6 +33,7 @@ Status RecorderBase::open(Driver& driver, const blueprint::Table& table, Slot* s
     driver_ = &driver;
     table_ = &table;
     slots_ = slots;
+    linker_ = linker;
     for (std::size_t i = 0; i < table.dataset_count; ++i) {
         chunks += chunk_size(table.datasets[i]);
         slots[i].end = chunks;
@@ -158,7 +160,7 @@ Status RecorderBase::differs(Address address) noexcept {
     const unsigned at = superblock_size(table_->sizeof_addr);
     std::byte fingerprint[4];
     const Status status = read(at, fingerprint, sizeof fingerprint);
-    return status == Status::ok && std::memcmp(fingerprint, table_->bytes + at, sizeof fingerprint) == 0
+    return status == Status::ok && load_le<std::uint32_t>(fingerprint) == load_le<std::uint32_t>(table_->bytes + at)
                ? Status::foreign_changes
                : Status::other_blueprint;
 }

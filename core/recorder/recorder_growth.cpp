@@ -37,13 +37,6 @@ constexpr std::uint32_t data_block_elements(unsigned super_block) noexcept {
 constexpr std::uint32_t start_of(unsigned super_block) noexcept {
     return ((1U << super_block) - 1) << kMinElementsLog2;
 }
-constexpr unsigned log2_of(std::uint32_t value) noexcept {
-    unsigned result = 0;
-    while ((value >>= 1) != 0) {
-        ++result;
-    }
-    return result;
-}
 
 }  // namespace
 
@@ -54,10 +47,10 @@ struct RecorderBase::Place {
     std::uint32_t first;     // number of the block's first element; those of the index block are not counted
     unsigned super_block;    // number of the super block, those that are part of the index block among them
     std::uint32_t in_super;  // number of the data block in its super block
-    unsigned pointer;        // offset in the index block of the element, or of the address that leads to it
-    Address super;           // of the super block, undefined if there is none yet or none is needed
-    Address block;           // of the data block, or of the index block if that has the element; undefined: none yet
-    Address contents;        // of the block's first element; valid if `block` is
+    std::uint32_t pointer;   // which address of the index block is the element, or leads to it
+    Address super;           // addresses in the super block, undefined if there is none yet or none is needed
+    Address block;           // address of the data block or index block with the element; undefined: none yet
+    Address contents;        // of the block's elements, undefined like `block`
 
     bool direct() const noexcept { return super_block == kIndexBlock; }
     bool needs_super() const noexcept { return !direct() && super_block >= Parameters::kDirectSuperBlocks; }
@@ -76,15 +69,14 @@ struct RecorderBase::Place {
 Status RecorderBase::locate(const Slot& slot, Place& place) noexcept {
     const blueprint::RecordedDataset& dataset = dataset_of(slot);
     const unsigned width = table_->sizeof_addr;
-    place.pointer = Parameters::index_block_prefix(width);
-    place.super = place.block = kUndefinedAddress;
+    const Address index = dataset.index_block + Parameters::index_block_prefix(width);
+    place.super = place.block = place.contents = kUndefinedAddress;
     if (slot.chunk < Parameters::kIndexElements) {
         place.elements = Parameters::kIndexElements;
-        place.element = static_cast<std::uint32_t>(slot.chunk);
+        place.element = place.pointer = static_cast<std::uint32_t>(slot.chunk);
         place.super_block = Place::kIndexBlock;
         place.block = dataset.index_block;
-        place.contents = dataset.index_block + place.pointer;
-        place.pointer += place.element * width;
+        place.contents = index;
         return Status::ok;
     }
     // The array ends before its last super block does.
@@ -93,38 +85,37 @@ Status RecorderBase::locate(const Slot& slot, Place& place) noexcept {
         return Status::no_space;
     }
     const auto number = static_cast<std::uint32_t>(slot.chunk - Parameters::kIndexElements);
-    const unsigned u = log2_of((number >> kMinElementsLog2) + 1);
+    unsigned u = 0;
+    while (number >= start_of(u + 1)) {
+        ++u;
+    }
     const std::uint32_t within_super = number - start_of(u);
     place.super_block = u;
     place.elements = data_block_elements(u);
     place.element = within_super & (place.elements - 1);
     place.first = number - place.element;
-    place.in_super = within_super >> log2_of(place.elements);
-    place.pointer += Parameters::kIndexElements * width;
-    Address holder = dataset.index_block;
-    Address pointer = 0;
+    place.in_super = within_super / place.elements;
+    Address pointer = index;
     if (place.needs_super()) {
-        place.pointer += (Parameters::kDataPointers + u - Parameters::kDirectSuperBlocks) * width;
-        H5MOTE_TRY(read_address(dataset.index_block + place.pointer, place.super));
+        place.pointer = Parameters::kIndexElements + Parameters::kDataPointers + u - Parameters::kDirectSuperBlocks;
+        H5MOTE_TRY(read_address(index + place.pointer * width, place.super));
         if (place.super == kUndefinedAddress) {
             return Status::ok;
         }
-        const Address size = block_size(width, data_blocks(u));
-        H5MOTE_TRY(verify(place.super, size));
-        holder = place.super;
-        pointer = block_prefix(width) + Address{place.in_super} * width;
+        H5MOTE_TRY(verify(place.super, block_size(width, data_blocks(u))));
+        place.super += block_prefix(width);
+        pointer = place.super + place.in_super * width;
     } else {
-        // The data blocks of the first four super blocks are 1, 1, 2, 2.
-        place.pointer += (u < 2 ? u : 2 * u - 2 + place.in_super) * width;
-        pointer = place.pointer;
+        // The first four super blocks have 1, 1, 2 and 2 data blocks.
+        place.pointer = Parameters::kIndexElements + (u < 2 ? u : 2 * u - 2 + place.in_super);
+        pointer += place.pointer * width;
     }
-    H5MOTE_TRY(read_address(holder + pointer, place.block));
-    if (place.block != kUndefinedAddress) {
-        const Address size = block_size(width, place.elements);
-        H5MOTE_TRY(verify(place.block, size));
-        place.contents = place.block + block_prefix(width);
+    H5MOTE_TRY(read_address(pointer, place.block));
+    if (place.block == kUndefinedAddress) {
+        return Status::ok;
     }
-    return Status::ok;
+    place.contents = place.block + block_prefix(width);
+    return verify(place.block, block_size(width, place.elements));
 }
 
 // Finds the chunk's place in the file, or gives it one.
@@ -134,17 +125,7 @@ Status RecorderBase::place(Slot& slot) noexcept {
     if (place.block != kUndefinedAddress) {
         H5MOTE_TRY(count_run(slot, place));
     }
-    if (slot.run == 0) {
-        H5MOTE_TRY(grow(slot, place));
-        const blueprint::RecordedDataset& dataset = dataset_of(slot);
-        std::byte* const first = begin(slot, dataset);
-        if (slot.saved != first) {
-            // The dataset had rows in this chunk that nobody ever wrote: they are zero.
-            std::memset(first, 0, static_cast<std::size_t>(slot.saved - first));
-            slot.saved = first;
-        }
-    }
-    return Status::ok;
+    return slot.run == 0 ? grow(slot, place) : Status::ok;
 }
 
 // Finds out how many chunks from this one on have places behind each other.
@@ -170,104 +151,101 @@ Status RecorderBase::count_run(Slot& slot, const Place& place) noexcept {
     return Status::ok;
 }
 
-// Places as many chunks as the block still has elements for, or as the storage has room for.
+// Places as many chunks as the block still has elements for, or as the storage has room for. Each call is a step whose
+// memory on the stack is free when the next one begins.
 Status RecorderBase::grow(Slot& slot, const Place& place) noexcept {
-    const Address chunk_bytes = chunk_size(dataset_of(slot));
-    const unsigned width = table_->sizeof_addr;
-    const Address blocks = place.blocks_size(width);
-    const Address limit = width == 4 ? Address{0xfffffffeU} : kUndefinedAddress - 1;
+    const blueprint::RecordedDataset& dataset = dataset_of(slot);
     std::uint32_t count = place.elements - place.element;
-    Address size = 0;
-    for (;; count /= 2) {
-        if (count == 0) {
-            return Status::no_space;
-        }
-        if (checked_multiply<Address>(chunk_bytes, count, size) && checked_add<Address>(size, blocks, size) &&
-            checked_add<Address>(size, end_, size) && size <= limit) {
-            const Status status = extend(size);
-            if (status != Status::no_space) {
-                H5MOTE_TRY(status);
-                break;
-            }
-        }
+    Address end = 0;
+    H5MOTE_TRY(reserve(chunk_size(dataset), place.blocks_size(table_->sizeof_addr), count, end));
+    slot.address = end_;
+    const Address behind = end_ + count * chunk_size(dataset);
+    Change change{place.element, count, end_};
+    H5MOTE_TRY(write_blocks(slot, place, behind, change));
+    if (!place.direct()) {
+        change = {place.pointer, 1, place.outermost(behind, table_->sizeof_addr)};
     }
-    const Address first = end_;
-    const Address behind = first + chunk_bytes * count;
-    H5MOTE_TRY(write_blocks(slot, place, behind, place.element, first, count));
     H5MOTE_TRY(barrier());
-    H5MOTE_TRY(set_end(size));
+    H5MOTE_TRY(set_end(end));
     H5MOTE_TRY(barrier());
     H5MOTE_TRY(count_chunks(slot, slot.chunk + count));
-    H5MOTE_TRY(place.direct() ? link(slot, place, first, count) : link(slot, place, place.outermost(behind, width), 1));
-    slot.address = first;
+    H5MOTE_TRY(linker_(*this, slot, change));
     slot.run = count;
+    std::byte* const first = begin(slot, dataset);
+    if (slot.saved != first) {
+        // The dataset had rows in this chunk that nobody ever wrote: they are zero.
+        std::memset(first, 0, static_cast<std::size_t>(slot.saved - first));
+        slot.saved = first;
+    }
     return Status::ok;
 }
 
-// Writes a data block, and behind it the copy of its super block that leads to it. `keep` elements are those of the
-// block that is there, `count` more are the chunks from `chunks` on, the rest are undefined.
-Status RecorderBase::write_blocks(const Slot& slot, const Place& place, Address at, std::uint32_t keep, Address chunks,
-                                  std::uint32_t count) noexcept {
+// Makes room at the end of the file for `count` chunks, or fewer, and for `blocks` bytes behind them, up to `end`.
+Status RecorderBase::reserve(Address chunk_bytes, Address blocks, std::uint32_t& count, Address& end) noexcept {
+    const Address limit = table_->sizeof_addr == 4 ? Address{0xfffffffeU} : kUndefinedAddress - 1;
+    for (; count != 0; count /= 2) {
+        if (checked_multiply<Address>(chunk_bytes, count, end) && checked_add<Address>(end, blocks, end) &&
+            checked_add<Address>(end, end_, end) && end <= limit) {
+            const Status status = extend(end);
+            if (status != Status::no_space) {
+                return status;
+            }
+        }
+    }
+    return Status::no_space;
+}
+
+// Writes a data block or super block to `at`: its addresses are those at `old` (undefined: none is defined), but for
+// `count` from `first` on, which are `value`, and the chunk's size more each time unless that is undefined.
+Status RecorderBase::write_block(const Slot& slot, Address at, std::uint32_t signature, std::uint32_t offset,
+                                 Address old, std::uint32_t addresses, const Change& change) noexcept {
+    const blueprint::RecordedDataset& dataset = dataset_of(slot);
+    const unsigned width = table_->sizeof_addr;
+    BlockWriter block(*this, at, block_size(width, addresses));
+    block.field(4, signature);
+    block.field(2, 0);
+    block.field(width, dataset.array);
+    block.field(Parameters::kOffsetWidth, offset);
+    for (std::uint32_t i = 0; i < addresses; ++i) {
+        Address address = kUndefinedAddress;
+        if (i - change.first < change.count) {
+            address = change.at(i - change.first, chunk_size(dataset));
+        } else if (old != kUndefinedAddress) {
+            H5MOTE_TRY(read_address(old + Address{i} * width, address));
+        }
+        block.field(width, address);
+    }
+    return block.finish();
+}
+
+// Writes a data block with a change, and behind it the copy of its super block that leads to it.
+Status RecorderBase::write_blocks(const Slot& slot, const Place& place, Address at, const Change& change) noexcept {
     if (place.direct()) {
         return Status::ok;
     }
-    const blueprint::RecordedDataset& dataset = dataset_of(slot);
     const unsigned width = table_->sizeof_addr;
-    const auto head = [&](BlockWriter& writer, std::uint32_t signature, std::uint32_t first) {
-        writer.field(4, signature);
-        writer.field(2, 0);
-        writer.field(width, dataset.array);
-        writer.field(Parameters::kOffsetWidth, first);
-    };
-    const Address size = block_size(width, place.elements);
-    BlockWriter data(*this, at, size);
-    head(data, 0x42444145U, place.first);  // "EADB"
-    for (std::uint32_t i = 0; i < place.elements; ++i) {
-        Address address = kUndefinedAddress;
-        if (i < keep && place.block != kUndefinedAddress) {
-            H5MOTE_TRY(read_address(place.contents + Address{i} * width, address));
-        } else if (i >= keep && i - keep < count) {
-            address = chunks + (i - keep) * chunk_size(dataset);
-        }
-        data.field(width, address);
-    }
-    H5MOTE_TRY(data.finish());
+    H5MOTE_TRY(write_block(slot, at, 0x42444145U, place.first, place.contents, place.elements, change));  // "EADB"
     if (!place.needs_super()) {
         return Status::ok;
     }
-    const std::uint32_t addresses = data_blocks(place.super_block);
-    BlockWriter super(*this, at + size, block_size(width, addresses));
-    head(super, 0x42534145U, start_of(place.super_block));  // "EASB"
-    for (std::uint32_t i = 0; i < addresses; ++i) {
-        Address address = at;
-        if (i != place.in_super) {
-            address = kUndefinedAddress;
-            if (place.super != kUndefinedAddress) {
-                H5MOTE_TRY(read_address(place.super + block_prefix(width) + Address{i} * width, address));
-            }
-        }
-        super.field(width, address);
-    }
-    return super.finish();
+    return write_block(slot, at + block_size(width, place.elements), 0x42534145U, start_of(place.super_block),
+                       place.super, data_blocks(place.super_block), {place.in_super, 1, at});  // "EASB"
 }
 
-// Changes the index block by one write: the element or address at the place gets the value `first`, unless that is
-// undefined plus the chunk's size for each of the `count` elements from there on.
-Status RecorderBase::link(const Slot& slot, const Place& place, Address first, std::uint32_t count) noexcept {
+Status RecorderBase::link(const Slot& slot, const Change& change, std::byte* block) noexcept {
     const blueprint::RecordedDataset& dataset = dataset_of(slot);
     const unsigned width = table_->sizeof_addr;
     const std::uint32_t size = Parameters::index_block_size(width) - 4;
-    std::byte block[Parameters::index_block_size(8)];
     H5MOTE_TRY(read(dataset.index_block, block, size + 4));
     if (load_le<std::uint32_t>(block + size) != lookup3({block, size})) {
         return Status::corrupt_file;
     }
-    for (std::uint32_t i = 0; i < count; ++i) {
-        store_uint(block + place.pointer + i * width, width,
-                   first == kUndefinedAddress ? ~std::uint64_t{0} : first + i * chunk_size(dataset));
+    const std::uint32_t pointer = Parameters::index_block_prefix(width) + change.first * width;
+    for (std::uint32_t i = 0; i < change.count; ++i) {
+        store_field(block + pointer + i * width, width, change.at(i, chunk_size(dataset)));
     }
     store_le(block + size, lookup3({block, size}));
-    return write(dataset.index_block + place.pointer, block + place.pointer, size + 4 - place.pointer);
+    return write(dataset.index_block + pointer, block + pointer, size + 4 - pointer);
 }
 
 // Makes the array's header count `chunks` chunks, those before among them, unless it counts more. libhdf5 takes chunks
@@ -299,41 +277,55 @@ Status RecorderBase::write_statistics(const Slot& slot, Address chunks) noexcept
                    Parameters::kSize);
 }
 
-// Gives back the chunks at the end of the file that have no rows, if they are this dataset's. What was flushed is all
-// that counts; the index block leads to a shorter copy of the data block before the file becomes shorter.
-Status RecorderBase::give_back(Slot& slot) noexcept {
+// Gives back the chunks at the end of the file that have no rows, if they are this dataset's. All rows are on the
+// storage. The index block leads to a shorter copy of the data block before the file becomes shorter.
+Status RecorderBase::give_back(const Slot& slot) noexcept {
+    Change change{};
+    Address end = 0;
+    H5MOTE_TRY(prepare_to_give_back(slot, change, end));
+    if (end == 0) {
+        return Status::ok;
+    }
+    H5MOTE_TRY(linker_(*this, slot, change));
+    H5MOTE_TRY(write_statistics(slot, slot.chunk + used(slot)));
+    H5MOTE_TRY(barrier());
+    H5MOTE_TRY(set_end(end));
+    H5MOTE_TRY(sync());
+    unsynced_ = true;
+    H5MOTE_TRY(driver_->truncate(end));
+    return sync();
+}
+
+// How many chunks from that in memory on have rows: one or none.
+std::uint32_t RecorderBase::used(const Slot& slot) const noexcept {
+    return slot.next != begin(slot, dataset_of(slot)) ? 1 : 0;
+}
+
+// Finds the new end of the file, 0 if it stays, and the change of the index block that comes before.
+Status RecorderBase::prepare_to_give_back(const Slot& slot, Change& change, Address& end) noexcept {
     if (slot.run == 0) {
         return Status::ok;
     }
-    const blueprint::RecordedDataset& dataset = dataset_of(slot);
     const unsigned width = table_->sizeof_addr;
-    const Address chunk_bytes = chunk_size(dataset);
+    const Address chunk_bytes = chunk_size(dataset_of(slot));
     Place place;
     H5MOTE_TRY(locate(slot, place));
-    const std::uint32_t used = slot.next != begin(slot, dataset) ? 1 : 0;
-    const std::uint32_t keep = place.element + used;
-    const Address free = slot.address + chunk_bytes * used;
+    const std::uint32_t keep = place.element + used(slot);
+    const Address free = slot.address + chunk_bytes * used(slot);
     const Address behind = slot.address + chunk_bytes * slot.run;
     const Address blocks = place.blocks_size(width);
     const bool last = behind + blocks == end_ && (place.direct() || place.block == behind);
-    if (!last || behind - free <= blocks || keep == 0) {
+    if (!last || behind - free <= blocks) {
         return Status::ok;
     }
-    if (place.direct()) {
-        place.pointer += used * width;
-        H5MOTE_TRY(link(slot, place, kUndefinedAddress, slot.run - used));
-    } else {
-        H5MOTE_TRY(write_blocks(slot, place, free, keep, 0, 0));
+    change = {keep, place.elements - keep, kUndefinedAddress};
+    if (!place.direct()) {
+        H5MOTE_TRY(write_blocks(slot, place, free, change));
         H5MOTE_TRY(barrier());
-        H5MOTE_TRY(link(slot, place, place.outermost(free, width), 1));
+        change = {place.pointer, 1, place.outermost(free, width)};
     }
-    H5MOTE_TRY(write_statistics(slot, slot.chunk + used));
-    H5MOTE_TRY(barrier());
-    H5MOTE_TRY(set_end(free + blocks));
-    H5MOTE_TRY(sync());
-    H5MOTE_TRY(driver_->truncate(end_));
-    unsynced_ = true;
-    return sync();
+    end = free + blocks;
+    return Status::ok;
 }
 
 }  // namespace h5mote

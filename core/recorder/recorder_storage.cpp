@@ -3,18 +3,15 @@
 #include "checked.hpp"
 
 namespace h5mote {
-namespace {
 
 // Stores an address or size; kUndefinedAddress is all ones in any width.
-void store_field(std::byte* to, unsigned width, Address value) noexcept {
+void RecorderBase::store_field(std::byte* to, unsigned width, Address value) noexcept {
     const bool undefined = value == kUndefinedAddress;
     for (unsigned i = 0; i < width; ++i) {
         to[i] = undefined ? std::byte{0xff} : static_cast<std::byte>(value);
         value >>= 8;
     }
 }
-
-}  // namespace
 
 void RecorderBase::BlockWriter::field(unsigned width, Address value) noexcept {
     if (used_ + width > sizeof bytes_) {

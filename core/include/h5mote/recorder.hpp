@@ -60,13 +60,28 @@ protected:
         Address stored = 0;          // rows that the dimension on the storage counts
     };
 
+    // New values of addresses that follow each other in a block of a chunk index.
+    struct Change {
+        std::uint32_t first;  // which address is the first one
+        std::uint32_t count;
+        Address value;  // the first one's; the others are a chunk's size more each time, or undefined as the first one
+
+        Address at(std::uint32_t i, Address chunk_bytes) const noexcept {
+            return value == kUndefinedAddress ? value : value + i * chunk_bytes;
+        }
+    };
+    // Calls link() with memory for an index block of this blueprint.
+    using Linker = Status (*)(RecorderBase& recorder, const Slot& slot, const Change& change);
+
     constexpr RecorderBase() noexcept = default;
     ~RecorderBase() = default;
 
     // `slots` and `chunks` are memory for all datasets of the table.
-    Status open(Driver& driver, const blueprint::Table& table, Slot* slots, std::byte* chunks) noexcept;
+    Status open(Driver& driver, const blueprint::Table& table, Slot* slots, std::byte* chunks, Linker linker) noexcept;
     // The chunk in memory is full: saves it and begins the next one.
     Status advance(Slot& slot) noexcept;
+    // Changes addresses of the index block by one write. `block`: memory for it.
+    Status link(const Slot& slot, const Change& change, std::byte* block) noexcept;
     // `value`: the value as the file holds it, and room for four bytes more.
     Status set(const blueprint::RecordedSetting& setting, std::byte* value) noexcept;
     Address rows(const Slot& slot) const noexcept;
@@ -94,17 +109,21 @@ private:
 
     Status save(Slot& slot) noexcept;
     Status place(Slot& slot) noexcept;
-    Status locate(const Slot& slot, Place& place) noexcept;
+    [[gnu::noinline]] Status locate(const Slot& slot, Place& place) noexcept;
     Status count_run(Slot& slot, const Place& place) noexcept;
     Status grow(Slot& slot, const Place& place) noexcept;
+    [[gnu::noinline]] Status reserve(Address chunk_bytes, Address blocks, std::uint32_t& count, Address& end) noexcept;
     Status extend(Address size) noexcept;
-    Status give_back(Slot& slot) noexcept;
-    Status write_blocks(const Slot& slot, const Place& place, Address at, std::uint32_t keep, Address chunks,
-                        std::uint32_t count) noexcept;
-    Status link(const Slot& slot, const Place& place, Address first, std::uint32_t count) noexcept;
+    Status give_back(const Slot& slot) noexcept;
+    [[gnu::noinline]] Status prepare_to_give_back(const Slot& slot, Change& change, Address& end) noexcept;
+    std::uint32_t used(const Slot& slot) const noexcept;
+    Status write_blocks(const Slot& slot, const Place& place, Address at, const Change& change) noexcept;
+    Status write_block(const Slot& slot, Address at, std::uint32_t signature, std::uint32_t offset, Address old,
+                       std::uint32_t addresses, const Change& change) noexcept;
     Status count_chunks(const Slot& slot, Address chunks) noexcept;
     Status write_statistics(const Slot& slot, Address chunks) noexcept;
 
+    static void store_field(std::byte* to, unsigned width, Address value) noexcept;
     Status read(Address from, std::byte* to, std::size_t count) noexcept;
     Status write(Address to, const std::byte* from, std::size_t count, Usage usage = Usage::object_header) noexcept;
     Status fill(Address from, Address size, std::byte value) noexcept;
@@ -119,6 +138,7 @@ private:
 
     const blueprint::Table* table_ = nullptr;
     Slot* slots_ = nullptr;
+    Linker linker_ = nullptr;
     Driver* driver_ = nullptr;
     Address end_ = 0;         // of the file, as its superblock says
     Address difference_ = 0;  // see difference()
@@ -148,7 +168,9 @@ public:
     /// objects that were added do no harm, unless they made libhdf5 move what was there. difference() then says where.
     /// corrupt_file. io_error, no_space. After an error the storage is unchanged, but for a file that was begun where
     /// none was.
-    Status open(Driver& driver) noexcept { return RecorderBase::open(driver, Image::kTable, slots_, chunks_); }
+    Status open(Driver& driver) noexcept {
+        return RecorderBase::open(driver, Image::kTable, slots_, chunks_, call_link);
+    }
 
     /// Appends one row to a dataset: its number is blueprint::dataset_number(). Nothing is written before the chunk is
     /// full or flush() is called. When an error is returned, the row was not taken. invalid_handle: the recorder is not
@@ -202,6 +224,10 @@ private:
         }
     }
 
+    static Status call_link(RecorderBase& recorder, const Slot& slot, const Change& change) noexcept {
+        std::byte block[blueprint::ArrayParameters::index_block_size(Image::kTable.sizeof_addr)];
+        return static_cast<Recorder&>(recorder).link(slot, change, block);
+    }
     static constexpr std::size_t chunk_bytes() noexcept {
         std::size_t bytes = 0;
         for (std::size_t i = 0; i < Image::kDatasets; ++i) {
