@@ -1,53 +1,12 @@
 #include "checksum.hpp"
 
-#include "cursor.hpp"
+#include <h5mote/lookup3.hpp>
 
 #include <cstring>
 
 namespace h5mote {
-namespace {
 
-constexpr std::uint32_t rotate(std::uint32_t x, unsigned k) noexcept { return (x << k) | (x >> (32 - k)); }
-
-struct State {
-    std::uint32_t a, b, c;
-
-    void add(const std::byte* block) noexcept {
-        a += load_le<std::uint32_t>(block);
-        b += load_le<std::uint32_t>(block + 4);
-        c += load_le<std::uint32_t>(block + 8);
-    }
-    // mix() of lookup3.c. Each step subtracts z from x, mixes in z rotated, and adds y to z. All steps can be reversed,
-    // so that none of the 96 bits of the state is lost.
-    void mix() noexcept {
-        const auto step = [](std::uint32_t& x, std::uint32_t y, std::uint32_t& z, unsigned k) {
-            x -= z;
-            x ^= rotate(z, k);
-            z += y;
-        };
-        step(a, b, c, 4);
-        step(b, c, a, 6);
-        step(c, a, b, 8);
-        step(a, b, c, 16);
-        step(b, c, a, 19);
-        step(c, a, b, 4);
-    }
-    void final() noexcept {
-        const auto step = [](std::uint32_t& x, std::uint32_t y, unsigned k) {
-            x ^= y;
-            x -= rotate(y, k);
-        };
-        step(c, b, 14);
-        step(a, c, 11);
-        step(b, a, 25);
-        step(c, b, 16);
-        step(a, c, 4);
-        step(b, a, 14);
-        step(c, b, 24);
-    }
-};
-
-}  // namespace
+using State = detail::Lookup3State;
 
 Lookup3Stream::Lookup3Stream(std::uint32_t total_length, std::uint32_t initial) noexcept {
     a_ = b_ = c_ = 0xdeadbeefU + total_length + initial;

@@ -38,6 +38,10 @@ const char* to_string(Status status) noexcept {
             return "type_mismatch";
         case Status::overflow:
             return "overflow";
+        case Status::other_blueprint:
+            return "other_blueprint";
+        case Status::foreign_changes:
+            return "foreign_changes";
     }
     return "unknown";
 }

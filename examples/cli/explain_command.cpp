@@ -32,7 +32,7 @@ int run_explain(const std::vector<std::string>& numbers) {
         }
         const ErrorRecord record = error_record(number);
         const char* const source = source_name(record);
-        if (source == nullptr || record.status > Status::overflow || record.status == Status::ok) {
+        if (source == nullptr || record.status > Status::foreign_changes || record.status == Status::ok) {
             report.error("%s: no error record of this version of the library", text.c_str());
             continue;
         }

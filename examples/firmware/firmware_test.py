@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""firmware_test.py COMMAND...: runs the README's program twice (power off between) and reads its file with h5py.
-firmware_test.py --readme README SOURCE: whether the README shows this program, letter for letter."""
+"""firmware_test.py COMMAND...: runs a program of the README twice (power off between) and reads its file with h5py.
+firmware_test.py --readme README SOURCE: whether the page shows this program, letter for letter."""
 
 import os
 import pathlib

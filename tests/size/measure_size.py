@@ -10,7 +10,10 @@ read back with h5py, if that is installed. Figures (`toolchains/figures` collect
   stack.*               deepest stack below main(), painted; logger: the reference workload from creating the file to
                         closing it a second time; firmware: reference_logger; deflate: that with shuffle and deflate;
                         journal: that through a journal
-  insns.append*         guest instructions a row, 1000 rows, all that append() does: also the writes of full chunks
+  rom.recorder.image    bytes of a blueprint's empty file and its tables, in ROM; not part of code.recorder*
+  ram.recorder          the recorder without its chunk in memory; *.dataset: for each dataset more
+  insns.recorder.flush  guest instructions of a flush of one row, without the driver
+  insns.*append*        guest instructions a row, 1000 rows, all that append() does: also the writes of full chunks
 """
 
 import argparse
@@ -25,6 +28,10 @@ ROWS = 1000
 # Symbols of the measuring programs and of what they share: everything outside of namespace h5mote but the compiler's own
 # functions, some of which the library calls.
 PROGRAM = r"(\(anonymous namespace\)::|h5mote_test::|measure::|reference::|main$|_GLOBAL__|vtable for (\(anon|h5mote_test))"
+
+
+# The file of a blueprint as constants: counted apart from the code that records into it.
+BLUEPRINT = r"h5mote::blueprint::(Image<|detail::k)"
 
 
 class Failure(Exception):
@@ -55,9 +62,9 @@ class Measurement:
         numbers = dict(re.findall(r"^(\w+) (\d+)$", output, re.M))
         return {name: int(number) for name, number in numbers.items()}
 
-    def code(self, name, image, without, budget=""):
+    def code(self, name, image, without, budget="", program=PROGRAM):
         """Adds the figure code.NAME, the difference of two images. Returns the differences of data and bss in bytes."""
-        text = run(TOOLS / "code-size", self.image(image), "--without", self.image(without), "--program", PROGRAM)
+        text = run(TOOLS / "code-size", self.image(image), "--without", self.image(without), "--program", program)
         code, data, bss = map(int, re.fullmatch(r"code (-?\d+) data (-?\d+) bss (-?\d+)", text.strip()).groups())
         self.figure(f"code.{name}", code, "bytes", budget)
         return data, bss
@@ -102,6 +109,41 @@ class Measurement:
             count = run(TOOLS / "count-insns", self.options.board, self.image("reference_workload"), what, saved)
             check_rows(saved, "/imu")
             self.figure(f"insns.{what}", f"{int(count) / ROWS:.1f}", "instructions/row", self.budget(budget))
+
+    def recorder(self, folder):
+        program = f"({PROGRAM}|{BLUEPRINT})"
+        self.code("recorder", "reference_recorder", "reference_recorder_empty", self.budget(4096), program)
+        self.code("recorder.whole", "reference_recorder_whole", "reference_recorder_empty", self.budget(6144), program)
+        self.figure("rom.recorder.image", self.constants("reference_recorder", BLUEPRINT), "bytes")
+        printed = {}
+        for image in ("reference_recorder", "reference_recorder_whole"):
+            saved = folder / f"{image}.{self.options.core}.h5"
+            printed[image] = self.board(image, "rows", saved)
+            check_rows(saved, "/imu")
+        one, three = printed["reference_recorder"], printed["reference_recorder_whole"]
+        self.figure("ram.recorder", one["object"] - one["chunk"], "bytes", self.budget(128))
+        # Two datasets more, with chunks of 32 rows of 8 bytes and of 16 rows of 8 bytes.
+        more = (three["object"] - three["chunk"] - 32 * 8 - 16 * 8) - (one["object"] - one["chunk"])
+        self.figure("ram.recorder.dataset", f"{more / 2:g}", "bytes", self.budget(48))
+        self.figure("stack.recorder", max(one["stack"], three["stack"]), "bytes", self.budget(512))
+        saved = folder / f"recorder.{self.options.core}.h5"
+        count = run(TOOLS / "count-insns", self.options.board, self.image("reference_recorder"), "append1", saved)
+        check_rows(saved, "/imu")
+        budget = {"cortex-m4": 66, "cortex-m0": 120}.get(self.options.core, "")
+        self.figure("insns.recorder.append", f"{int(count) / ROWS:.1f}", "instructions/row", budget)
+        count = run(TOOLS / "count-insns", self.options.board, self.image("reference_recorder"), "flush", saved)
+        check_rows(saved, "/imu")
+        flushes = ROWS - (ROWS + 63) // 64  # those of the first row of a chunk are not counted
+        self.figure("insns.recorder.flush", f"{int(count) / flushes:.0f}", "instructions", self.budget(3000))
+
+    def constants(self, image, pattern):
+        """Bytes of the constants whose names match."""
+        total = 0
+        for line in run("arm-none-eabi-nm", "-S", "-C", "--defined-only", self.image(image)).splitlines():
+            fields = line.split(maxsplit=3)
+            if len(fields) == 4 and re.match(pattern, fields[3]):
+                total += int(fields[1], 16)
+        return total
 
     def whole(self, folder):
         self.code("flash", "reference_flash", "reference_logger", self.budget(11264))
@@ -179,6 +221,7 @@ def main():
     try:
         measurement.logger(options.images)
         measurement.workload(options.images)
+        measurement.recorder(options.images)
         if options.whole:
             measurement.whole(options.images)
             measurement.small(options.images)

@@ -44,6 +44,10 @@ h5mote_image(reference_fletcher32 reference_logger h5mote_variant_logger_filters
 h5mote_image(reference_journal reference_logger h5mote_variant_logger H5MOTE_REFERENCE_JOURNAL=1)
 h5mote_image(reference_workload reference_workload h5mote_variant_logger)
 
+h5mote_image(reference_recorder reference_recorder h5mote_variant_logger)
+h5mote_image(reference_recorder_whole reference_recorder h5mote_variant_logger H5MOTE_REFERENCE_WHOLE=1)
+h5mote_image(reference_recorder_empty reference_recorder h5mote_variant_logger H5MOTE_REFERENCE_EMPTY=1)
+
 set(whole "")
 if(H5MOTE_CORE STREQUAL "cortex-m4")
     h5mote_variant(variant_full H5MOTE_PROFILE_FULL=1)

@@ -27,6 +27,8 @@ enum class [[nodiscard]] Status : std::uint8_t{
     busy,              ///< the object is in use in a way that excludes this call
     type_mismatch,     ///< no conversion between the two datatypes
     overflow,          ///< a size or address exceeds what the machine or the file can express
+    other_blueprint,   ///< the storage holds a file that this recorder's blueprint does not describe
+    foreign_changes,   ///< another program changed the recorder's file where the recorder does not expect changes
 };
 
 /// Name of a status, for messages on a host ("out_of_memory"). Static storage.

@@ -1,0 +1,256 @@
+// H5F H5G H5D H5A - the description of a file that the compiler makes: what stands in an empty file, as one constant.
+//
+//     namespace blueprint = h5mote::blueprint;
+//     constexpr auto kFlight = blueprint::file(
+//         blueprint::attribute("firmware", "2.1"),
+//         blueprint::setting<std::uint32_t>("serial"),
+//         blueprint::group("flight",
+//             blueprint::dataset<Sample>("imu", 64, blueprint::attribute("accel_units", "mg"))));
+//
+// A Recorder (<h5mote/recorder.hpp>) makes this file on a storage and fills its datasets. What cannot be a file does
+// not compile, and the compiler says in a sentence why.
+#pragma once
+
+#include <h5mote/compound.hpp>
+
+#include <array>
+#include <tuple>
+
+namespace h5mote::blueprint {
+
+namespace detail {
+
+using namespace h5mote::detail;
+
+/// The elements of a value and its dimensions: std::array<std::array<T, 3>, 2> are 2 x 3 elements T. A text
+/// (std::array<char, N>) and opaque bytes (std::array<std::byte, N>) are one element.
+template <typename T>
+struct Elements {
+    using Element = T;
+    static constexpr unsigned kRank = 0;
+    static constexpr void dimensions(std::uint64_t* /*to*/) noexcept {}
+};
+template <std::size_t N>
+struct Elements<std::array<char, N>> {
+    using Element = std::array<char, N>;
+    static constexpr unsigned kRank = 0;
+    static constexpr void dimensions(std::uint64_t* /*to*/) noexcept {}
+};
+template <std::size_t N>
+struct Elements<std::array<std::byte, N>> {
+    using Element = std::array<std::byte, N>;
+    static constexpr unsigned kRank = 0;
+    static constexpr void dimensions(std::uint64_t* /*to*/) noexcept {}
+};
+template <typename T, std::size_t N>
+struct Elements<std::array<T, N>> {
+    using Element = typename Elements<T>::Element;
+    static constexpr unsigned kRank = 1 + Elements<T>::kRank;
+    static constexpr void dimensions(std::uint64_t* to) noexcept {
+        *to = N;
+        Elements<T>::dimensions(to + 1);
+    }
+};
+
+/// Turns each number in one value of `type`, at `at`, around: from this machine's byte order to that of the file, or
+/// back. Only machines with the big end first call this. `type` is an encoded datatype, as datatype_of() makes it.
+/// Returns the end of the datatype's message.
+constexpr const std::byte* swap_numbers(const std::byte* type, std::byte* at) noexcept {
+    const auto field = [](const std::byte* from, unsigned width) {
+        std::uint32_t value = 0;
+        for (unsigned i = 0; i < width; ++i) {
+            value |= static_cast<std::uint32_t>(from[i]) << (8 * i);
+        }
+        return value;
+    };
+    const auto type_class = static_cast<TypeClass>(field(type, 1) & 15U);
+    const std::uint32_t flags = field(type + 1, 3);
+    const std::uint32_t size = field(type + 4, 4);
+    const auto turn = [&] {
+        for (std::uint32_t i = 0; i < size / 2; ++i) {
+            const std::byte other = at[i];
+            at[i] = at[size - 1 - i];
+            at[size - 1 - i] = other;
+        }
+    };
+    const std::byte* next = type + 8;
+    switch (type_class) {
+        case TypeClass::integer:
+        case TypeClass::bitfield:
+            turn();
+            return next + 4;
+        case TypeClass::floating:
+            turn();
+            return next + 12;
+        case TypeClass::enumeration: {
+            turn();
+            next += 12;
+            for (std::uint32_t i = 0; i < (flags & 0xffffU); ++i) {
+                while (*next++ != std::byte{0}) {
+                }
+            }
+            return next + (flags & 0xffffU) * size;
+        }
+        case TypeClass::compound: {
+            const unsigned width = offset_width(size);
+            for (std::uint32_t i = 0; i < (flags & 0xffffU); ++i) {
+                while (*next++ != std::byte{0}) {
+                }
+                next = swap_numbers(next + width, at + field(next, width));
+            }
+            return next;
+        }
+        case TypeClass::array: {
+            const std::uint32_t rank = field(next, 1);
+            const std::byte* const base = next + 1 + 4 * rank;
+            const std::uint32_t step = field(base + 4, 4);
+            for (std::uint32_t i = 0; i < size; i += step) {
+                next = swap_numbers(base, at + i);
+            }
+            return next;
+        }
+        case TypeClass::opaque:
+            return next + (flags & 0xffU);
+        default:
+            return next;  // a string
+    }
+}
+
+/// The bytes of a value as a file holds them.
+template <typename T>
+struct Stored {
+    std::byte bytes[sizeof(T)];
+};
+template <typename T>
+constexpr Stored<T> store(const T& value) noexcept {
+    Stored<T> stored = __builtin_bit_cast(Stored<T>, value);
+    if constexpr (kNativeOrder == ByteOrder::big) {
+        using Element = typename Elements<T>::Element;
+        for (std::size_t i = 0; i < sizeof(T); i += sizeof(Element)) {
+            swap_numbers(kEncoded<Element, TypeLayout::memory>.bytes, stored.bytes + i);
+        }
+    }
+    return stored;
+}
+
+/// The datatype as which a file holds a T. It is the same message on every machine.
+template <typename T>
+constexpr ConstBytes file_type() noexcept {
+    return {kEncoded<T, TypeLayout::file>.bytes, kEncoded<T, TypeLayout::file>.kLength};
+}
+
+/// What an item of a group is.
+enum class Kind : std::uint8_t { attribute, group, dataset, constant };
+
+template <typename T>
+struct Attribute {
+    static constexpr Kind kKind = Kind::attribute;
+    using Value = T;
+    const char* name;
+    T value;
+    bool is_setting;
+    bool is_utf8;
+};
+
+template <typename... Items>
+struct Group {
+    static constexpr Kind kKind = Kind::group;
+    const char* name;
+    std::tuple<Items...> items;
+};
+
+template <typename T, typename... Items>
+struct Dataset {
+    static constexpr Kind kKind = Kind::dataset;
+    using Row = T;
+    const char* name;
+    std::uint32_t chunk;
+    std::tuple<Items...> items;
+};
+
+template <typename T, typename... Items>
+struct Constant {
+    static constexpr Kind kKind = Kind::constant;
+    using Value = T;
+    const char* name;
+    bool is_compact;
+    T value;
+    std::tuple<Items...> items;
+};
+
+}  // namespace detail
+
+/// What holds for the file as a whole.
+struct FileOptions {
+    /// Bytes of a file address: 4 or 8. With 4 the file can grow to at most 4 GiB, and its metadata take less space.
+    std::uint8_t sizeof_addr = 8;
+    /// Groups keep the order in which links were created, objects that of their attributes; here, the order in which
+    /// the description names them.
+    bool track_order = false;
+};
+
+/// The description of a whole file. Its items are those of the root group.
+template <typename... Items>
+struct FileDescription {
+    FileOptions options;
+    detail::Group<Items...> root;
+};
+
+/// An attribute of the file's root group, a group or a dataset. `value`: an integer, a floating-point number, an
+/// enumeration or struct described by H5MOTE_ENUM or H5MOTE_COMPOUND, a FixedString, or a std::array of any of these,
+/// whose dimensions become those of the attribute.
+template <typename T>
+constexpr detail::Attribute<T> attribute(const char* name, const T& value) noexcept {
+    return {name, value, false, false};
+}
+/// A text: a scalar string of exactly its length, UTF-8 when it is not ASCII.
+template <std::size_t N>
+constexpr auto attribute(const char* name, const char (&text)[N]) noexcept {
+    constexpr std::size_t kLength = N > 1 ? N - 1 : 1;
+    detail::Attribute<std::array<char, kLength>> result{name, {}, false, false};
+    for (std::size_t i = 0; i < kLength; ++i) {
+        result.value[i] = text[i];
+        result.is_utf8 = result.is_utf8 || static_cast<unsigned char>(text[i]) >= 0x80;
+    }
+    return result;
+}
+
+/// An attribute whose value the program sets while it runs, with Recorder::set(). Until then it has the value `value`.
+/// With its value, the checksum behind it and nothing else it has to fit into a sector of 512 bytes.
+template <typename T>
+constexpr detail::Attribute<T> setting(const char* name, const T& value = T{}) noexcept {
+    return {name, value, true, false};
+}
+
+/// A group with items: attributes, settings, groups, datasets and constants.
+template <typename... Items>
+constexpr detail::Group<Items...> group(const char* name, const Items&... items) noexcept {
+    return {name, {items...}};
+}
+
+/// A one-dimensional dataset of rows of type T, empty at first and extensible without limit, stored in chunks of
+/// `chunk` rows. Its items are attributes and settings.
+template <typename T, typename... Items>
+constexpr detail::Dataset<T, Items...> dataset(const char* name, std::uint32_t chunk, const Items&... items) noexcept {
+    return {name, chunk, {items...}};
+}
+
+/// A dataset whose values never change, for calibrations and tables: the values of a std::array of any rank, or one
+/// value. Stored within the object header (compact) if it has at most 1,024 bytes, apart from it (contiguous) if it
+/// has more. Its items are attributes and settings.
+template <typename T, typename... Items>
+constexpr detail::Constant<T, Items...> constant(const char* name, const T& value, const Items&... items) noexcept {
+    return {name, sizeof(T) <= 1024, value, {items...}};
+}
+
+/// A file with the items of its root group.
+template <typename... Items>
+constexpr FileDescription<Items...> file(const Items&... items) noexcept {
+    return {{}, {"", {items...}}};
+}
+template <typename... Items>
+constexpr FileDescription<Items...> file(FileOptions options, const Items&... items) noexcept {
+    return {options, {"", {items...}}};
+}
+
+}  // namespace h5mote::blueprint

@@ -1,0 +1,603 @@
+// The bytes of a blueprint's file, made while compiling: which blocks it has, where each stands, what is in it.
+//
+// Everything that changes while a file is recorded is written by single writes within one sector of 512 bytes: the end
+// of the file in the superblock, the dimension in a dataset's object header, the header and the index block of its
+// chunk index, the value of a setting. So no such range crosses from one sector into the next. The dimension stands in
+// a short first block of its object header; datatype, layout and attributes are in a second one.
+#pragma once
+
+#include <h5mote/blueprint_parts.hpp>
+#include <h5mote/lookup3.hpp>
+
+namespace h5mote::blueprint::detail {
+
+inline constexpr std::uint32_t kSector = 512;
+
+/// One block of the file: its size, where it stands, and which of its bytes must lie in one sector.
+struct Block {
+    std::uint32_t size = 0;
+    std::uint32_t address = 0;
+    std::uint32_t atomic = 0;  ///< from this offset on; the size: nothing of it has to
+    std::uint32_t value = 0;   ///< offset of a setting's value
+};
+
+/// Composes the blocks of a file, in two passes: the first measures them, and the second writes them where they were
+/// placed meanwhile.
+class Composer {
+public:
+    static constexpr std::uint64_t kUndefined = ~std::uint64_t{0};
+
+    constexpr Composer(FileOptions options, Span<const ObjectPart> objects, Span<const AttributePart> attributes,
+                       Span<Block> blocks, Span<std::uint32_t> first_blocks) noexcept
+        : options_(options),
+          width_(options.sizeof_addr),
+          objects_(objects),
+          attributes_(attributes),
+          blocks_(blocks),
+          first_blocks_(first_blocks) {}
+
+    /// Returns the size of the file. The blocks have their addresses then.
+    constexpr std::uint32_t measure() noexcept {
+        compose();
+        return place(blocks_.first(block_));
+    }
+    /// `bytes` is the file, all zeros; `changing` says for each of its bytes whether it may change, and is all true.
+    constexpr void write(std::byte* bytes, bool* changing, std::uint32_t end) noexcept {
+        bytes_ = bytes;
+        changing_ = changing;
+        end_ = end;
+        compose();
+        fingerprint(bytes, end);
+    }
+    constexpr Fault fault() const noexcept { return fault_; }
+
+    /// Gives each block its address: first those with bytes that must lie in one sector, then the others, which fill
+    /// the gaps. Returns the end of the last one.
+    static constexpr std::uint32_t place(Span<Block> blocks) noexcept {
+        std::uint32_t end = blocks[0].size;
+        for (Block& block : blocks.subspan(1)) {
+            if (block.atomic < block.size) {
+                const std::uint32_t last = end + block.size - 1;
+                if ((end + block.atomic) / kSector != last / kSector) {
+                    end = ((end + block.atomic) / kSector + 1) * kSector - block.atomic;
+                }
+                block.address = end;
+                end += block.size;
+            }
+        }
+        for (Block& block : blocks.subspan(1)) {
+            if (block.atomic == block.size) {
+                block.address = gap(blocks, block.size, end);
+                end = block.address + block.size > end ? block.address + block.size : end;
+            }
+        }
+        return end;
+    }
+
+private:
+    // The lowest address with `size` bytes that no placed block has.
+    static constexpr std::uint32_t gap(Span<const Block> blocks, std::uint32_t size, std::uint32_t end) noexcept {
+        std::uint32_t address = blocks[0].size;
+        while (address < end) {
+            const Block* in_the_way = nullptr;
+            for (const Block& other : blocks) {
+                if (other.address != 0 && other.address < address + size && address < other.address + other.size) {
+                    in_the_way = &other;
+                }
+            }
+            if (in_the_way == nullptr) {
+                break;
+            }
+            address = in_the_way->address + in_the_way->size;
+        }
+        return address;
+    }
+
+    constexpr void uint(unsigned width, std::uint64_t value) noexcept {
+        for (unsigned i = 0; i < width; ++i, ++at_) {
+            if (bytes_ != nullptr) {
+                bytes_[blocks_[block_].address + at_] = static_cast<std::byte>(i < 8 ? value >> (8 * i) : 0);
+                changing_[blocks_[block_].address + at_] = is_changing_;
+            }
+        }
+    }
+    constexpr void address(std::uint64_t value) noexcept { uint(width_, value); }
+    constexpr void size(std::uint64_t value) noexcept { uint(kSize, value); }
+    constexpr void text(const char* from, std::size_t count) noexcept {
+        for (std::size_t i = 0; i < count; ++i) {
+            uint(1, static_cast<unsigned char>(from[i]));
+        }
+    }
+    constexpr void bytes(ConstBytes from) noexcept {
+        for (const std::byte b : from) {
+            uint(1, static_cast<std::uint64_t>(b));
+        }
+    }
+
+    constexpr void begin() noexcept { at_ = 0; }
+    // Ends a block with its checksum. Bytes from `atomic` on must lie in one sector.
+    constexpr void end(std::uint32_t atomic, std::uint32_t value = 0) noexcept {
+        is_changing_ = true;
+        const Block& block = blocks_[block_];
+        uint(4, bytes_ == nullptr ? 0 : lookup3_constant(bytes_ + block.address, at_));
+        is_changing_ = false;
+        close(atomic, value);
+    }
+    constexpr void close(std::uint32_t atomic, std::uint32_t value = 0) noexcept {
+        blocks_[block_].size = at_;
+        blocks_[block_].atomic = atomic < at_ ? atomic : at_;
+        blocks_[block_].value = value;
+        ++block_;
+    }
+    constexpr void end() noexcept { end(kNothing); }
+
+    constexpr void message(unsigned type, std::uint64_t size, unsigned flags = 0) noexcept {
+        if (size > 0xffff) {
+            fault_ = Fault::message_size;
+        }
+        uint(1, type);
+        uint(2, size);
+        uint(1, flags);
+        if (options_.track_order) {
+            uint(2, type == kAttributeMessage ? order_++ : 0);
+        }
+    }
+    constexpr std::uint32_t message_head() const noexcept { return options_.track_order ? 6 : 4; }
+    // The head of an object header whose first block has its size in `size_width` bytes.
+    constexpr std::uint32_t header_head(unsigned size_width) noexcept {
+        const std::uint32_t head = 6 + size_width;
+        text("OHDR", 4);
+        uint(1, 2);
+        uint(1, (size_width == 2 ? 1U : 0U) | (options_.track_order ? 0xcU : 0U));
+        const std::uint32_t messages = blocks_[block_].size - head - 4;
+        if (bytes_ != nullptr && messages >> (8 * size_width) != 0) {
+            fault_ = Fault::header_size;
+        }
+        uint(size_width, messages);
+        return head;
+    }
+    constexpr void continuation(std::uint32_t block) noexcept {
+        message(0x10, width_ + kSize);
+        address(blocks_[block].address);
+        size(blocks_[block].size);
+    }
+    // Free space for one message of another program, a continuation message for instance.
+    constexpr void spare() noexcept {
+        is_changing_ = true;
+        message(0, width_ + kSize);
+        address(0);
+        size(0);
+        is_changing_ = false;
+    }
+    constexpr void dataspace(const std::uint64_t* dimensions, unsigned rank) noexcept {
+        message(1, 4 + rank * kSize);
+        space(dimensions, rank);
+    }
+    constexpr void space(const std::uint64_t* dimensions, unsigned rank) noexcept {
+        uint(1, 2);
+        uint(1, rank);
+        uint(1, 0);
+        uint(1, rank == 0 ? 0 : 1);
+        for (unsigned i = 0; i < rank; ++i) {
+            size(dimensions[i]);
+        }
+    }
+    constexpr void type(const AttributePart& attribute) noexcept {
+        for (std::size_t i = 0; i < attribute.type.size(); ++i) {
+            // The character set stands in bits 4 to 7 of a string's flags.
+            uint(1, static_cast<std::uint64_t>(attribute.type[i]) | (i == 1 && attribute.is_utf8 ? 0x10U : 0U));
+        }
+    }
+    static constexpr std::size_t length(const char* text) noexcept { return std::string_view(text).size(); }
+
+    constexpr std::size_t attribute_size(const AttributePart& attribute) const noexcept {
+        return 9 + length(attribute.name) + 1 + attribute.type.size() + 4 + attribute.rank * kSize +
+               attribute.value.size();
+    }
+    constexpr void attribute(const AttributePart& attribute, std::uint32_t& value) noexcept {
+        message(kAttributeMessage, attribute_size(attribute));
+        uint(1, 3);
+        uint(1, 0);
+        uint(2, length(attribute.name) + 1);
+        uint(2, attribute.type.size());
+        uint(2, 4 + attribute.rank * kSize);
+        uint(1, is_ascii(attribute.name) ? 0 : 1);
+        text(attribute.name, length(attribute.name) + 1);
+        type(attribute);
+        space(attribute.dimensions.data(), attribute.rank);
+        value = at_;
+        is_changing_ = attribute.is_setting;
+        bytes(attribute.value);
+        is_changing_ = false;
+    }
+    static constexpr bool is_ascii(const char* text) noexcept {
+        for (; *text != '\0'; ++text) {
+            if (static_cast<unsigned char>(*text) >= 0x80) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    // The messages that every object's header ends with: its attributes, continuations to the blocks of its settings,
+    // which are those from `next` on, and some space.
+    constexpr void attributes(std::size_t object, std::uint32_t next) noexcept {
+        order_ = 0;
+        std::uint64_t count = 0;
+        for (const AttributePart& part : attributes_) {
+            count += part.object == object ? 1U : 0U;
+        }
+        if (options_.track_order) {
+            message(0x15, 4 + 3 * width_);
+            uint(1, 0);
+            uint(1, 3);
+            is_changing_ = true;
+            uint(2, count);
+            is_changing_ = false;
+            address(kUndefined);
+            address(kUndefined);
+            address(kUndefined);
+        }
+        std::uint32_t value = 0;
+        for (const AttributePart& part : attributes_) {
+            if (part.object == object && !part.is_setting) {
+                attribute(part, value);
+            }
+        }
+        for (const AttributePart& part : attributes_) {
+            if (part.object == object && part.is_setting) {
+                continuation(next++);
+            }
+        }
+        spare();
+    }
+    constexpr void settings(std::size_t object) noexcept {
+        for (const AttributePart& part : attributes_) {
+            if (part.object == object && part.is_setting) {
+                begin();
+                text("OCHK", 4);
+                std::uint32_t value = 0;
+                attribute(part, value);
+                if (part.value.size() + 4 > kSector) {
+                    fault_ = Fault::sector;
+                }
+                end(value, value);
+            }
+        }
+    }
+
+    constexpr void compose() noexcept {
+        block_ = 0;
+        superblock();
+        for (std::size_t i = 0; i < objects_.size(); ++i) {
+            first_blocks_[i] = block_;
+            switch (objects_[i].kind) {
+                case Kind::dataset:
+                    dataset(i);
+                    break;
+                case Kind::constant:
+                    constant(i);
+                    break;
+                default:
+                    group(i);
+                    break;
+            }
+        }
+    }
+
+    constexpr void superblock() noexcept {
+        begin();
+        uint(8, 0x0a1a0a0d46444889U);
+        uint(1, 2);
+        uint(1, width_);
+        uint(1, kSize);
+        uint(1, 0);
+        address(0);
+        address(kUndefined);
+        is_changing_ = true;
+        address(end_);
+        is_changing_ = false;
+        address(blocks_[1].address);
+        is_changing_ = true;
+        uint(4, bytes_ == nullptr ? 0 : lookup3_constant(bytes_, at_));
+        is_changing_ = false;
+        uint(4, 0);  // the fingerprint
+        close(kNothing);
+    }
+    // Behind the superblock stands a checksum of everything in the empty file: it tells files of this blueprint,
+    // whatever became of them, from others. No structure of the format has these four bytes.
+    constexpr void fingerprint(std::byte* bytes, std::uint32_t size) noexcept {
+        at_ = 12 + 4 * width_ + 4;
+        block_ = 0;
+        uint(4, lookup3_constant(bytes, size));
+    }
+
+    constexpr void group(std::size_t i) noexcept {
+        const std::uint32_t self = block_;
+        begin();
+        header_head(2);
+        std::uint64_t links = 0;
+        for (std::size_t k = 1; k < objects_.size(); ++k) {
+            links += objects_[k].parent == i ? 1U : 0U;
+        }
+        message(2, 2 + (options_.track_order ? 8 + 3 * width_ : 2 * width_));
+        uint(1, 0);
+        uint(1, options_.track_order ? 3 : 0);
+        if (options_.track_order) {
+            is_changing_ = true;
+            uint(8, links);
+            is_changing_ = false;
+            address(kUndefined);
+        }
+        address(kUndefined);
+        address(kUndefined);
+        message(0xa, 2, 1);
+        uint(2, 0);
+        std::uint64_t order = 0;
+        for (std::size_t k = 1; k < objects_.size(); ++k) {
+            if (objects_[k].parent == i) {
+                link(k, order++);
+            }
+        }
+        attributes(i, self + 1);
+        end();
+        settings(i);
+    }
+    constexpr void link(std::size_t object, std::uint64_t order) noexcept {
+        const char* const name = objects_[object].name;
+        const std::size_t count = length(name);
+        const unsigned count_width = count > 0xff ? 2 : 1;
+        const bool with_set = !is_ascii(name);
+        message(6, 2 + (options_.track_order ? 8U : 0U) + (with_set ? 1U : 0U) + count_width + count + width_);
+        uint(1, 1);
+        uint(1, (count_width - 1) | (options_.track_order ? 4U : 0U) | (with_set ? 0x10U : 0U));
+        if (options_.track_order) {
+            uint(8, order);
+        }
+        if (with_set) {
+            uint(1, 1);
+        }
+        uint(count_width, count);
+        text(name, count);
+        address(blocks_[first_blocks_[object]].address);
+    }
+
+    constexpr void dataset(std::size_t i) noexcept {
+        const ObjectPart& part = objects_[i];
+        const std::uint32_t self = block_;
+        begin();
+        header_head(1);
+        continuation(self + 3);
+        message(1, 4 + 2 * kSize);
+        uint(1, 2);
+        uint(1, 1);
+        uint(1, 1);
+        uint(1, 1);
+        const std::uint32_t dimension = at_;
+        is_changing_ = true;
+        size(0);
+        is_changing_ = false;
+        size(kUndefined);
+        end(dimension);
+        array_header(self + 1);
+        index_block(self + 1);
+        begin();
+        text("OCHK", 4);
+        message(3, part.type.size(), 1);
+        bytes(part.type);
+        fill_value(3);
+        chunked_layout(part, self + 1);
+        attributes(i, self + 4);
+        end();
+        settings(i);
+        if (part.chunk == 0) {
+            fault_ = Fault::no_rows;
+        } else if (part.chunk > 0xffffffffU / part.row) {
+            fault_ = Fault::chunk_size;
+        }
+    }
+    constexpr void chunked_layout(const ObjectPart& part, std::uint32_t array) noexcept {
+        const std::uint64_t largest = part.chunk > part.row ? part.chunk : part.row;
+        unsigned width = 1;
+        while (largest >> (8 * width) != 0) {
+            ++width;
+        }
+        message(8, 6 + 2 * width + 5 + width_);
+        uint(1, 4);
+        uint(1, 2);
+        uint(1, 0);
+        uint(1, 2);
+        uint(1, width);
+        uint(width, part.chunk);
+        uint(width, part.row);
+        uint(1, 4);
+        uint(1, ArrayParameters::kMaxBits);
+        uint(1, ArrayParameters::kIndexElements);
+        uint(1, ArrayParameters::kMinPointers);
+        uint(1, ArrayParameters::kMinElements);
+        uint(1, ArrayParameters::kPageBits);
+        address(blocks_[array].address);
+    }
+    constexpr void array_header(std::uint32_t self) noexcept {
+        begin();
+        text("EAHD", 4);
+        uint(1, 0);
+        uint(1, 0);
+        uint(1, width_);
+        uint(1, ArrayParameters::kMaxBits);
+        uint(1, ArrayParameters::kIndexElements);
+        uint(1, ArrayParameters::kMinElements);
+        uint(1, ArrayParameters::kMinPointers);
+        uint(1, ArrayParameters::kPageBits);
+        const std::uint32_t statistics = at_;
+        is_changing_ = true;
+        for (unsigned i = 0; i < 5; ++i) {
+            size(0);
+        }
+        size(ArrayParameters::kIndexElements);  // elements that have a place: those of the index block
+        is_changing_ = false;
+        address(blocks_[self + 1].address);
+        end(statistics);
+    }
+    constexpr void index_block(std::uint32_t array) noexcept {
+        begin();
+        text("EAIB", 4);
+        uint(2, 0);
+        address(blocks_[array].address);
+        const std::uint32_t elements = at_;
+        is_changing_ = true;
+        for (std::uint32_t i = ArrayParameters::index_block_prefix(width_) + 4;
+             i < ArrayParameters::index_block_size(width_); i += width_) {
+            address(kUndefined);
+        }
+        is_changing_ = false;
+        end(elements);
+    }
+    constexpr void fill_value(unsigned allocation) noexcept {
+        message(5, 2, 1);
+        uint(1, 3);
+        uint(1, allocation | 2 << 2);  // written when the program has set one
+    }
+    constexpr void constant(std::size_t i) noexcept {
+        const ObjectPart& part = objects_[i];
+        const std::uint32_t self = block_;
+        begin();
+        header_head(2);
+        dataspace(part.dimensions.data(), part.rank);
+        message(3, part.type.size(), 1);
+        bytes(part.type);
+        fill_value(part.is_compact ? 1 : 2);
+        message(8, part.is_compact ? 4 + part.value.size() : 2 + width_ + kSize);
+        uint(1, 4);
+        uint(1, part.is_compact ? 0 : 1);
+        if (part.is_compact) {
+            uint(2, part.value.size());
+            bytes(part.value);
+        } else {
+            address(blocks_[self + 1].address);
+            size(part.value.size());
+        }
+        attributes(i, self + (part.is_compact ? 1 : 2));
+        end();
+        if (!part.is_compact) {
+            begin();
+            bytes(part.value);
+            close(kNothing);
+        }
+        settings(i);
+    }
+
+    static constexpr unsigned kSize = ArrayParameters::kSize;
+    static constexpr unsigned kAttributeMessage = 0xc;
+    static constexpr std::uint32_t kNothing = 0xffffffffU;
+
+    FileOptions options_;
+    unsigned width_;
+    Span<const ObjectPart> objects_;
+    Span<const AttributePart> attributes_;
+    Span<Block> blocks_;
+    Span<std::uint32_t> first_blocks_;
+    std::byte* bytes_ = nullptr;
+    bool* changing_ = nullptr;
+    std::uint32_t end_ = 0;
+    std::uint32_t block_ = 0;
+    std::uint32_t at_ = 0;
+    std::uint64_t order_ = 0;
+    bool is_changing_ = false;
+    Fault fault_ = Fault::none;
+};
+
+template <typename T, std::size_t N>
+constexpr Span<const T> span(const std::array<T, N>& array) noexcept {
+    return {array.data(), N};
+}
+template <typename T, std::size_t N>
+constexpr Span<T> span(std::array<T, N>& array) noexcept {
+    return {array.data(), N};
+}
+
+// The most blocks that a description can have: each object has at most four, and each setting one.
+template <const auto& Description>
+inline constexpr std::size_t kMaxBlocks =
+    1 + 4 * kParts<Description>.objects.size() + kParts<Description>.attributes.size();
+
+/// Where everything stands in the file of a description.
+template <std::size_t Objects, std::size_t Blocks>
+struct Plan {
+    std::array<std::uint32_t, Objects> first_blocks{};
+    std::array<Block, Blocks> blocks{};
+    std::uint32_t size = 0;
+    Fault fault = Fault::none;
+};
+
+constexpr Fault check_names(Span<const ObjectPart> objects, Span<const AttributePart> attributes) noexcept {
+    for (std::size_t i = 1; i < objects.size(); ++i) {
+        const std::string_view name = objects[i].name;
+        if (name.empty() || name == "." || name.find('/') != std::string_view::npos) {
+            return Fault::name;
+        }
+        for (std::size_t k = 1; k < i; ++k) {
+            if (objects[k].parent == objects[i].parent && name == objects[k].name) {
+                return Fault::same_name;
+            }
+        }
+    }
+    for (std::size_t i = 0; i < attributes.size(); ++i) {
+        if (*attributes[i].name == '\0') {
+            return Fault::name;
+        }
+        for (std::size_t k = 0; k < i; ++k) {
+            if (attributes[k].object == attributes[i].object &&
+                std::string_view(attributes[k].name) == attributes[i].name) {
+                return Fault::same_name;
+            }
+        }
+    }
+    return Fault::none;
+}
+
+template <const auto& Description>
+constexpr auto make_plan() noexcept {
+    constexpr auto& parts = kParts<Description>;
+    Plan<parts.objects.size(), kMaxBlocks<Description>> plan;
+    const std::uint8_t width = Description.options.sizeof_addr;
+    plan.fault =
+        width != 4 && width != 8 ? Fault::address_width : check_names(span(parts.objects), span(parts.attributes));
+    if (plan.fault == Fault::none) {
+        Composer composer(Description.options, span(parts.objects), span(parts.attributes), span(plan.blocks),
+                          span(plan.first_blocks));
+        plan.size = composer.measure();
+        plan.fault = composer.fault();
+    }
+    return plan;
+}
+template <const auto& Description>
+inline constexpr auto kPlan = make_plan<Description>();
+
+/// The bytes of the empty file, and which of them may change.
+template <std::size_t N>
+struct FileBytes {
+    std::byte bytes[N]{};
+    bool changing[N]{};  ///< also true of bytes that belong to no structure
+
+    constexpr FileBytes() noexcept {
+        for (bool& byte : changing) {
+            byte = true;
+        }
+    }
+};
+
+template <const auto& Description>
+constexpr auto write_file() noexcept {
+    constexpr auto& parts = kParts<Description>;
+    auto plan = kPlan<Description>;
+    FileBytes<kPlan<Description>.size> file;
+    Composer composer(Description.options, span(parts.objects), span(parts.attributes), span(plan.blocks),
+                      span(plan.first_blocks));
+    composer.write(file.bytes, file.changing, plan.size);
+    return file;
+}
+template <const auto& Description>
+inline constexpr auto kFile = write_file<Description>();
+
+}  // namespace h5mote::blueprint::detail

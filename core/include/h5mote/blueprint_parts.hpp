@@ -1,0 +1,303 @@
+// The parts of a blueprint as plain tables, and what of it a Recorder needs while it runs. Used by blueprint_image.hpp
+// and recorder.hpp; a program includes these.
+#pragma once
+
+#include <h5mote/blueprint.hpp>
+
+#include <string_view>
+
+namespace h5mote::blueprint {
+
+/// What a Recorder keeps in ROM of a file: its bytes in pieces, and where what changes stands.
+struct Piece {
+    enum class Kind : std::uint8_t {
+        fixed,    ///< bytes that nobody changes: a file of this blueprint has them
+        changing  ///< bytes that the recorder or another program may change
+    };
+    std::uint32_t address;  ///< in the file
+    std::uint16_t size;     ///< bytes
+    Kind kind;
+    bool repeats;  ///< every byte of the piece has the value of the one at the piece's place in the ROM
+};
+
+struct RecordedDataset {
+    std::uint32_t header;        ///< address of the object header's first block, which has the dimension
+    std::uint32_t header_bytes;  ///< offset of its bytes in the ROM
+    std::uint32_t array;         ///< address of the header of the chunk index, an extensible array
+    std::uint32_t array_bytes;   ///< offset of its bytes in the ROM
+    std::uint32_t index_block;   ///< address of the array's index block
+    std::uint32_t chunk;         ///< rows of a chunk
+    std::uint32_t row;           ///< bytes of a row
+};
+
+struct RecordedSetting {
+    std::uint32_t block;        ///< address of the header block that holds the attribute and nothing else
+    std::uint32_t block_bytes;  ///< offset of its bytes in the ROM
+    std::uint32_t value;        ///< offset of the value in the block
+    std::uint32_t size;         ///< bytes of the value; the checksum of the block follows it
+};
+
+struct Table {
+    const std::byte* bytes;  ///< the bytes of all pieces, one after the other; one byte for a piece that repeats
+    const Piece* pieces;     ///< by address; the first one is the superblock
+    const RecordedDataset* datasets;
+    std::uint16_t piece_count;
+    std::uint16_t dataset_count;
+    std::uint32_t size;        ///< of the empty file
+    std::uint8_t sizeof_addr;  ///< bytes of an address; sizes have 8
+    std::uint8_t header_size;  ///< bytes of the first block of a dataset's object header
+    std::uint8_t dimension;    ///< offset of the dimension in it
+};
+
+/// The creation parameters of every chunk index, an extensible array; they are libhdf5's, but for the size of pages:
+/// no data block is divided into pages.
+struct ArrayParameters {
+    /// Bytes of every size in the file: libhdf5 knows no unlimited dimension of fewer.
+    static constexpr unsigned kSize = 8;
+    static constexpr unsigned kMaxBits = 32;
+    static constexpr unsigned kIndexElements = 4;
+    static constexpr unsigned kMinPointers = 4;
+    static constexpr unsigned kMinElements = 16;
+    static constexpr unsigned kPageBits = 18;
+    /// Pointers of the index block to data blocks, and to super blocks.
+    static constexpr unsigned kDataPointers = 2 * (kMinPointers - 1);
+    static constexpr unsigned kDirectSuperBlocks = 4;  // 2 log2(kMinPointers)
+    static constexpr unsigned kSuperPointers = 1 + kMaxBits - 4 - kDirectSuperBlocks;
+    static constexpr unsigned kOffsetWidth = kMaxBits / 8;
+
+    static constexpr std::uint32_t header_size(unsigned width) noexcept { return 12 + 6 * kSize + width + 4; }
+    static constexpr std::uint32_t index_block_prefix(unsigned width) noexcept { return 6 + width; }
+    static constexpr std::uint32_t index_block_size(unsigned width) noexcept {
+        return index_block_prefix(width) + (kIndexElements + kDataPointers + kSuperPointers) * width + 4;
+    }
+};
+
+/// What makes a description unfit to be a file.
+enum class Fault : std::uint8_t {
+    none,
+    name,           ///< a name is empty, "." or contains '/'
+    same_name,      ///< two objects of a group, or two attributes of an object, have one name
+    no_rows,        ///< a chunk of a dataset has no rows
+    chunk_size,     ///< a chunk has 4 GiB or more
+    sector,         ///< a setting's value does not fit into a sector
+    message_size,   ///< an attribute has 64 KiB or more
+    address_width,  ///< addresses have neither 4 nor 8 bytes
+    header_size,    ///< an object header has 64 KiB or more
+};
+
+namespace detail {
+
+struct AttributePart {
+    const char* name = nullptr;
+    std::size_t object = 0;
+    ConstBytes type;
+    std::array<std::uint64_t, 32> dimensions{};
+    unsigned rank = 0;
+    ConstBytes value;
+    bool is_setting = false;
+    bool is_utf8 = false;
+};
+
+struct ObjectPart {
+    Kind kind = Kind::group;
+    const char* name = nullptr;
+    std::size_t parent = 0;
+    ConstBytes type;
+    std::array<std::uint64_t, 32> dimensions{};
+    unsigned rank = 0;
+    ConstBytes value;         // of a constant
+    std::uint64_t chunk = 0;  // rows of a dataset
+    std::uint64_t row = 0;    // bytes of a row
+    bool is_compact = false;
+};
+
+template <typename... T>
+struct TypeList {};
+template <typename... T, typename... U>
+constexpr TypeList<T..., U...> operator+(TypeList<T...> /*first*/, TypeList<U...> /*second*/) noexcept {
+    return {};
+}
+template <std::size_t I, typename First, typename... Rest>
+constexpr auto type_at(TypeList<First, Rest...> /*list*/) noexcept {
+    if constexpr (I == 0) {
+        return TypeTag<First>{};
+    } else {
+        return type_at<I - 1>(TypeList<Rest...>{});
+    }
+}
+
+/// Counts what an item and its items hold, and lists the types of the datasets' rows and of the settings, in the order
+/// in which Parts has them.
+template <typename Item>
+struct Count;
+template <typename... Items>
+struct Counts {
+    static constexpr std::size_t kObjects = (std::size_t{0} + ... + Count<Items>::kObjects);
+    static constexpr std::size_t kAttributes = (std::size_t{0} + ... + Count<Items>::kAttributes);
+    static constexpr std::size_t kValueBytes = (std::size_t{0} + ... + Count<Items>::kValueBytes);
+    using Rows = decltype((TypeList<>{} + ... + typename Count<Items>::Rows{}));
+    using Settings = decltype((TypeList<>{} + ... + typename Count<Items>::Settings{}));
+};
+template <typename T>
+struct Count<Attribute<T>> {
+    static constexpr std::size_t kObjects = 0;
+    static constexpr std::size_t kAttributes = 1;
+    static constexpr std::size_t kValueBytes = sizeof(T);
+    using Rows = TypeList<>;
+    using Settings = TypeList<T>;  // attributes that are no settings are counted as well
+};
+template <typename... Items>
+struct Count<Group<Items...>> : Counts<Items...> {
+    static constexpr std::size_t kObjects = 1 + Counts<Items...>::kObjects;
+};
+template <typename T, typename... Items>
+struct Count<Dataset<T, Items...>> : Counts<Items...> {
+    static constexpr std::size_t kObjects = 1;
+    using Rows = TypeList<T>;
+};
+template <typename T, typename... Items>
+struct Count<Constant<T, Items...>> : Counts<Items...> {
+    static constexpr std::size_t kObjects = 1;
+    static constexpr std::size_t kValueBytes = sizeof(T) + Counts<Items...>::kValueBytes;
+};
+
+/// The bytes of all values of a description as the file holds them.
+template <std::size_t N>
+struct Values {
+    std::byte bytes[N == 0 ? 1 : N]{};
+    std::size_t used = 0;
+
+    template <typename T>
+    constexpr void add(const T& value) noexcept {
+        const Stored<T> stored = store(value);
+        for (std::size_t i = 0; i < sizeof(T); ++i) {
+            bytes[used++] = stored.bytes[i];
+        }
+    }
+};
+
+template <std::size_t N>
+class ValueCollector {
+public:
+    constexpr explicit ValueCollector(Values<N>& values) noexcept : values_(values) {}
+    template <typename T>
+    constexpr void visit(const Attribute<T>& item) noexcept {
+        values_.add(item.value);
+    }
+    template <typename... Items>
+    constexpr void visit(const Group<Items...>& item) noexcept {
+        visit_all(item.items);
+    }
+    template <typename T, typename... Items>
+    constexpr void visit(const Dataset<T, Items...>& item) noexcept {
+        visit_all(item.items);
+    }
+    template <typename T, typename... Items>
+    constexpr void visit(const Constant<T, Items...>& item) noexcept {
+        values_.add(item.value);
+        visit_all(item.items);
+    }
+
+private:
+    template <typename Tuple>
+    constexpr void visit_all(const Tuple& items) noexcept {
+        std::apply([&](const auto&... item) { (visit(item), ...); }, items);
+    }
+    Values<N>& values_;
+};
+
+/// The objects and attributes of a description, each list in the order of the description, which names an object before
+/// what it holds.
+template <std::size_t Objects, std::size_t Attributes>
+struct Parts {
+    std::array<ObjectPart, Objects> objects{};
+    std::array<AttributePart, Attributes> attributes{};
+};
+
+template <typename P>
+class PartCollector {
+public:
+    constexpr PartCollector(P& parts, const std::byte* values) noexcept : parts_(parts), values_(values) {}
+
+    template <typename... Items>
+    constexpr void visit(const Group<Items...>& item, std::size_t parent) noexcept {
+        ObjectPart& part = parts_.objects[objects_++];
+        part.name = item.name;
+        part.parent = parent;
+        visit_all(item.items);
+    }
+    template <typename T, typename... Items>
+    constexpr void visit(const Dataset<T, Items...>& item, std::size_t parent) noexcept {
+        ObjectPart& part = parts_.objects[objects_++];
+        part.kind = Kind::dataset;
+        part.name = item.name;
+        part.parent = parent;
+        part.type = file_type<T>();
+        part.chunk = item.chunk;
+        part.row = sizeof(T);
+        visit_all(item.items);
+    }
+    template <typename T, typename... Items>
+    constexpr void visit(const Constant<T, Items...>& item, std::size_t parent) noexcept {
+        ObjectPart& part = parts_.objects[objects_++];
+        part.kind = Kind::constant;
+        part.name = item.name;
+        part.parent = parent;
+        part.is_compact = item.is_compact;
+        add_value<T>(part);
+        visit_all(item.items);
+    }
+    template <typename T>
+    constexpr void visit(const Attribute<T>& item, std::size_t object) noexcept {
+        AttributePart& part = parts_.attributes[attributes_++];
+        part.name = item.name;
+        part.object = object;
+        part.is_setting = item.is_setting;
+        part.is_utf8 = item.is_utf8;
+        add_value<T>(part);
+    }
+
+private:
+    template <typename T, typename Part>
+    constexpr void add_value(Part& part) noexcept {
+        part.type = file_type<typename Elements<T>::Element>();
+        part.rank = Elements<T>::kRank;
+        Elements<T>::dimensions(part.dimensions.data());
+        part.value = {values_, sizeof(T)};
+        values_ += sizeof(T);
+    }
+    template <typename Tuple>
+    constexpr void visit_all(const Tuple& items) noexcept {
+        const std::size_t self = objects_ - 1;
+        std::apply([&](const auto&... item) { (visit(item, self), ...); }, items);
+    }
+
+    P& parts_;
+    const std::byte* values_;
+    std::size_t objects_ = 0;
+    std::size_t attributes_ = 0;
+};
+
+template <const auto& Description>
+constexpr auto collect_values() noexcept {
+    using Root = std::remove_cv_t<std::remove_reference_t<decltype(Description.root)>>;
+    Values<Count<Root>::kValueBytes> values;
+    ValueCollector<Count<Root>::kValueBytes>(values).visit(Description.root);
+    return values;
+}
+template <const auto& Description>
+inline constexpr auto kValues = collect_values<Description>();
+
+template <const auto& Description>
+constexpr auto collect_parts() noexcept {
+    using Root = std::remove_cv_t<std::remove_reference_t<decltype(Description.root)>>;
+    Parts<Count<Root>::kObjects, Count<Root>::kAttributes> parts;
+    PartCollector<decltype(parts)>(parts, kValues<Description>.bytes).visit(Description.root, 0);
+    return parts;
+}
+template <const auto& Description>
+inline constexpr auto kParts = collect_parts<Description>();
+
+}  // namespace detail
+
+}  // namespace h5mote::blueprint
