@@ -176,9 +176,9 @@ Status RecorderBase::resume(Slot& slot) noexcept {
     if (slot.stored == kUndefinedAddress) {
         return Status::corrupt_file;
     }
-    std::uint32_t within_chunk = 0;
+    std::uint64_t within_chunk = 0;
     slot.chunk = static_cast<Address>(divide(slot.stored, dataset.chunk, within_chunk));
-    slot.next = slot.saved = begin(slot, dataset) + within_chunk * dataset.row;
+    slot.next = slot.saved = begin(slot, dataset) + static_cast<std::size_t>(within_chunk) * dataset.row;
     slot.run = 0;
     return Status::ok;
 }
