@@ -24,6 +24,12 @@ void store_uint(std::byte* to, unsigned width, std::uint64_t value) noexcept {
     }
 }
 
+void move_bytes_down(std::byte* to, const std::byte* from, std::size_t size) noexcept {
+    for (std::size_t i = 0; i < size; ++i) {
+        to[i] = from[i];
+    }
+}
+
 unsigned uint_width(std::uint64_t value) noexcept { return floor_log2(value) / 8 + 1; }
 
 unsigned floor_log2(std::uint64_t value) noexcept {

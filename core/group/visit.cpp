@@ -53,9 +53,10 @@ public:
             return Status::ok;
         }
         H5MOTE_TRY(reserve());
-        std::memmove(data_ + low + 1, data_ + low, (count_ - low) * sizeof(Address));
+        for (std::size_t i = count_++; i > low; --i) {
+            data_[i] = data_[i - 1];
+        }
         data_[low] = address;
-        ++count_;
         return Status::ok;
     }
 

@@ -100,7 +100,7 @@ Status cut_first_block(const BlockMover& blocks, Pinned& block, std::size_t& fro
     file.shape().write_addr(writer, block->address());
     file.shape().write_size(writer, size);
     store_le<std::uint32_t>(block->at(0), kContinuationSignature);
-    std::memmove(block->at(layout.block_prefix()), block->at(prefix.size), used - prefix.size);
+    move_bytes_down(block->at(layout.block_prefix()), block->at(prefix.size), used - prefix.size);
     // The prefix of a first block is longer. These bytes are now behind the messages, as a null message, or as a gap if
     // they are too few for one.
     const std::size_t free = layout.block_prefix() + used - prefix.size;

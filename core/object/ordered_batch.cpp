@@ -1,5 +1,7 @@
 #include "ordered_batch.hpp"
 
+#include "cursor.hpp"
+
 #include <cstring>
 
 namespace h5mote {
@@ -234,7 +236,7 @@ void OrderedBatch::compact_keys() noexcept {
     sort([](const Entry& a, const Entry& b) { return a.key < b.key; });
     std::uint32_t to = 0;
     for (std::uint32_t i = 0; i < count_; ++i) {
-        std::memmove(keys_ + to, keys_ + entries_[i].key, entries_[i].length);
+        move_bytes_down(keys_ + to, keys_ + entries_[i].key, entries_[i].length);
         entries_[i].key = to;
         to += entries_[i].length;
     }

@@ -4,6 +4,7 @@
 #include "flash_format.hpp"
 
 #include <cstring>
+#include <utility>
 
 namespace h5mote {
 namespace {
@@ -42,11 +43,15 @@ FlashLog::Change* FlashLog::find(std::uint32_t key) noexcept {
 void FlashLog::put(std::uint32_t key, Place place) noexcept {
     Change* at = find(key);
     Change* const end = changes_ + change_count_;
+    Change moved{key, place};
     if (at == end || at->key != key) {
-        std::memmove(at + 1, at, static_cast<std::size_t>(end - at) * sizeof(Change));
+        // Each change from here on moves up by one.
+        for (; at != end; ++at) {
+            std::swap(*at, moved);
+        }
         ++change_count_;
     }
-    *at = {key, place};
+    *at = moved;
 }
 
 // Whether the key is among the changes or can become one.
@@ -59,9 +64,11 @@ bool FlashLog::has_room_for(std::uint32_t key) noexcept {
 void FlashLog::remove_children(std::uint32_t key) noexcept {
     const std::uint32_t first = flash_key((key >> 28) - 1, (key & 0x0fffffff) << kShift);
     Change* const from = find(first);
-    Change* const to = find(first + kFanOut);
-    std::memmove(from, to, static_cast<std::size_t>(changes_ + change_count_ - to) * sizeof(Change));
+    const Change* to = find(first + kFanOut);
+    const Change* const end = changes_ + change_count_;
     change_count_ -= static_cast<std::uint32_t>(to - from);
+    move_bytes_down(reinterpret_cast<std::byte*>(from), reinterpret_cast<const std::byte*>(to),
+                    static_cast<std::size_t>(end - to) * sizeof(Change));
 }
 
 // Finds the place of the newest record of a page or node; 0 if there is none. corrupt_file: a damaged node of the map
