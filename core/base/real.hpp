@@ -1,11 +1,20 @@
-// Floating-point numbers of IEEE 754 in integer arithmetic: small machines have no instructions for doubles, the
-// compiler's functions for them take 2.4 KB, and a mode of the processor cannot change these results.
+// Floating-point numbers of IEEE 754 in integer arithmetic: small machines have no instructions for doubles, and the
+// compiler's functions for them take 2.4 KB.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
 namespace h5mote {
+
+/// Whether the processor has instructions for doubles. Their results are those of the functions here, and come sooner.
+#if defined(__arm__) && !defined(__ARM_FP)
+inline constexpr bool kHasDoubles = false;
+#elif defined(__arm__)
+inline constexpr bool kHasDoubles = (__ARM_FP & 8) != 0;
+#else
+inline constexpr bool kHasDoubles = true;
+#endif
 
 /// (-1)^negative * mantissa / 2^63 * 2^exponent; the mantissa has its top bit unless the number is zero. Infinity and
 /// NaN have the exponent kNotFinite, and a NaN the rest of its mantissa below the top.

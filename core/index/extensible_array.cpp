@@ -318,7 +318,9 @@ Status ExtensibleArray::dispose_chunks(Disposal& disposal, Address first, Addres
 Status ExtensibleArray::dispose(Disposal& disposal, Address chunk_bytes) noexcept {
     if (index_block_ != kUndefinedAddress) {
         H5MOTE_TRY(dispose_chunks(disposal, 0, parameters.index_block_elements, chunk_bytes));
-        for (unsigned u = 0; u < super_blocks(); ++u) {
+        // The elements of a super block beyond these have no numbers on this machine, and nobody has set one.
+        constexpr unsigned kMost = 8 * sizeof(Address);
+        for (unsigned u = 0; u < super_blocks() && u < kMost; ++u) {
             Position at = position(start_of(u));
             Address super = kUndefinedAddress;
             for (; at.data_block < data_blocks(u); ++at.data_block) {

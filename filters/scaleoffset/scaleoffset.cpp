@@ -57,7 +57,8 @@ struct Packing {
     std::uint64_t fill_bits = 0;  // packed value that stands for it
     std::uint64_t minimum = 0;
     Real power;
-    float single_power = 1;  // the power, rounded once more
+    double double_power = 1;  // the same number, where the processor can divide by it
+    float single_power = 1;   // the power, rounded once more
 };
 
 Status Packing::open(const FilterSpec& spec, bool& as_is) noexcept {
@@ -98,6 +99,12 @@ bool Packing::open_chunk(ConstBytes in) noexcept {
         store_real(bytes, power, sizeof bytes, false, MostReal::nearest);
         const auto single = static_cast<std::uint32_t>(load_uint(bytes, sizeof bytes));
         std::memcpy(&single_power, &single, sizeof single_power);
+        if constexpr (kHasDoubles) {
+            std::byte wide[8];
+            store_real(wide, power, sizeof wide, false, MostReal::nearest);
+            const std::uint64_t number = load_uint(wide, sizeof wide);
+            std::memcpy(&double_power, &number, sizeof double_power);
+        }
     }
     return true;
 }
@@ -112,11 +119,18 @@ std::uint64_t unscaled_single(std::uint32_t packed, std::uint64_t minimum, float
     return bits;
 }
 
-std::uint64_t unscaled_double(std::uint64_t packed, std::uint64_t minimum, const Real& power) noexcept {
+std::uint64_t unscaled_double(std::uint64_t packed, std::uint64_t minimum, const Packing& packing) noexcept {
+    if constexpr (kHasDoubles) {
+        double value = 0;
+        std::memcpy(&value, &minimum, sizeof value);
+        value = static_cast<double>(static_cast<std::int64_t>(packed)) / packing.double_power + value;
+        std::memcpy(&minimum, &value, sizeof value);
+        return minimum;
+    }
     std::byte bytes[8];
     store_uint(bytes, sizeof bytes, minimum);
     const Real value =
-        sum(quotient(real_of(static_cast<std::int64_t>(packed)), power), load_real(bytes, sizeof bytes, false));
+        sum(quotient(real_of(static_cast<std::int64_t>(packed)), packing.power), load_real(bytes, sizeof bytes, false));
     store_real(bytes, value, sizeof bytes, false, MostReal::nearest);
     return load_uint(bytes, sizeof bytes);
 }
@@ -129,7 +143,7 @@ std::uint64_t Packing::unpack(std::uint64_t packed) const noexcept {
         return packed + minimum;
     }
     return element == 4 ? unscaled_single(static_cast<std::uint32_t>(packed), minimum, single_power)
-                        : unscaled_double(packed, minimum, power);
+                        : unscaled_double(packed, minimum, *this);
 }
 
 void copy(ConstBytes from, std::byte* to) noexcept {

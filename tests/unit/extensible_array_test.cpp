@@ -167,6 +167,30 @@ TEST(ExtensibleArray, RangesEndWithTheArray) {
     }
 }
 
+// An array whose shortest data blocks have one element has a super block whose first element needs more bits than an
+// Address of 32 bits has. No block may be given up twice because of that.
+TEST(ExtensibleArray, EachBlockIsGivenUpOnce) {
+    ExtensibleArrayParameters parameters;
+    parameters.data_block_min_elements = 1;
+    OpenFile file(8);
+    const Address before = file->space.end();
+    ExtensibleArray array;
+    Address address = 0;
+    ASSERT_EQ(array.create(*file, parameters, 0, address), Status::ok);
+    ChunkLocation location;
+    location.address = 5;
+    for (Address i = 0; i < 100; ++i) {
+        ASSERT_EQ(array.set(i, location, 0, 1), Status::ok);
+    }
+    ASSERT_EQ(file->commit(), Status::ok);
+    Disposal disposal(*file, false, false);
+    ASSERT_EQ(array.dispose(disposal, 0), Status::ok);
+    for (int i = 0; i < 3; ++i) {
+        ASSERT_EQ(file->commit(), Status::ok);
+    }
+    EXPECT_EQ(file->space.end(), before);
+}
+
 #if H5MOTE_FIXED_CHUNKS
 TEST(FixedArray, HoldsWhatWasSet) {
     for (const bool filtered : {false, true}) {
