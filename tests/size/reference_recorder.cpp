@@ -84,14 +84,12 @@ struct Health {
 };
 H5MOTE_COMPOUND(Health, free_bytes, rows)
 
-constexpr auto kFile =
-    blueprint::file(kOptions, blueprint::attribute("device", "reference"),
-                    blueprint::setting<std::uint32_t>("serial"),
-                    blueprint::dataset<reference::Sample>("imu", reference::kChunkRows,
-                                                          blueprint::attribute("units", "ms, raw, degC"),
-                                                          blueprint::attribute("rate_hz", std::uint32_t{250})),
-                    blueprint::group("state", blueprint::dataset<Health>("health", 32),
-                                     blueprint::dataset<std::uint64_t>("events", 16)));
+constexpr auto kFile = blueprint::file(
+    kOptions, blueprint::attribute("device", "reference"), blueprint::setting<std::uint32_t>("serial"),
+    blueprint::dataset<reference::Sample>("imu", reference::kChunkRows, blueprint::attribute("units", "ms, raw, degC"),
+                                          blueprint::attribute("rate_hz", std::uint32_t{250})),
+    blueprint::group("state", blueprint::dataset<Health>("health", 32),
+                     blueprint::dataset<std::uint64_t>("events", 16)));
 #else
 constexpr auto kFile =
     blueprint::file(kOptions, blueprint::dataset<reference::Sample>(reference::kPath, reference::kChunkRows));

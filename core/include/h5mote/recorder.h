@@ -14,6 +14,9 @@
 extern "C" {
 #endif
 
+/* Names of C have the library's name in them, and small letters; the checker of names knows those of C++ only. */
+/* NOLINTBEGIN(readability-identifier-naming) */
+
 /* The numbers of h5mote::Status that these functions return. */
 enum h5mote_status {
     H5MOTE_OK = 0,
@@ -74,6 +77,8 @@ void h5mote_recorder_abandon(h5mote_recorder* recorder);
 uint64_t h5mote_recorder_rows(const h5mote_recorder* recorder, unsigned dataset);
 /* Where the file on the storage differs, after H5MOTE_OTHER_BLUEPRINT or H5MOTE_FOREIGN_CHANGES: an address. */
 uint64_t h5mote_recorder_difference(const h5mote_recorder* recorder);
+
+/* NOLINTEND(readability-identifier-naming) */
 
 #ifdef __cplusplus
 }
