@@ -1,6 +1,7 @@
 // Opening, flushing and closing a recorder, and its settings.
 #include "block_writer.hpp"
 #include "checked.hpp"
+#include "recorder_rule.hpp"
 
 namespace h5mote {
 namespace {
@@ -41,7 +42,8 @@ Status RecorderBase::open(Driver& driver, const blueprint::Table& table, Slot* s
     commits_ = capabilities.sync_is_commit;
     clears_ = !capabilities.extends_with_zeros;
     ordered_ = commits_ || capabilities.ordered;
-    unsynced_ = failed_ = false;
+    unsynced_ = keep(RecorderRule::sync_found);  // a session may have been cut short before its last sync
+    failed_ = false;
     difference_ = 0;
     const Status status = start();
     if (status != Status::ok) {
@@ -91,6 +93,11 @@ Status RecorderBase::start() noexcept {
 // The superblock is written last: before it is there, the storage holds no file.
 Status RecorderBase::create() noexcept {
     const std::uint32_t first = superblock_size(table_->sizeof_addr) + 4;
+    if (clears_ && keep(RecorderRule::blank_first)) {
+        static_assert(superblock_size(4) <= kRecorderPiece, "one write makes all that start() looks at zero");
+        H5MOTE_TRY(fill(0, superblock_size(4), std::byte{0}));
+        H5MOTE_TRY(barrier());
+    }
     unsynced_ = true;
     H5MOTE_TRY(driver_->truncate(table_->size));
     const std::byte* bytes = table_->bytes;
@@ -106,10 +113,12 @@ Status RecorderBase::create() noexcept {
             bytes += piece.size;
         }
     }
-    H5MOTE_TRY(barrier());
+    if (keep(RecorderRule::superblock_last)) {
+        H5MOTE_TRY(barrier());
+    }
     H5MOTE_TRY(write(0, table_->bytes, first));
     end_ = table_->size;
-    return sync();
+    return keep(RecorderRule::sync_last) ? sync() : Status::ok;
 }
 
 Status RecorderBase::go_on() noexcept {
@@ -233,7 +242,7 @@ Status RecorderBase::flush() noexcept {
     for (Slot* slot = slots_; slot != end; ++slot) {
         const Address count = rows(*slot);
         if (count != slot->stored) {
-            if (!ready) {
+            if (!ready && keep(RecorderRule::rows_first)) {
                 H5MOTE_TRY(barrier());
                 ready = true;
             }
@@ -243,7 +252,7 @@ Status RecorderBase::flush() noexcept {
             slot->stored = count;
         }
     }
-    return sync();
+    return keep(RecorderRule::sync_last) ? sync() : Status::ok;
 }
 
 Status RecorderBase::close() noexcept {

@@ -52,10 +52,11 @@ struct Elements<std::array<T, N>> {
     }
 };
 
-/// Turns each number in one value of `type`, at `at`, around: from this machine's byte order to that of the file, or
-/// back. Only machines with the big end first call this. `type` is an encoded datatype, as datatype_of() makes it.
-/// Returns the end of the datatype's message.
-constexpr const std::byte* swap_numbers(const std::byte* type, std::byte* at) noexcept {
+/// Calls visit(offset, size, is_number) for each number, text and opaque value in one value of `type`, which begins at
+/// `at`; what it leaves out are the gaps between the members of structs. `type` is an encoded datatype, as
+/// datatype_of() makes it. Returns the end of the datatype's message.
+template <typename Visit>
+constexpr const std::byte* each_value(const std::byte* type, std::size_t at, const Visit& visit) noexcept {
     const auto field = [](const std::byte* from, unsigned width) {
         std::uint32_t value = 0;
         for (unsigned i = 0; i < width; ++i) {
@@ -66,24 +67,17 @@ constexpr const std::byte* swap_numbers(const std::byte* type, std::byte* at) no
     const auto type_class = static_cast<TypeClass>(field(type, 1) & 15U);
     const std::uint32_t flags = field(type + 1, 3);
     const std::uint32_t size = field(type + 4, 4);
-    const auto turn = [&] {
-        for (std::uint32_t i = 0; i < size / 2; ++i) {
-            const std::byte other = at[i];
-            at[i] = at[size - 1 - i];
-            at[size - 1 - i] = other;
-        }
-    };
     const std::byte* next = type + 8;
     switch (type_class) {
         case TypeClass::integer:
         case TypeClass::bitfield:
-            turn();
+            visit(at, size, true);
             return next + 4;
         case TypeClass::floating:
-            turn();
+            visit(at, size, true);
             return next + 12;
         case TypeClass::enumeration: {
-            turn();
+            visit(at, size, true);
             next += 12;
             for (std::uint32_t i = 0; i < (flags & 0xffffU); ++i) {
                 while (*next++ != std::byte{0}) {
@@ -96,7 +90,7 @@ constexpr const std::byte* swap_numbers(const std::byte* type, std::byte* at) no
             for (std::uint32_t i = 0; i < (flags & 0xffffU); ++i) {
                 while (*next++ != std::byte{0}) {
                 }
-                next = swap_numbers(next + width, at + field(next, width));
+                next = each_value(next + width, at + field(next, width), visit);
             }
             return next;
         }
@@ -105,15 +99,29 @@ constexpr const std::byte* swap_numbers(const std::byte* type, std::byte* at) no
             const std::byte* const base = next + 1 + 4 * rank;
             const std::uint32_t step = field(base + 4, 4);
             for (std::uint32_t i = 0; i < size; i += step) {
-                next = swap_numbers(base, at + i);
+                next = each_value(base, at + i, visit);
             }
             return next;
         }
         case TypeClass::opaque:
+            visit(at, size, false);
             return next + (flags & 0xffU);
         default:
+            visit(at, size, false);
             return next;  // a string
     }
+}
+
+/// Turns each number in one value of `type` around: from this machine's byte order to that of the file, or back. Only
+/// machines with the big end first call this.
+constexpr void swap_numbers(const std::byte* type, std::byte* value) noexcept {
+    each_value(type, 0, [value](std::size_t at, std::uint32_t size, bool is_number) {
+        for (std::uint32_t i = 0; is_number && i < size / 2; ++i) {
+            const std::byte other = value[at + i];
+            value[at + i] = value[at + size - 1 - i];
+            value[at + size - 1 - i] = other;
+        }
+    });
 }
 
 /// The bytes of a value as a file holds them.

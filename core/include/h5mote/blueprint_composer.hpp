@@ -139,7 +139,7 @@ private:
         uint(2, size);
         uint(1, flags);
         if (options_.track_order) {
-            uint(2, type == kAttributeMessage ? order_++ : 0);
+            uint(2, type == kAttributeMessage ? order_ : 0);
         }
     }
     constexpr std::uint32_t message_head() const noexcept { return options_.track_order ? 6 : 4; }
@@ -222,7 +222,6 @@ private:
     // The messages that every object's header ends with: its attributes, continuations to the blocks of its settings,
     // which are those from `next` on, and some space.
     constexpr void attributes(std::size_t object, std::uint32_t next) noexcept {
-        order_ = 0;
         std::uint64_t count = 0;
         for (const AttributePart& part : attributes_) {
             count += part.object == object ? 1U : 0U;
@@ -239,10 +238,12 @@ private:
             address(kUndefined);
         }
         std::uint32_t value = 0;
+        order_ = 0;
         for (const AttributePart& part : attributes_) {
             if (part.object == object && !part.is_setting) {
                 attribute(part, value);
             }
+            order_ += part.object == object ? 1U : 0U;
         }
         for (const AttributePart& part : attributes_) {
             if (part.object == object && part.is_setting) {
@@ -252,6 +253,7 @@ private:
         spare();
     }
     constexpr void settings(std::size_t object) noexcept {
+        order_ = 0;
         for (const AttributePart& part : attributes_) {
             if (part.object == object && part.is_setting) {
                 begin();
@@ -263,6 +265,7 @@ private:
                 }
                 end(value, value);
             }
+            order_ += part.object == object ? 1U : 0U;
         }
     }
 
@@ -502,7 +505,7 @@ private:
     std::uint32_t end_ = 0;
     std::uint32_t block_ = 0;
     std::uint32_t at_ = 0;
-    std::uint64_t order_ = 0;
+    std::uint64_t order_ = 0;  // of the attribute that is written, among those of its object
     bool is_changing_ = false;
     Fault fault_ = Fault::none;
 };
