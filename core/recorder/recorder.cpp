@@ -12,8 +12,9 @@ constexpr unsigned superblock_size(unsigned width) noexcept { return kSuperblock
 
 // Whether the ways of this storage keep what was flushed at every power cut.
 bool can_record(const Capabilities& capabilities) noexcept {
-    return capabilities.sync_is_commit || ((capabilities.ordered || capabilities.sync_is_barrier) &&
-                                           capabilities.overwrite && capabilities.atomic_unit % 512 == 0);
+    return capabilities.sync_is_commit ||
+           ((capabilities.ordered || capabilities.sync_is_barrier) && capabilities.overwrite &&
+            capabilities.atomic_unit >= 512 && capabilities.atomic_unit % 512 == 0);
 }
 
 }  // namespace

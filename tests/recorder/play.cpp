@@ -14,7 +14,8 @@ Play::Play(Recording& recording, Driver& driver, Contents begin, unsigned life, 
 }
 
 Status Play::judge(const char* call, Status status) {
-    if (status != Status::ok && status != allowed_ && failure.empty()) {
+    errors_ += status != Status::ok ? 1 : 0;
+    if (status != Status::ok && status != allowed_ && !may_fail_ && failure.empty()) {
         failure = std::string(call) + ": " + to_string(status);
     }
     return status;
@@ -29,9 +30,21 @@ void Play::kill_at(std::uint64_t calls) {
     allowed_ = calls == 0 ? Status::ok : Status::io_error;
 }
 
+void Play::arm(const DriverFault& fault) {
+    failing_.arm(fault);
+    may_fail_ = true;
+    torn_ = fault.torn_bytes != 0;
+}
+
+void Play::mend() {
+    failing_.disarm();
+    may_fail_ = torn_ = false;
+}
+
 Status Play::open() {
-    if (judge("open", recording_.open(failing_)) != Status::ok) {
-        return Status::io_error;
+    const Status opened = judge("open", recording_.open(failing_));
+    if (opened != Status::ok) {
+        return opened;
     }
     ++life_;
     eras_.push_back({operations_(), contents_.lives});
@@ -95,7 +108,7 @@ Status Play::set(std::size_t setting) {
     make_row(1000 + setting, contents_.settings[setting].size(), life_, {value.data(), value.size()});
     contents_.settings[setting].push_back(value);
     const Status status = judge("set", recording_.set(setting, {value.data(), value.size()}));
-    if (status != Status::ok) {
+    if (status != Status::ok && !torn_) {
         contents_.settings[setting].pop_back();
     }
     return status;

@@ -38,6 +38,11 @@ public:
     /// The `calls`-th write, sync or truncation from now on fails, and so do all later ones, as if the program were
     /// killed there; io_error is expected. 0: nothing fails any more.
     void kill_at(std::uint64_t calls);
+    /// A fault of the storage: any error is expected until mend().
+    void arm(const DriverFault& fault);
+    void mend();
+    unsigned errors() const { return errors_; }
+    std::uint64_t faults() const { return failing_.failures(); }
     bool was_killed() const { return failing_.failures() != 0; }
 
     std::string failure;
@@ -64,6 +69,9 @@ private:
     Contents contents_;
     unsigned life_;
     h5mote::Status allowed_ = h5mote::Status::ok;
+    bool may_fail_ = false;
+    bool torn_ = false;
+    unsigned errors_ = 0;
     std::vector<Acknowledged> history_;
     std::vector<Era> eras_;
 };
