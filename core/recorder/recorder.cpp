@@ -53,9 +53,12 @@ Status RecorderBase::open(Driver& driver, const blueprint::Table& table, Slot* s
     return status;
 }
 
-void RecorderBase::abandon() noexcept {
+void RecorderBase::abandon() noexcept { (void)let_go(); }
+
+// Closes the recorder; returns what the driver says of the lock.
+Status RecorderBase::let_go() noexcept {
     if (driver_ == nullptr) {
-        return;
+        return Status::ok;
     }
     for (Slot* slot = slots_; slot != slots_ + table_->dataset_count; ++slot) {
         slot->next = slot->end;
@@ -64,8 +67,9 @@ void RecorderBase::abandon() noexcept {
         // Nothing of what is not durable may come with the next commit of the storage.
         (void)driver_->discard();
     }
-    (void)driver_->unlock();
+    const Status status = driver_->unlock();
     driver_ = nullptr;
+    return status;
 }
 
 // Makes the file if the bytes of the superblock are all zero or all erased, as the beginning of create() leaves them.
@@ -261,8 +265,8 @@ Status RecorderBase::close() noexcept {
     for (Slot* slot = slots_; status == Status::ok && slot != slots_ + table_->dataset_count; ++slot) {
         status = give_back(*slot);
     }
-    abandon();
-    return status;
+    const Status unlocked = let_go();
+    return status == Status::ok ? unlocked : status;
 }
 
 Status RecorderBase::set(const blueprint::RecordedSetting& setting, std::byte* value) noexcept {

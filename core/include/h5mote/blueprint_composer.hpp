@@ -52,43 +52,40 @@ public:
     constexpr Fault fault() const noexcept { return fault_; }
 
     /// Gives each block its address: first those with bytes that must lie in one sector, then the others, which fill
-    /// the gaps. Returns the end of the last one.
+    /// the gaps. Returns the size of the file.
     static constexpr std::uint32_t place(Span<Block> blocks) noexcept {
         std::uint32_t end = blocks[0].size;
-        for (Block& block : blocks.subspan(1)) {
-            if (block.atomic < block.size) {
-                const std::uint32_t last = end + block.size - 1;
-                if ((end + block.atomic) / kSector != last / kSector) {
-                    end = ((end + block.atomic) / kSector + 1) * kSector - block.atomic;
+        for (const bool atomic : {true, false}) {
+            for (Block& block : blocks.subspan(1)) {
+                if ((block.atomic < block.size) == atomic) {
+                    block.address = gap(blocks, block);
+                    end = block.address + block.size > end ? block.address + block.size : end;
                 }
-                block.address = end;
-                end += block.size;
             }
         }
-        for (Block& block : blocks.subspan(1)) {
-            if (block.atomic == block.size) {
-                block.address = gap(blocks, block.size, end);
-                end = block.address + block.size > end ? block.address + block.size : end;
-            }
-        }
-        return end;
+        // No block ends where the file does: libhdf5 would extend an object header there instead of adding a block.
+        return (end / 8 + 1) * 8;
     }
 
 private:
-    // The lowest address with `size` bytes that no placed block has.
-    static constexpr std::uint32_t gap(Span<const Block> blocks, std::uint32_t size, std::uint32_t end) noexcept {
+    // The lowest address where a block can stand.
+    static constexpr std::uint32_t gap(Span<const Block> blocks, const Block& block) noexcept {
         std::uint32_t address = blocks[0].size;
-        while (address < end) {
-            const Block* in_the_way = nullptr;
+        for (bool moved = true; moved;) {
+            moved = false;
+            const std::uint32_t from = address + block.atomic;
+            const std::uint32_t to = address + block.size;
+            if (block.atomic < block.size && from / kSector != (to - 1) / kSector) {
+                address = (from / kSector + 1) * kSector - block.atomic;
+                moved = true;
+            }
             for (const Block& other : blocks) {
-                if (other.address != 0 && other.address < address + size && address < other.address + other.size) {
-                    in_the_way = &other;
+                if (other.address != 0 && other.address < address + block.size &&
+                    address < other.address + other.size) {
+                    address = other.address + other.size;
+                    moved = true;
                 }
             }
-            if (in_the_way == nullptr) {
-                break;
-            }
-            address = in_the_way->address + in_the_way->size;
         }
         return address;
     }
@@ -129,7 +126,9 @@ private:
         blocks_[block_].value = value;
         ++block_;
     }
-    constexpr void end() noexcept { end(kNothing); }
+    // A block of an object header that fits into a sector lies in one, so that h5mote's object model, which keeps to
+    // that as well, can change it where it is.
+    constexpr void end_header() noexcept { end(at_ + 4 <= kSector ? 0 : kNothing); }
 
     constexpr void message(unsigned type, std::uint64_t size, unsigned flags = 0) noexcept {
         if (size > 0xffff) {
@@ -161,12 +160,14 @@ private:
         address(blocks_[block].address);
         size(blocks_[block].size);
     }
-    // Free space for one message of another program, a continuation message for instance.
+    // Free space for one message of another program: for a continuation message. Where the attribute info message fits
+    // in there as well, which libhdf5 adds together with the first attribute, there is room for both.
     constexpr void spare() noexcept {
+        const unsigned info = 2 + 2 * width_;
+        const unsigned more = !options_.track_order && info <= width_ + kSize ? message_head() + info : 0;
         is_changing_ = true;
-        message(0, width_ + kSize);
-        address(0);
-        size(0);
+        message(0, width_ + kSize + more);
+        uint(width_ + kSize + more, 0);
         is_changing_ = false;
     }
     constexpr void dataspace(const std::uint64_t* dimensions, unsigned rank) noexcept {
@@ -227,7 +228,7 @@ private:
             count += part.object == object ? 1U : 0U;
         }
         if (options_.track_order) {
-            message(0x15, 4 + 3 * width_);
+            message(0x15, 4 + 3 * width_, 4);  // not to be shared, as libhdf5 marks it
             uint(1, 0);
             uint(1, 3);
             is_changing_ = true;
@@ -263,7 +264,7 @@ private:
                 if (part.value.size() + 4 > kSector) {
                     fault_ = Fault::sector;
                 }
-                end(value, value);
+                end(at_ + 4 <= kSector ? 0 : value, value);
             }
             order_ += part.object == object ? 1U : 0U;
         }
@@ -343,7 +344,7 @@ private:
             }
         }
         attributes(i, self + 1);
-        end();
+        end_header();
         settings(i);
     }
     constexpr void link(std::size_t object, std::uint64_t order) noexcept {
@@ -391,7 +392,7 @@ private:
         fill_value(3);
         chunked_layout(part, self + 1);
         attributes(i, self + 4);
-        end();
+        end_header();
         settings(i);
         if (part.chunk == 0) {
             fault_ = Fault::no_rows;
@@ -447,14 +448,13 @@ private:
         text("EAIB", 4);
         uint(2, 0);
         address(blocks_[array].address);
-        const std::uint32_t elements = at_;
         is_changing_ = true;
         for (std::uint32_t i = ArrayParameters::index_block_prefix(width_) + 4;
              i < ArrayParameters::index_block_size(width_); i += width_) {
             address(kUndefined);
         }
         is_changing_ = false;
-        end(elements);
+        end(0);
     }
     constexpr void fill_value(unsigned allocation) noexcept {
         message(5, 2, 1);
@@ -481,7 +481,7 @@ private:
             size(part.value.size());
         }
         attributes(i, self + (part.is_compact ? 1 : 2));
-        end();
+        end_header();
         if (!part.is_compact) {
             begin();
             bytes(part.value);

@@ -100,6 +100,7 @@ private:
         return slot.end - chunk_size(dataset);
     }
 
+    Status let_go() noexcept;
     Status start() noexcept;
     Status create() noexcept;
     Status go_on() noexcept;
