@@ -28,7 +28,9 @@ void work(Play& play, bool retry) {
         if (!play.is_open()) {
             continue;
         }
-        twice([&] { return play.set(0); });
+        if (!play.described().settings.empty()) {
+            twice([&] { return play.set(0); });
+        }
         for (std::size_t i = 0; i < 14; ++i) {
             twice([&] { return play.append(i % play.described().datasets.size(), 1 + i % 3); });
             if (i % 3 == 0) {
@@ -64,7 +66,9 @@ bool point(const MakeRecording& make, DriverFault fault, bool retry, bool junk) 
     for (std::size_t i = 0; i < play.described().datasets.size(); ++i) {
         EXPECT_EQ(play.append(i, 9), Status::ok);
     }
-    EXPECT_EQ(play.set(0), Status::ok);
+    if (!play.described().settings.empty()) {
+        EXPECT_EQ(play.set(0), Status::ok);
+    }
     EXPECT_EQ(play.close(), Status::ok);
     EXPECT_EQ(play.failure, "");
     EXPECT_EQ(compare_by_libhdf5(memory.contents(), play.described(), play.now(), seen), "");

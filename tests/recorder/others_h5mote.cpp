@@ -69,15 +69,19 @@ std::string change_by_h5mote(Driver& driver, const Described& described, Content
     MallocAllocator allocator;
     NullPort port;
     Library library{allocator, port};
-    auto file = File::open(library, driver);
+    FileAccess access;
+    access.metadata_cache = 65536;
+    auto file = File::open(library, driver, access);
     Status status = file ? change(*file, described, contents, life, what, random) : file.status();
     if (file) {
         const Status closed = file->close();
         status = status == Status::ok ? closed : status;
     }
-    return status == Status::ok ? ""
-                                : "h5mote's object model: change " + std::to_string(static_cast<unsigned>(what)) +
-                                      ": " + to_string(status) + "; ";
+    // What libhdf5 has added may be of a format that the object model does not change: it then leaves the file alone.
+    return status == Status::ok || status == Status::unsupported
+               ? ""
+               : "h5mote's object model: change " + std::to_string(static_cast<unsigned>(what)) + ": " +
+                     to_string(status) + "; ";
 }
 
 }  // namespace h5mote_test

@@ -31,6 +31,19 @@ void go_on(const MakeRecording& make, Blob& image, Contents& contents, unsigned 
     const Status opened = play.open();
     if (opened == Status::foreign_changes) {
         ++refused;
+        if (std::getenv("H5MOTE_SHOW_REFUSED") != nullptr) {
+            std::printf("refused: differs at %llu of %zu: ",
+                        static_cast<unsigned long long>(recording->base().difference()), image.size());
+            const std::size_t at = static_cast<std::size_t>(recording->base().difference());
+            for (const bool now : {false, true}) {
+                std::printf("\n    %s:", now ? "now " : "then");
+                for (std::size_t i = at < 24 ? 0 : at - 24; i < at + 24 && i < described.image.size(); ++i) {
+                    std::printf("%s%02x", i == at ? "|" : " ",
+                                static_cast<unsigned>(now ? image[i] : described.image[i]));
+                }
+            }
+            std::printf("\n    ");
+        }
         ASSERT_EQ(Blob(driver.contents().begin(), driver.contents().end()), image);
         ASSERT_LT(recording->base().difference(), image.size());
         return;
@@ -86,6 +99,9 @@ void each_change(const char* name, const MakeRecording& make, bool by_libhdf5) {
         const unsigned before = refused;
         go_on(make, image, contents, 101, refused);
         ++tried;
+        if (refused != before && std::getenv("H5MOTE_SHOW_REFUSED") != nullptr) {
+            std::printf("by change %u, seed %u of %s\n", static_cast<unsigned>(change), seed, name);
+        }
         if (refused != before && change != Change::large) {
             ++refused_small;
         }

@@ -112,7 +112,7 @@ TEST(Recorder, TheSameFileOnEveryMachine) {
     ASSERT_EQ(recorder.close(), Status::ok);
     EXPECT_EQ(recorder.rows<kImu>(), Address{0});
     const std::size_t size = driver.contents().size();
-    EXPECT_EQ(lookup3(driver.contents()), 1714648999U);
+    EXPECT_EQ(lookup3(driver.contents()), 2695164586U);
     ASSERT_EQ(recorder.open(driver), Status::ok);
     EXPECT_EQ(recorder.rows<kImu>(), Address{60});
     EXPECT_EQ(recorder.rows<kTime>(), Address{20});
@@ -120,11 +120,11 @@ TEST(Recorder, TheSameFileOnEveryMachine) {
     // Opening and closing changes nothing.
     ASSERT_EQ(recorder.close(), Status::ok);
     EXPECT_EQ(driver.contents().size(), size);
-    EXPECT_EQ(lookup3(driver.contents()), 1714648999U);
+    EXPECT_EQ(lookup3(driver.contents()), 2695164586U);
     ASSERT_EQ(recorder.open(driver), Status::ok);
     ASSERT_EQ(work(recorder, 60), Status::ok);
     ASSERT_EQ(recorder.close(), Status::ok);
-    EXPECT_EQ(lookup3(driver.contents()), 3773137916U);
+    EXPECT_EQ(lookup3(driver.contents()), 2203948040U);
 }
 
 TEST(Recorder, RefusesWhatIsNotItsFile) {
@@ -144,7 +144,7 @@ TEST(Recorder, RefusesWhatIsNotItsFile) {
     // A file that ends before its objects do.
     MemoryDriver short_one(Bytes(storage, 700), 700);
     EXPECT_EQ(other.open(short_one), Status::foreign_changes);
-    EXPECT_LE(other.difference(), Address{700});
+    EXPECT_GE(other.difference(), Address{700} - 64);
     // Text.
     std::memcpy(storage, "this is no file of HDF5, but it is somebody's", 45);
     EXPECT_EQ(recorder.open(driver), Status::not_hdf5);
