@@ -19,14 +19,19 @@ using blueprint::Image;
 constexpr std::size_t kStorage = 12000;
 std::byte storage[kStorage];
 
-Sample sample(std::uint32_t i) {
-    return {i,
-            {static_cast<std::int16_t>(i), static_cast<std::int16_t>(-2 * static_cast<int>(i)), 7},
-            static_cast<float>(i) * 0.25F};
+// The gaps of a struct have no value: here they are zero, so that files are the same each time. A copy need not keep
+// them.
+const Sample& sample(std::uint32_t i) {
+    static Sample value;
+    std::memset(static_cast<void*>(&value), 0, sizeof value);
+    value.t_ms = i;
+    value.accel[0] = static_cast<std::int16_t>(i);
+    value.accel[1] = static_cast<std::int16_t>(-2 * static_cast<int>(i));
+    value.temp_c = static_cast<float>(i) * 0.25F;
+    return value;
 }
-// The gaps of a struct have no value: here they are zero, so that files are the same each time.
-Padded padded(std::uint8_t i) {
-    Padded value;
+const Padded& padded(std::uint8_t i) {
+    static Padded value;
     std::memset(static_cast<void*>(&value), 0, sizeof value);
     value.kind = i;
     value.value = i * 0.5;
@@ -112,7 +117,7 @@ TEST(Recorder, TheSameFileOnEveryMachine) {
     ASSERT_EQ(recorder.close(), Status::ok);
     EXPECT_EQ(recorder.rows<kImu>(), Address{0});
     const std::size_t size = driver.contents().size();
-    EXPECT_EQ(lookup3(driver.contents()), 2695164586U);
+    EXPECT_EQ(lookup3(driver.contents()), 440861464U);
     ASSERT_EQ(recorder.open(driver), Status::ok);
     EXPECT_EQ(recorder.rows<kImu>(), Address{60});
     EXPECT_EQ(recorder.rows<kTime>(), Address{20});
@@ -120,11 +125,11 @@ TEST(Recorder, TheSameFileOnEveryMachine) {
     // Opening and closing changes nothing.
     ASSERT_EQ(recorder.close(), Status::ok);
     EXPECT_EQ(driver.contents().size(), size);
-    EXPECT_EQ(lookup3(driver.contents()), 2695164586U);
+    EXPECT_EQ(lookup3(driver.contents()), 440861464U);
     ASSERT_EQ(recorder.open(driver), Status::ok);
     ASSERT_EQ(work(recorder, 60), Status::ok);
     ASSERT_EQ(recorder.close(), Status::ok);
-    EXPECT_EQ(lookup3(driver.contents()), 2203948040U);
+    EXPECT_EQ(lookup3(driver.contents()), 4221077957U);
 }
 
 TEST(Recorder, RefusesWhatIsNotItsFile) {

@@ -186,6 +186,42 @@ struct Constant {
     std::tuple<Items...> items;
 };
 
+template <typename T>
+inline constexpr bool kIsAttribute = false;
+template <typename T>
+inline constexpr bool kIsAttribute<Attribute<T>> = true;
+template <typename T>
+inline constexpr bool kIsItem = kIsAttribute<T>;
+template <typename... Items>
+inline constexpr bool kIsItem<Group<Items...>> = true;
+template <typename T, typename... Items>
+inline constexpr bool kIsItem<Dataset<T, Items...>> = true;
+template <typename T, typename... Items>
+inline constexpr bool kIsItem<Constant<T, Items...>> = true;
+
+/// Whether a value has elements.
+template <typename T>
+inline constexpr bool kHasElements = true;
+template <typename T, std::size_t N>
+inline constexpr bool kHasElements<std::array<T, N>> = N != 0 && kHasElements<T>;
+
+template <typename T>
+constexpr void check_value() noexcept {
+    static_assert(kHasElements<T>, "h5mote: a value of the blueprint has no elements");
+    static_assert(Elements<T>::kRank <= 32, "h5mote: a value of the blueprint has more than 32 dimensions");
+}
+template <typename... Items>
+constexpr void check_items() noexcept {
+    static_assert(
+        (kIsItem<Items> && ...),
+        "h5mote: a group of the blueprint has an item that is no attribute, setting, group, dataset or constant");
+}
+template <typename... Items>
+constexpr void check_attributes() noexcept {
+    static_assert((kIsAttribute<Items> && ...),
+                  "h5mote: a dataset or constant of the blueprint has an item that is no attribute or setting");
+}
+
 }  // namespace detail
 
 /// What holds for the file as a whole.
@@ -209,6 +245,7 @@ struct FileDescription {
 /// whose dimensions become those of the attribute.
 template <typename T>
 constexpr detail::Attribute<T> attribute(const char* name, const T& value) noexcept {
+    detail::check_value<T>();
     return {name, value, false, false};
 }
 /// A text: a scalar string of exactly its length, UTF-8 when it is not ASCII.
@@ -227,12 +264,14 @@ constexpr auto attribute(const char* name, const char (&text)[N]) noexcept {
 /// With its value, the checksum behind it and nothing else it has to fit into a sector of 512 bytes.
 template <typename T>
 constexpr detail::Attribute<T> setting(const char* name, const T& value = T{}) noexcept {
+    detail::check_value<T>();
     return {name, value, true, false};
 }
 
 /// A group with items: attributes, settings, groups, datasets and constants.
 template <typename... Items>
 constexpr detail::Group<Items...> group(const char* name, const Items&... items) noexcept {
+    detail::check_items<Items...>();
     return {name, {items...}};
 }
 
@@ -240,6 +279,7 @@ constexpr detail::Group<Items...> group(const char* name, const Items&... items)
 /// `chunk` rows. Its items are attributes and settings.
 template <typename T, typename... Items>
 constexpr detail::Dataset<T, Items...> dataset(const char* name, std::uint32_t chunk, const Items&... items) noexcept {
+    detail::check_attributes<Items...>();
     return {name, chunk, {items...}};
 }
 
@@ -248,16 +288,20 @@ constexpr detail::Dataset<T, Items...> dataset(const char* name, std::uint32_t c
 /// has more. Its items are attributes and settings.
 template <typename T, typename... Items>
 constexpr detail::Constant<T, Items...> constant(const char* name, const T& value, const Items&... items) noexcept {
+    detail::check_value<T>();
+    detail::check_attributes<Items...>();
     return {name, sizeof(T) <= 1024, value, {items...}};
 }
 
 /// A file with the items of its root group.
 template <typename... Items>
 constexpr FileDescription<Items...> file(const Items&... items) noexcept {
+    detail::check_items<Items...>();
     return {{}, {"", {items...}}};
 }
 template <typename... Items>
 constexpr FileDescription<Items...> file(FileOptions options, const Items&... items) noexcept {
+    detail::check_items<Items...>();
     return {options, {"", {items...}}};
 }
 

@@ -68,14 +68,14 @@ public:
     }
 
 private:
-    // The lowest address where a block can stand.
+    // The lowest address where a block can stand. What is too large for a sector is reported as a fault.
     static constexpr std::uint32_t gap(Span<const Block> blocks, const Block& block) noexcept {
         std::uint32_t address = blocks[0].size;
         for (bool moved = true; moved;) {
             moved = false;
             const std::uint32_t from = address + block.atomic;
             const std::uint32_t to = address + block.size;
-            if (block.atomic < block.size && from / kSector != (to - 1) / kSector) {
+            if (to - from <= kSector && from / kSector != (to - 1) / kSector) {
                 address = (from / kSector + 1) * kSector - block.atomic;
                 moved = true;
             }
@@ -127,8 +127,13 @@ private:
         ++block_;
     }
     // A block of an object header that fits into a sector lies in one, so that h5mote's object model, which keeps to
-    // that as well, can change it where it is.
-    constexpr void end_header() noexcept { end(at_ + 4 <= kSector ? 0 : kNothing); }
+    // that as well, can change it where it is. `first`: the header says in two bytes how large this block is.
+    constexpr void end_header(bool first) noexcept {
+        if (first && fault_ == Fault::none && at_ - kFirstHead > 0xffff) {
+            fault_ = Fault::header_size;
+        }
+        end(at_ + 4 <= kSector ? 0 : kNothing);
+    }
 
     constexpr void message(unsigned type, std::uint64_t size, unsigned flags = 0) noexcept {
         if (size > 0xffff) {
@@ -148,11 +153,7 @@ private:
         text("OHDR", 4);
         uint(1, 2);
         uint(1, (size_width == 2 ? 1U : 0U) | (options_.track_order ? 0xcU : 0U));
-        const std::uint32_t messages = blocks_[block_].size - head - 4;
-        if (bytes_ != nullptr && messages >> (8 * size_width) != 0) {
-            fault_ = Fault::header_size;
-        }
-        uint(size_width, messages);
+        uint(size_width, blocks_[block_].size - head - 4);
         return head;
     }
     constexpr void continuation(std::uint32_t block) noexcept {
@@ -344,7 +345,7 @@ private:
             }
         }
         attributes(i, self + 1);
-        end_header();
+        end_header(true);
         settings(i);
     }
     constexpr void link(std::size_t object, std::uint64_t order) noexcept {
@@ -392,7 +393,7 @@ private:
         fill_value(3);
         chunked_layout(part, self + 1);
         attributes(i, self + 4);
-        end_header();
+        end_header(false);
         settings(i);
         if (part.chunk == 0) {
             fault_ = Fault::no_rows;
@@ -481,7 +482,7 @@ private:
             size(part.value.size());
         }
         attributes(i, self + (part.is_compact ? 1 : 2));
-        end_header();
+        end_header(true);
         if (!part.is_compact) {
             begin();
             bytes(part.value);
@@ -493,6 +494,7 @@ private:
     static constexpr unsigned kSize = ArrayParameters::kSize;
     static constexpr unsigned kAttributeMessage = 0xc;
     static constexpr std::uint32_t kNothing = 0xffffffffU;
+    static constexpr std::uint32_t kFirstHead = 8;  // bytes before the first message of a group or constant
 
     FileOptions options_;
     unsigned width_;
