@@ -161,11 +161,14 @@ private:
         address(blocks_[block].address);
         size(blocks_[block].size);
     }
-    // Free space for one message of another program: for a continuation message. Where the attribute info message fits
-    // in there as well, which libhdf5 adds together with the first attribute, there is room for both.
-    constexpr void spare() noexcept {
-        const unsigned info = 2 + 2 * width_;
-        const unsigned more = !options_.track_order && info <= width_ + kSize ? message_head() + info : 0;
+    constexpr unsigned attribute_info_size() const noexcept {
+        return options_.track_order ? 4 + 3 * width_ : 2 + 2 * width_;
+    }
+    // Free space for one message of another program: for a continuation message. libhdf5 adds the attribute info
+    // message with the first attribute; where that would fit into this space, there is room for both.
+    constexpr void spare(bool has_attribute_info) noexcept {
+        const unsigned more =
+            has_attribute_info || attribute_info_size() > width_ + kSize ? 0 : message_head() + attribute_info_size();
         is_changing_ = true;
         message(0, width_ + kSize + more);
         uint(width_ + kSize + more, 0);
@@ -228,14 +231,17 @@ private:
         for (const AttributePart& part : attributes_) {
             count += part.object == object ? 1U : 0U;
         }
-        if (options_.track_order) {
-            message(0x15, 4 + 3 * width_, 4);  // not to be shared, as libhdf5 marks it
+        // Without the attribute info message, libhdf5 counts no attributes.
+        if (options_.track_order || count != 0) {
+            message(0x15, attribute_info_size(), 4);  // not to be shared, as libhdf5 marks it
             uint(1, 0);
-            uint(1, 3);
-            is_changing_ = true;
-            uint(2, count);
-            is_changing_ = false;
-            address(kUndefined);
+            uint(1, options_.track_order ? 3 : 0);
+            if (options_.track_order) {
+                is_changing_ = true;
+                uint(2, count);
+                is_changing_ = false;
+                address(kUndefined);
+            }
             address(kUndefined);
             address(kUndefined);
         }
@@ -252,7 +258,7 @@ private:
                 continuation(next++);
             }
         }
-        spare();
+        spare(options_.track_order || count != 0);
     }
     constexpr void settings(std::size_t object) noexcept {
         order_ = 0;
