@@ -15,6 +15,8 @@ namespace {
 CutOptions on(Storage storage) {
     CutOptions options;
     options.storage = storage;
+    // New space is filled with zeros in many small writes, after each of which states are drawn.
+    options.random_subsets = storage == Storage::junk ? 2 : options.random_subsets;
     return options;
 }
 
@@ -183,24 +185,26 @@ void killed_closing(Play& play) {
     }
 }
 
-void all_of(const std::string& prefix, Storage storage, std::size_t part) {
-    cut_recorder(prefix + "-create-one", recordings<kOne>(), everything, part * 10, on(storage));
-    cut_recorder(prefix + "-create-flight", recordings<kFlight<8, true>>(), everything, part * 30, on(storage));
+// `percent`: how many cuts there are at least, compared with a plain storage.
+void all_of(const std::string& prefix, Storage storage, std::size_t percent) {
+    const auto floor = [percent](std::size_t plain) { return plain * percent / 100; };
+    cut_recorder(prefix + "-create-one", recordings<kOne>(), everything, floor(170), on(storage));
+    cut_recorder(prefix + "-create-flight", recordings<kFlight<8, true>>(), everything, floor(2000), on(storage));
     // A large file is slow to judge, and only its creation differs.
     CutOptions large = on(storage);
     large.recovery_of = 0;
-    large.random_subsets = 2;
+    large.random_subsets = storage == Storage::junk ? 1 : 2;
     cut_recorder(
-        prefix + "-create-large", recordings<kLarge<4, false>>(), [](Play& play) { (void)play.open(); }, part * 30,
+        prefix + "-create-large", recordings<kLarge<4, false>>(), [](Play& play) { (void)play.open(); }, floor(1300),
         large);
-    cut_recorder(prefix + "-nothing", recordings<kNothing>(), everything, part, on(storage));
-    cut_recorder(prefix + "-turns", recordings<kTurns>(), turns, part * 50, on(storage));
-    cut_recorder(prefix + "-sessions", recordings<kTurns>(), sessions, part * 50, on(storage));
+    cut_recorder(prefix + "-nothing", recordings<kNothing>(), everything, floor(20), on(storage));
+    cut_recorder(prefix + "-turns", recordings<kTurns>(), turns, floor(1400), on(storage));
+    cut_recorder(prefix + "-sessions", recordings<kTurns>(), sessions, floor(700), on(storage));
 }
 
 }  // namespace
 
-TEST(RecorderCuts, Killed) { cut_recorder("recorder-killed", recordings<kTurns>(), killed, 10); }
+TEST(RecorderCuts, Killed) { cut_recorder("recorder-killed", recordings<kTurns>(), killed, 10000); }
 TEST(RecorderCuts, KilledClosing) {
     for (const std::size_t rows : {1U, 7U, 30U, 247U}) {
         CutOptions options;
@@ -209,26 +213,29 @@ TEST(RecorderCuts, KilledClosing) {
             (void)play.append(0, rows);
             (void)play.close();
         };
-        cut_recorder("recorder-killed-closing-" + std::to_string(rows), recordings<kTall>(), killed_closing, 10,
+        cut_recorder("recorder-killed-closing-" + std::to_string(rows), recordings<kTall>(), killed_closing, 40,
                      options);
     }
 }
 TEST(RecorderCuts, KilledJunk) {
-    cut_recorder("recorder-killed-junk", recordings<kTurns>(), killed, 10, on(Storage::junk));
+    CutOptions options = on(Storage::junk);
+    options.random_subsets = 1;
+    options.recovery_of = 200;
+    cut_recorder("recorder-killed-junk", recordings<kTurns>(), killed, 15000, options);
 }
-TEST(RecorderCuts, Plain) { all_of("recorder-plain", Storage::plain, 1); }
-TEST(RecorderCuts, Junk) { all_of("recorder-junk", Storage::junk, 1); }
-TEST(RecorderCuts, Ordered) { all_of("recorder-ordered", Storage::ordered, 1); }
-TEST(RecorderCuts, Journal) { all_of("recorder-journal", Storage::journal, 1); }
-TEST(RecorderCuts, Growth) { grow_around("recorder-growth", recordings<kBytes>(), Storage::plain, 10); }
-TEST(RecorderCuts, GrowthWide) { grow_around("recorder-growth8", recordings<kBytes8>(), Storage::plain, 10); }
-TEST(RecorderCuts, GrowthJunk) { grow_around("recorder-growth-junk", recordings<kBytes>(), Storage::junk, 10); }
+TEST(RecorderCuts, Plain) { all_of("recorder-plain", Storage::plain, 100); }
+TEST(RecorderCuts, Junk) { all_of("recorder-junk", Storage::junk, 100); }
+TEST(RecorderCuts, Ordered) { all_of("recorder-ordered", Storage::ordered, 8); }
+TEST(RecorderCuts, Journal) { all_of("recorder-journal", Storage::journal, 25); }
+TEST(RecorderCuts, Growth) { grow_around("recorder-growth", recordings<kBytes>(), Storage::plain, 50); }
+TEST(RecorderCuts, GrowthWide) { grow_around("recorder-growth8", recordings<kBytes8>(), Storage::plain, 50); }
+TEST(RecorderCuts, GrowthJunk) { grow_around("recorder-growth-junk", recordings<kBytes>(), Storage::junk, 60); }
 TEST(RecorderCuts, GrowthOrdered) {
-    grow_around("recorder-growth-ordered", recordings<kBytes>(), Storage::ordered, 10);
+    grow_around("recorder-growth-ordered", recordings<kBytes>(), Storage::ordered, 20);
 }
-TEST(RecorderCuts, Closing) { close_within("recorder-closing", recordings<kTall>(), Storage::plain, 10); }
-TEST(RecorderCuts, ClosingWide) { close_within("recorder-closing8", recordings<kTall8>(), Storage::plain, 10); }
-TEST(RecorderCuts, ClosingJunk) { close_within("recorder-closing-junk", recordings<kTall>(), Storage::junk, 10); }
+TEST(RecorderCuts, Closing) { close_within("recorder-closing", recordings<kTall>(), Storage::plain, 24); }
+TEST(RecorderCuts, ClosingWide) { close_within("recorder-closing8", recordings<kTall8>(), Storage::plain, 22); }
+TEST(RecorderCuts, ClosingJunk) { close_within("recorder-closing-junk", recordings<kTall>(), Storage::junk, 80); }
 TEST(RecorderCuts, Full) {
     for (std::size_t limit = 1423; limit < 9000; limit += 1117) {
         CutOptions options;

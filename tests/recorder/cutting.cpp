@@ -162,7 +162,7 @@ public:
     }
 
     void run() {
-        cut(begin_, operations_, options_.random_subsets * (long_run() ? 50 : 1), true,
+        cut(begin_, operations_, options_.random_subsets * (long_run() ? 40 : 1), true,
             [this](const Disks& disks, std::size_t done, const std::string& what) {
                 check(disks, *play_, done, what, true);
             });
@@ -260,7 +260,8 @@ private:
         if (!bad.empty()) {
             return "afterwards: " + bad;
         }
-        if (first && options_.recovery_of != 0 && !expects_losses() && hash / 1024 % options_.recovery_of == 0) {
+        const std::size_t one_in = options_.recovery_of * (long_run() ? 1 : 10);
+        if (first && one_in != 0 && !expects_losses() && hash / 1024 % one_in == 0) {
             tally.recovery();
             ++recovery_;
             cut(disks, machine.operations, 3, false,

@@ -17,9 +17,9 @@ enum class Storage {
 
 struct CutOptions {
     Storage storage = Storage::plain;
-    Workload before;                      ///< what was done before the workload whose operations are cut
-    std::size_t random_subsets = 20;      ///< ten times as many in a long run
-    std::size_t recovery_of = 40;         ///< about one cut in so many has its recovery cut, too
+    Workload before;                 ///< what was done before the workload whose operations are cut
+    std::size_t random_subsets = 6;  ///< forty times as many in a long run
+    std::size_t recovery_of = 50;    ///< one cut in ten times as many has its recovery cut; in so many in a long run
     std::size_t limit = ~std::size_t{0};  ///< bytes of the storage
     Image begin;                          ///< what the storage holds at first
 };
