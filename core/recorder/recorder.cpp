@@ -187,8 +187,8 @@ Status RecorderBase::resume(Slot& slot) noexcept {
     H5MOTE_TRY(verify(dataset.array, blueprint::ArrayParameters::header_size(width)));
     H5MOTE_TRY(verify(dataset.index_block, blueprint::ArrayParameters::index_block_size(width)));
     H5MOTE_TRY(read_field(dataset.header + table_->dimension, blueprint::ArrayParameters::kSize, slot.stored));
-    if (slot.stored == kUndefinedAddress) {
-        return Status::corrupt_file;
+    if (slot.stored >= kUndefinedAddress - 1) {
+        return Status::corrupt_file;  // more rows than this machine can count
     }
     std::uint32_t within_chunk = 0;
     slot.chunk = static_cast<Address>(divide(slot.stored, dataset.chunk, within_chunk));

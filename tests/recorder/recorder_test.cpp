@@ -2,6 +2,7 @@
 #include "blueprints.hpp"
 #include "checksum.hpp"
 #include "counting_driver.hpp"
+#include "cursor.hpp"
 #include "failing_driver.hpp"
 #include "promising_driver.hpp"
 #include "test.hpp"
@@ -154,6 +155,35 @@ TEST(Recorder, RefusesWhatIsNotItsFile) {
     std::memcpy(storage, "this is no file of HDF5, but it is somebody's", 45);
     EXPECT_EQ(recorder.open(driver), Status::not_hdf5);
     EXPECT_EQ(recorder.difference(), Address{0});
+}
+
+// A dataset that somebody extended to more rows than this machine can count is refused, and not cut short.
+TEST(Recorder, MoreRowsThanItCanCount) {
+    static Recorder<kFile> recorder;
+    constexpr auto& table = Image<kFile>::kTable;
+    for (const std::uint64_t rows : {std::uint64_t{77}, std::uint64_t{1} << 32, (std::uint64_t{1} << 32) + 5,
+                                     ~std::uint64_t{0} - 1, ~std::uint64_t{0}}) {
+        fill_storage(std::byte{0});
+        MemoryDriver driver(storage);
+        ASSERT_EQ(recorder.open(driver), Status::ok);
+        recorder.abandon();
+        std::byte* const header = storage + table.datasets[kImu].header;
+        store_uint(header + table.dimension, 8, rows);
+        store_le(header + table.header_size - 4, lookup3({header, table.header_size - 4U}));
+        const std::uint32_t sum = lookup3(driver.contents());
+        const bool fits = rows < ~std::uint64_t{0} - 1 && static_cast<Address>(rows) == rows;
+        EXPECT_EQ(recorder.open(driver), fits ? Status::ok : Status::corrupt_file);
+        EXPECT_EQ(recorder.is_open(), fits);
+        if (fits) {
+            EXPECT_EQ(recorder.rows<kImu>(), static_cast<Address>(rows));
+            // The block of the chunk index that so many rows need does not fit into this storage.
+            EXPECT_EQ(recorder.append<kImu>(sample(1)), Status::ok);
+            EXPECT_EQ(recorder.flush(), rows == 77 ? Status::ok : Status::no_space);
+        } else {
+            EXPECT_EQ(lookup3(driver.contents()), sum);
+        }
+        recorder.abandon();
+    }
 }
 
 TEST(Recorder, BusyAndReadOnly) {
