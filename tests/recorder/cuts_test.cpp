@@ -237,7 +237,7 @@ TEST(RecorderCuts, Closing) { close_within("recorder-closing", recordings<kTall>
 TEST(RecorderCuts, ClosingWide) { close_within("recorder-closing8", recordings<kTall8>(), Storage::plain, 22); }
 TEST(RecorderCuts, ClosingJunk) { close_within("recorder-closing-junk", recordings<kTall>(), Storage::junk, 80); }
 TEST(RecorderCuts, Full) {
-    for (std::size_t limit = 1423; limit < 9000; limit += 1117) {
+    for (std::size_t limit = blueprint::Image<kTurns>::kSize + 30; limit < 9000; limit += 1117) {
         CutOptions options;
         options.limit = limit;
         cut_recorder(
