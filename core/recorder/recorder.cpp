@@ -1,6 +1,7 @@
 // Opening, flushing and closing a recorder, and its settings.
 #include "block_writer.hpp"
 #include "checked.hpp"
+#include "recorder_rule.hpp"
 
 namespace h5mote {
 namespace {
@@ -11,8 +12,9 @@ constexpr unsigned superblock_size(unsigned width) noexcept { return kSuperblock
 
 // Whether the ways of this storage keep what was flushed at every power cut.
 bool can_record(const Capabilities& capabilities) noexcept {
-    return capabilities.sync_is_commit || ((capabilities.ordered || capabilities.sync_is_barrier) &&
-                                           capabilities.overwrite && capabilities.atomic_unit % 512 == 0);
+    return capabilities.sync_is_commit ||
+           ((capabilities.ordered || capabilities.sync_is_barrier) && capabilities.overwrite &&
+            capabilities.atomic_unit >= 512 && capabilities.atomic_unit % 512 == 0);
 }
 
 }  // namespace
@@ -41,7 +43,8 @@ Status RecorderBase::open(Driver& driver, const blueprint::Table& table, Slot* s
     commits_ = capabilities.sync_is_commit;
     clears_ = !capabilities.extends_with_zeros;
     ordered_ = commits_ || capabilities.ordered;
-    unsynced_ = failed_ = false;
+    unsynced_ = keep(RecorderRule::sync_found);  // a session may have been cut short before its last sync
+    failed_ = false;
     difference_ = 0;
     const Status status = start();
     if (status != Status::ok) {
@@ -50,9 +53,12 @@ Status RecorderBase::open(Driver& driver, const blueprint::Table& table, Slot* s
     return status;
 }
 
-void RecorderBase::abandon() noexcept {
+void RecorderBase::abandon() noexcept { (void)let_go(); }
+
+// Closes the recorder; returns what the driver says of the lock.
+Status RecorderBase::let_go() noexcept {
     if (driver_ == nullptr) {
-        return;
+        return Status::ok;
     }
     for (Slot* slot = slots_; slot != slots_ + table_->dataset_count; ++slot) {
         slot->next = slot->end;
@@ -61,8 +67,9 @@ void RecorderBase::abandon() noexcept {
         // Nothing of what is not durable may come with the next commit of the storage.
         (void)driver_->discard();
     }
-    (void)driver_->unlock();
+    const Status status = driver_->unlock();
     driver_ = nullptr;
+    return status;
 }
 
 // Makes the file if the bytes of the superblock are all zero or all erased, as the beginning of create() leaves them.
@@ -91,6 +98,11 @@ Status RecorderBase::start() noexcept {
 // The superblock is written last: before it is there, the storage holds no file.
 Status RecorderBase::create() noexcept {
     const std::uint32_t first = superblock_size(table_->sizeof_addr) + 4;
+    if (clears_ && keep(RecorderRule::blank_first)) {
+        static_assert(superblock_size(4) <= kRecorderPiece, "one write makes all that start() looks at zero");
+        H5MOTE_TRY(fill(0, superblock_size(4), std::byte{0}));
+        H5MOTE_TRY(barrier());
+    }
     unsynced_ = true;
     H5MOTE_TRY(driver_->truncate(table_->size));
     const std::byte* bytes = table_->bytes;
@@ -106,10 +118,12 @@ Status RecorderBase::create() noexcept {
             bytes += piece.size;
         }
     }
-    H5MOTE_TRY(barrier());
+    if (keep(RecorderRule::superblock_last)) {
+        H5MOTE_TRY(barrier());
+    }
     H5MOTE_TRY(write(0, table_->bytes, first));
     end_ = table_->size;
-    return sync();
+    return keep(RecorderRule::sync_last) ? sync() : Status::ok;
 }
 
 Status RecorderBase::go_on() noexcept {
@@ -173,8 +187,8 @@ Status RecorderBase::resume(Slot& slot) noexcept {
     H5MOTE_TRY(verify(dataset.array, blueprint::ArrayParameters::header_size(width)));
     H5MOTE_TRY(verify(dataset.index_block, blueprint::ArrayParameters::index_block_size(width)));
     H5MOTE_TRY(read_field(dataset.header + table_->dimension, blueprint::ArrayParameters::kSize, slot.stored));
-    if (slot.stored == kUndefinedAddress) {
-        return Status::corrupt_file;
+    if (slot.stored >= kUndefinedAddress - 1) {
+        return Status::corrupt_file;  // more rows than this machine can count
     }
     std::uint64_t within_chunk = 0;
     slot.chunk = static_cast<Address>(divide(slot.stored, dataset.chunk, within_chunk));
@@ -233,7 +247,7 @@ Status RecorderBase::flush() noexcept {
     for (Slot* slot = slots_; slot != end; ++slot) {
         const Address count = rows(*slot);
         if (count != slot->stored) {
-            if (!ready) {
+            if (!ready && keep(RecorderRule::rows_first)) {
                 H5MOTE_TRY(barrier());
                 ready = true;
             }
@@ -243,7 +257,7 @@ Status RecorderBase::flush() noexcept {
             slot->stored = count;
         }
     }
-    return sync();
+    return keep(RecorderRule::sync_last) ? sync() : Status::ok;
 }
 
 Status RecorderBase::close() noexcept {
@@ -251,8 +265,8 @@ Status RecorderBase::close() noexcept {
     for (Slot* slot = slots_; status == Status::ok && slot != slots_ + table_->dataset_count; ++slot) {
         status = give_back(*slot);
     }
-    abandon();
-    return status;
+    const Status unlocked = let_go();
+    return status == Status::ok ? unlocked : status;
 }
 
 Status RecorderBase::set(const blueprint::RecordedSetting& setting, std::byte* value) noexcept {

@@ -13,6 +13,7 @@
 //   - that is on the storage before a dimension counts rows in the new chunks.
 #include "block_writer.hpp"
 #include "checked.hpp"
+#include "recorder_rule.hpp"
 
 namespace h5mote {
 
@@ -146,7 +147,9 @@ Status RecorderBase::count_run(Slot& slot, const Place& place) noexcept {
         }
     }
     // A power cut may have kept the elements and lost the change of the header that counts them.
-    H5MOTE_TRY(count_chunks(slot, slot.chunk + run));
+    if (keep(RecorderRule::count_found)) {
+        H5MOTE_TRY(count_chunks(slot, slot.chunk + run));
+    }
     slot.run = run;
     return Status::ok;
 }
@@ -165,9 +168,13 @@ Status RecorderBase::grow(Slot& slot, const Place& place) noexcept {
     if (!place.direct()) {
         change = {place.pointer, 1, place.outermost(behind, table_->sizeof_addr)};
     }
-    H5MOTE_TRY(barrier());
+    if (keep(RecorderRule::blocks_first)) {
+        H5MOTE_TRY(barrier());
+    }
     H5MOTE_TRY(set_end(end));
-    H5MOTE_TRY(barrier());
+    if (keep(RecorderRule::end_first)) {
+        H5MOTE_TRY(barrier());
+    }
     H5MOTE_TRY(count_chunks(slot, slot.chunk + count));
     H5MOTE_TRY(linker_(*this, slot, change));
     slot.run = count;
@@ -288,9 +295,13 @@ Status RecorderBase::give_back(const Slot& slot) noexcept {
     }
     H5MOTE_TRY(linker_(*this, slot, change));
     H5MOTE_TRY(write_statistics(slot, slot.chunk + used(slot)));
-    H5MOTE_TRY(barrier());
+    if (keep(RecorderRule::unlink_first)) {
+        H5MOTE_TRY(barrier());
+    }
     H5MOTE_TRY(set_end(end));
-    H5MOTE_TRY(sync());
+    if (keep(RecorderRule::shorten_last)) {
+        H5MOTE_TRY(sync());
+    }
     unsynced_ = true;
     H5MOTE_TRY(driver_->truncate(end));
     return sync();
@@ -310,7 +321,7 @@ Status RecorderBase::prepare_to_give_back(const Slot& slot, Change& change, Addr
     const Address chunk_bytes = chunk_size(dataset_of(slot));
     Place place;
     H5MOTE_TRY(locate(slot, place));
-    const std::uint32_t keep = place.element + used(slot);
+    const std::uint32_t kept = place.element + used(slot);
     const Address free = slot.address + chunk_bytes * used(slot);
     const Address behind = slot.address + chunk_bytes * slot.run;
     const Address blocks = place.blocks_size(width);
@@ -318,10 +329,12 @@ Status RecorderBase::prepare_to_give_back(const Slot& slot, Change& change, Addr
     if (!last || behind - free <= blocks) {
         return Status::ok;
     }
-    change = {keep, place.elements - keep, kUndefinedAddress};
+    change = {kept, place.elements - kept, kUndefinedAddress};
     if (!place.direct()) {
         H5MOTE_TRY(write_blocks(slot, place, free, change));
-        H5MOTE_TRY(barrier());
+        if (keep(RecorderRule::copy_first)) {
+            H5MOTE_TRY(barrier());
+        }
         change = {place.pointer, 1, place.outermost(free, width)};
     }
     end = free + blocks;

@@ -1,6 +1,7 @@
 // What a recorder reads from the storage and writes to it: blocks with checksums.
 #include "block_writer.hpp"
 #include "checked.hpp"
+#include "recorder_rule.hpp"
 
 namespace h5mote {
 
@@ -123,20 +124,24 @@ Status RecorderBase::rewrite(Address block, std::uint32_t bytes, unsigned size, 
 
 Status RecorderBase::set_end(Address end) noexcept {
     const unsigned width = table_->sizeof_addr;
-    H5MOTE_TRY(rewrite(0, 0, 16 + 4 * width, 12 + 2 * width, &end, 1, width));
+    // Also when the write fails: nobody knows then which of both ends is on the storage.
     end_ = end;
-    return Status::ok;
+    return rewrite(0, 0, 16 + 4 * width, 12 + 2 * width, &end, 1, width);
 }
 
 // Makes the storage so large, with zeros behind the file's old end.
 Status RecorderBase::extend(Address size) noexcept {
     std::uint64_t now = 0;
     H5MOTE_TRY(driver_->end_of_file(now));
-    unsynced_ = true;
     if (now > end_) {
-        // A power cut left there what a growth had begun to write.
+        // A power cut left there what a growth had begun to write. Or a session ended between giving space back and
+        // its next sync: the storage must know then that the file is shorter.
+        if (keep(RecorderRule::cut_found)) {
+            H5MOTE_TRY(barrier());
+        }
         H5MOTE_TRY(driver_->truncate(end_));
     }
+    unsynced_ = true;
     H5MOTE_TRY(driver_->truncate(size));
     return clears_ ? fill(end_, size - end_, std::byte{0}) : Status::ok;
 }

@@ -57,6 +57,7 @@ int main(int argc, char** argv) {
         write_long_log(folder, variant);
     }
     write_conversions(folder, Variant{8, 2});
+    write_recorder(folder);
 
     std::string list;
     std::string names;

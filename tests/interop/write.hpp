@@ -39,5 +39,7 @@ void write_logs(const std::string& folder, const Variant& variant);
 void write_long_log(const std::string& folder, const Variant& variant);
 void write_sessions(const std::string& folder, const Variant& variant);
 void write_unclosed(const std::string& folder, const Variant& variant);
+/// Files of blueprints, new and with rows.
+void write_recorder(const std::string& folder);
 
 }  // namespace h5mote_interop

@@ -7,36 +7,57 @@ namespace h5mote_test {
 using h5mote::ConstBytes;
 using h5mote::Status;
 
-namespace {
-
 // Part of a write within one sector: it arrives wholly or not at all.
-struct Piece {
+struct DiskStates::Piece {
     std::size_t operation;
     std::size_t begin;
     std::size_t size;
+
+    static std::vector<Piece> of(const DriverOperation& operation, std::size_t index, std::size_t sector) {
+        std::vector<Piece> pieces;
+        for (std::size_t at = 0; at < operation.bytes.size();) {
+            const std::size_t to =
+                std::min<std::size_t>(operation.bytes.size(), at + sector - (operation.address + at) % sector);
+            pieces.push_back({index, at, to - at});
+            at = to;
+        }
+        return pieces;
+    }
 };
 
-std::vector<Piece> sectors(const DriverOperation& operation, std::size_t index, std::size_t sector) {
-    std::vector<Piece> pieces;
-    for (std::size_t at = 0; at < operation.bytes.size();) {
-        const std::size_t to =
-            std::min<std::size_t>(operation.bytes.size(), at + sector - (operation.address + at) % sector);
-        pieces.push_back({index, at, to - at});
-        at = to;
+namespace {
+
+// The bytes from `from` on that nobody wrote: they are the same each time when the same operation adds them.
+void add_junk(Image& image, std::size_t from, std::size_t to, std::size_t operation) {
+    for (std::size_t at = from; at < to; ++at) {
+        image[at] = static_cast<std::byte>((at * 0x9e3779b97f4a7c15U + operation * 0xbf58476d1ce4e5b9U) >> 53);
     }
-    return pieces;
 }
 
-void apply_piece(Image& image, const DriverOperation& operation, const Piece& piece) {
+}  // namespace
+
+void DiskStates::apply(Image& image, std::size_t i) const {
+    const DriverOperation& operation = operations_[i].operation;
+    const std::size_t before = image.size();
+    RecordingDriver::apply(image, operation);
+    if (junk && image.size() > before) {
+        add_junk(image, before, std::max(before, static_cast<std::size_t>(operation.address)), i);
+    }
+}
+
+void DiskStates::apply_piece(Image& image, const Piece& piece) const {
+    const DriverOperation& operation = operations_[piece.operation].operation;
     const auto address = static_cast<std::size_t>(operation.address) + piece.begin;
-    if (image.size() < address + piece.size) {
+    const std::size_t before = image.size();
+    if (before < address + piece.size) {
         image.resize(address + piece.size);
+        if (junk) {
+            add_junk(image, before, std::max(before, address), piece.operation);
+        }
     }
     std::copy_n(operation.bytes.begin() + static_cast<std::ptrdiff_t>(piece.begin), piece.size,
                 image.begin() + static_cast<std::ptrdiff_t>(address));
 }
-
-}  // namespace
 
 Status DiskRecorder::write(h5mote::Usage usage, std::uint64_t address, ConstBytes from) noexcept {
     const Status status = inner().write(usage, address, from);
@@ -72,10 +93,10 @@ void DiskStates::run() {
             continue;
         }
         tears(i);
-        RecordingDriver::apply(image_[disk], operation);
+        apply(image_[disk], i);
         pending_.push_back(i);
         visit_(image_, i + 1, "prefix", 0);
-        if (pending_.size() > all_subsets) {
+        if (!ordered && pending_.size() > all_subsets) {
             Random random(i);
             for (std::size_t n = 0; n < random_subsets && !enough(); ++n) {
                 random_subset(i + 1, random);
@@ -90,7 +111,7 @@ void DiskStates::settle(unsigned disk) {
     std::vector<std::size_t> left;
     for (const std::size_t i : pending_) {
         if (operations_[i].disk == disk) {
-            RecordingDriver::apply(synced_[disk], operations_[i].operation);
+            apply(synced_[disk], i);
         } else {
             left.push_back(i);
         }
@@ -112,7 +133,7 @@ void DiskStates::draw(std::size_t count, Random& random) {
         if (operation.kind == DriverOperation::Kind::sync) {
             settle(disk);
         } else {
-            RecordingDriver::apply(image_[disk], operation);
+            apply(image_[disk], i);
             pending_.push_back(i);
         }
     }
@@ -138,13 +159,13 @@ void DiskStates::draw_one(std::size_t done, Random& random) {
     for (std::size_t n = 0; n < pending_.size(); ++n) {
         const auto& [disk, operation] = operations_[pending_[n]];
         if (n == one && torn) {
-            for (const Piece& piece : sectors(operation, pending_[n], sector)) {
+            for (const Piece& piece : Piece::of(operation, pending_[n], sector)) {
                 if (random.one_in(2)) {
-                    apply_piece(disks[disk], operation, piece);
+                    apply_piece(disks[disk], piece);
                 }
             }
         } else if ((n == one) != others) {
-            RecordingDriver::apply(disks[disk], operation);
+            apply(disks[disk], pending_[n]);
         }
     }
     visit_(disks, done, torn ? "torn operation" : others ? "without operation" : "only operation", pending_[one]);
@@ -153,22 +174,25 @@ void DiskStates::draw_one(std::size_t done, Random& random) {
 // Only some sectors of operation i arrive; of the operations between the last sync and it, all or none arrive.
 void DiskStates::tears(std::size_t i) {
     const auto& [disk, operation] = operations_[i];
-    const std::vector<Piece> pieces = sectors(operation, i, sector);
+    const std::vector<Piece> pieces = Piece::of(operation, i, sector);
     if (pieces.size() < 2) {
         return;
     }
     const auto arrive = [&](const auto& some, const char* what, std::size_t number) {
         for (const Disks* base : {&image_, &synced_}) {
+            if (ordered && base == &synced_) {
+                continue;
+            }
             Disks disks = *base;
             for (std::size_t n = 0; n < pieces.size(); ++n) {
                 if (some(n)) {
-                    apply_piece(disks[disk], operation, pieces[n]);
+                    apply_piece(disks[disk], pieces[n]);
                 }
             }
             visit_(disks, i, what, number);
         }
     };
-    if (pieces.size() <= 4) {
+    if (!ordered && pieces.size() <= 4) {
         for (unsigned mask = 1; mask + 1 < 1U << pieces.size(); ++mask) {
             arrive([&](std::size_t n) { return (mask >> n & 1U) != 0; }, "torn, sectors by mask", mask);
         }
@@ -176,20 +200,24 @@ void DiskStates::tears(std::size_t i) {
     }
     for (std::size_t at = 1; at < pieces.size(); ++at) {
         arrive([&](std::size_t n) { return n < at; }, "torn after sectors", at);
-        arrive([&](std::size_t n) { return n >= at; }, "only from sector", at);
+        if (!ordered) {
+            arrive([&](std::size_t n) { return n >= at; }, "only from sector", at);
+        }
     }
 }
 
 // Of the operations since the last sync, some arrive and others do not: every subset of few, and chosen subsets of
 // many.
 void DiskStates::subsets(std::size_t done) {
+    if (ordered) {
+        return;
+    }
     const auto arrive = [&](const auto& some, bool backwards, const char* what, std::size_t number) {
         Disks disks = synced_;
         for (std::size_t n = 0; n < pending_.size(); ++n) {
             const std::size_t at = backwards ? pending_.size() - 1 - n : n;
             if (some(at)) {
-                const auto& [disk, operation] = operations_[pending_[at]];
-                RecordingDriver::apply(disks[disk], operation);
+                apply(disks[operations_[pending_[at]].disk], pending_[at]);
             }
         }
         visit_(disks, done, what, number);
@@ -219,7 +247,7 @@ void DiskStates::random_subset(std::size_t done, Random& random) {
             std::swap(pieces[n - 1], pieces[random.below(n)]);
         }
         for (const Piece& piece : pieces) {
-            apply_piece(disks[operations_[piece.operation].disk], operations_[piece.operation].operation, piece);
+            apply_piece(disks[operations_[piece.operation].disk], piece);
         }
         pieces.clear();
     };
@@ -229,11 +257,11 @@ void DiskStates::random_subset(std::size_t done, Random& random) {
         if (operation.kind == DriverOperation::Kind::truncate) {
             if (arrives) {
                 write_all();
-                RecordingDriver::apply(disks[operations_[i].disk], operation);
+                apply(disks[operations_[i].disk], i);
             }
             continue;
         }
-        for (const Piece& piece : sectors(operation, i, sector)) {
+        for (const Piece& piece : Piece::of(operation, i, sector)) {
             if (whole ? arrives : random.below(8) < likely) {
                 pieces.push_back(piece);
             }

@@ -59,6 +59,10 @@ public:
 
     /// Aligned units of this many bytes arrive wholly or not at all.
     std::size_t sector = 512;
+    /// Writes arrive in the order in which they were made: only the last one may be torn, at the end.
+    bool ordered = false;
+    /// Bytes between the old end of a disk and a later write or truncation read as anything, not as zero.
+    bool junk = false;
     /// run() tries every subset of the operations since the last sync if they are at most `all_subsets`; if they are
     /// more, it tries chosen subsets, and `random_subsets` random ones after each operation.
     std::size_t all_subsets = 6;
@@ -72,6 +76,9 @@ public:
     void draw(std::size_t count, Random& random);
 
 private:
+    struct Piece;
+    void apply(Image& image, std::size_t i) const;
+    void apply_piece(Image& image, const Piece& piece) const;
     void tears(std::size_t i);
     void subsets(std::size_t done);
     void random_subset(std::size_t done, Random& random);

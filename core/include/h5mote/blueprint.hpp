@@ -52,10 +52,11 @@ struct Elements<std::array<T, N>> {
     }
 };
 
-/// Turns each number in one value of `type`, at `at`, around: from this machine's byte order to that of the file, or
-/// back. Only machines with the big end first call this. `type` is an encoded datatype, as datatype_of() makes it.
-/// Returns the end of the datatype's message.
-constexpr const std::byte* swap_numbers(const std::byte* type, std::byte* at) noexcept {
+/// Calls visit(offset, size, is_number) for each number, text and opaque value in one value of `type`, which begins at
+/// `at`; what it leaves out are the gaps between the members of structs. `type` is an encoded datatype, as
+/// datatype_of() makes it. Returns the end of the datatype's message.
+template <typename Visit>
+constexpr const std::byte* each_value(const std::byte* type, std::size_t at, const Visit& visit) noexcept {
     const auto field = [](const std::byte* from, unsigned width) {
         std::uint32_t value = 0;
         for (unsigned i = 0; i < width; ++i) {
@@ -66,24 +67,17 @@ constexpr const std::byte* swap_numbers(const std::byte* type, std::byte* at) no
     const auto type_class = static_cast<TypeClass>(field(type, 1) & 15U);
     const std::uint32_t flags = field(type + 1, 3);
     const std::uint32_t size = field(type + 4, 4);
-    const auto turn = [&] {
-        for (std::uint32_t i = 0; i < size / 2; ++i) {
-            const std::byte other = at[i];
-            at[i] = at[size - 1 - i];
-            at[size - 1 - i] = other;
-        }
-    };
     const std::byte* next = type + 8;
     switch (type_class) {
         case TypeClass::integer:
         case TypeClass::bitfield:
-            turn();
+            visit(at, size, true);
             return next + 4;
         case TypeClass::floating:
-            turn();
+            visit(at, size, true);
             return next + 12;
         case TypeClass::enumeration: {
-            turn();
+            visit(at, size, true);
             next += 12;
             for (std::uint32_t i = 0; i < (flags & 0xffffU); ++i) {
                 while (*next++ != std::byte{0}) {
@@ -96,7 +90,7 @@ constexpr const std::byte* swap_numbers(const std::byte* type, std::byte* at) no
             for (std::uint32_t i = 0; i < (flags & 0xffffU); ++i) {
                 while (*next++ != std::byte{0}) {
                 }
-                next = swap_numbers(next + width, at + field(next, width));
+                next = each_value(next + width, at + field(next, width), visit);
             }
             return next;
         }
@@ -105,15 +99,29 @@ constexpr const std::byte* swap_numbers(const std::byte* type, std::byte* at) no
             const std::byte* const base = next + 1 + 4 * rank;
             const std::uint32_t step = field(base + 4, 4);
             for (std::uint32_t i = 0; i < size; i += step) {
-                next = swap_numbers(base, at + i);
+                next = each_value(base, at + i, visit);
             }
             return next;
         }
         case TypeClass::opaque:
+            visit(at, size, false);
             return next + (flags & 0xffU);
         default:
+            visit(at, size, false);
             return next;  // a string
     }
+}
+
+/// Turns each number in one value of `type` around: from this machine's byte order to that of the file, or back. Only
+/// machines with the big end first call this.
+constexpr void swap_numbers(const std::byte* type, std::byte* value) noexcept {
+    each_value(type, 0, [value](std::size_t at, std::uint32_t size, bool is_number) {
+        for (std::uint32_t i = 0; is_number && i < size / 2; ++i) {
+            const std::byte other = value[at + i];
+            value[at + i] = value[at + size - 1 - i];
+            value[at + size - 1 - i] = other;
+        }
+    });
 }
 
 /// The bytes of a value as a file holds them.
@@ -178,6 +186,42 @@ struct Constant {
     std::tuple<Items...> items;
 };
 
+template <typename T>
+inline constexpr bool kIsAttribute = false;
+template <typename T>
+inline constexpr bool kIsAttribute<Attribute<T>> = true;
+template <typename T>
+inline constexpr bool kIsItem = kIsAttribute<T>;
+template <typename... Items>
+inline constexpr bool kIsItem<Group<Items...>> = true;
+template <typename T, typename... Items>
+inline constexpr bool kIsItem<Dataset<T, Items...>> = true;
+template <typename T, typename... Items>
+inline constexpr bool kIsItem<Constant<T, Items...>> = true;
+
+/// Whether a value has elements.
+template <typename T>
+inline constexpr bool kHasElements = true;
+template <typename T, std::size_t N>
+inline constexpr bool kHasElements<std::array<T, N>> = N != 0 && kHasElements<T>;
+
+template <typename T>
+constexpr void check_value() noexcept {
+    static_assert(kHasElements<T>, "h5mote: a value of the blueprint has no elements");
+    static_assert(Elements<T>::kRank <= 32, "h5mote: a value of the blueprint has more than 32 dimensions");
+}
+template <typename... Items>
+constexpr void check_items() noexcept {
+    static_assert(
+        (kIsItem<Items> && ...),
+        "h5mote: a group of the blueprint has an item that is no attribute, setting, group, dataset or constant");
+}
+template <typename... Items>
+constexpr void check_attributes() noexcept {
+    static_assert((kIsAttribute<Items> && ...),
+                  "h5mote: a dataset or constant of the blueprint has an item that is no attribute or setting");
+}
+
 }  // namespace detail
 
 /// What holds for the file as a whole.
@@ -201,6 +245,7 @@ struct FileDescription {
 /// whose dimensions become those of the attribute.
 template <typename T>
 constexpr detail::Attribute<T> attribute(const char* name, const T& value) noexcept {
+    detail::check_value<T>();
     return {name, value, false, false};
 }
 /// A text: a scalar string of exactly its length, UTF-8 when it is not ASCII.
@@ -219,12 +264,14 @@ constexpr auto attribute(const char* name, const char (&text)[N]) noexcept {
 /// With its value, the checksum behind it and nothing else it has to fit into a sector of 512 bytes.
 template <typename T>
 constexpr detail::Attribute<T> setting(const char* name, const T& value = T{}) noexcept {
+    detail::check_value<T>();
     return {name, value, true, false};
 }
 
 /// A group with items: attributes, settings, groups, datasets and constants.
 template <typename... Items>
 constexpr detail::Group<Items...> group(const char* name, const Items&... items) noexcept {
+    detail::check_items<Items...>();
     return {name, {items...}};
 }
 
@@ -232,6 +279,7 @@ constexpr detail::Group<Items...> group(const char* name, const Items&... items)
 /// `chunk` rows. Its items are attributes and settings.
 template <typename T, typename... Items>
 constexpr detail::Dataset<T, Items...> dataset(const char* name, std::uint32_t chunk, const Items&... items) noexcept {
+    detail::check_attributes<Items...>();
     return {name, chunk, {items...}};
 }
 
@@ -240,16 +288,20 @@ constexpr detail::Dataset<T, Items...> dataset(const char* name, std::uint32_t c
 /// has more. Its items are attributes and settings.
 template <typename T, typename... Items>
 constexpr detail::Constant<T, Items...> constant(const char* name, const T& value, const Items&... items) noexcept {
+    detail::check_value<T>();
+    detail::check_attributes<Items...>();
     return {name, sizeof(T) <= 1024, value, {items...}};
 }
 
 /// A file with the items of its root group.
 template <typename... Items>
 constexpr FileDescription<Items...> file(const Items&... items) noexcept {
+    detail::check_items<Items...>();
     return {{}, {"", {items...}}};
 }
 template <typename... Items>
 constexpr FileDescription<Items...> file(FileOptions options, const Items&... items) noexcept {
+    detail::check_items<Items...>();
     return {options, {"", {items...}}};
 }
 

@@ -52,43 +52,40 @@ public:
     constexpr Fault fault() const noexcept { return fault_; }
 
     /// Gives each block its address: first those with bytes that must lie in one sector, then the others, which fill
-    /// the gaps. Returns the end of the last one.
+    /// the gaps. Returns the size of the file.
     static constexpr std::uint32_t place(Span<Block> blocks) noexcept {
         std::uint32_t end = blocks[0].size;
-        for (Block& block : blocks.subspan(1)) {
-            if (block.atomic < block.size) {
-                const std::uint32_t last = end + block.size - 1;
-                if ((end + block.atomic) / kSector != last / kSector) {
-                    end = ((end + block.atomic) / kSector + 1) * kSector - block.atomic;
+        for (const bool atomic : {true, false}) {
+            for (Block& block : blocks.subspan(1)) {
+                if ((block.atomic < block.size) == atomic) {
+                    block.address = gap(blocks, block);
+                    end = block.address + block.size > end ? block.address + block.size : end;
                 }
-                block.address = end;
-                end += block.size;
             }
         }
-        for (Block& block : blocks.subspan(1)) {
-            if (block.atomic == block.size) {
-                block.address = gap(blocks, block.size, end);
-                end = block.address + block.size > end ? block.address + block.size : end;
-            }
-        }
-        return end;
+        // No block ends where the file does: libhdf5 would extend an object header there instead of adding a block.
+        return (end / 8 + 1) * 8;
     }
 
 private:
-    // The lowest address with `size` bytes that no placed block has.
-    static constexpr std::uint32_t gap(Span<const Block> blocks, std::uint32_t size, std::uint32_t end) noexcept {
+    // The lowest address where a block can stand. What is too large for a sector is reported as a fault.
+    static constexpr std::uint32_t gap(Span<const Block> blocks, const Block& block) noexcept {
         std::uint32_t address = blocks[0].size;
-        while (address < end) {
-            const Block* in_the_way = nullptr;
+        for (bool moved = true; moved;) {
+            moved = false;
+            const std::uint32_t from = address + block.atomic;
+            const std::uint32_t to = address + block.size;
+            if (to - from <= kSector && from / kSector != (to - 1) / kSector) {
+                address = (from / kSector + 1) * kSector - block.atomic;
+                moved = true;
+            }
             for (const Block& other : blocks) {
-                if (other.address != 0 && other.address < address + size && address < other.address + other.size) {
-                    in_the_way = &other;
+                if (other.address != 0 && other.address < address + block.size &&
+                    address < other.address + other.size) {
+                    address = other.address + other.size;
+                    moved = true;
                 }
             }
-            if (in_the_way == nullptr) {
-                break;
-            }
-            address = in_the_way->address + in_the_way->size;
         }
         return address;
     }
@@ -129,7 +126,14 @@ private:
         blocks_[block_].value = value;
         ++block_;
     }
-    constexpr void end() noexcept { end(kNothing); }
+    // A block of an object header that fits into a sector lies in one, so that h5mote's object model, which keeps to
+    // that as well, can change it where it is. `first`: the header says in two bytes how large this block is.
+    constexpr void end_header(bool first) noexcept {
+        if (first && fault_ == Fault::none && at_ - kFirstHead > 0xffff) {
+            fault_ = Fault::header_size;
+        }
+        end(at_ + 4 <= kSector ? 0 : kNothing);
+    }
 
     constexpr void message(unsigned type, std::uint64_t size, unsigned flags = 0) noexcept {
         if (size > 0xffff) {
@@ -139,7 +143,7 @@ private:
         uint(2, size);
         uint(1, flags);
         if (options_.track_order) {
-            uint(2, type == kAttributeMessage ? order_++ : 0);
+            uint(2, type == kAttributeMessage ? order_ : 0);
         }
     }
     constexpr std::uint32_t message_head() const noexcept { return options_.track_order ? 6 : 4; }
@@ -149,11 +153,7 @@ private:
         text("OHDR", 4);
         uint(1, 2);
         uint(1, (size_width == 2 ? 1U : 0U) | (options_.track_order ? 0xcU : 0U));
-        const std::uint32_t messages = blocks_[block_].size - head - 4;
-        if (bytes_ != nullptr && messages >> (8 * size_width) != 0) {
-            fault_ = Fault::header_size;
-        }
-        uint(size_width, messages);
+        uint(size_width, blocks_[block_].size - head - 4);
         return head;
     }
     constexpr void continuation(std::uint32_t block) noexcept {
@@ -161,12 +161,17 @@ private:
         address(blocks_[block].address);
         size(blocks_[block].size);
     }
-    // Free space for one message of another program, a continuation message for instance.
-    constexpr void spare() noexcept {
+    constexpr unsigned attribute_info_size() const noexcept {
+        return options_.track_order ? 4 + 3 * width_ : 2 + 2 * width_;
+    }
+    // Free space for one message of another program: for a continuation message. libhdf5 adds the attribute info
+    // message with the first attribute; where that would fit into this space, there is room for both.
+    constexpr void spare(bool has_attribute_info) noexcept {
+        const unsigned more =
+            has_attribute_info || attribute_info_size() > width_ + kSize ? 0 : message_head() + attribute_info_size();
         is_changing_ = true;
-        message(0, width_ + kSize);
-        address(0);
-        size(0);
+        message(0, width_ + kSize + more);
+        uint(width_ + kSize + more, 0);
         is_changing_ = false;
     }
     constexpr void dataspace(const std::uint64_t* dimensions, unsigned rank) noexcept {
@@ -222,36 +227,41 @@ private:
     // The messages that every object's header ends with: its attributes, continuations to the blocks of its settings,
     // which are those from `next` on, and some space.
     constexpr void attributes(std::size_t object, std::uint32_t next) noexcept {
-        order_ = 0;
         std::uint64_t count = 0;
         for (const AttributePart& part : attributes_) {
             count += part.object == object ? 1U : 0U;
         }
-        if (options_.track_order) {
-            message(0x15, 4 + 3 * width_);
+        // Without the attribute info message, libhdf5 counts no attributes.
+        if (options_.track_order || count != 0) {
+            message(0x15, attribute_info_size(), 4);  // not to be shared, as libhdf5 marks it
             uint(1, 0);
-            uint(1, 3);
-            is_changing_ = true;
-            uint(2, count);
-            is_changing_ = false;
-            address(kUndefined);
+            uint(1, options_.track_order ? 3 : 0);
+            if (options_.track_order) {
+                is_changing_ = true;
+                uint(2, count);
+                is_changing_ = false;
+                address(kUndefined);
+            }
             address(kUndefined);
             address(kUndefined);
         }
         std::uint32_t value = 0;
+        order_ = 0;
         for (const AttributePart& part : attributes_) {
             if (part.object == object && !part.is_setting) {
                 attribute(part, value);
             }
+            order_ += part.object == object ? 1U : 0U;
         }
         for (const AttributePart& part : attributes_) {
             if (part.object == object && part.is_setting) {
                 continuation(next++);
             }
         }
-        spare();
+        spare(options_.track_order || count != 0);
     }
     constexpr void settings(std::size_t object) noexcept {
+        order_ = 0;
         for (const AttributePart& part : attributes_) {
             if (part.object == object && part.is_setting) {
                 begin();
@@ -261,8 +271,9 @@ private:
                 if (part.value.size() + 4 > kSector) {
                     fault_ = Fault::sector;
                 }
-                end(value, value);
+                end(at_ + 4 <= kSector ? 0 : value, value);
             }
+            order_ += part.object == object ? 1U : 0U;
         }
     }
 
@@ -340,7 +351,7 @@ private:
             }
         }
         attributes(i, self + 1);
-        end();
+        end_header(true);
         settings(i);
     }
     constexpr void link(std::size_t object, std::uint64_t order) noexcept {
@@ -388,7 +399,7 @@ private:
         fill_value(3);
         chunked_layout(part, self + 1);
         attributes(i, self + 4);
-        end();
+        end_header(false);
         settings(i);
         if (part.chunk == 0) {
             fault_ = Fault::no_rows;
@@ -444,14 +455,13 @@ private:
         text("EAIB", 4);
         uint(2, 0);
         address(blocks_[array].address);
-        const std::uint32_t elements = at_;
         is_changing_ = true;
         for (std::uint32_t i = ArrayParameters::index_block_prefix(width_) + 4;
              i < ArrayParameters::index_block_size(width_); i += width_) {
             address(kUndefined);
         }
         is_changing_ = false;
-        end(elements);
+        end(0);
     }
     constexpr void fill_value(unsigned allocation) noexcept {
         message(5, 2, 1);
@@ -478,7 +488,7 @@ private:
             size(part.value.size());
         }
         attributes(i, self + (part.is_compact ? 1 : 2));
-        end();
+        end_header(true);
         if (!part.is_compact) {
             begin();
             bytes(part.value);
@@ -490,6 +500,7 @@ private:
     static constexpr unsigned kSize = ArrayParameters::kSize;
     static constexpr unsigned kAttributeMessage = 0xc;
     static constexpr std::uint32_t kNothing = 0xffffffffU;
+    static constexpr std::uint32_t kFirstHead = 8;  // bytes before the first message of a group or constant
 
     FileOptions options_;
     unsigned width_;
@@ -502,7 +513,7 @@ private:
     std::uint32_t end_ = 0;
     std::uint32_t block_ = 0;
     std::uint32_t at_ = 0;
-    std::uint64_t order_ = 0;
+    std::uint64_t order_ = 0;  // of the attribute that is written, among those of its object
     bool is_changing_ = false;
     Fault fault_ = Fault::none;
 };

@@ -217,7 +217,7 @@ class Image {
     static_assert(
         kFault != Fault::sector,
         "h5mote: a setting of the blueprint is too large to be changed by one write of a sector of 512 bytes");
-    static_assert(kFault != Fault::message_size, "h5mote: an attribute of the blueprint has 64 KiB or more");
+    static_assert(kFault != Fault::message_size, "h5mote: an attribute or a name of the blueprint has 64 KiB or more");
     static_assert(kFault != Fault::address_width, "h5mote: addresses of the blueprint's file have 4 or 8 bytes");
     static_assert(kFault != Fault::header_size,
                   "h5mote: an object of the blueprint has attributes or links of 64 KiB or more in all");

@@ -167,12 +167,20 @@ struct Values {
     std::byte bytes[N == 0 ? 1 : N]{};
     std::size_t used = 0;
 
+    // Gaps between the members of structs stay zero: their bytes have no value for the compiler.
     template <typename T>
     constexpr void add(const T& value) noexcept {
+        using Element = typename Elements<T>::Element;
         const Stored<T> stored = store(value);
-        for (std::size_t i = 0; i < sizeof(T); ++i) {
-            bytes[used++] = stored.bytes[i];
+        for (std::size_t i = 0; i < sizeof(T); i += sizeof(Element)) {
+            each_value(kEncoded<Element, TypeLayout::memory>.bytes, i,
+                       [&](std::size_t at, std::uint32_t size, bool /*is_number*/) {
+                           for (std::uint32_t k = 0; k < size; ++k) {
+                               bytes[used + at + k] = stored.bytes[at + k];
+                           }
+                       });
         }
+        used += sizeof(T);
     }
 };
 

@@ -34,9 +34,9 @@ public:
     bool is_open() const noexcept { return driver_ != nullptr; }
 
     /// Makes all rows that were appended and all settings durable. Two syncs, or one where a sync is a commit; none if
-    /// nothing changed; up to two more when new chunks were placed. no_space, io_error: what was durable still is, and
-    /// the next flush() tries again; but after a sync that failed nothing is known of what the storage has, and
-    /// everything is io_error until the recorder is opened again.
+    /// nothing changed, but at least one after open(); up to two more when new chunks were placed. no_space, io_error:
+    /// what was durable still is, and the next flush() tries again; but after a sync that failed nothing is known of
+    /// what the storage has, and everything is io_error until the recorder is opened again.
     Status flush() noexcept;
     /// flush(), gives back the chunks at the end of the file that were placed in advance, and lets go of the storage.
     /// Errors of flush(); the recorder is closed all the same.
@@ -100,6 +100,7 @@ private:
         return slot.end - chunk_size(dataset);
     }
 
+    Status let_go() noexcept;
     Status start() noexcept;
     Status create() noexcept;
     Status go_on() noexcept;

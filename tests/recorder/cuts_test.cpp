@@ -1,0 +1,254 @@
+// The power fails within everything that a recorder does: creation, first flush, growth of every kind, settings,
+// closing; and again when it goes on. Everything that was acknowledged must be there, for the recorder, for h5mote's
+// object model and for libhdf5.
+#include "blueprints.hpp"
+#include "cutting.hpp"
+
+#include <gtest/gtest.h>
+
+using namespace h5mote;
+using namespace h5mote_test;
+using namespace h5mote_test::described;
+
+namespace {
+
+CutOptions on(Storage storage) {
+    CutOptions options;
+    options.storage = storage;
+    // New space is filled with zeros in many small writes, after each of which states are drawn.
+    options.random_subsets = storage == Storage::junk ? 2 : options.random_subsets;
+    return options;
+}
+
+// Appends rows up to this number, `step` with each flush (0: no flush).
+void append_up_to(Play& play, std::size_t dataset, std::size_t rows, std::size_t step) {
+    while (play.failure.empty() && play.rows(dataset) < rows) {
+        (void)play.append(dataset, std::min<std::size_t>(step == 0 ? rows : step,
+                                                         rows - static_cast<std::size_t>(play.rows(dataset))));
+        if (step != 0) {
+            (void)play.flush();
+        }
+    }
+}
+
+void everything(Play& play) {
+    (void)play.open();
+    for (std::size_t i = 0; i < play.described().settings.size(); ++i) {
+        (void)play.set(i);
+    }
+    for (int round = 0; round < 5; ++round) {
+        for (std::size_t i = 0; i < play.described().datasets.size(); ++i) {
+            (void)play.append(i, 1 + static_cast<std::size_t>(round) * (i + 2));
+        }
+        if (round != 2) {
+            (void)play.flush();
+        }
+        for (std::size_t i = 0; i < play.described().settings.size() && round == 3; ++i) {
+            (void)play.set(i);
+        }
+    }
+    (void)play.close();
+}
+
+// What is cut lies around the end of each kind of block of the chunk index: 4 chunks are in the index block, then there
+// are data blocks of 16, 32, 32, 32, 64, 64 chunks, then super blocks of 4 x 64, 4 x 128, 8 x 128 ...
+constexpr std::size_t kEnds[] = {4, 20, 52, 84, 116, 180, 244, 308, 500, 628};
+
+void grow_around(const std::string& name, const MakeRecording& make, Storage storage, std::size_t floor) {
+    for (const std::size_t end : kEnds) {
+        CutOptions options = on(storage);
+        options.before = [end](Play& play) {
+            (void)play.open();
+            append_up_to(play, 0, end - 3, 0);
+            (void)play.flush();
+        };
+        // The run before is not closed, as if the power had failed: the next chunks are placed already.
+        cut_recorder(
+            name + "-" + std::to_string(end), make,
+            [end](Play& play) {
+                (void)play.open();
+                append_up_to(play, 0, end + 2, 1);
+                append_up_to(play, 0, end + 9, 4);
+                (void)play.close();
+            },
+            floor, options);
+    }
+}
+
+// The file is closed and opened again in the middle of each kind of block: what is not used is given back, and the next
+// session makes the rest of the block.
+void close_within(const std::string& name, const MakeRecording& make, Storage storage, std::size_t floor) {
+    for (const std::size_t rows : {1U, 3U, 5U, 12U, 30U, 90U, 190U, 250U, 260U, 330U, 510U}) {
+        CutOptions options = on(storage);
+        options.before = [rows](Play& play) {
+            (void)play.open();
+            append_up_to(play, 0, rows - 1, 0);
+            (void)play.flush();
+        };
+        cut_recorder(
+            name + "-" + std::to_string(rows), make,
+            [rows](Play& play) {
+                (void)play.open();
+                append_up_to(play, 0, rows, 1);
+                (void)play.close();
+                (void)play.open();
+                append_up_to(play, 0, rows + 2, 1);
+                (void)play.close();
+                (void)play.open();
+                (void)play.close();
+            },
+            floor, options);
+    }
+}
+
+void turns(Play& play) {
+    (void)play.open();
+    for (std::size_t i = 0; i < 60 && play.failure.empty() && play.is_open(); ++i) {
+        (void)play.append(i % 3, 1 + i % 4);
+        if (i % 3 != 1) {
+            (void)play.flush();
+        }
+        if (i % 20 == 5) {
+            (void)play.set(i % 2);
+        }
+    }
+    (void)play.close();
+}
+
+// Sessions that end in all ways, with the storage's unsynced writes of one still pending in the next.
+void sessions(Play& play) {
+    for (std::size_t i = 0; i < 12 && play.failure.empty(); ++i) {
+        (void)play.open();
+        (void)play.append(0, 1 + i % 5);
+        (void)play.append(2, i % 3);
+        if (i % 2 == 0) {
+            (void)play.flush();
+        }
+        (void)play.set(i % 2);
+        if (i % 3 == 0) {
+            (void)play.append(1, 3);
+        }
+        if (i % 4 == 3) {
+            play.abandon();
+        } else if (i % 4 == 2) {
+            (void)play.flush();
+            play.abandon();
+        } else {
+            (void)play.close();
+        }
+    }
+}
+
+// Each session is killed at a later call of the storage than the one before. What it wrote and did not sync is not lost
+// by that, but by the power cut that comes after the next session has begun.
+void killed(Play& play) {
+    bool all = false;
+    for (std::uint64_t call = 1; !all && play.failure.empty(); ++call) {
+        (void)play.open();
+        play.kill_at(call);
+        (void)(play.append(0, 3) == Status::ok && play.append(2, 2) == Status::ok && play.set(0) == Status::ok &&
+               play.flush() == Status::ok && play.append(0, 30) == Status::ok && play.close() == Status::ok);
+        all = !play.was_killed();
+        play.abandon();
+        play.kill_at(0);
+        (void)play.open();
+        if (call % 2 == 0) {
+            (void)play.flush();
+        }
+        (void)play.append(0, 5);
+        (void)play.append(1, 1);
+        if (call % 3 == 0) {
+            (void)play.flush();
+        }
+        (void)play.append(2, 1);
+        (void)play.close();
+    }
+}
+
+// The same while unused space is given back: the file that the next session finds is shorter than the one that a power
+// cut may bring back.
+void killed_closing(Play& play) {
+    bool all = false;
+    for (std::uint64_t call = 1; !all && play.failure.empty(); ++call) {
+        (void)play.open();
+        (void)play.append(0);
+        (void)play.flush();
+        play.kill_at(call);
+        (void)play.close();
+        all = !play.was_killed();
+        play.abandon();
+        play.kill_at(0);
+        (void)play.open();
+        (void)play.append(0);
+        (void)play.flush();
+        play.abandon();
+    }
+}
+
+// `percent`: how many cuts there are at least, compared with a plain storage.
+void all_of(const std::string& prefix, Storage storage, std::size_t percent) {
+    const auto floor = [percent](std::size_t plain) { return plain * percent / 100; };
+    cut_recorder(prefix + "-create-one", recordings<kOne>(), everything, floor(170), on(storage));
+    cut_recorder(prefix + "-create-flight", recordings<kFlight<8, true>>(), everything, floor(2000), on(storage));
+    // A large file is slow to judge, and only its creation differs.
+    CutOptions large = on(storage);
+    large.recovery_of = 0;
+    large.random_subsets = storage == Storage::junk ? 1 : 2;
+    cut_recorder(
+        prefix + "-create-large", recordings<kLarge<4, false>>(), [](Play& play) { (void)play.open(); }, floor(1300),
+        large);
+    cut_recorder(prefix + "-nothing", recordings<kNothing>(), everything, floor(20), on(storage));
+    cut_recorder(prefix + "-turns", recordings<kTurns>(), turns, floor(1400), on(storage));
+    cut_recorder(prefix + "-sessions", recordings<kTurns>(), sessions, floor(700), on(storage));
+}
+
+}  // namespace
+
+TEST(RecorderCuts, Killed) { cut_recorder("recorder-killed", recordings<kTurns>(), killed, 10000); }
+TEST(RecorderCuts, KilledClosing) {
+    for (const std::size_t rows : {1U, 7U, 30U, 247U}) {
+        CutOptions options;
+        options.before = [rows](Play& play) {
+            (void)play.open();
+            (void)play.append(0, rows);
+            (void)play.close();
+        };
+        cut_recorder("recorder-killed-closing-" + std::to_string(rows), recordings<kTall>(), killed_closing, 40,
+                     options);
+    }
+}
+TEST(RecorderCuts, KilledJunk) {
+    CutOptions options = on(Storage::junk);
+    options.random_subsets = 1;
+    options.recovery_of = 200;
+    cut_recorder("recorder-killed-junk", recordings<kTurns>(), killed, 15000, options);
+}
+TEST(RecorderCuts, Plain) { all_of("recorder-plain", Storage::plain, 100); }
+TEST(RecorderCuts, Junk) { all_of("recorder-junk", Storage::junk, 100); }
+TEST(RecorderCuts, Ordered) { all_of("recorder-ordered", Storage::ordered, 8); }
+TEST(RecorderCuts, Journal) { all_of("recorder-journal", Storage::journal, 25); }
+TEST(RecorderCuts, Growth) { grow_around("recorder-growth", recordings<kBytes>(), Storage::plain, 50); }
+TEST(RecorderCuts, GrowthWide) { grow_around("recorder-growth8", recordings<kBytes8>(), Storage::plain, 50); }
+TEST(RecorderCuts, GrowthJunk) { grow_around("recorder-growth-junk", recordings<kBytes>(), Storage::junk, 60); }
+TEST(RecorderCuts, GrowthOrdered) {
+    grow_around("recorder-growth-ordered", recordings<kBytes>(), Storage::ordered, 20);
+}
+TEST(RecorderCuts, Closing) { close_within("recorder-closing", recordings<kTall>(), Storage::plain, 24); }
+TEST(RecorderCuts, ClosingWide) { close_within("recorder-closing8", recordings<kTall8>(), Storage::plain, 22); }
+TEST(RecorderCuts, ClosingJunk) { close_within("recorder-closing-junk", recordings<kTall>(), Storage::junk, 80); }
+TEST(RecorderCuts, Full) {
+    for (std::size_t limit = blueprint::Image<kTurns>::kSize + 30; limit < 9000; limit += 1117) {
+        CutOptions options;
+        options.limit = limit;
+        cut_recorder(
+            "recorder-full-" + std::to_string(limit), recordings<kTurns>(),
+            [](Play& play) {
+                play.allow(Status::no_space);
+                turns(play);
+                (void)play.open();
+                (void)play.set(0);
+                (void)play.close();
+            },
+            0, options);
+    }
+}
