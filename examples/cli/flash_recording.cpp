@@ -217,8 +217,6 @@ void FlashRecording::add(Block&& block) {
             block.frames.pop_back();
         }
     }
-    damages_.insert(damages_.end(), block.damages.begin(), block.damages.end());
-    repaired_ += block.repaired;
     chain_.push_back(std::move(block));
 }
 
@@ -293,13 +291,27 @@ void FlashRecording::collect_frame(const Frame& frame, const Block& from) {
     }
 }
 
+// In a ring, a power cut may leave anything in the blocks that are the next to be used.
+void FlashRecording::drop_emptied() {
+    constexpr std::uint32_t kAttempts = 8;  // of a recorder to find a block that it can use
+    const auto is_next = [&](const Block& block) {
+        return head_.shape >> 24 > 1 && head_.sequence - block.sequence + kAttempts >= geometry_.blocks;
+    };
+    while (chain_.size() > 1 && is_next(chain_.back()) && !(chain_.back().has_head && chain_.back().damages.empty())) {
+        chain_.pop_back();
+    }
+}
+
 bool FlashRecording::collect() {
     if (!collect_recipe()) {
         return false;
     }
+    drop_emptied();
     const std::uint32_t newest = head_.segment(chain_.front().sequence);
     for (auto block = chain_.rbegin(); block != chain_.rend(); ++block) {
         if (newest - head_.segment(block->sequence) < head_.shape >> 24) {
+            damages_.insert(damages_.end(), block->damages.begin(), block->damages.end());
+            repaired_ += block->repaired;
             collect_settings(*block);
             for (const Frame& frame : block->frames) {
                 collect_frame(frame, *block);

@@ -73,6 +73,7 @@ private:
     bool find_chain();
     void add(Block&& block);
     bool collect();
+    void drop_emptied();
     bool collect_recipe();
     void collect_frame(const Frame& frame, const Block& from);
     void collect_settings(const Block& from);
