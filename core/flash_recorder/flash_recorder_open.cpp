@@ -151,9 +151,6 @@ Status FlashRecorderBase::resume_in(std::uint32_t block, std::uint32_t sequence,
             return Status::ok;
         }
         H5MOTE_TRY(load_frame(block, at, sequence, size));
-        if (!keep(RecordingRule::read_again)) {
-            break;
-        }
     }
     found = true;
     next_ = end_ = buffer_ + size - RecordingFrame::kChecksum;
