@@ -108,7 +108,6 @@ Status FlashRecorderBase::flush() noexcept {
     if (unwritten_ != Unwritten::nothing) {
         H5MOTE_TRY(make_room(RecordingFrame::kSmallest + plan_->settings));
         begin_frame(RecordingFrame::settings);
-        std::memcpy(next_, settings(), plan_->settings);
         next_ += plan_->settings;
         end_ = next_;
         unwritten_ = Unwritten::nothing;
@@ -176,6 +175,10 @@ Status FlashRecorderBase::write_frame() noexcept {
         if (room() >= size) {
             const bool counts = recipe_done_ == plan_->recipe_size || !keep(RecordingRule::recipe_first);
             const std::byte kind = buffer_[2] & static_cast<std::byte>(~RecordingFrame::kCommit & 0xff);
+            if (kind == std::byte{RecordingFrame::settings}) {
+                // They may have been changed since the frame was begun, or was found by open().
+                std::memcpy(buffer_ + RecordingFrame::kHead, settings(), plan_->settings);
+            }
             store_le(buffer_, static_cast<std::uint16_t>(size));
             buffer_[2] = counts ? kind | std::byte{RecordingFrame::kCommit} : kind;
             buffer_[3] = std::byte{RecordingFrame::kMark};

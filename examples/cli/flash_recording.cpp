@@ -184,7 +184,7 @@ bool FlashRecording::find_chain() {
         }
         if (!block.frames.empty()) {
             add(std::move(block));
-        } else if (!block.has_head && is_end_known && head_.shape >> 24 == 1) {
+        } else if (!block.has_head && is_end_known && end > head_.first && head_.shape >> 24 == 1) {
             // In a ring, it was emptied for the newest rows.
             damages_.push_back({at, 0, end});
         }

@@ -44,6 +44,8 @@ public:
     const std::vector<Damage>& damages() const { return damages_; }
     /// Frames in which a flipped bit was repaired.
     unsigned repaired() const { return repaired_; }
+    /// Number of the newest segment.
+    std::uint32_t newest_segment() const { return head_.segment(chain_.front().sequence); }
     /// The number of blocks that the log takes.
     std::size_t blocks() const { return chain_.size(); }
 

@@ -171,7 +171,7 @@ private:
 };
 
 // Gives the first dataset of each ring the ring's name, and removes the others.
-class Joiner final : private Visitor {
+class Joiner {
 public:
     explicit Joiner(const Recipe& recipe) : recipe_(recipe) {}
 
@@ -183,7 +183,7 @@ public:
         H5MOTE_TRY(file.status());
         Group root = file->root();
         names_.resize(recipe_.table().dataset_count);
-        H5MOTE_TRY(root.visit(*this));
+        H5MOTE_TRY(look(root, "", 0));
         for (std::size_t i = 0; i < names_.size(); ++i) {
             if (i % recipe_.segments() == 0) {
                 Result<Object> object = root.open_object(names_[i]);
@@ -196,14 +196,27 @@ public:
     }
 
 private:
-    Status link(std::string_view path, const Link& link) noexcept override {
-        for (std::size_t i = 0; i < names_.size() && link.type() == LinkType::hard; ++i) {
-            if (recipe_.table().datasets[i].header == link.address()) {
-                names_[i] = std::string(path);
+    // Finds the paths of the datasets. A blueprint that somebody made up may describe groups that form circles.
+    Status look(Group& group, const std::string& path, unsigned depth) {
+        LinkIterator links(group);
+        Link link;
+        Status status = Status::ok;
+        while ((status = links.next(link)) == Status::ok) {
+            const std::string name = path + std::string(link.name());
+            for (std::size_t i = 0; i < names_.size() && link.type() == LinkType::hard; ++i) {
+                if (recipe_.table().datasets[i].header == link.address()) {
+                    names_[i] = name;
+                }
+            }
+            Result<Group> below = group.open_group(link.name());
+            if (below && depth < kMostDepth) {
+                H5MOTE_TRY(look(*below, name + "/", depth + 1));
             }
         }
-        return Status::ok;
+        return status == Status::not_found ? Status::ok : status;
     }
+
+    static constexpr unsigned kMostDepth = 64;
 
     const Recipe& recipe_;
     std::vector<std::string> names_;

@@ -104,6 +104,7 @@ struct Workload {
     std::uint32_t reopen_every = 0;  // flushes between two times that the chip is opened; 0: never again
     std::uint32_t set_every = 0;     // flushes between two changes of the setting
     bool fills_up = false;           // no_space ends the workload
+    bool set_first = false;          // the setting is changed and flushed before the first row
 };
 
 class History {
@@ -120,6 +121,18 @@ public:
             return std::string("open: ") + h5mote::to_string(status) + "; ";
         }
         now_.begun = true;
+        if (workload.set_first) {
+            now_.settings.push_back(generation * 1000 + 999);
+            status = logger.set(now_.settings.back());
+            status = status == Status::ok ? call(machine, [&] { return logger.flush(); }) : status;
+            if (status != Status::ok) {
+                logger.abandon();
+                return status == Status::no_space && workload.fills_up
+                           ? ""
+                           : std::string("setting: ") + h5mote::to_string(status) + "; ";
+            }
+            now_.settings.erase(now_.settings.begin(), now_.settings.end() - 1);
+        }
         std::uint32_t flushes = 0;
         bool full = false;
         bool set = false;  // since the last flush
@@ -146,6 +159,7 @@ public:
                 }
             }
             if (status != Status::ok && !full) {
+                logger.abandon();
                 return "row " + std::to_string(i) + ": " + h5mote::to_string(status) + "; ";
             }
             if (workload.reopen_every != 0 && flushes == workload.reopen_every && !full) {
@@ -217,8 +231,11 @@ std::string compare(h5mote::FlashDevice& device, const Allowed& allowed, std::ui
         }
     }
     // Only the oldest segment is emptied, and only from its start on.
-    if (!rows.empty() && rows.front() != std::make_pair(0U, 0U) &&
-        recording.rows().back().segment - recording.rows().front().segment < segments - 1) {
+    bool is_whole = rows.empty() || rows.front().second == 0;
+    for (std::uint32_t i = 0; !rows.empty() && i < rows.front().first; ++i) {
+        is_whole = is_whole && i < allowed.generations.size() && allowed.generations[i].flushed == 0;
+    }
+    if (!is_whole && recording.newest_segment() - recording.rows().front().segment < segments - 1) {
         return "a segment is gone; ";
     }
     found.rows.assign(allowed.generations.size(), 0);
@@ -371,6 +388,7 @@ private:
         workload.flush_every = 3;
         workload.reopen_every = 5;
         workload.set_every = hash % 3 == 0 && options_.workload.set_every != 0 ? 2 : 0;
+        workload.set_first = hash % 3 == 1 && options_.workload.set_every != 0;
         workload.fills_up = workload.fills_up || options_.segments == 1;
         std::string bad = next.play(logger_, machine, workload);
         Found before;
