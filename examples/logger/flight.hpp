@@ -30,4 +30,32 @@ struct HealthRow {
 static_assert(sizeof(HealthRow) == 16);
 H5MOTE_COMPOUND(HealthRow, t_us, free_memory, rows)
 
+/// Rows of a chunk. One chunk of each dataset is kept in memory and written as a whole.
+inline constexpr std::uint32_t kImuChunk = 64;
+inline constexpr std::uint32_t kHealthChunk = 16;
+inline constexpr std::size_t kChunkBytes = kImuChunk * sizeof(ImuRow) + kHealthChunk * sizeof(HealthRow);
+
+/// Decides when a row about the logger itself is due, and makes it.
+class HealthClock {
+public:
+    /// Whether the row of that time is the first one of a second, or of this run.
+    bool is_due(std::uint64_t t_us) noexcept {
+        constexpr std::uint64_t kSecond = 1000000;
+        if (t_us < next_us_) {
+            return false;
+        }
+        next_us_ = t_us - t_us % kSecond + kSecond;
+        return true;
+    }
+    /// `rows`: rows of /flight/imu so far.
+    static HealthRow row(std::uint64_t t_us, std::uint64_t rows) noexcept {
+        const auto count = static_cast<std::uint32_t>(rows);
+        const std::uint32_t free_rows = (kImuChunk - count % kImuChunk) % kImuChunk;
+        return {t_us, free_rows * static_cast<std::uint32_t>(sizeof(ImuRow)), count};
+    }
+
+private:
+    std::uint64_t next_us_ = 0;
+};
+
 }  // namespace logger

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""logger_test.py [--host] [--compress] [--no-trail] COMMAND...: runs the logger (COMMAND, perhaps on an emulated
+"""logger_test.py [--host] [--compress] [--no-trail] [--blueprint] COMMAND...: runs the logger (COMMAND, perhaps on an emulated
 board) and compares its files with the CSV, every value bit for bit.
 
 --host: the logger is a process of this machine, which can be killed. --compress: the logger can compress. --no-trail:
-the logger was built without the error trail. The whole recording is used if H5MOTE_FLIGHT names it, or if it is at
+the logger was built without the error trail. --blueprint: the logger records into a file that the compiler made. The whole recording is used if H5MOTE_FLIGHT names it, or if it is at
 ../shared/data/flight_sensors.csv beside the project."""
 
 import os
@@ -26,7 +26,7 @@ import flight_file
 
 FLIGHT = HERE / "flight.csv"
 RECORDING = pathlib.Path(os.environ.get("H5MOTE_FLIGHT") or HERE.parents[2] / "shared/data/flight_sensors.csv")
-HOST = COMPRESS = False
+HOST = COMPRESS = BLUEPRINT = False
 TRAIL = True
 COMMAND = []
 
@@ -183,8 +183,11 @@ class Logger(unittest.TestCase):
             file.create_dataset("flight/imu", (3,), "<i4", maxshape=(None,), chunks=(64,))[...] = 1
         before = contents("f.h5")
         said = self.log(code=1)
-        self.assertIn(said["status"], ("status type_mismatch", "status unsupported"))
-        if TRAIL:
+        statuses = ["other_blueprint"] if BLUEPRINT else ["type_mismatch", "unsupported"]
+        self.assertIn(said["status"], [f"status {status}" for status in statuses])
+        if BLUEPRINT:
+            self.assertRegex(said["text"], r"(?m)^  the file differs at \d+$")
+        elif TRAIL:
             self.assertRegex(said["text"], r"(?m)^  \w+:\d+ (type_mismatch|unsupported) ")
         self.assertEqual(contents("f.h5"), before)
 
@@ -198,7 +201,8 @@ class Logger(unittest.TestCase):
         at = good.index(b"OHDR") + 8
         with open("d.h5", "wb") as file:
             file.write(good[:at] + bytes([good[at] ^ 1]) + good[at + 1:])
-        self.assertEqual(self.log(out="d.h5", code=1)["status"], "status corrupt_file")
+        self.assertEqual(self.log(out="d.h5", code=1)["status"],
+                         "status foreign_changes" if BLUEPRINT else "status corrupt_file")
         self.assertEqual(contents("t.h5"), good[:-1])
         self.assertEqual(contents("d.h5")[at + 1:], good[at + 1:])
 
@@ -209,10 +213,11 @@ class Logger(unittest.TestCase):
 
 if __name__ == "__main__":
     arguments = sys.argv[1:]
-    while arguments and arguments[0] in ("--host", "--compress", "--no-trail"):
+    while arguments and arguments[0] in ("--host", "--compress", "--no-trail", "--blueprint"):
         HOST |= arguments[0] == "--host"
         COMPRESS |= arguments[0] == "--compress"
         TRAIL &= arguments[0] != "--no-trail"
+        BLUEPRINT |= arguments[0] == "--blueprint"
         del arguments[0]
     names = [name for name in arguments if name.startswith("Logger.")]
     COMMAND = [name for name in arguments if not name.startswith("Logger.")]

@@ -5,11 +5,12 @@
 #include "decimal.hpp"
 #include "flight_csv.hpp"
 #include "machine.hpp"
-#include "recorder.hpp"
 #include "storage.hpp"
-
-#include <h5mote/filters/deflate.hpp>
-#include <h5mote/filters/shuffle.hpp>
+#if H5MOTE_LOGGER_BLUEPRINT
+#include "blueprint_recorder.hpp"
+#else
+#include "recorder.hpp"
+#endif
 
 #include <cstring>
 
@@ -19,20 +20,7 @@ using h5mote::Status;
 using logger::FlightCsv;
 using logger::Line;
 
-constexpr bool kCanCompress = H5MOTE_LOGGER_COMPRESS != 0;
-static_assert(H5MOTE_LOGGER_MEMORY >= h5mote::required_memory(logger::recorder_limits(kCanCompress)));
-
-// All the memory that the library gets.
-alignas(8) std::byte memory[H5MOTE_LOGGER_MEMORY];
-h5mote::Arena arena{memory};
-h5mote::NullPort port;
-#if H5MOTE_LOGGER_COMPRESS
-constexpr const h5mote::Filter* kFilters[] = {&h5mote::shuffle_filter, &h5mote::deflate_filter};
-h5mote::Library library{arena, port, kFilters};
-#else
-h5mote::Library library{arena, port};
-#endif
-logger::Recorder recorder{library};
+logger::Recorder recorder;
 FlightCsv csv;
 
 struct Options {
@@ -54,7 +42,7 @@ constexpr int kUsage = 2;
 
 LOGGER_APART int usage() noexcept {
     Line{Line::To::errors} << "usage: logger --csv FILE " << logger::kStorageUsage << " [--rows N] [--flush-rows N]"
-                           << (kCanCompress ? " [--compress]" : "") << " [--acks]";
+                           << (logger::Recorder::kCanCompress ? " [--compress]" : "") << " [--acks]";
     return kUsage;
 }
 
@@ -85,17 +73,6 @@ bool parse(int argc, char** argv) noexcept {
     return options.csv != nullptr && logger::storage_accepts(options.storage);
 }
 
-LOGGER_APART void print_record(const h5mote::ErrorRecord& record) noexcept {
-    Line line{Line::To::errors};
-    line << "  " << to_string(record.module) << ":" << record.line << " " << to_string(record.status) << " "
-         << record.detail << " ";
-    if (record.status == Status::unsupported) {
-        line << to_string(static_cast<h5mote::Feature>(record.value));
-    } else {
-        line << record.value;
-    }
-}
-
 LOGGER_APART void acknowledge() noexcept { Line{} << "flushed " << recorder.rows(); }
 
 LOGGER_APART void complain(const char* what) noexcept { Line{Line::To::errors} << options.csv << ": " << what; }
@@ -106,7 +83,8 @@ LOGGER_APART void complain_about_row() noexcept {
 
 LOGGER_APART void report(Status status) noexcept {
     Line{} << "rows " << count << ", in the file " << recorder.rows();
-    Line{} << "peak RAM " << arena.usage().peak << " of " << arena.capacity() << " bytes";
+    const logger::MemoryUse memory = recorder.memory();
+    Line{} << "peak RAM " << memory.peak << " of " << memory.size << " bytes";
     const logger::StackUse stack = logger::stack_use();
     if (stack.size != 0) {
         Line{} << "stack " << stack.used << " of " << stack.size << " bytes";
@@ -189,12 +167,12 @@ Status run() noexcept {
 }  // namespace
 
 int main(int argc, char** argv) {
-    if (!parse(argc, argv) || (options.compress && !kCanCompress)) {
+    if (!parse(argc, argv) || (options.compress && !logger::Recorder::kCanCompress)) {
         return usage();
     }
     const Status status = run();
-    for (std::size_t i = 0; status != Status::ok && i < library.trail().size(); ++i) {
-        print_record(library.trail().newest(i));
+    if (status != Status::ok) {
+        recorder.print_errors();
     }
     report(status);
     return status == Status::ok ? 0 : 1;

@@ -1,11 +1,39 @@
 #include "recorder.hpp"
 
+#include "console.hpp"
+
+#include <h5mote/filters/deflate.hpp>
+#include <h5mote/filters/shuffle.hpp>
+
 namespace logger {
 namespace {
 
 using h5mote::Status;
 
-constexpr std::uint64_t kSecond = 1000000;
+static_assert(H5MOTE_LOGGER_MEMORY >= h5mote::required_memory(recorder_limits(Recorder::kCanCompress)));
+
+// All the memory that the library gets.
+alignas(8) std::byte memory_bytes[H5MOTE_LOGGER_MEMORY];
+h5mote::Arena arena{memory_bytes};
+h5mote::NullPort port;
+#if H5MOTE_LOGGER_COMPRESS
+constexpr const h5mote::Filter* kFilters[] = {&h5mote::shuffle_filter, &h5mote::deflate_filter};
+h5mote::Library library{arena, port, kFilters};
+#else
+h5mote::Library library{arena, port};
+#endif
+
+// Not inlined: its text buffer must not take up stack while the library's functions run.
+[[gnu::noinline]] void print_record(const h5mote::ErrorRecord& record) noexcept {
+    Line line{Line::To::errors};
+    line << "  " << to_string(record.module) << ":" << record.line << " " << to_string(record.status) << " "
+         << record.detail << " ";
+    if (record.status == Status::unsupported) {
+        line << to_string(static_cast<h5mote::Feature>(record.value));
+    } else {
+        line << record.value;
+    }
+}
 
 constexpr h5mote::DatasetCreate chunks_of(std::uint32_t rows, bool compress) noexcept {
     h5mote::DatasetCreate create;
@@ -39,7 +67,7 @@ Status attribute(h5mote::Object& object, const char* name, const T& value) noexc
     h5mote::FileCreate create;
     // Addresses of 4 bytes suffice, because no flight fills 4 GiB. They make metadata, and the memory for it, smaller.
     create.sizeof_addr = 4;
-    auto file = h5mote::File::open_or_create(library_, *storage_, recorder_limits(compress).access, create);
+    auto file = h5mote::File::open_or_create(library, *storage_, recorder_limits(compress).access, create);
     file_ = std::move(*file);
     return file.status();
 }
@@ -85,13 +113,15 @@ Status Recorder::open(h5mote::Driver& storage, bool compress) noexcept {
 Status Recorder::add(const ImuRow& row) noexcept {
     H5MOTE_TRY(imu_.append(row));
     ++rows_;
-    if (row.t_us < next_health_us_) {
-        return Status::ok;
+    return clock_.is_due(row.t_us) ? health_.append(HealthClock::row(row.t_us, rows_)) : Status::ok;
+}
+
+MemoryUse Recorder::memory() const noexcept { return {arena.usage().peak, arena.capacity()}; }
+
+void Recorder::print_errors() const noexcept {
+    for (std::size_t i = 0; i < library.trail().size(); ++i) {
+        print_record(library.trail().newest(i));
     }
-    next_health_us_ = row.t_us - row.t_us % kSecond + kSecond;
-    const auto rows = static_cast<std::uint32_t>(rows_);
-    const std::uint32_t free_rows = (kImuChunk - rows % kImuChunk) % kImuChunk;
-    return health_.append({row.t_us, free_rows * static_cast<std::uint32_t>(sizeof(ImuRow)), rows});
 }
 
 Status Recorder::close() noexcept {

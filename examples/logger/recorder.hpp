@@ -1,16 +1,14 @@
-// Writes the logger's file: the datasets /flight/imu and /flight/health, with attributes that name the units.
+// Writes the logger's file: the datasets /flight/imu and /flight/health, with attributes that name the units. Here with
+// the object model, which creates and finds everything while the program runs; blueprint_recorder.hpp does it with a
+// file that the compiler made.
 #pragma once
 
 #include "flight.hpp"
+#include "memory_use.hpp"
 
 #include <h5mote/h5mote.hpp>
 
 namespace logger {
-
-/// Rows of /flight/imu in one chunk. One chunk of each dataset is kept in memory and written as a whole.
-inline constexpr std::uint32_t kImuChunk = 64;
-inline constexpr std::uint32_t kHealthChunk = 16;
-inline constexpr std::size_t kChunkBytes = kImuChunk * sizeof(ImuRow) + kHealthChunk * sizeof(HealthRow);
 
 /// The limits that the recorder stays within, from which required_memory() follows: both datasets open, and one chunk
 /// of each in memory.
@@ -29,8 +27,7 @@ constexpr h5mote::Limits recorder_limits(bool compress) noexcept {
 
 class Recorder {
 public:
-    /// The library is borrowed.
-    explicit Recorder(h5mote::Library& library) noexcept : library_(library) {}
+    static constexpr bool kCanCompress = H5MOTE_LOGGER_COMPRESS != 0;
 
     /// Creates the file, or continues the file that is in the storage. `compress` matters for new datasets only. After
     /// ok the datasets and all their attributes are durable. The storage is borrowed until close(). Errors: those of
@@ -47,6 +44,9 @@ public:
     std::uint64_t rows() const noexcept { return rows_; }
     /// Size of the file in bytes; valid after close().
     std::uint64_t file_size() const noexcept { return file_size_; }
+    MemoryUse memory() const noexcept;
+    /// Prints the error trail.
+    void print_errors() const noexcept;
 
 private:
     h5mote::Status open_file(bool compress) noexcept;
@@ -54,13 +54,12 @@ private:
     h5mote::Status open_health(h5mote::Group& flight) noexcept;
     h5mote::Status describe(h5mote::Group& flight) noexcept;
 
-    h5mote::Library& library_;
     h5mote::Driver* storage_ = nullptr;
     h5mote::File file_;
     h5mote::TypedDataset<ImuRow> imu_;
     h5mote::TypedDataset<HealthRow> health_;
     std::uint64_t rows_ = 0;
-    std::uint64_t next_health_us_ = 0;
+    HealthClock clock_;
     std::uint64_t file_size_ = 0;
 };
 
