@@ -3,6 +3,9 @@
 #include "flash_image.hpp"
 #include "output.hpp"
 
+#include <h5mote/port/malloc.hpp>
+#include <h5mote/vfd/memory.hpp>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -21,6 +24,8 @@ constexpr unsigned kMostRanges = 20;  // unreadable ranges that are listed one b
 struct ExtractArguments {
     FlashImageOptions image;
     std::string out;
+    std::string log;  // "driver", "recorder", or empty
+    bool join = false;
 };
 
 // A file that is written under a temporary name. finish() gives it its real name; without finish() it is deleted.
@@ -112,6 +117,55 @@ private:
     unsigned ranges_ = 0;
 };
 
+// Reports what of a recording is damaged.
+void report_damages(const FlashRecording& recording, const std::string& name, Report& report) {
+    unsigned count = 0;
+    for (const FlashRecording::Damage& each : recording.damages()) {
+        if (++count <= kMostRanges) {
+            report.warning("%s: block %u: bytes %u to %u are damaged; rows are missing", name.c_str(), each.block,
+                           each.offset, each.offset + each.size - 1);
+        }
+    }
+    if (count > kMostRanges) {
+        report.warning("%s: and %u more such ranges", name.c_str(), count - kMostRanges);
+    }
+}
+
+// Makes the file of a FlashRecorder's log.
+int extract_recording(const ExtractArguments& arguments, const FlashGeometry& geometry, const std::string& out,
+                      Report& report) {
+    const std::string& name = arguments.image.name;
+    RecordingImage image;
+    if (!image.open(arguments.image, geometry, report)) {
+        return report.exit_code();
+    }
+    const FlashRecording& recording = image.recording();
+    MallocAllocator allocator;
+    GrowingMemoryDriver storage(allocator);
+    const Status status = write_recording(recording, {arguments.join}, storage);
+    if (status != Status::ok) {
+        report.error("%s: %s", name.c_str(), to_string(status));
+        return report.exit_code();
+    }
+    NewFile file(out);
+    if (!file.is_open() || !file.write(storage.contents()) || !file.finish()) {
+        report.error("%s: %s", out.c_str(), std::strerror(errno));
+        return report.exit_code();
+    }
+    report_damages(recording, name, report);
+    Output text;
+    text.print("%s: %zu bytes from %zu of %u blocks of %u bytes", out.c_str(), storage.contents().size(),
+               recording.blocks(), static_cast<unsigned>(geometry.blocks), static_cast<unsigned>(geometry.block_size));
+    if (image.missing_blocks() > 0) {
+        text.print("; the dump lacks %u blocks", static_cast<unsigned>(image.missing_blocks()));
+    }
+    if (recording.repaired() > 0) {
+        text.print("; %u flipped bits were repaired", recording.repaired());
+    }
+    text.put("\n");
+    return recording.damages().empty() && image.missing_blocks() == 0 ? 0 : kIncomplete;
+}
+
 int run_extract(const ExtractArguments& arguments) {
     Report report("h5mote extract");
     const std::string& name = arguments.image.name;
@@ -126,6 +180,14 @@ int run_extract(const ExtractArguments& arguments) {
     if (std::filesystem::exists(out, error) && !std::filesystem::is_regular_file(out, error)) {
         report.error("%s: not a regular file", out.c_str());
         return report.exit_code();
+    }
+    const FlashLogs logs = find_flash_logs(arguments.image);
+    if (logs.driver && logs.recorder && arguments.log.empty()) {
+        report.error("%s: blocks of a FlashDriver and of a FlashRecorder; --log says which is meant", name.c_str());
+        return report.exit_code();
+    }
+    if (logs.recorder && arguments.log != "driver") {
+        return extract_recording(arguments, logs.recorded, out, report);
     }
     FlashImage image;
     if (!image.open(arguments.image, report)) {
@@ -172,13 +234,20 @@ Command add_extract(CLI::App& tool) {
     CLI::App* const command = tool.add_subcommand(
         "extract", "Gets the HDF5 file out of the raw dump of a flash chip, also after a power cut");
     command->footer(
+        "The chip holds the file of a FlashDriver, or what a FlashRecorder wrote. "
         "What is written is the file as of the last flush() that returned ok, or of one during which the power failed. "
         "The dump is only read. OUT is written under another name and renamed when it is complete; one that is there "
         "is replaced.\n"
-        "Exit code: 0 all of it, 1 nothing was written, 2 written with zeros for what is damaged, or from a dump that "
-        "is too short: each range is listed.");
+        "Exit code: 0 all of it, 1 nothing was written, 2 written with zeros for what is damaged (of a FlashRecorder, "
+        "without the rows there), or from a dump that is too short: each range is listed.");
     add_flash_image_options(*command, arguments->image);
     command->add_option("OUT", arguments->out, "The HDF5 file")->required();
+    command->add_flag("--join", arguments->join,
+                      "Of a FlashRecorder's ring: one dataset in order of time, instead of one for each segment");
+    command
+        ->add_option("--log", arguments->log,
+                     "driver or recorder: which log is meant, for a chip that was used with both")
+        ->check(CLI::IsMember({"driver", "recorder"}));
     return {command, [arguments] { return run_extract(*arguments); }};
 }
 

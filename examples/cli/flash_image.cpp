@@ -87,6 +87,70 @@ Status FlashDump::read(std::uint32_t block, std::uint32_t offset, Bytes to) noex
     return read_at(file_, at, to) ? Status::ok : Status::io_error;
 }
 
+FlashLogs find_flash_logs(const FlashImageOptions& options) {
+    FlashLogs logs;
+    std::FILE* const file = std::fopen(options.name.c_str(), "rb");
+    if (file == nullptr) {
+        return logs;
+    }
+    std::vector<std::pair<FlashGeometry, std::uint32_t>> found;
+    std::byte first[sizeof(RecordingHead)];
+    for (std::uint64_t at = options.offset; read_at(file, at, first); at += kSmallestBlock) {
+        FlashGeometry geometry;
+        FlashFormat format;
+        logs.driver = logs.driver || FlashDriver::identify(first, geometry, format);
+        if (!FlashRecording::identify(first, geometry) || (at - options.offset) % geometry.block_size != 0 ||
+            (options.block_size != 0 && geometry.block_size != options.block_size)) {
+            continue;
+        }
+        const auto known =
+            std::find_if(found.begin(), found.end(), [&](const auto& each) { return same(each.first, geometry); });
+        if (known != found.end()) {
+            ++known->second;
+        } else if (found.size() < kMostCandidates) {
+            found.emplace_back(geometry, 1);
+        }
+    }
+    std::fclose(file);
+    logs.recorder = !found.empty();
+    if (logs.recorder) {
+        logs.recorded = std::max_element(found.begin(), found.end(), [](const auto& a, const auto& b) {
+                            return a.second < b.second;
+                        })->first;
+    }
+    return logs;
+}
+
+RecordingImage::~RecordingImage() {
+    if (file_ != nullptr) {
+        std::fclose(file_);
+    }
+}
+
+bool RecordingImage::open(const FlashImageOptions& options, const FlashGeometry& geometry, Report& report) {
+    const char* const name = options.name.c_str();
+    file_ = std::fopen(name, "rb");
+    if (file_ == nullptr || fseeko(file_, 0, SEEK_END) != 0) {
+        report.error("%s: %s", name, std::strerror(errno));
+        return false;
+    }
+    const auto size = static_cast<std::uint64_t>(ftello(file_)) - options.offset;
+    if (size < geometry.capacity()) {
+        missing_blocks_ = static_cast<std::uint32_t>(geometry.blocks - size / geometry.block_size);
+        if (!options.allow_truncated) {
+            report.error("%s is truncated: %llu of %llu bytes of the chip; --truncated reads what is there", name,
+                         static_cast<unsigned long long>(size), static_cast<unsigned long long>(geometry.capacity()));
+            return false;
+        }
+    }
+    FlashDump dump(file_, options.offset, geometry);
+    if (!recording_.read(dump)) {
+        report.error("%s %s", name, recording_.why().c_str());
+        return false;
+    }
+    return true;
+}
+
 FlashImage::~FlashImage() {
     if (file_ != nullptr) {
         std::fclose(file_);

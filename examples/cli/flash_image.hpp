@@ -1,6 +1,7 @@
 // The raw dump of a flash chip as a read-only flash device, and the file that the flash driver finds in it.
 #pragma once
 
+#include "flash_recording.hpp"
 #include "report.hpp"
 
 #include <h5mote/vfd/flash.hpp>
@@ -40,6 +41,35 @@ private:
     std::FILE* file_;
     std::uint64_t offset_;
     FlashGeometry geometry_;
+};
+
+/// What kinds of logs have blocks in a dump.
+struct FlashLogs {
+    bool driver = false;       ///< a FlashDriver's
+    bool recorder = false;     ///< a FlashRecorder's
+    FlashGeometry recorded{};  ///< the geometry that most blocks of the latter name
+};
+/// Looks for blocks of both kinds. Nothing is found if the dump cannot be read, which FlashImage::open() reports.
+FlashLogs find_flash_logs(const FlashImageOptions& options);
+
+/// A dump with the log of a FlashRecorder.
+class RecordingImage {
+public:
+    RecordingImage() = default;
+    RecordingImage(const RecordingImage&) = delete;
+    RecordingImage& operator=(const RecordingImage&) = delete;
+    ~RecordingImage();
+
+    /// Reads the log. Returns false after reporting why that failed.
+    bool open(const FlashImageOptions& options, const FlashGeometry& geometry, Report& report);
+    const FlashRecording& recording() const { return recording_; }
+    /// Number of blocks of the chip that the dump does not hold, or holds in part only.
+    std::uint32_t missing_blocks() const { return missing_blocks_; }
+
+private:
+    std::FILE* file_ = nullptr;
+    std::uint32_t missing_blocks_ = 0;
+    FlashRecording recording_;
 };
 
 /// A dump, mounted by the flash driver so that the file in it can be read.

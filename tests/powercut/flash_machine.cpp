@@ -16,7 +16,7 @@ FlashSimulatorOptions simulated(const FlashChipOptions& options) {
 
 }  // namespace
 
-Status FlashRecorder::program(std::uint32_t block, std::uint32_t offset, ConstBytes from) noexcept {
+Status OperationRecorder::program(std::uint32_t block, std::uint32_t offset, ConstBytes from) noexcept {
     operations.push_back({false, block, offset, {from.begin(), from.end()}});
     if (weak_every_ != 0 && operations.size() % weak_every_ == 0) {
         chip_.weaken(block, offset);
@@ -24,7 +24,7 @@ Status FlashRecorder::program(std::uint32_t block, std::uint32_t offset, ConstBy
     return chip_.program(block, offset, from);
 }
 
-Status FlashRecorder::erase(std::uint32_t block) noexcept {
+Status OperationRecorder::erase(std::uint32_t block) noexcept {
     operations.push_back({true, block, 0, {}});
     return chip_.erase(block);
 }

@@ -33,9 +33,9 @@ struct FlashOperation {
 };
 
 /// Passes calls on to a chip, and records programs and erases.
-class FlashRecorder final : public h5mote::FlashDevice {
+class OperationRecorder final : public h5mote::FlashDevice {
 public:
-    FlashRecorder(FlashSimulator& chip, std::uint32_t weak_every) : chip_(chip), weak_every_(weak_every) {}
+    OperationRecorder(FlashSimulator& chip, std::uint32_t weak_every) : chip_(chip), weak_every_(weak_every) {}
     h5mote::FlashGeometry geometry() const noexcept override { return chip_.geometry(); }
     h5mote::Status read(std::uint32_t block, std::uint32_t offset, h5mote::Bytes to) noexcept override {
         return chip_.read(block, offset, to);
@@ -78,7 +78,7 @@ private:
 
 public:
     FlashSimulator chip;
-    FlashRecorder recorder;
+    OperationRecorder recorder;
 };
 
 /// Called after each cut. `done`: operations before the one that was cut; `what` and `number` describe the cut.

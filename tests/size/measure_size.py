@@ -12,6 +12,7 @@ read back with h5py, if that is installed. Figures (`toolchains/figures` collect
                         journal: that through a journal
   rom.recorder.image    bytes of a blueprint's empty file and its tables, in ROM; not part of code.recorder*
   ram.recorder          the recorder without its chunk in memory; *.dataset: for each dataset more
+  code.recorder.flash   a FlashRecorder instead of a recorder, more; *.alone: all of it
   insns.recorder.flush  guest instructions of a flush of one row, without the driver
   insns.*append*        guest instructions a row, 1000 rows, all that append() does: also the writes of full chunks
 """
@@ -49,11 +50,13 @@ class Measurement:
     def __init__(self, options):
         self.options = options
         self.lines = []
+        self.values = {}
 
     def image(self, name):
         return self.options.images / f"{name}.elf"
 
     def figure(self, name, value, unit, budget=""):
+        self.values[name] = value
         self.lines.append(f"{name}.{self.options.core}\t{value}\t{unit}\t{budget}")
 
     def board(self, image, *arguments):
@@ -135,6 +138,23 @@ class Measurement:
         check_rows(saved, "/imu")
         flushes = ROWS - (ROWS + 63) // 64  # those of the first row of a chunk are not counted
         self.figure("insns.recorder.flush", f"{int(count) / flushes:.0f}", "instructions", self.budget(3000))
+
+    def flash_recorder(self):
+        program = f"({PROGRAM}|{BLUEPRINT}|h5mote::FlashRecorder<.*>::kPlan)"
+        one, whole, empty = (f"reference_flash_recorder{what}" for what in ("", "_whole", "_empty"))
+        self.code("recorder.flash.alone", one, empty, "", program)
+        self.code("recorder.flash.whole", whole, empty, "", program)
+        with_driver = self.values["code.recorder"]
+        self.figure("code.recorder.flash", self.values["code.recorder.flash.alone"] - with_driver,
+                    "bytes more than code.recorder", self.budget(2560))
+        self.figure("rom.recorder.flash.image", self.constants(one, BLUEPRINT), "bytes")
+        printed = self.board(one, "rows")
+        self.figure("ram.recorder.flash", printed["object"] - printed["window"], "bytes")
+        self.figure("stack.recorder.flash", max(printed["stack"], self.board(whole, "rows")["stack"]), "bytes",
+                    self.budget(512))
+        for what, figure in (("append1", "append"), ("flush", "flush")):
+            count = run(TOOLS / "count-insns", self.options.board, self.image(one), what)
+            self.figure(f"insns.recorder.flash.{figure}", f"{int(count) / ROWS:.1f}", "instructions/row")
 
     def constants(self, image, pattern):
         """Bytes of the constants whose names match."""
@@ -222,6 +242,7 @@ def main():
         measurement.logger(options.images)
         measurement.workload(options.images)
         measurement.recorder(options.images)
+        measurement.flash_recorder()
         if options.whole:
             measurement.whole(options.images)
             measurement.small(options.images)

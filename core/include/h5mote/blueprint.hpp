@@ -176,6 +176,20 @@ struct Dataset {
     std::tuple<Items...> items;
 };
 
+template <typename T, std::size_t N, typename... Items>
+struct Ring {
+    static constexpr Kind kKind = Kind::dataset;
+    using Row = T;
+    const char* name;
+    std::array<std::array<char, 64>, N> names;
+    std::uint32_t chunk;
+    std::tuple<Items...> items;
+    Attribute<std::uint32_t> sequence;
+};
+
+// A call of this function does not compile where a constant is asked for, and the compiler then shows the name.
+inline void the_name_of_a_ring_has_more_than_59_bytes() noexcept {}
+
 template <typename T, typename... Items>
 struct Constant {
     static constexpr Kind kKind = Kind::constant;
@@ -281,6 +295,30 @@ template <typename T, typename... Items>
 constexpr detail::Dataset<T, Items...> dataset(const char* name, std::uint32_t chunk, const Items&... items) noexcept {
     detail::check_attributes<Items...>();
     return {name, chunk, {items...}};
+}
+
+/// A ring of N datasets like dataset(), 2 to 255, for storage that is used again when it is full: `name`_0, `name`_1
+/// ... take turns, and each has an attribute `sequence`, which grows with each turn. A FlashRecorder (<h5mote/
+/// flash_recorder.hpp>) takes the turns by itself, and `h5mote extract --join` makes one dataset of them, in order of
+/// time. The name has at most 59 bytes.
+template <typename T, std::size_t N, typename... Items>
+constexpr detail::Ring<T, N, Items...> ring(const char* name, std::uint32_t chunk, const Items&... items) noexcept {
+    static_assert(N >= 2 && N <= 255, "h5mote: a ring of the blueprint has fewer than 2 or more than 255 datasets");
+    detail::Ring<T, N, Items...> result{name, {}, chunk, {items...}, {"sequence", 0, true, false}};
+    for (std::size_t i = 0; i < N; ++i) {
+        std::size_t at = 0;
+        for (; name[at] != '\0'; ++at) {
+            if (at == 59) {
+                detail::the_name_of_a_ring_has_more_than_59_bytes();
+            }
+            result.names[i][at] = name[at];
+        }
+        result.names[i][at++] = '_';
+        for (std::size_t unit = i >= 100 ? 100 : i >= 10 ? 10 : 1; unit != 0; unit /= 10) {
+            result.names[i][at++] = static_cast<char>('0' + i / unit % 10);
+        }
+    }
+    return result;
 }
 
 /// A dataset whose values never change, for calibrations and tables: the values of a std::array of any rank, or one

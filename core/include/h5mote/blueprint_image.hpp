@@ -191,7 +191,8 @@ constexpr std::size_t find_object(Span<const ObjectPart> objects, std::string_vi
         path = slash == std::string_view::npos ? std::string_view{} : path.substr(slash + 1);
         std::size_t child = kNoObject;
         for (std::size_t i = 1; i < objects.size() && !name.empty(); ++i) {
-            child = objects[i].parent == object && name == objects[i].name ? i : child;
+            const bool is_ring = objects[i].ring_name != nullptr && name == objects[i].ring_name;
+            child = objects[i].parent == object && (is_ring || name == objects[i].name) ? i : child;
         }
         if (!name.empty() && child == kNoObject) {
             return kNoObject;
@@ -258,7 +259,8 @@ public:
                                   static_cast<std::uint8_t>(detail::dimension_offset(Description.options))};
 };
 
-/// The number of the dataset at `path` ("flight/imu"), for Recorder::append(). It does not compile if there is none.
+/// The number of the dataset at `path` ("flight/imu"), for Recorder::append(); of a ring at `path`, that of its first
+/// dataset. It does not compile if there is none.
 template <const auto& Description>
 constexpr std::size_t dataset_number(std::string_view path) noexcept {
     const auto objects = detail::span(detail::kParts<Description>.objects);

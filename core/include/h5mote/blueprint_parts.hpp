@@ -96,6 +96,7 @@ struct AttributePart {
     ConstBytes value;
     bool is_setting = false;
     bool is_utf8 = false;
+    bool is_sequence = false;  // the setting that numbers the datasets of a ring
 };
 
 struct ObjectPart {
@@ -109,6 +110,8 @@ struct ObjectPart {
     std::uint64_t chunk = 0;  // rows of a dataset
     std::uint64_t row = 0;    // bytes of a row
     bool is_compact = false;
+    std::uint32_t segments = 1;       // datasets of the ring that this one belongs to
+    const char* ring_name = nullptr;  // of the ring, at its first dataset
 };
 
 template <typename... T>
@@ -116,6 +119,10 @@ struct TypeList {};
 template <typename... T, typename... U>
 constexpr TypeList<T..., U...> operator+(TypeList<T...> /*first*/, TypeList<U...> /*second*/) noexcept {
     return {};
+}
+template <typename List, std::size_t... I>
+constexpr auto repeat(List list, std::index_sequence<I...> /*count*/) noexcept {
+    return (TypeList<>{} + ... + (static_cast<void>(I), list));
 }
 template <std::size_t I, typename First, typename... Rest>
 constexpr auto type_at(TypeList<First, Rest...> /*list*/) noexcept {
@@ -154,6 +161,15 @@ template <typename T, typename... Items>
 struct Count<Dataset<T, Items...>> : Counts<Items...> {
     static constexpr std::size_t kObjects = 1;
     using Rows = TypeList<T>;
+};
+template <typename T, std::size_t N, typename... Items>
+struct Count<Ring<T, N, Items...>> {
+    using Each = Counts<Items..., Attribute<std::uint32_t>>;
+    static constexpr std::size_t kObjects = N;
+    static constexpr std::size_t kAttributes = N * Each::kAttributes;
+    static constexpr std::size_t kValueBytes = N * Each::kValueBytes;
+    using Rows = decltype(repeat(TypeList<T>{}, std::make_index_sequence<N>{}));
+    using Settings = decltype(repeat(typename Each::Settings{}, std::make_index_sequence<N>{}));
 };
 template <typename T, typename... Items>
 struct Count<Constant<T, Items...>> : Counts<Items...> {
@@ -200,6 +216,13 @@ public:
     constexpr void visit(const Dataset<T, Items...>& item) noexcept {
         visit_all(item.items);
     }
+    template <typename T, std::size_t Count, typename... Items>
+    constexpr void visit(const Ring<T, Count, Items...>& item) noexcept {
+        for (std::size_t i = 0; i < Count; ++i) {
+            visit_all(item.items);
+            visit(item.sequence);
+        }
+    }
     template <typename T, typename... Items>
     constexpr void visit(const Constant<T, Items...>& item) noexcept {
         values_.add(item.value);
@@ -244,6 +267,24 @@ public:
         part.chunk = item.chunk;
         part.row = sizeof(T);
         visit_all(item.items);
+    }
+    template <typename T, std::size_t N, typename... Items>
+    constexpr void visit(const Ring<T, N, Items...>& item, std::size_t parent) noexcept {
+        for (std::size_t i = 0; i < N; ++i) {
+            const std::size_t self = objects_;
+            ObjectPart& part = parts_.objects[objects_++];
+            part.kind = Kind::dataset;
+            part.name = item.names[i].data();
+            part.ring_name = i == 0 ? item.name : nullptr;
+            part.parent = parent;
+            part.type = file_type<T>();
+            part.chunk = item.chunk;
+            part.row = sizeof(T);
+            part.segments = static_cast<std::uint32_t>(N);
+            visit_all(item.items);
+            visit(item.sequence, self);
+            parts_.attributes[attributes_ - 1].is_sequence = true;
+        }
     }
     template <typename T, typename... Items>
     constexpr void visit(const Constant<T, Items...>& item, std::size_t parent) noexcept {

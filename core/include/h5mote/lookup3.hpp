@@ -55,9 +55,10 @@ private:
     }
 };
 
-/// The checksum of `count` bytes, while compiling.
-constexpr std::uint32_t lookup3_constant(const std::byte* bytes, std::size_t count) noexcept {
-    const std::uint32_t start = 0xdeadbeefU + static_cast<std::uint32_t>(count);
+/// The checksum of `count` bytes, also while compiling.
+constexpr std::uint32_t lookup3_constant(const std::byte* bytes, std::size_t count,
+                                         std::uint32_t initial = 0) noexcept {
+    const std::uint32_t start = 0xdeadbeefU + static_cast<std::uint32_t>(count) + initial;
     Lookup3State state{start, start, start};
     if (count == 0) {
         return state.c;
