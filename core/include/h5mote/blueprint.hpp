@@ -178,6 +178,13 @@ struct Constant {
     std::tuple<Items...> items;
 };
 
+/// A scale of one dimension of a dataset, or the label of the dimension.
+struct Scale {
+    const char* text;  ///< path of the scale; or the label
+    unsigned dimension;
+    bool is_label;
+};
+
 }  // namespace detail
 
 /// What holds for the file as a whole.
@@ -222,6 +229,15 @@ constexpr detail::Attribute<T> setting(const char* name, const T& value = T{}) n
     return {name, value, true, false};
 }
 
+/// Attaches a scale to a dimension of the dataset or constant whose item this is, as H5DSattach_scale() does: h5py,
+/// xarray and netCDF then know the time of each row, say. The scale is another dataset or constant of the blueprint, of
+/// one dimension. `path` begins at the group that the dataset is in; with a leading '/', at the root group. The scale
+/// gets the attributes CLASS, REFERENCE_LIST and, unless it has one, NAME, its own name.
+constexpr detail::Scale scale(const char* path, unsigned dimension = 0) noexcept { return {path, dimension, false}; }
+
+/// Labels a dimension of the dataset or constant whose item this is (H5DSset_label).
+constexpr detail::Scale label(const char* text, unsigned dimension = 0) noexcept { return {text, dimension, true}; }
+
 /// A group with items: attributes, settings, groups, datasets and constants.
 template <typename... Items>
 constexpr detail::Group<Items...> group(const char* name, const Items&... items) noexcept {
@@ -229,7 +245,7 @@ constexpr detail::Group<Items...> group(const char* name, const Items&... items)
 }
 
 /// A one-dimensional dataset of rows of type T, empty at first and extensible without limit, stored in chunks of
-/// `chunk` rows. Its items are attributes and settings.
+/// `chunk` rows. Its items are attributes, settings, scales and labels.
 template <typename T, typename... Items>
 constexpr detail::Dataset<T, Items...> dataset(const char* name, std::uint32_t chunk, const Items&... items) noexcept {
     return {name, chunk, {items...}};
@@ -237,7 +253,7 @@ constexpr detail::Dataset<T, Items...> dataset(const char* name, std::uint32_t c
 
 /// A dataset whose values never change, for calibrations and tables: the values of a std::array of any rank, or one
 /// value. Stored within the object header (compact) if it has at most 1,024 bytes, apart from it (contiguous) if it
-/// has more. Its items are attributes and settings.
+/// has more. Its items are attributes, settings, scales and labels.
 template <typename T, typename... Items>
 constexpr detail::Constant<T, Items...> constant(const char* name, const T& value, const Items&... items) noexcept {
     return {name, sizeof(T) <= 1024, value, {items...}};

@@ -6,7 +6,7 @@
 // a short first block of its object header; datatype, layout and attributes are in a second one.
 #pragma once
 
-#include <h5mote/blueprint_parts.hpp>
+#include <h5mote/blueprint_scales.hpp>
 #include <h5mote/lookup3.hpp>
 
 namespace h5mote::blueprint::detail {
@@ -28,11 +28,12 @@ public:
     static constexpr std::uint64_t kUndefined = ~std::uint64_t{0};
 
     constexpr Composer(FileOptions options, Span<const ObjectPart> objects, Span<const AttributePart> attributes,
-                       Span<Block> blocks, Span<std::uint32_t> first_blocks) noexcept
+                       Span<const ScalePart> scales, Span<Block> blocks, Span<std::uint32_t> first_blocks) noexcept
         : options_(options),
           width_(options.sizeof_addr),
           objects_(objects),
           attributes_(attributes),
+          scales_(scales),
           blocks_(blocks),
           first_blocks_(first_blocks) {}
 
@@ -75,6 +76,8 @@ public:
     }
 
 private:
+    friend class ScaleWriter<Composer>;
+
     // The lowest address with `size` bytes that no placed block has.
     static constexpr std::uint32_t gap(Span<const Block> blocks, std::uint32_t size, std::uint32_t end) noexcept {
         std::uint32_t address = blocks[0].size;
@@ -183,6 +186,10 @@ private:
         }
     }
     constexpr void type(const AttributePart& attribute) noexcept {
+        if (attribute.source == Source::scale_name) {
+            bytes({make_string(attribute.value.size(), StringPadding::null_terminated).bytes, attribute.type.size()});
+            return;
+        }
         for (std::size_t i = 0; i < attribute.type.size(); ++i) {
             // The character set stands in bits 4 to 7 of a string's flags.
             uint(1, static_cast<std::uint64_t>(attribute.type[i]) | (i == 1 && attribute.is_utf8 ? 0x10U : 0U));
@@ -207,7 +214,11 @@ private:
         space(attribute.dimensions.data(), attribute.rank);
         value = at_;
         is_changing_ = attribute.is_setting;
-        bytes(attribute.value);
+        if (attribute.source == Source::described) {
+            bytes(attribute.value);
+        } else {
+            ScaleWriter(*this).value(attribute);
+        }
         is_changing_ = false;
     }
     static constexpr bool is_ascii(const char* text) noexcept {
@@ -282,6 +293,10 @@ private:
                     group(i);
                     break;
             }
+        }
+        first_blocks_[objects_.size()] = block_;
+        if (!scales_.empty()) {
+            ScaleWriter(*this).heap();
         }
     }
 
@@ -495,6 +510,7 @@ private:
     unsigned width_;
     Span<const ObjectPart> objects_;
     Span<const AttributePart> attributes_;
+    Span<const ScalePart> scales_;
     Span<Block> blocks_;
     Span<std::uint32_t> first_blocks_;
     std::byte* bytes_ = nullptr;
@@ -507,54 +523,19 @@ private:
     Fault fault_ = Fault::none;
 };
 
-template <typename T, std::size_t N>
-constexpr Span<const T> span(const std::array<T, N>& array) noexcept {
-    return {array.data(), N};
-}
-template <typename T, std::size_t N>
-constexpr Span<T> span(std::array<T, N>& array) noexcept {
-    return {array.data(), N};
-}
-
-// The most blocks that a description can have: each object has at most four, and each setting one.
+// The most blocks that a description can have: each object has at most four, each setting one, and all scales one.
 template <const auto& Description>
 inline constexpr std::size_t kMaxBlocks =
-    1 + 4 * kParts<Description>.objects.size() + kParts<Description>.attributes.size();
+    2 + 4 * kParts<Description>.objects.size() + kParts<Description>.attributes.size();
 
 /// Where everything stands in the file of a description.
 template <std::size_t Objects, std::size_t Blocks>
 struct Plan {
-    std::array<std::uint32_t, Objects> first_blocks{};
+    std::array<std::uint32_t, Objects + 1> first_blocks{};  // behind those of the objects that of the scales
     std::array<Block, Blocks> blocks{};
     std::uint32_t size = 0;
     Fault fault = Fault::none;
 };
-
-constexpr Fault check_names(Span<const ObjectPart> objects, Span<const AttributePart> attributes) noexcept {
-    for (std::size_t i = 1; i < objects.size(); ++i) {
-        const std::string_view name = objects[i].name;
-        if (name.empty() || name == "." || name.find('/') != std::string_view::npos) {
-            return Fault::name;
-        }
-        for (std::size_t k = 1; k < i; ++k) {
-            if (objects[k].parent == objects[i].parent && name == objects[k].name) {
-                return Fault::same_name;
-            }
-        }
-    }
-    for (std::size_t i = 0; i < attributes.size(); ++i) {
-        if (*attributes[i].name == '\0') {
-            return Fault::name;
-        }
-        for (std::size_t k = 0; k < i; ++k) {
-            if (attributes[k].object == attributes[i].object &&
-                std::string_view(attributes[k].name) == attributes[i].name) {
-                return Fault::same_name;
-            }
-        }
-    }
-    return Fault::none;
-}
 
 template <const auto& Description>
 constexpr auto make_plan() noexcept {
@@ -564,8 +545,11 @@ constexpr auto make_plan() noexcept {
     plan.fault =
         width != 4 && width != 8 ? Fault::address_width : check_names(span(parts.objects), span(parts.attributes));
     if (plan.fault == Fault::none) {
-        Composer composer(Description.options, span(parts.objects), span(parts.attributes), span(plan.blocks),
-                          span(plan.first_blocks));
+        plan.fault = check_scales(span(parts.objects), span(parts.scales));
+    }
+    if (plan.fault == Fault::none) {
+        Composer composer(Description.options, span(parts.objects), span(parts.attributes), span(parts.scales),
+                          span(plan.blocks), span(plan.first_blocks));
         plan.size = composer.measure();
         plan.fault = composer.fault();
     }
@@ -592,8 +576,8 @@ constexpr auto write_file() noexcept {
     constexpr auto& parts = kParts<Description>;
     auto plan = kPlan<Description>;
     FileBytes<kPlan<Description>.size> file;
-    Composer composer(Description.options, span(parts.objects), span(parts.attributes), span(plan.blocks),
-                      span(plan.first_blocks));
+    Composer composer(Description.options, span(parts.objects), span(parts.attributes), span(parts.scales),
+                      span(plan.blocks), span(plan.first_blocks));
     composer.write(file.bytes, file.changing, plan.size);
     return file;
 }

@@ -181,26 +181,6 @@ inline constexpr auto kSettings = list_settings<Description>();
 inline void the_blueprint_has_no_dataset_at_this_path() noexcept {}
 inline void the_blueprint_has_no_setting_of_this_name_there() noexcept {}
 
-// The index of the object at a path such as "flight/imu" ("" is the root group); or kNoObject.
-inline constexpr std::size_t kNoObject = ~std::size_t{0};
-constexpr std::size_t find_object(Span<const ObjectPart> objects, std::string_view path) noexcept {
-    std::size_t object = 0;
-    while (!path.empty()) {
-        const std::size_t slash = path.find('/');
-        const std::string_view name = path.substr(0, slash);
-        path = slash == std::string_view::npos ? std::string_view{} : path.substr(slash + 1);
-        std::size_t child = kNoObject;
-        for (std::size_t i = 1; i < objects.size() && !name.empty(); ++i) {
-            child = objects[i].parent == object && name == objects[i].name ? i : child;
-        }
-        if (!name.empty() && child == kNoObject) {
-            return kNoObject;
-        }
-        object = name.empty() ? object : child;
-    }
-    return object;
-}
-
 }  // namespace h5mote::blueprint::detail
 
 namespace h5mote::blueprint {
@@ -221,6 +201,17 @@ class Image {
     static_assert(kFault != Fault::address_width, "h5mote: addresses of the blueprint's file have 4 or 8 bytes");
     static_assert(kFault != Fault::header_size,
                   "h5mote: an object of the blueprint has attributes or links of 64 KiB or more in all");
+    static_assert(kFault != Fault::no_scale,
+                  "h5mote: the path of a scale of the blueprint leads to no dataset of it; it begins at the dataset's "
+                  "group, or with '/' at the root group");
+    static_assert(kFault != Fault::own_scale, "h5mote: a dataset of the blueprint is its own scale");
+    static_assert(kFault != Fault::scaled_scale,
+                  "h5mote: a dataset of the blueprint is a scale and has a scale itself");
+    static_assert(kFault != Fault::scale_rank, "h5mote: a scale of the blueprint has not exactly one dimension");
+    static_assert(kFault != Fault::no_dimension,
+                  "h5mote: a scale or label of the blueprint is for a dimension that its object does not have");
+    static_assert(kFault != Fault::same_scale,
+                  "h5mote: a dimension of a dataset of the blueprint has the same scale twice, or two labels");
 
     using Root = std::remove_cv_t<std::remove_reference_t<decltype(Description.root)>>;
 
