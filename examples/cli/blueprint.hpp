@@ -25,6 +25,7 @@ struct BlueprintAttribute {
     std::vector<std::uint64_t> dims;
     std::vector<std::byte> value;
     bool is_setting = false;
+    bool is_empty = false;  ///< no elements (H5S_NULL)
 };
 
 /// A scale of a dimension, or its label.

@@ -26,11 +26,12 @@ void remark(BlueprintObject& object, Report& report, const std::string& path, co
 
 namespace {
 
-// An object header of a blueprint has less than 64 KiB, and so has an attribute. The compiler evaluates a few million
-// steps at most, and so many for each byte of a file.
+// An object header of a blueprint has less than 64 KiB, and so has an attribute.
 constexpr std::size_t kMostHeader = 60000;
-constexpr std::size_t kMostConstant = 32768;
-constexpr std::size_t kMostConstants = 65536;
+// Bytes of all values: compilers evaluate so many steps at most, and some for each byte of a file.
+constexpr std::size_t kMostValues = 60000;
+constexpr const char* kTooManyValues =
+    "it has, or with it the file has, more than 60,000 bytes of values, too many for constants in C++";
 constexpr std::size_t kMostSetting = 508;
 constexpr std::size_t kMostDepth = 32;
 
@@ -83,35 +84,22 @@ public:
         item.path = full;
         item.name = full.substr(full.rfind('/') + 1);
         item.address = object.address();
-        ObjectInfo info;
-        H5MOTE_TRY(object.info(info, false));
-        if (static_cast<std::size_t>(std::count(full.begin(), full.end(), '/')) > kMostDepth) {
-            remark(*group, report_, full, "left out: it lies within more than " + counted(kMostDepth, "group"));
-            return Status::ok;
-        }
+        item.parent = is_root ? 0 : static_cast<std::size_t>(group - model_.objects.data());
         std::string why;
-        if (info.type == ObjectType::datatype) {
-            why = "it is a committed datatype; the datasets and attributes that use it have the type as their own";
-        } else if (info.type == ObjectType::dataset) {
-            H5MOTE_TRY(dataset(object, item, why));
+        const Status status = read(object, item, why);
+        if (status != Status::ok && is_root) {
+            return status;
         }
-        if (why.empty() && group != nullptr && group->header > kMostHeader) {
+        if (status != Status::ok) {
+            why = std::string("it cannot be read: ") + to_string(status);
+        }
+        if (why.empty() && !is_root && group->header > kMostHeader) {
             why = "its group has too many links";
         }
         if (!why.empty()) {
             remark(*group, report_, full, "left out: " + why);
             return Status::ok;
         }
-        H5MOTE_TRY(attributes(object, info, item));
-        std::size_t length = 0;
-        if (object.comment({}, length) != Status::ok || length != 0) {
-            remark(item, report_, full, "its comment is left out");
-        }
-        if (info.type == ObjectType::group) {
-            H5MOTE_TRY(order(object));
-        }
-        model_.track_order = model_.track_order || info.tracks_attribute_order;
-        item.parent = group == nullptr ? 0 : static_cast<std::size_t>(group - model_.objects.data());
         by_path_[full] = model_.objects.size();
         model_.objects.push_back(std::move(item));
         return Status::ok;
@@ -139,6 +127,34 @@ private:
         return found == by_path_.end() || path.empty() ? nullptr : &model_.objects[found->second];
     }
 
+    // `why` says why the blueprint cannot have the object.
+    Status read(Object& object, BlueprintObject& item, std::string& why) {
+        ObjectInfo info;
+        H5MOTE_TRY(object.info(info, false));
+        if (static_cast<std::size_t>(std::count(item.path.begin(), item.path.end(), '/')) > kMostDepth) {
+            why = "it lies within more than " + counted(kMostDepth, "group");
+            return Status::ok;
+        }
+        if (info.type == ObjectType::datatype) {
+            why = "it is a committed datatype; the datasets and attributes that use it have the type as their own";
+            return Status::ok;
+        }
+        if (info.type == ObjectType::dataset) {
+            H5MOTE_TRY(dataset(object, item, why));
+        } else {
+            H5MOTE_TRY(order(object));
+        }
+        if (!why.empty()) {
+            return Status::ok;
+        }
+        std::size_t length = 0;
+        if (object.comment({}, length) != Status::ok || length != 0) {
+            remark(item, report_, item.path, "its comment is left out");
+        }
+        model_.track_order = model_.track_order || info.tracks_attribute_order;
+        return attributes(object, info, item);
+    }
+
     Status order(const Object& object) {
         Result<Group> group = Group::from(object.duplicate());
         H5MOTE_TRY(group.status());
@@ -148,7 +164,6 @@ private:
         return Status::ok;
     }
 
-    // `why` says why the blueprint cannot have the dataset.
     Status dataset(const Object& object, BlueprintObject& item, std::string& why) {
         Result<Dataset> dataset = Dataset::from(object.duplicate());
         H5MOTE_TRY(dataset.status());
@@ -192,11 +207,11 @@ private:
         }
         if (space.max_dims()[0] != kUnlimited) {
             remark(item, report_, item.path,
-                   "can grow without limit in a blueprint, here to " + counted(space.max_dims()[0], "row"));
+                   "it grows without limit in a blueprint, here to " + counted(space.max_dims()[0], "row"));
         }
         if (info.filters != 0) {
             remark(item, report_, item.path,
-                   "its " + counted(info.filters, "filter") + " left out: no compression yet");
+                   counted(info.filters, "filter") + " left out: the recorder does not compress");
         }
         if (info.fill == FillState::user_defined) {
             remark(item, report_, item.path, "its fill value is left out: a recorder writes every row");
@@ -213,22 +228,18 @@ private:
             return Status::ok;
         }
         const DatatypeView type{{item.type.data(), item.type.size()}};
-        if (count > kMostConstant / type.size()) {
-            why = "it has more than " + counted(kMostConstant, "byte") + ", too many for a constant in C++";
+        if (count > (kMostValues - values_) / type.size()) {
+            why = kTooManyValues;
             return Status::ok;
         }
         item.value.resize(static_cast<std::size_t>(count * type.size()));
-        if (constants_ + item.value.size() > kMostConstants) {
-            why = "the datasets of constants have more than " + counted(kMostConstants, "byte") + " in all";
-            return Status::ok;
-        }
         const Status status = dataset.read_stored(Selection::all(), {item.value.data(), item.value.size()});
         if (status != Status::ok) {
             why = std::string("its values cannot be read: ") + to_string(status);
             return Status::ok;
         }
         check_values(type, item.value, why);
-        constants_ += item.value.size();
+        values_ += item.value.size();
         return Status::ok;
     }
 
@@ -257,7 +268,8 @@ private:
                 }
             } else if (name == "REFERENCE_LIST") {
                 // settle_scales() compares what is kept here with what the blueprint makes.
-                item.attributes.push_back({name, copy_of(attribute.type()), {attribute.element_count()}, {}, false});
+                item.attributes.push_back(
+                    {name, copy_of(attribute.type()), {attribute.element_count()}, {}, false, false});
                 continue;
             }
             BlueprintAttribute kept;
@@ -275,13 +287,16 @@ private:
                 continue;
             }
             if (settings_.erase(path == "/@" + name ? path : path) != 0) {
-                kept.is_setting = kept.value.size() <= kMostSetting;
-                if (!kept.is_setting) {
+                kept.is_setting = kept.value.size() <= kMostSetting && !kept.is_empty;
+                if (kept.is_empty) {
+                    remark(item, report_, path, "cannot be set at run time: it has no elements");
+                } else if (!kept.is_setting) {
                     remark(item, report_, path,
                            "cannot be set at run time: it has more than " + counted(kMostSetting, "byte"));
                 }
             }
             item.header += kept.is_setting ? 32 : header;
+            values_ += kept.value.size();
             item.attributes.push_back(std::move(kept));
         }
         return Status::ok;
@@ -289,10 +304,6 @@ private:
 
     Status attribute(const Attribute& attribute, BlueprintAttribute& kept, std::string& why) {
         const DatatypeView type = attribute.type();
-        if (attribute.dataspace().space_class() == DataspaceClass::null || attribute.element_count() == 0) {
-            why = "it has no elements";
-            return Status::ok;
-        }
         if (options_.fixed_text && type.is_variable_string() && attribute.element_count() == 1 &&
             attribute.dataspace().rank() == 0) {
             return fixed_text(attribute, kept);
@@ -304,9 +315,17 @@ private:
             return Status::ok;
         }
         kept.type = copy_of(type);
+        kept.is_empty = attribute.dataspace().space_class() == DataspaceClass::null;
+        if (kept.is_empty) {
+            return Status::ok;
+        }
+        if (attribute.element_count() == 0) {
+            why = "it has a dimension of no elements";
+            return Status::ok;
+        }
         kept.dims.assign(attribute.dataspace().dims().begin(), attribute.dataspace().dims().end());
-        if (attribute.data_size() > kMostHeader) {
-            why = "it has more than " + counted(kMostHeader, "byte");
+        if (attribute.data_size() > kMostValues - values_) {
+            why = kTooManyValues;
             return Status::ok;
         }
         kept.value.resize(static_cast<std::size_t>(attribute.data_size()));
@@ -321,7 +340,7 @@ private:
         const ConstBytes heap_id(stored.data() + 4, stored.size() - 4);
         std::uint64_t length = 0;
         H5MOTE_TRY(attribute.variable_size(heap_id, length));
-        if (length > kMostHeader) {
+        if (length > kMostValues - values_) {
             return Status::over_budget;
         }
         kept.value.resize(static_cast<std::size_t>(length));
@@ -344,7 +363,7 @@ private:
     std::set<std::string> settings_;  // those that were not found yet
     std::set<Address> seen_;
     std::map<std::string, std::size_t> by_path_;
-    std::size_t constants_ = 0;
+    std::size_t values_ = 0;  // bytes of values so far
 };
 
 }  // namespace

@@ -116,6 +116,9 @@ private:
 
     std::string attribute_text(const BlueprintAttribute& attribute) {
         const std::string name = string_literal(attribute.name);
+        if (attribute.is_empty) {
+            return "blueprint::empty<" + types_.type(view(attribute.type), attribute.name) + ">(" + name + ")";
+        }
         if (is_text(attribute) && !attribute.is_setting) {
             return "blueprint::attribute(" + name + ", " +
                    string_literal({reinterpret_cast<const char*>(attribute.value.data()), attribute.value.size()}) +

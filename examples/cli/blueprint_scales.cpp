@@ -143,8 +143,8 @@ void settle_scales(BlueprintModel& model, Report& report) {
         const std::uint64_t listed = list == nullptr ? 0 : list->dims[0];
         if (listed != attached) {
             remark(object, report, object.path,
-                   "is attached to " + std::to_string(attached) +
-                       " dimensions in the blueprint, its REFERENCE_LIST has " + std::to_string(listed));
+                   "it is attached to " + std::to_string(attached) +
+                       " dimensions in the blueprint; its REFERENCE_LIST has " + std::to_string(listed));
         }
         remove_attribute(object, "REFERENCE_LIST");
         if (attached == 0) {
@@ -153,7 +153,7 @@ void settle_scales(BlueprintModel& model, Report& report) {
         remove_attribute(object, "CLASS");
         const BlueprintAttribute* const name = find_attribute(object, "NAME");
         if (name == nullptr) {
-            remark(object, report, object.path, "has an attribute NAME in the blueprint");
+            remark(object, report, object.path, "it has an attribute NAME in the blueprint: its own name");
         } else if (is_text(*name, object.name) && !name->is_setting) {
             remove_attribute(object, "NAME");
         }

@@ -16,33 +16,6 @@ namespace h5mote::cli {
 
 namespace {
 
-// Words that are no names in C++17, and macros of its headers and of compilers.
-constexpr const char* kWords[] = {
-    "alignas",     "alignof",      "and",      "and_eq",    "arm",        "asm",       "assert",
-    "auto",        "bitand",       "bitor",    "bool",      "break",      "case",      "catch",
-    "char",        "char16_t",     "char32_t", "char8_t",   "class",      "co_await",  "co_return",
-    "co_yield",    "compl",        "concept",  "const",     "const_cast", "consteval", "constexpr",
-    "constinit",   "continue",     "decltype", "default",   "delete",     "do",        "double",
-    "else",        "enum",         "EOF",      "errno",     "explicit",   "export",    "extern",
-    "false",       "float",        "for",      "friend",    "goto",       "i386",      "if",
-    "inline",      "int",          "linux",    "long",      "mutable",    "namespace", "new",
-    "noexcept",    "not",          "not_eq",   "NULL",      "nullptr",    "offsetof",  "operator",
-    "or",          "or_eq",        "private",  "protected", "public",     "register",  "reinterpret_cast",
-    "requires",    "return",       "short",    "signed",    "sizeof",     "static",    "static_assert",
-    "static_cast", "stderr",       "stdin",    "stdout",    "struct",     "switch",    "template",
-    "this",        "thread_local", "throw",    "true",      "try",        "typedef",   "typeid",
-    "typename",    "union",        "unix",     "unsigned",  "using",      "virtual",   "void",
-    "volatile",    "wchar_t",      "while",    "xor",       "xor_eq"};
-
-bool ends_with(std::string_view text, std::string_view end) {
-    return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
-}
-
-bool is_macro(std::string_view name) {
-    return name.substr(0, 7) == "H5MOTE_" || ends_with(name, "_MAX") || ends_with(name, "_MIN") ||
-           ends_with(name, "_WIDTH");
-}
-
 std::string key(DatatypeView type) { return {reinterpret_cast<const char*>(type.bytes().data()), type.bytes().size()}; }
 
 // The enumeration as which h5py and h5mote store a bool.
@@ -53,7 +26,7 @@ bool is_bool(DatatypeView type) {
 }
 
 std::string no_number(DatatypeView type) {
-    if (type.order() != ByteOrder::little && (type.size() > 1 || type.order() != ByteOrder::big)) {
+    if (type.order() != ByteOrder::little) {
         return "are not little-endian";
     }
     static constexpr auto kSingle = make_float(4);
@@ -62,11 +35,8 @@ std::string no_number(DatatypeView type) {
         return equal(type, kSingle) || equal(type, kDouble) ? "" : "are no IEEE numbers of 32 or 64 bits";
     }
     const std::uint32_t size = type.size();
-    if ((size != 1 && size != 2 && size != 4 && size != 8) || type.precision() != 8 * size) {
-        return "are integers that C++ does not have";
-    }
-    // An integer of one byte that was declared big-endian is another datatype.
-    return type.order() == ByteOrder::little ? "" : "are not little-endian";
+    const bool sound = (size == 1 || size == 2 || size == 4 || size == 8) && type.precision() == 8 * size;
+    return sound ? "" : "are integers that C++ does not have";
 }
 
 std::string no_compound(DatatypeView type) {
@@ -99,11 +69,10 @@ std::string no_compound(DatatypeView type) {
     return "";
 }
 
-template <typename Number>
-std::string decimal(std::string_view format, Number number) {
-    char text[64];
-    const int length = std::snprintf(text, sizeof text, format.data(), number);
-    return {text, static_cast<std::size_t>(length)};
+std::string hexadecimal(std::uint64_t number) {
+    char text[24];
+    std::snprintf(text, sizeof text, "0x%02llx", static_cast<unsigned long long>(number));
+    return text;
 }
 
 std::uint64_t bits_of(const std::byte* at, std::uint32_t size) {
@@ -128,7 +97,7 @@ std::string integer(DatatypeView type, const std::byte* at) {
     return number == INT64_MIN ? "-9223372036854775807 - 1" : std::to_string(number);
 }
 
-// The shortest decimal number from which the compiler gets the same bits.
+// A short decimal number from which the compiler gets the same bits.
 template <typename Float, typename Bits>
 std::string floating(Bits bits, const char* type, const char* bits_type, const char* suffix) {
     Float number;
@@ -141,11 +110,10 @@ std::string floating(Bits bits, const char* type, const char* bits_type, const c
         const Float quiet = std::numeric_limits<Float>::quiet_NaN();
         return std::memcmp(&number, &quiet, sizeof number) == 0
                    ? limits + "quiet_NaN()"
-                   : std::string("__builtin_bit_cast(") + type + ", " + bits_type + "{" +
-                         decimal("0x%llx", static_cast<unsigned long long>(bits)) + "U})";
+                   : std::string("__builtin_bit_cast(") + type + ", " + bits_type + "{" + hexadecimal(bits) + "U})";
     }
     std::string text;
-    for (int digits = 1; digits <= 17; ++digits) {
+    for (int digits = 6; digits <= 17; ++digits) {
         char buffer[64];
         std::snprintf(buffer, sizeof buffer, "%.*g", digits, static_cast<double>(number));
         text = buffer;
@@ -175,7 +143,7 @@ std::string characters(const std::byte* at, std::uint32_t size, bool braced) {
         const auto character = static_cast<unsigned char>(text[i]);
         const bool plain = character >= 0x20 && character < 0x7f && character != '\'' && character != '\\';
         list += i == 0 ? "'" : ", '";
-        list += plain ? std::string(1, text[i]) : decimal("\\%03o", static_cast<unsigned>(character));
+        list += plain ? std::string(1, text[i]) : octal_escape(text[i]);
         list += '\'';
     }
     return list + (braced ? "}}" : "}");
@@ -185,7 +153,7 @@ std::string opaque(const std::byte* at, std::uint32_t size, const char* begin, c
     std::string list = begin;
     for (std::uint32_t i = 0; i < size; ++i) {
         list += i == 0 ? "" : ", ";
-        list += decimal("std::byte{0x%02x}", static_cast<unsigned>(at[i]));
+        list += "std::byte{" + hexadecimal(static_cast<std::uint64_t>(at[i])) + "}";
     }
     return list + end;
 }
@@ -200,76 +168,6 @@ std::string integer_type(DatatypeView type) {
 }
 
 }  // namespace
-
-bool is_identifier(std::string_view name) {
-    bool sound = !name.empty() && std::isdigit(static_cast<unsigned char>(name[0])) == 0;
-    for (const char character : name) {
-        sound = sound && (std::isalnum(static_cast<unsigned char>(character)) != 0 || character == '_') &&
-                static_cast<unsigned char>(character) < 0x80;
-    }
-    // Names with two underscores, or with one and a capital letter in front, belong to the compiler.
-    return sound && name.find("__") == std::string_view::npos &&
-           !(name.size() > 1 && name[0] == '_' && std::isupper(static_cast<unsigned char>(name[1])) != 0) &&
-           !is_macro(name) &&
-           std::none_of(std::begin(kWords), std::end(kWords), [&](const char* word) { return name == word; });
-}
-
-std::string identifier_for(std::string_view name) {
-    std::string text;
-    for (const char character : name) {
-        const bool plain =
-            std::isalnum(static_cast<unsigned char>(character)) != 0 && static_cast<unsigned char>(character) < 0x80;
-        if (plain || text.empty() || text.back() != '_') {
-            text += plain ? character : '_';
-        }
-    }
-    if (text.empty() || std::isdigit(static_cast<unsigned char>(text[0])) != 0 || text[0] == '_') {
-        text.insert(0, "x");
-    }
-    return is_identifier(text) ? text : text + "_value";
-}
-
-bool is_utf8(std::string_view text) {
-    for (std::size_t i = 0; i < text.size();) {
-        const auto first = static_cast<unsigned char>(text[i]);
-        const unsigned more = first < 0x80                    ? 0
-                              : first >= 0xc2 && first < 0xe0 ? 1
-                              : first >= 0xe0 && first < 0xf0 ? 2
-                                                              : 3;
-        if (more == 3 && (first < 0xf0 || first > 0xf4)) {
-            return false;
-        }
-        for (unsigned k = 1; k <= more; ++k) {
-            if (i + k >= text.size() || (static_cast<unsigned char>(text[i + k]) & 0xc0U) != 0x80) {
-                return false;
-            }
-        }
-        const unsigned second = more == 0 ? 0 : static_cast<unsigned char>(text[i + 1]);
-        if ((first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f) || (first == 0xf0 && second < 0x90) ||
-            (first == 0xf4 && second > 0x8f)) {
-            return false;
-        }
-        i += more + 1;
-    }
-    return true;
-}
-
-std::string string_literal(std::string_view text) {
-    const bool raw = is_utf8(text);
-    std::string literal = "\"";
-    for (const char character : text) {
-        const auto byte = static_cast<unsigned char>(character);
-        if (character == '"' || character == '\\') {
-            literal += '\\';
-            literal += character;
-        } else if (byte < 0x20 || byte == 0x7f || (byte >= 0x80 && !raw)) {
-            literal += decimal("\\%03o", static_cast<unsigned>(byte));
-        } else {
-            literal += character;
-        }
-    }
-    return literal + '"';
-}
 
 std::string no_cpp_type(DatatypeView type, bool is_row) {
     switch (type.type_class()) {

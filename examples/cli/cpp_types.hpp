@@ -19,7 +19,8 @@ bool is_identifier(std::string_view name);
 std::string identifier_for(std::string_view name);
 /// A string literal with these bytes.
 std::string string_literal(std::string_view text);
-bool is_utf8(std::string_view text);
+/// A character as an escape sequence of three octal digits, within a literal.
+std::string octal_escape(char character);
 
 /// Why a file of a blueprint cannot have values of this datatype, as the end of a sentence about them; empty: it can.
 /// `is_row`: of an extensible dataset, whose rows may be arrays.

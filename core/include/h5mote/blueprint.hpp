@@ -150,6 +150,7 @@ struct Attribute {
     T value;
     bool is_setting;
     bool is_utf8;
+    bool is_empty = false;  ///< it has no elements
 };
 
 template <typename... Items>
@@ -220,6 +221,12 @@ constexpr auto attribute(const char* name, const char (&text)[N]) noexcept {
         result.is_utf8 = result.is_utf8 || static_cast<unsigned char>(text[i]) >= 0x80;
     }
     return result;
+}
+
+/// An attribute of a type without any element (H5S_NULL), h5py.Empty.
+template <typename T>
+constexpr detail::Attribute<T> empty(const char* name) noexcept {
+    return {name, T{}, false, false, true};
 }
 
 /// An attribute whose value the program sets while it runs, with Recorder::set(). Until then it has the value `value`.

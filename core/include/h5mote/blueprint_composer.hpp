@@ -111,10 +111,17 @@ private:
             uint(1, static_cast<unsigned char>(from[i]));
         }
     }
+    // Compilers evaluate so many steps only: of values, of which there may be many, a byte takes few.
     constexpr void bytes(ConstBytes from) noexcept {
-        for (const std::byte b : from) {
-            uint(1, static_cast<std::uint64_t>(b));
+        if (bytes_ != nullptr) {
+            std::byte* const to = bytes_ + blocks_[block_].address + at_;
+            bool* const changing = changing_ + blocks_[block_].address + at_;
+            for (std::size_t i = 0; i < from.size(); ++i) {
+                to[i] = from[i];
+                changing[i] = is_changing_;
+            }
         }
+        at_ += static_cast<std::uint32_t>(from.size());
     }
 
     constexpr void begin() noexcept { at_ = 0; }
@@ -176,11 +183,11 @@ private:
         message(1, 4 + rank * kSize);
         space(dimensions, rank);
     }
-    constexpr void space(const std::uint64_t* dimensions, unsigned rank) noexcept {
+    constexpr void space(const std::uint64_t* dimensions, unsigned rank, bool is_null = false) noexcept {
         uint(1, 2);
         uint(1, rank);
         uint(1, 0);
-        uint(1, rank == 0 ? 0 : 1);
+        uint(1, is_null ? 2 : rank == 0 ? 0 : 1);
         for (unsigned i = 0; i < rank; ++i) {
             size(dimensions[i]);
         }
@@ -211,7 +218,7 @@ private:
         uint(1, is_ascii(attribute.name) ? 0 : 1);
         text(attribute.name, length(attribute.name) + 1);
         type(attribute);
-        space(attribute.dimensions.data(), attribute.rank);
+        space(attribute.dimensions.data(), attribute.rank, attribute.is_empty);
         value = at_;
         is_changing_ = attribute.is_setting;
         if (attribute.source == Source::described) {

@@ -112,6 +112,7 @@ struct AttributePart {
     ConstBytes value;  // of other sources than `described` only the size
     bool is_setting = false;
     bool is_utf8 = false;
+    bool is_empty = false;
     Source source = Source::described;
 };
 
@@ -344,7 +345,11 @@ public:
         part.object = object;
         part.is_setting = item.is_setting;
         part.is_utf8 = item.is_utf8;
+        part.is_empty = item.is_empty;
         add_value<T>(part);
+        if (item.is_empty) {
+            part.value = {};
+        }
     }
     constexpr void visit(const Scale& item, std::size_t object) noexcept {
         parts_.scales[scales_++] = {item.text, object, kNoObject, item.dimension, item.is_label};
