@@ -94,8 +94,8 @@ def types(path):
             file["largest " + name] = np.array(bounds.max, "<" + name)
         for name in ("f4", "f8"):
             bounds = np.finfo(name)
-            file.attrs[name] = np.array([bounds.min, bounds.max, bounds.tiny, bounds.smallest_subnormal, 0.1, 1 / 3, 100,
-                                         1e10, np.nan, -np.inf, -0.0], "<" + name)
+            file.attrs[name] = np.array([bounds.min, bounds.max, bounds.tiny, bounds.smallest_subnormal, 0.1, 1 / 3,
+                                         100, 1e10, np.nan, -np.inf, -0.0], "<" + name)
         file.attrs["payload"] = np.array([0x7ff8000000000123, 0xfff8000000000000], "<u8").view("<f8")
         file.attrs["payload 32"] = np.array([0x7fc00123, 0xffc00000], "<u4").view("<f4")
         file.attrs["truth"] = np.bool_(True)
@@ -179,13 +179,28 @@ def refused(path):
 
 REFUSED = {
     "/": "its user block is left out",
-    "/soft": "soft link", "/external": "external link", "/twice": "further hard link", "/group/loop": "further hard link",
-    "/type": "committed datatype", "/big endian": "not little-endian", "/texts": "strings of variable length",
-    "/sequences": "of variable length", "/half": "no IEEE numbers", "/references": "references", "/plane": "2 dimensions and grows",
-    "/two": "2 dimensions and grows", "/bounded": "it grows without limit in a blueprint, here to 100 rows", "/packed": "2 filters left out",
-    "/filled": "fill value is left out", "/huge": "too many for constants", "/none": "no elements",
-    "/zero": "no elements", "/@text": "strings of variable length (see --fixed-text)",
-    "/@texts": "strings of variable length", "/@empty": "a dimension of no elements", "/@half": "no IEEE numbers",
+    "/soft": "soft link",
+    "/external": "external link",
+    "/twice": "further hard link",
+    "/group/loop": "further hard link",
+    "/type": "committed datatype",
+    "/big endian": "not little-endian",
+    "/texts": "strings of variable length",
+    "/sequences": "of variable length",
+    "/half": "no IEEE numbers",
+    "/references": "references",
+    "/plane": "2 dimensions and grows",
+    "/two": "2 dimensions and grows",
+    "/bounded": "it grows without limit in a blueprint, here to 100 rows",
+    "/packed": "2 filters left out",
+    "/filled": "fill value is left out",
+    "/huge": "too many for constants",
+    "/none": "no elements",
+    "/zero": "no elements",
+    "/@text": "strings of variable length (see --fixed-text)",
+    "/@texts": "strings of variable length",
+    "/@empty": "a dimension of no elements",
+    "/@half": "no IEEE numbers",
     "/scaled": "a scale or label of dimension 0 is left out: it has 2 dimensions",
 }
 
@@ -211,11 +226,12 @@ class Blueprints(unittest.TestCase):
     maxDiff = None
 
     def setUp(self):
-        self.folder = pathlib.Path(ARGUMENTS.keep or self.enterContext(tempfile.TemporaryDirectory())) / self._testMethodName
+        folder = ARGUMENTS.keep or self.enterContext(tempfile.TemporaryDirectory())
+        self.folder = pathlib.Path(folder) / self._testMethodName
         self.folder.mkdir(parents=True, exist_ok=True)
 
     def blueprint(self, path, *options):
-        done = subprocess.run([*ARGUMENTS.emulator.split(), ARGUMENTS.h5mote, "blueprint", *options, path],
+        done = subprocess.run([*ARGUMENTS.emulator, ARGUMENTS.h5mote, "blueprint", *options, path],
                               capture_output=True, text=True, check=False)
         return done.returncode, done.stdout, done.stderr
 
@@ -224,19 +240,14 @@ class Blueprints(unittest.TestCase):
         (self.folder / "design.hpp").write_text(text)
         (self.folder / "design.cpp").write_text(PROGRAM)
         program = self.folder / "design"
-        done = subprocess.run([*ARGUMENTS.compiler.split(), "-std=c++17", "-Wall", "-Wextra", "-Wconversion", "-Wshadow",
-                               "-Wpedantic", "-Werror", "-fno-exceptions", "-fno-rtti",
+        warnings = ["-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Wpedantic", "-Werror"]
+        done = subprocess.run([ARGUMENTS.compiler, "-std=c++17", *warnings, "-fno-exceptions", "-fno-rtti",
                                f"-I{ARGUMENTS.project}/core/include", self.folder / "design.cpp", "-o", program],
                               capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 0, done.stderr[:4000])
         made = self.folder / "made.h5"
-        subprocess.run([*ARGUMENTS.emulator.split(), program, made], check=True)
+        subprocess.run([*ARGUMENTS.emulator, program, made], check=True)
         return made
-
-    def same_names(self, before, after):
-        if before:
-            return list(before), list(after)
-        return sorted(before), sorted(after)
 
     def same_attributes(self, before, after):
         expected = sorted(before.attrs)
@@ -246,7 +257,8 @@ class Blueprints(unittest.TestCase):
             where = f"{before.name}@{name}"
             self.assertEqual(one.shape, other.shape, where)
             self.assertEqual(normal(one.get_type()), normal(other.get_type()), where)
-            self.assertEqual(one.get_space().get_simple_extent_type(), other.get_space().get_simple_extent_type(), where)
+            classes = [attribute.get_space().get_simple_extent_type() for attribute in (one, other)]
+            self.assertEqual(*classes, where)
             if one.shape is None or name in ("DIMENSION_LIST", "REFERENCE_LIST", "DIMENSION_LABELS"):
                 continue  # same_scales() compares what scales lead to
             self.assertEqual(self.stored(one), self.stored(other), where)
@@ -270,8 +282,8 @@ class Blueprints(unittest.TestCase):
             self.assertEqual([scale.name for scale in before.dims[i].values()],
                              [scale.name for scale in after.dims[i].values()])
         if "REFERENCE_LIST" in before.attrs:
-            lists = [sorted((item.file[reference].name, dimension) for reference, dimension in item.attrs["REFERENCE_LIST"])
-                     for item in (before, after)]
+            lists = [sorted((item.file[reference].name, dimension)
+                            for reference, dimension in item.attrs["REFERENCE_LIST"]) for item in (before, after)]
             self.assertEqual(*lists)
 
     def same(self, before, after):
@@ -299,7 +311,7 @@ class Blueprints(unittest.TestCase):
     def compare(self, original, made):
         with h5py.File(original, "r") as before, h5py.File(made, "r") as after:
             self.same(before, after)
-        done = subprocess.run([*ARGUMENTS.emulator.split(), ARGUMENTS.h5mote, "check", "-v", made], check=False,
+        done = subprocess.run([*ARGUMENTS.emulator, ARGUMENTS.h5mote, "check", "-v", made], check=False,
                               capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
@@ -404,7 +416,7 @@ if __name__ == "__main__":
     parser.add_argument("project")
     parser.add_argument("compiler")
     parser.add_argument("--h5dump")
-    parser.add_argument("--emulator", default="")
+    parser.add_argument("--emulator", default="", type=lambda text: text.replace(";", " ").split())
     parser.add_argument("--keep")
     ARGUMENTS, rest = parser.parse_known_args()
     unittest.main(argv=[sys.argv[0], *rest], verbosity=2)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""faults_test.py PROJECT COMPILER...: what cannot be a file does not compile, and the compiler says why in a sentence."""
+"""faults_test.py PROJECT COMPILER...: what cannot be a file does not compile, and the compiler says why."""
 
 import pathlib
 import subprocess

@@ -105,7 +105,7 @@ class Scales(unittest.TestCase):
 
     def check(self, path):
         if ARGUMENTS.tool is not None:
-            subprocess.run([*ARGUMENTS.emulator.split(), ARGUMENTS.tool, "check", "-v", path], check=True)
+            subprocess.run([*ARGUMENTS.emulator, ARGUMENTS.tool, "check", "-v", path], check=True)
 
 
 if __name__ == "__main__":
@@ -113,6 +113,6 @@ if __name__ == "__main__":
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--libhdf5")
     parser.add_argument("--tool")
-    parser.add_argument("--emulator", default="")
+    parser.add_argument("--emulator", default="", type=lambda text: text.replace(";", " ").split())
     ARGUMENTS, rest = parser.parse_known_args()
     unittest.main(argv=[sys.argv[0], *rest], verbosity=2)

@@ -206,7 +206,8 @@ struct FileDescription {
 
 /// An attribute of the file's root group, a group or a dataset. `value`: an integer, a floating-point number, an
 /// enumeration or struct described by H5MOTE_ENUM or H5MOTE_COMPOUND, a FixedString, or a std::array of any of these,
-/// whose dimensions become those of the attribute.
+/// whose dimensions become those of the attribute. The bytes between the members of a struct have to be members as
+/// well, which H5MOTE_COMPOUND need not name: the compiler knows no value of others.
 template <typename T>
 constexpr detail::Attribute<T> attribute(const char* name, const T& value) noexcept {
     return {name, value, false, false};
