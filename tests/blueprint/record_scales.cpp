@@ -1,4 +1,5 @@
 // record_scales FOLDER: records files of blueprints with dimension scales, for scales_test.py.
+// record_scales FILE WIDTH ORDERED: goes on with one of them.
 #include <h5mote/recorder.hpp>
 #include <h5mote/vfd/posix.hpp>
 
@@ -96,14 +97,29 @@ Status run(const std::string& folder) {
     return make<kLarge>(folder + "/large.h5");
 }
 
+template <const auto& Blueprint>
+Status go_on(const char* path) {
+    PosixDriver driver;
+    H5MOTE_TRY(driver.open(path, PosixDriver::Mode::read_write));
+    return record<Blueprint>(driver, 400, 100);
+}
+
+Status go_on(const char* path, bool is_wide, bool is_ordered) {
+    if (is_wide) {
+        return is_ordered ? go_on<kFlight<8, true>>(path) : go_on<kFlight<8, false>>(path);
+    }
+    return is_ordered ? go_on<kFlight<4, true>>(path) : go_on<kFlight<4, false>>(path);
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
-    if (count != 2) {
-        std::fprintf(stderr, "usage: record_scales FOLDER\n");
+    if (count != 2 && count != 4) {
+        std::fprintf(stderr, "usage: record_scales FOLDER | FILE WIDTH ORDERED\n");
         return 2;
     }
-    const Status status = run(arguments[1]);
+    const Status status =
+        count == 2 ? run(arguments[1]) : go_on(arguments[1], arguments[2][0] == '8', arguments[3][0] == '1');
     std::printf("%s\n", to_string(status));
     return status == Status::ok ? 0 : 1;
 }

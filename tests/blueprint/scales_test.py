@@ -1,6 +1,7 @@
 #!/usr/bin/python3
-"""scales_test.py FOLDER [--libhdf5 PROGRAM] [--tool H5MOTE]: whether others find the scales in the files that
-record_scales made there: h5py, xarray if it is installed, libhdf5's functions for scales (PROGRAM), `h5mote check`."""
+"""scales_test.py FOLDER --record PROGRAM [--libhdf5 PROGRAM] [--tool H5MOTE]: whether others find the scales in the files
+that record_scales made there: h5py, xarray if it is installed, libhdf5's functions for scales, `h5mote check`; and
+whether record_scales goes on with what they changed."""
 
 import argparse
 import importlib.util
@@ -98,6 +99,24 @@ class Scales(unittest.TestCase):
                 subprocess.run([ARGUMENTS.libhdf5, copy], check=True)
                 self.check(copy)
 
+    def test_the_recorder_goes_on_after_others_used_the_heap(self):
+        for name in FLIGHTS:
+            with self.subTest(name=name), tempfile.TemporaryDirectory() as folder:
+                copy = shutil.copy(ARGUMENTS.folder / name, folder)
+                with h5py.File(copy, "a") as file:
+                    before = file["flight/imu"].dims[0][0].name  # libhdf5 now knows the heap's free space
+                    file.create_group("notes", track_order=True).attrs["text"] = "found in a field " * 20
+                with open(copy, "rb") as file:
+                    self.assertEqual(file.read().count(b"GCOL"), 1)
+                subprocess.run([*ARGUMENTS.emulator, ARGUMENTS.record, copy, "8" if "8" in name else "4",
+                                "1" if "ordered" in name else "0"], check=True, stdout=subprocess.DEVNULL)
+                with h5py.File(copy, "r") as file:
+                    self.assertEqual(file["flight/imu"].dims[0][0].name, before)
+                    self.assertEqual(file["flight/imu"].dims[0].label, "time")
+                    self.assertEqual(file["notes"].attrs["text"], "found in a field " * 20)
+                    self.assertEqual(len(file["flight/t_us"]), ROWS + 100)
+                self.check(copy)
+
     def test_every_structure_is_sound(self):
         for path in sorted(ARGUMENTS.folder.glob("*.h5")):
             with self.subTest(name=path.name):
@@ -111,6 +130,7 @@ class Scales(unittest.TestCase):
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("--record", required=True)
     parser.add_argument("--libhdf5")
     parser.add_argument("--tool")
     parser.add_argument("--emulator", default="", type=lambda text: text.replace(";", " ").split())
