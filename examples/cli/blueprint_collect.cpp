@@ -223,16 +223,18 @@ private:
         item.kind = BlueprintObject::Kind::constant;
         item.dims.assign(space.dims().begin(), space.dims().end());
         std::uint64_t count = 0;
-        if (space.space_class() == DataspaceClass::null || space.element_count(count) != Status::ok || count == 0) {
+        const DatatypeView type{{item.type.data(), item.type.size()}};
+        const std::uint32_t size = type.size();
+        if (space.space_class() == DataspaceClass::null || space.element_count(count) != Status::ok || count == 0 ||
+            size == 0) {
             why = "it has no elements and does not grow";
             return Status::ok;
         }
-        const DatatypeView type{{item.type.data(), item.type.size()}};
-        if (count > (kMostValues - values_) / type.size()) {
+        if (count > (kMostValues - values_) / size) {
             why = kTooManyValues;
             return Status::ok;
         }
-        item.value.resize(static_cast<std::size_t>(count * type.size()));
+        item.value.resize(static_cast<std::size_t>(count * size));
         const Status status = dataset.read_stored(Selection::all(), {item.value.data(), item.value.size()});
         if (status != Status::ok) {
             why = std::string("its values cannot be read: ") + to_string(status);
@@ -246,7 +248,9 @@ private:
     static void check_values(DatatypeView type, const std::vector<std::byte>& value, std::string& why) {
         for (std::size_t at = 0; at + type.size() <= value.size() && why.empty(); at += type.size()) {
             why = no_cpp_value(type, value.data() + at);
-            why = why.empty() ? why : "it " + why;
+            if (!why.empty()) {
+                why.insert(0, "it ");
+            }
         }
     }
 
@@ -286,7 +290,7 @@ private:
                 remark(item, report_, path, "left out: " + why);
                 continue;
             }
-            if (settings_.erase(path == "/@" + name ? path : path) != 0) {
+            if (settings_.erase(path) != 0) {
                 kept.is_setting = kept.value.size() <= kMostSetting && !kept.is_empty;
                 if (kept.is_empty) {
                     remark(item, report_, path, "cannot be set at run time: it has no elements");

@@ -72,10 +72,9 @@ public:
 
 private:
     // std::array<std::array<T, 3>, 2> for elements T with the dimensions 2 and 3.
-    std::string array_type(const std::string& element, const std::vector<std::uint64_t>& dims) {
-        std::string name = element;
+    static std::string array_type(std::string name, const std::vector<std::uint64_t>& dims) {
         for (std::size_t i = dims.size(); i-- > 0;) {
-            name = "std::array<" + name + ", " + std::to_string(dims[i]) + ">";
+            name.insert(0, "std::array<").append(", ").append(std::to_string(dims[i])).append(">");
         }
         return name;
     }

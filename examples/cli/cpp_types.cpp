@@ -89,12 +89,20 @@ std::string integer(DatatypeView type, const std::byte* at) {
     if (!type.is_signed()) {
         return std::to_string(bits) + (bits > 0x7fffffffffffffffU ? "U" : "");
     }
-    if (size < 8 && (bits >> (8 * size - 1)) != 0) {
+    if (size != 0 && size < 8 && (bits >> (8 * size - 1)) != 0) {
         bits |= ~std::uint64_t{0} << (8 * size);
     }
     const auto number = static_cast<std::int64_t>(bits);
     // There are no negative literals, and none for the absolute value of this number.
     return number == INT64_MIN ? "-9223372036854775807 - 1" : std::to_string(number);
+}
+
+template <typename Bits, typename Float>
+Bits to_bits(Float number) {
+    Bits bits;
+    static_assert(sizeof bits == sizeof number);
+    std::memcpy(&bits, &number, sizeof bits);
+    return bits;
 }
 
 // A short decimal number from which the compiler gets the same bits.
@@ -107,8 +115,7 @@ std::string floating(Bits bits, const char* type, const char* bits_type, const c
         return (number < 0 ? "-" : "") + limits + "infinity()";
     }
     if (std::isnan(number)) {
-        const Float quiet = std::numeric_limits<Float>::quiet_NaN();
-        return std::memcmp(&number, &quiet, sizeof number) == 0
+        return bits == to_bits<Bits>(std::numeric_limits<Float>::quiet_NaN())
                    ? limits + "quiet_NaN()"
                    : std::string("__builtin_bit_cast(") + type + ", " + bits_type + "{" + hexadecimal(bits) + "U})";
     }
@@ -119,7 +126,7 @@ std::string floating(Bits bits, const char* type, const char* bits_type, const c
         text = buffer;
         const Float read = sizeof(Float) == 4 ? static_cast<Float>(std::strtof(buffer, nullptr))
                                               : static_cast<Float>(std::strtod(buffer, nullptr));
-        if (std::memcmp(&read, &number, sizeof number) == 0) {
+        if (to_bits<Bits>(read) == bits) {
             break;
         }
     }
@@ -289,7 +296,7 @@ unsigned CppTypes::alignment(DatatypeView type) {
             CompoundMember member;
             while (walk.next(member)) {
                 const unsigned one = alignment(member.type);
-                if (member.offset % one != 0) {
+                if (one == 0 || member.offset % one != 0) {
                     return 1;  // the struct is packed
                 }
                 all = one > all ? one : all;
@@ -373,7 +380,7 @@ std::string CppTypes::declare_struct(DatatypeView type, const std::string& hint)
     }
     std::string body;
     std::string checks;
-    const std::string own = new_name(hint);
+    std::string own = new_name(hint);
     for (const Member& member : members(type)) {
         std::string declared = "std::byte";
         std::string behind;
@@ -392,7 +399,7 @@ std::string CppTypes::declare_struct(DatatypeView type, const std::string& hint)
             checks +=
                 "static_assert(offsetof(" + own + ", " + member.name + ") == " + std::to_string(member.offset) + ");\n";
         }
-        body += "    " + declared + " " + member.name + behind + ";\n";
+        body.append("    ").append(declared).append(" ").append(member.name).append(behind).append(";\n");
     }
     const bool is_packed = alignment(type) == 1;
     bool needs_packing = false;
@@ -406,7 +413,7 @@ std::string CppTypes::declare_struct(DatatypeView type, const std::string& hint)
 }
 
 std::string CppTypes::declare_enum(DatatypeView type, const std::string& hint) {
-    const std::string own = new_name(hint);
+    std::string own = new_name(hint);
     std::set<std::string> used;
     EnumMembers names(type);
     EnumMember from;
@@ -453,7 +460,7 @@ std::string CppTypes::type(DatatypeView type, const std::string& hint) {
         case TypeClass::array: {
             std::string name = this->type(type.base(), hint);
             for (unsigned i = type.rank(); i-- > 0;) {
-                name = "std::array<" + name + ", " + std::to_string(type.dimension(i)) + ">";
+                name.insert(0, "std::array<").append(", ").append(std::to_string(type.dimension(i))).append(">");
             }
             return name;
         }
@@ -467,8 +474,7 @@ std::string CppTypes::type(DatatypeView type, const std::string& hint) {
     if (known != names_.end()) {
         return known->second;
     }
-    const std::string name =
-        type.type_class() == TypeClass::compound ? declare_struct(type, hint) : declare_enum(type, hint);
+    std::string name = type.type_class() == TypeClass::compound ? declare_struct(type, hint) : declare_enum(type, hint);
     names_[key(type)] = name;
     return name;
 }
