@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""scales_test.py FOLDER --record PROGRAM [--libhdf5 PROGRAM] [--tool H5MOTE]: whether others find the scales in the files
-that record_scales made there: h5py, xarray if it is installed, libhdf5's functions for scales, `h5mote check`; and
-whether record_scales goes on with what they changed."""
+"""scales_test.py FOLDER --record PROGRAM [--libhdf5 PROGRAM] [--modules FOLDER] [--tool H5MOTE]: whether others find the
+scales in the files that record_scales made there: h5py, xarray if it is installed, libhdf5's functions for scales, h5wasm
+(in the folder of modules), `h5mote check`; and whether record_scales goes on with what they changed."""
 
 import argparse
 import importlib.util
@@ -99,6 +99,18 @@ class Scales(unittest.TestCase):
                 subprocess.run([ARGUMENTS.libhdf5, copy], check=True)
                 self.check(copy)
 
+    def test_newer_libhdf5_finds_them(self):
+        if ARGUMENTS.modules is None or shutil.which("node") is None or not (ARGUMENTS.modules / "h5wasm-2.0").is_dir():
+            self.skipTest("h5wasm is not installed")
+        command = ["node", pathlib.Path(__file__).parent / "scales_h5wasm.mjs", ARGUMENTS.modules,
+                   *(ARGUMENTS.folder / name for name in FLIGHTS)]
+        # On a busy machine node's calls into libhdf5 now and then return zeros (tests/interop/verify).
+        for _ in range(6):
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+            if done.returncode == 0:
+                return
+        self.fail(done.stdout + done.stderr)
+
     def test_the_recorder_goes_on_after_others_used_the_heap(self):
         for name in FLIGHTS:
             with self.subTest(name=name), tempfile.TemporaryDirectory() as folder:
@@ -132,6 +144,7 @@ if __name__ == "__main__":
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--record", required=True)
     parser.add_argument("--libhdf5")
+    parser.add_argument("--modules", type=pathlib.Path)
     parser.add_argument("--tool")
     parser.add_argument("--emulator", default="", type=lambda text: text.replace(";", " ").split())
     ARGUMENTS, rest = parser.parse_known_args()
