@@ -28,6 +28,7 @@ void add_memory_options(CLI::App& arguments, CommonOptions& options);
 /// Adds --memory, --truncated and -f, --filedriver.
 void add_common_options(CLI::App& arguments, CommonOptions& options);
 
+Command add_blueprint(CLI::App& tool);
 Command add_check(CLI::App& tool);
 Command add_dump(CLI::App& tool);
 Command add_explain(CLI::App& tool);

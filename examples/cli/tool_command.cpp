@@ -99,6 +99,7 @@ int run(const std::vector<std::string>& words) {
     commands.push_back(add_extract(tool));
     commands.push_back(add_flash_stat(tool));
 #endif
+    commands.push_back(add_blueprint(tool));
     commands.push_back(add_explain(tool));
     if (unknown_command(tool, words)) {
         return 1;

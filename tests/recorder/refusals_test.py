@@ -27,7 +27,12 @@ NAME = "a name in the blueprint is empty, '.', or contains a '/'"
 TWICE = "two objects of a group, or two attributes of an object, of the blueprint have one name"
 LARGE = "an object of the blueprint has attributes or links of 64 KiB or more in all"
 NO_ITEM = "a group of the blueprint has an item that is no attribute, setting, group, dataset or constant"
-NO_ATTRIBUTE = "a dataset or constant of the blueprint has an item that is no attribute or setting"
+NO_ATTRIBUTE = "a dataset or constant of the blueprint has an item that is no attribute, setting, scale or label"
+NO_SCALE = "the path of a scale of the blueprint leads to no dataset of it"
+NO_DIMENSION = "a scale or label of the blueprint is for a dimension that its object does not have"
+SAME_SCALE = "a dimension of a dataset of the blueprint has the same scale twice, or two labels"
+NOT_ONE_DIMENSION = "a scale of the blueprint has not exactly one dimension"
+RING_SCALE = "a scale of the blueprint is a ring, and the dataset that has it is in no ring of as many datasets"
 SECTOR = "a setting of the blueprint is too large to be changed by one write of a sector of 512 bytes"
 # The items of a file, and what the compiler must say of them.
 REFUSED = [
@@ -56,6 +61,28 @@ REFUSED = [
     ('bp::constant("a", std::array<std::array<int, 0>, 3>{})', "a value of the blueprint has no elements"),
     (f'bp::attribute("a", {of_rank(33)})', "a value of the blueprint has more than 32 dimensions"),
     (f'bp::constant("a", {of_rank(33)})', "a value of the blueprint has more than 32 dimensions"),
+    ('bp::group("a", bp::label("x"))', NO_ITEM),
+    ('bp::scale("b"), bp::dataset<int>("b", 1)', NO_ITEM),
+    ('bp::dataset<int>("a", 1, bp::scale("b"))', NO_SCALE),
+    ('bp::dataset<int>("a", 1, bp::scale("/t")), bp::group("g", bp::dataset<int>("t", 1))', NO_SCALE),
+    ('bp::dataset<int>("a", 1, bp::scale("g")), bp::group("g")', NO_SCALE),
+    ('bp::dataset<int>("a", 1, bp::scale(""))', NO_SCALE),
+    ('bp::dataset<int>("a", 1, bp::scale("a"))', "a dataset of the blueprint is its own scale"),
+    ('bp::dataset<int>("a", 1, bp::scale("b")), bp::dataset<int>("b", 1, bp::scale("c")), bp::dataset<int>("c", 1)',
+     "a dataset of the blueprint is a scale and has a scale itself"),
+    ('bp::dataset<int>("a", 1, bp::scale("b")), bp::constant("b", 1)', NOT_ONE_DIMENSION),
+    ('bp::dataset<int>("a", 1, bp::scale("b")), bp::constant("b", std::array<std::array<int, 2>, 2>{})',
+     NOT_ONE_DIMENSION),
+    ('bp::dataset<int>("a", 1, bp::scale("b", 1)), bp::dataset<int>("b", 1)', NO_DIMENSION),
+    ('bp::constant("a", 1, bp::scale("b")), bp::dataset<int>("b", 1)', NO_DIMENSION),
+    ('bp::dataset<int>("a", 1, bp::label("x", 1))', NO_DIMENSION),
+    ('bp::dataset<int>("a", 1, bp::label(""))', NAME),
+    ('bp::dataset<int>("a", 1, bp::scale("b"), bp::scale("/b")), bp::dataset<int>("b", 1)', SAME_SCALE),
+    ('bp::dataset<int>("a", 1, bp::label("x"), bp::label("y"))', SAME_SCALE),
+    ('bp::dataset<int>("a", 1, bp::scale("b")), bp::dataset<int>("b", 1, bp::attribute("CLASS", "x"))', TWICE),
+    ('bp::ring<int, 1>("a", 1)', "a ring of the blueprint has fewer than 2 or more than 255 datasets"),
+    ('bp::dataset<int>("a", 1, bp::scale("t")), bp::ring<int, 2>("t", 1)', RING_SCALE),
+    ('bp::ring<int, 3>("a", 1, bp::scale("t")), bp::ring<int, 2>("t", 1)', RING_SCALE),
     ('bp::dataset<Plain>("a", 3)', "describe this struct with H5MOTE_COMPOUND in its own namespace"),
     ('bp::attribute("a", \'x\')', "no datatype for this type"),
     ('bp::setting<const int*>("a")', "no datatype for this type"),
@@ -69,6 +96,15 @@ ACCEPTED = [
     'bp::dataset<int>("a", 0x3fffff)',
     'bp::dataset<int>("a", 1, bp::attribute("a", std::array<double, 4090>{}), '
     'bp::attribute("b", std::array<double, 4090>{}))',
+    'bp::group("a"), bp::dataset<int>("b", 1), bp::attribute("a/b", 1)',
+    'bp::dataset<int>("a", 1, bp::scale("b"), bp::scale("c"), bp::label("x")), bp::dataset<int>("b", 1), '
+    'bp::dataset<int>("c", 1)',
+    'bp::dataset<int>("a", 1, bp::scale("g/b"), bp::label("x")), '
+    'bp::group("g", bp::dataset<int>("b", 1, bp::attribute("NAME", "time")))',
+    'bp::constant("a", std::array<std::array<int, 2>, 2>{}, bp::scale("b"), bp::scale("b", 1)), '
+    'bp::dataset<int>("b", 1, bp::label("x"))',
+    'bp::ring<int, 3>("a", 1, bp::scale("t")), bp::ring<int, 3>("t", 1)',
+    'bp::FileOptions{4, true}, bp::dataset<int>("a", 1), bp::attribute("e", 1), bp::empty<float>("n")',
 ]
 NUMBERS = [
     ('bp::dataset_number<kB>("b")', "the_blueprint_has_no_dataset_at_this_path"),
@@ -85,8 +121,9 @@ def said(compiler, code):
         source = pathlib.Path(folder) / "program.cpp"
         source.write_text(PROGRAM.format(code))
         result = subprocess.run(
-            [compiler, *(["-fconstexpr-steps=100000000"] if "clang" in compiler else []), "-std=c++17", "-O1", "-Wall", "-Wextra", "-Werror", f"-I{PROJECT / 'core/include'}", "-c",
-             source, "-o", source.with_suffix(".o")], capture_output=True, text=True, check=False)
+            [compiler, *(["-fconstexpr-steps=100000000"] if "clang" in compiler else []), "-std=c++17", "-O1", "-Wall",
+             "-Wextra", "-Werror", f"-I{PROJECT / 'core/include'}", "-c", source, "-o", source.with_suffix(".o")],
+            capture_output=True, text=True, check=False)
     return result.stderr if result.returncode != 0 else None
 
 

@@ -158,6 +158,7 @@ struct Attribute {
     T value;
     bool is_setting;
     bool is_utf8;
+    bool is_empty = false;  ///< it has no elements
 };
 
 template <typename... Items>
@@ -200,6 +201,13 @@ struct Constant {
     std::tuple<Items...> items;
 };
 
+/// A scale of one dimension of a dataset, or the label of the dimension.
+struct Scale {
+    const char* text;  ///< path of the scale; or the label
+    unsigned dimension;
+    bool is_label;
+};
+
 template <typename T>
 inline constexpr bool kIsAttribute = false;
 template <typename T>
@@ -210,6 +218,8 @@ template <typename... Items>
 inline constexpr bool kIsItem<Group<Items...>> = true;
 template <typename T, typename... Items>
 inline constexpr bool kIsItem<Dataset<T, Items...>> = true;
+template <typename T, std::size_t N, typename... Items>
+inline constexpr bool kIsItem<Ring<T, N, Items...>> = true;
 template <typename T, typename... Items>
 inline constexpr bool kIsItem<Constant<T, Items...>> = true;
 
@@ -232,8 +242,9 @@ constexpr void check_items() noexcept {
 }
 template <typename... Items>
 constexpr void check_attributes() noexcept {
-    static_assert((kIsAttribute<Items> && ...),
-                  "h5mote: a dataset or constant of the blueprint has an item that is no attribute or setting");
+    static_assert(((kIsAttribute<Items> || std::is_same_v<Items, Scale>) && ...),
+                  "h5mote: a dataset or constant of the blueprint has an item that is no attribute, setting, scale or "
+                  "label");
 }
 
 }  // namespace detail
@@ -256,7 +267,8 @@ struct FileDescription {
 
 /// An attribute of the file's root group, a group or a dataset. `value`: an integer, a floating-point number, an
 /// enumeration or struct described by H5MOTE_ENUM or H5MOTE_COMPOUND, a FixedString, or a std::array of any of these,
-/// whose dimensions become those of the attribute.
+/// whose dimensions become those of the attribute. The bytes between the members of a struct have to be members as
+/// well, which H5MOTE_COMPOUND need not name: the compiler knows no value of others.
 template <typename T>
 constexpr detail::Attribute<T> attribute(const char* name, const T& value) noexcept {
     detail::check_value<T>();
@@ -274,6 +286,12 @@ constexpr auto attribute(const char* name, const char (&text)[N]) noexcept {
     return result;
 }
 
+/// An attribute of a type without any element (H5S_NULL), h5py.Empty.
+template <typename T>
+constexpr detail::Attribute<T> empty(const char* name) noexcept {
+    return {name, T{}, false, false, true};
+}
+
 /// An attribute whose value the program sets while it runs, with Recorder::set(). Until then it has the value `value`.
 /// With its value, the checksum behind it and nothing else it has to fit into a sector of 512 bytes.
 template <typename T>
@@ -281,6 +299,16 @@ constexpr detail::Attribute<T> setting(const char* name, const T& value = T{}) n
     detail::check_value<T>();
     return {name, value, true, false};
 }
+
+/// Attaches a scale to a dimension of the dataset or constant whose item this is, as H5DSattach_scale() does: h5py,
+/// xarray and netCDF then know the time of each row, say. The scale is another dataset or constant of the blueprint, of
+/// one dimension. `path` begins at the group that the dataset is in; with a leading '/', at the root group. The scale
+/// gets the attributes CLASS, REFERENCE_LIST and, unless it has one, NAME, its own name.
+/// A ring can be the scale of a ring of as many datasets: the first of the one belongs to the first of the other.
+constexpr detail::Scale scale(const char* path, unsigned dimension = 0) noexcept { return {path, dimension, false}; }
+
+/// Labels a dimension of the dataset or constant whose item this is (H5DSset_label).
+constexpr detail::Scale label(const char* text, unsigned dimension = 0) noexcept { return {text, dimension, true}; }
 
 /// A group with items: attributes, settings, groups, datasets and constants.
 template <typename... Items>
@@ -290,7 +318,7 @@ constexpr detail::Group<Items...> group(const char* name, const Items&... items)
 }
 
 /// A one-dimensional dataset of rows of type T, empty at first and extensible without limit, stored in chunks of
-/// `chunk` rows. Its items are attributes and settings.
+/// `chunk` rows. Its items are attributes, settings, scales and labels.
 template <typename T, typename... Items>
 constexpr detail::Dataset<T, Items...> dataset(const char* name, std::uint32_t chunk, const Items&... items) noexcept {
     detail::check_attributes<Items...>();
@@ -323,7 +351,7 @@ constexpr detail::Ring<T, N, Items...> ring(const char* name, std::uint32_t chun
 
 /// A dataset whose values never change, for calibrations and tables: the values of a std::array of any rank, or one
 /// value. Stored within the object header (compact) if it has at most 1,024 bytes, apart from it (contiguous) if it
-/// has more. Its items are attributes and settings.
+/// has more. Its items are attributes, settings, scales and labels.
 template <typename T, typename... Items>
 constexpr detail::Constant<T, Items...> constant(const char* name, const T& value, const Items&... items) noexcept {
     detail::check_value<T>();

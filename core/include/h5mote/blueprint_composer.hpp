@@ -6,7 +6,7 @@
 // a short first block of its object header; datatype, layout and attributes are in a second one.
 #pragma once
 
-#include <h5mote/blueprint_parts.hpp>
+#include <h5mote/blueprint_scales.hpp>
 #include <h5mote/lookup3.hpp>
 
 namespace h5mote::blueprint::detail {
@@ -28,11 +28,12 @@ public:
     static constexpr std::uint64_t kUndefined = ~std::uint64_t{0};
 
     constexpr Composer(FileOptions options, Span<const ObjectPart> objects, Span<const AttributePart> attributes,
-                       Span<Block> blocks, Span<std::uint32_t> first_blocks) noexcept
+                       Span<const ScalePart> scales, Span<Block> blocks, Span<std::uint32_t> first_blocks) noexcept
         : options_(options),
           width_(options.sizeof_addr),
           objects_(objects),
           attributes_(attributes),
+          scales_(scales),
           blocks_(blocks),
           first_blocks_(first_blocks) {}
 
@@ -68,6 +69,8 @@ public:
     }
 
 private:
+    friend class ScaleWriter<Composer>;
+
     // The lowest address where a block can stand. What is too large for a sector is reported as a fault.
     static constexpr std::uint32_t gap(Span<const Block> blocks, const Block& block) noexcept {
         std::uint32_t address = blocks[0].size;
@@ -75,7 +78,7 @@ private:
             moved = false;
             const std::uint32_t from = address + block.atomic;
             const std::uint32_t to = address + block.size;
-            if (to - from <= kSector && from / kSector != (to - 1) / kSector) {
+            if (from != to && to - from <= kSector && from / kSector != (to - 1) / kSector) {
                 address = (from / kSector + 1) * kSector - block.atomic;
                 moved = true;
             }
@@ -105,10 +108,17 @@ private:
             uint(1, static_cast<unsigned char>(from[i]));
         }
     }
+    // Compilers evaluate so many steps only: of values, of which there may be many, a byte takes few.
     constexpr void bytes(ConstBytes from) noexcept {
-        for (const std::byte b : from) {
-            uint(1, static_cast<std::uint64_t>(b));
+        if (bytes_ != nullptr) {
+            std::byte* const to = bytes_ + blocks_[block_].address + at_;
+            bool* const changing = changing_ + blocks_[block_].address + at_;
+            for (std::size_t i = 0; i < from.size(); ++i) {
+                to[i] = from[i];
+                changing[i] = is_changing_;
+            }
         }
+        at_ += static_cast<std::uint32_t>(from.size());
     }
 
     constexpr void begin() noexcept { at_ = 0; }
@@ -178,16 +188,20 @@ private:
         message(1, 4 + rank * kSize);
         space(dimensions, rank);
     }
-    constexpr void space(const std::uint64_t* dimensions, unsigned rank) noexcept {
+    constexpr void space(const std::uint64_t* dimensions, unsigned rank, bool is_null = false) noexcept {
         uint(1, 2);
         uint(1, rank);
         uint(1, 0);
-        uint(1, rank == 0 ? 0 : 1);
+        uint(1, is_null ? 2 : rank == 0 ? 0 : 1);
         for (unsigned i = 0; i < rank; ++i) {
             size(dimensions[i]);
         }
     }
     constexpr void type(const AttributePart& attribute) noexcept {
+        if (attribute.source == Source::scale_name) {
+            bytes({make_string(attribute.value.size(), StringPadding::null_terminated).bytes, attribute.type.size()});
+            return;
+        }
         for (std::size_t i = 0; i < attribute.type.size(); ++i) {
             // The character set stands in bits 4 to 7 of a string's flags.
             uint(1, static_cast<std::uint64_t>(attribute.type[i]) | (i == 1 && attribute.is_utf8 ? 0x10U : 0U));
@@ -209,10 +223,14 @@ private:
         uint(1, is_ascii(attribute.name) ? 0 : 1);
         text(attribute.name, length(attribute.name) + 1);
         type(attribute);
-        space(attribute.dimensions.data(), attribute.rank);
+        space(attribute.dimensions.data(), attribute.rank, attribute.is_empty);
         value = at_;
         is_changing_ = attribute.is_setting;
-        bytes(attribute.value);
+        if (attribute.source == Source::described) {
+            bytes(attribute.value);
+        } else {
+            ScaleWriter(*this).value(attribute);
+        }
         is_changing_ = false;
     }
     static constexpr bool is_ascii(const char* text) noexcept {
@@ -293,6 +311,10 @@ private:
                     group(i);
                     break;
             }
+        }
+        first_blocks_[objects_.size()] = block_;
+        if (!scales_.empty()) {
+            ScaleWriter(*this).heap();
         }
     }
 
@@ -506,6 +528,7 @@ private:
     unsigned width_;
     Span<const ObjectPart> objects_;
     Span<const AttributePart> attributes_;
+    Span<const ScalePart> scales_;
     Span<Block> blocks_;
     Span<std::uint32_t> first_blocks_;
     std::byte* bytes_ = nullptr;
@@ -517,98 +540,5 @@ private:
     bool is_changing_ = false;
     Fault fault_ = Fault::none;
 };
-
-template <typename T, std::size_t N>
-constexpr Span<const T> span(const std::array<T, N>& array) noexcept {
-    return {array.data(), N};
-}
-template <typename T, std::size_t N>
-constexpr Span<T> span(std::array<T, N>& array) noexcept {
-    return {array.data(), N};
-}
-
-// The most blocks that a description can have: each object has at most four, and each setting one.
-template <const auto& Description>
-inline constexpr std::size_t kMaxBlocks =
-    1 + 4 * kParts<Description>.objects.size() + kParts<Description>.attributes.size();
-
-/// Where everything stands in the file of a description.
-template <std::size_t Objects, std::size_t Blocks>
-struct Plan {
-    std::array<std::uint32_t, Objects> first_blocks{};
-    std::array<Block, Blocks> blocks{};
-    std::uint32_t size = 0;
-    Fault fault = Fault::none;
-};
-
-constexpr Fault check_names(Span<const ObjectPart> objects, Span<const AttributePart> attributes) noexcept {
-    for (std::size_t i = 1; i < objects.size(); ++i) {
-        const std::string_view name = objects[i].name;
-        if (name.empty() || name == "." || name.find('/') != std::string_view::npos) {
-            return Fault::name;
-        }
-        for (std::size_t k = 1; k < i; ++k) {
-            if (objects[k].parent == objects[i].parent && name == objects[k].name) {
-                return Fault::same_name;
-            }
-        }
-    }
-    for (std::size_t i = 0; i < attributes.size(); ++i) {
-        if (*attributes[i].name == '\0') {
-            return Fault::name;
-        }
-        for (std::size_t k = 0; k < i; ++k) {
-            if (attributes[k].object == attributes[i].object &&
-                std::string_view(attributes[k].name) == attributes[i].name) {
-                return Fault::same_name;
-            }
-        }
-    }
-    return Fault::none;
-}
-
-template <const auto& Description>
-constexpr auto make_plan() noexcept {
-    constexpr auto& parts = kParts<Description>;
-    Plan<parts.objects.size(), kMaxBlocks<Description>> plan;
-    const std::uint8_t width = Description.options.sizeof_addr;
-    plan.fault =
-        width != 4 && width != 8 ? Fault::address_width : check_names(span(parts.objects), span(parts.attributes));
-    if (plan.fault == Fault::none) {
-        Composer composer(Description.options, span(parts.objects), span(parts.attributes), span(plan.blocks),
-                          span(plan.first_blocks));
-        plan.size = composer.measure();
-        plan.fault = composer.fault();
-    }
-    return plan;
-}
-template <const auto& Description>
-inline constexpr auto kPlan = make_plan<Description>();
-
-/// The bytes of the empty file, and which of them may change.
-template <std::size_t N>
-struct FileBytes {
-    std::byte bytes[N]{};
-    bool changing[N]{};  ///< also true of bytes that belong to no structure
-
-    constexpr FileBytes() noexcept {
-        for (bool& byte : changing) {
-            byte = true;
-        }
-    }
-};
-
-template <const auto& Description>
-constexpr auto write_file() noexcept {
-    constexpr auto& parts = kParts<Description>;
-    auto plan = kPlan<Description>;
-    FileBytes<kPlan<Description>.size> file;
-    Composer composer(Description.options, span(parts.objects), span(parts.attributes), span(plan.blocks),
-                      span(plan.first_blocks));
-    composer.write(file.bytes, file.changing, plan.size);
-    return file;
-}
-template <const auto& Description>
-inline constexpr auto kFile = write_file<Description>();
 
 }  // namespace h5mote::blueprint::detail

@@ -6,6 +6,67 @@
 
 namespace h5mote::blueprint::detail {
 
+// The most blocks that a description can have: each object has at most four, each setting one, and all scales one.
+template <const auto& Description>
+inline constexpr std::size_t kMaxBlocks =
+    2 + 4 * kParts<Description>.objects.size() + kParts<Description>.attributes.size();
+
+/// Where everything stands in the file of a description.
+template <std::size_t Objects, std::size_t Blocks>
+struct Plan {
+    std::array<std::uint32_t, Objects + 1> first_blocks{};  // behind those of the objects that of the scales
+    std::array<Block, Blocks> blocks{};
+    std::uint32_t size = 0;
+    Fault fault = Fault::none;
+};
+
+template <const auto& Description>
+constexpr auto make_plan() noexcept {
+    constexpr auto& parts = kParts<Description>;
+    Plan<parts.objects.size(), kMaxBlocks<Description>> plan;
+    const std::uint8_t width = Description.options.sizeof_addr;
+    plan.fault =
+        width != 4 && width != 8 ? Fault::address_width : check_names(span(parts.objects), span(parts.attributes));
+    if (plan.fault == Fault::none) {
+        plan.fault = check_scales(span(parts.objects), span(parts.scales));
+    }
+    if (plan.fault == Fault::none) {
+        Composer composer(Description.options, span(parts.objects), span(parts.attributes), span(parts.scales),
+                          span(plan.blocks), span(plan.first_blocks));
+        plan.size = composer.measure();
+        plan.fault = composer.fault();
+    }
+    return plan;
+}
+template <const auto& Description>
+inline constexpr auto kPlan = make_plan<Description>();
+
+/// The bytes of the empty file, and which of them may change.
+template <std::size_t N>
+struct FileBytes {
+    std::byte bytes[N]{};
+    bool changing[N]{};  ///< also true of bytes that belong to no structure
+
+    constexpr FileBytes() noexcept {
+        for (bool& byte : changing) {
+            byte = true;
+        }
+    }
+};
+
+template <const auto& Description>
+constexpr auto write_file() noexcept {
+    constexpr auto& parts = kParts<Description>;
+    auto plan = kPlan<Description>;
+    FileBytes<kPlan<Description>.size> file;
+    Composer composer(Description.options, span(parts.objects), span(parts.attributes), span(parts.scales),
+                      span(plan.blocks), span(plan.first_blocks));
+    composer.write(file.bytes, file.changing, plan.size);
+    return file;
+}
+template <const auto& Description>
+inline constexpr auto kFile = write_file<Description>();
+
 /// Takes a file apart into pieces. With `pieces` and `bytes` empty it only counts.
 class Cutter {
 public:
@@ -181,27 +242,6 @@ inline constexpr auto kSettings = list_settings<Description>();
 inline void the_blueprint_has_no_dataset_at_this_path() noexcept {}
 inline void the_blueprint_has_no_setting_of_this_name_there() noexcept {}
 
-// The index of the object at a path such as "flight/imu" ("" is the root group); or kNoObject.
-inline constexpr std::size_t kNoObject = ~std::size_t{0};
-constexpr std::size_t find_object(Span<const ObjectPart> objects, std::string_view path) noexcept {
-    std::size_t object = 0;
-    while (!path.empty()) {
-        const std::size_t slash = path.find('/');
-        const std::string_view name = path.substr(0, slash);
-        path = slash == std::string_view::npos ? std::string_view{} : path.substr(slash + 1);
-        std::size_t child = kNoObject;
-        for (std::size_t i = 1; i < objects.size() && !name.empty(); ++i) {
-            const bool is_ring = objects[i].ring_name != nullptr && name == objects[i].ring_name;
-            child = objects[i].parent == object && (is_ring || name == objects[i].name) ? i : child;
-        }
-        if (!name.empty() && child == kNoObject) {
-            return kNoObject;
-        }
-        object = name.empty() ? object : child;
-    }
-    return object;
-}
-
 }  // namespace h5mote::blueprint::detail
 
 namespace h5mote::blueprint {
@@ -222,6 +262,20 @@ class Image {
     static_assert(kFault != Fault::address_width, "h5mote: addresses of the blueprint's file have 4 or 8 bytes");
     static_assert(kFault != Fault::header_size,
                   "h5mote: an object of the blueprint has attributes or links of 64 KiB or more in all");
+    static_assert(kFault != Fault::no_scale,
+                  "h5mote: the path of a scale of the blueprint leads to no dataset of it; it begins at the dataset's "
+                  "group, or with '/' at the root group");
+    static_assert(kFault != Fault::ring_scale,
+                  "h5mote: a scale of the blueprint is a ring, and the dataset that has it is in no ring of as many "
+                  "datasets");
+    static_assert(kFault != Fault::own_scale, "h5mote: a dataset of the blueprint is its own scale");
+    static_assert(kFault != Fault::scaled_scale,
+                  "h5mote: a dataset of the blueprint is a scale and has a scale itself");
+    static_assert(kFault != Fault::scale_rank, "h5mote: a scale of the blueprint has not exactly one dimension");
+    static_assert(kFault != Fault::no_dimension,
+                  "h5mote: a scale or label of the blueprint is for a dimension that its object does not have");
+    static_assert(kFault != Fault::same_scale,
+                  "h5mote: a dimension of a dataset of the blueprint has the same scale twice, or two labels");
 
     using Root = std::remove_cv_t<std::remove_reference_t<decltype(Description.root)>>;
 

@@ -83,9 +83,26 @@ enum class Fault : std::uint8_t {
     message_size,   ///< an attribute has 64 KiB or more
     address_width,  ///< addresses have neither 4 nor 8 bytes
     header_size,    ///< an object header has 64 KiB or more
+    no_scale,       ///< the path of a scale leads to no dataset
+    ring_scale,     ///< a ring is the scale of a dataset that is in no ring of as many datasets
+    own_scale,      ///< a dataset is its own scale
+    scaled_scale,   ///< a scale has a scale itself
+    scale_rank,     ///< a scale has another number of dimensions than one
+    no_dimension,   ///< a scale or label is for a dimension that its object does not have
+    same_scale,     ///< a dimension has one scale twice, or two labels
 };
 
 namespace detail {
+
+/// Where the value of an attribute comes from: from the description, or from the dimension scales in it.
+enum class Source : std::uint8_t {
+    described,
+    scale_class,
+    scale_name,
+    reference_list,
+    dimension_list,
+    dimension_labels
+};
 
 struct AttributePart {
     const char* name = nullptr;
@@ -93,10 +110,12 @@ struct AttributePart {
     ConstBytes type;
     std::array<std::uint64_t, 32> dimensions{};
     unsigned rank = 0;
-    ConstBytes value;
+    ConstBytes value;  // of other sources than `described` only the size
     bool is_setting = false;
     bool is_utf8 = false;
     bool is_sequence = false;  // the setting that numbers the datasets of a ring
+    bool is_empty = false;
+    Source source = Source::described;
 };
 
 struct ObjectPart {
@@ -111,8 +130,75 @@ struct ObjectPart {
     std::uint64_t row = 0;    // bytes of a row
     bool is_compact = false;
     std::uint32_t segments = 1;       // datasets of the ring that this one belongs to
+    std::uint32_t segment = 0;        // which of them this one is
     const char* ring_name = nullptr;  // of the ring, at its first dataset
 };
+
+struct ScalePart {
+    const char* text = nullptr;
+    std::size_t object = 0;
+    std::size_t scale = 0;  // the object that the path leads to, or kNoObject
+    unsigned dimension = 0;
+    bool is_label = false;
+};
+
+// The index of the object at a path such as "flight/imu" ("" is the root group), beginning at the object `from`; or
+// kNoObject. The path of a ring leads to its first dataset.
+inline constexpr std::size_t kNoObject = ~std::size_t{0};
+constexpr std::size_t find_object(Span<const ObjectPart> objects, std::string_view path,
+                                  std::size_t from = 0) noexcept {
+    std::size_t object = from;
+    while (!path.empty()) {
+        const std::size_t slash = path.find('/');
+        const std::string_view name = path.substr(0, slash);
+        path = slash == std::string_view::npos ? std::string_view{} : path.substr(slash + 1);
+        std::size_t child = kNoObject;
+        for (std::size_t i = 1; i < objects.size() && !name.empty(); ++i) {
+            const bool is_ring = objects[i].ring_name != nullptr && name == objects[i].ring_name;
+            child = objects[i].parent == object && (is_ring || name == objects[i].name) ? i : child;
+        }
+        if (!name.empty() && child == kNoObject) {
+            return kNoObject;
+        }
+        object = name.empty() ? object : child;
+    }
+    return object;
+}
+
+template <typename T, std::size_t N>
+constexpr Span<const T> span(const std::array<T, N>& array) noexcept {
+    return {array.data(), N};
+}
+template <typename T, std::size_t N>
+constexpr Span<T> span(std::array<T, N>& array) noexcept {
+    return {array.data(), N};
+}
+
+constexpr Fault check_names(Span<const ObjectPart> objects, Span<const AttributePart> attributes) noexcept {
+    for (std::size_t i = 1; i < objects.size(); ++i) {
+        const std::string_view name = objects[i].name;
+        if (name.empty() || name == "." || name.find('/') != std::string_view::npos) {
+            return Fault::name;
+        }
+        for (std::size_t k = 1; k < i; ++k) {
+            if (objects[k].parent == objects[i].parent && name == objects[k].name) {
+                return Fault::same_name;
+            }
+        }
+    }
+    for (std::size_t i = 0; i < attributes.size(); ++i) {
+        if (*attributes[i].name == '\0') {
+            return Fault::name;
+        }
+        for (std::size_t k = 0; k < i; ++k) {
+            if (attributes[k].object == attributes[i].object &&
+                std::string_view(attributes[k].name) == attributes[i].name) {
+                return Fault::same_name;
+            }
+        }
+    }
+    return Fault::none;
+}
 
 template <typename... T>
 struct TypeList {};
@@ -142,6 +228,7 @@ struct Counts {
     static constexpr std::size_t kObjects = (std::size_t{0} + ... + Count<Items>::kObjects);
     static constexpr std::size_t kAttributes = (std::size_t{0} + ... + Count<Items>::kAttributes);
     static constexpr std::size_t kValueBytes = (std::size_t{0} + ... + Count<Items>::kValueBytes);
+    static constexpr std::size_t kScales = (std::size_t{0} + ... + Count<Items>::kScales);
     using Rows = decltype((TypeList<>{} + ... + typename Count<Items>::Rows{}));
     using Settings = decltype((TypeList<>{} + ... + typename Count<Items>::Settings{}));
 };
@@ -150,8 +237,13 @@ struct Count<Attribute<T>> {
     static constexpr std::size_t kObjects = 0;
     static constexpr std::size_t kAttributes = 1;
     static constexpr std::size_t kValueBytes = sizeof(T);
+    static constexpr std::size_t kScales = 0;
     using Rows = TypeList<>;
     using Settings = TypeList<T>;  // attributes that are no settings are counted as well
+};
+template <>
+struct Count<Scale> : Counts<> {
+    static constexpr std::size_t kScales = 1;
 };
 template <typename... Items>
 struct Count<Group<Items...>> : Counts<Items...> {
@@ -168,6 +260,7 @@ struct Count<Ring<T, N, Items...>> {
     static constexpr std::size_t kObjects = N;
     static constexpr std::size_t kAttributes = N * Each::kAttributes;
     static constexpr std::size_t kValueBytes = N * Each::kValueBytes;
+    static constexpr std::size_t kScales = N * Each::kScales;
     using Rows = decltype(repeat(TypeList<T>{}, std::make_index_sequence<N>{}));
     using Settings = decltype(repeat(typename Each::Settings{}, std::make_index_sequence<N>{}));
 };
@@ -228,6 +321,7 @@ public:
         values_.add(item.value);
         visit_all(item.items);
     }
+    constexpr void visit(const Scale& /*item*/) noexcept {}
 
 private:
     template <typename Tuple>
@@ -237,12 +331,13 @@ private:
     Values<N>& values_;
 };
 
-/// The objects and attributes of a description, each list in the order of the description, which names an object before
-/// what it holds.
-template <std::size_t Objects, std::size_t Attributes>
+/// The objects, attributes and scales of a description, each list in the order of the description, which names an
+/// object before what it holds.
+template <std::size_t Objects, std::size_t Attributes, std::size_t Scales>
 struct Parts {
     std::array<ObjectPart, Objects> objects{};
     std::array<AttributePart, Attributes> attributes{};
+    std::array<ScalePart, Scales> scales{};
 };
 
 template <typename P>
@@ -281,6 +376,7 @@ public:
             part.chunk = item.chunk;
             part.row = sizeof(T);
             part.segments = static_cast<std::uint32_t>(N);
+            part.segment = static_cast<std::uint32_t>(i);
             visit_all(item.items);
             visit(item.sequence, self);
             parts_.attributes[attributes_ - 1].is_sequence = true;
@@ -303,7 +399,14 @@ public:
         part.object = object;
         part.is_setting = item.is_setting;
         part.is_utf8 = item.is_utf8;
+        part.is_empty = item.is_empty;
         add_value<T>(part);
+        if (item.is_empty) {
+            part.value = {};
+        }
+    }
+    constexpr void visit(const Scale& item, std::size_t object) noexcept {
+        parts_.scales[scales_++] = {item.text, object, kNoObject, item.dimension, item.is_label};
     }
 
 private:
@@ -325,6 +428,7 @@ private:
     const std::byte* values_;
     std::size_t objects_ = 0;
     std::size_t attributes_ = 0;
+    std::size_t scales_ = 0;
 };
 
 template <const auto& Description>
@@ -340,12 +444,13 @@ inline constexpr auto kValues = collect_values<Description>();
 template <const auto& Description>
 constexpr auto collect_parts() noexcept {
     using Root = std::remove_cv_t<std::remove_reference_t<decltype(Description.root)>>;
-    Parts<Count<Root>::kObjects, Count<Root>::kAttributes> parts;
+    Parts<Count<Root>::kObjects, Count<Root>::kAttributes, Count<Root>::kScales> parts;
     PartCollector<decltype(parts)>(parts, kValues<Description>.bytes).visit(Description.root, 0);
     return parts;
 }
+// Without what the scales add: blueprint_scales.hpp has kParts.
 template <const auto& Description>
-inline constexpr auto kParts = collect_parts<Description>();
+inline constexpr auto kDescribed = collect_parts<Description>();
 
 }  // namespace detail
 
