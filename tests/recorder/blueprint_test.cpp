@@ -105,6 +105,23 @@ TEST(Blueprint, TheSameBytesOnEveryMachine) {
     expect_sound<kLarge<8, true>>(15696, 0xfb7c9e53U);
 }
 
+// A block of which nothing has to lie in one sector may end anywhere, where a sector ends, too.
+TEST(Blueprint, BlocksThatEndWithASector) {
+    using blueprint::detail::Block;
+    constexpr auto kPlaced = [] {
+        std::array<Block, 4> blocks{{{48, 0, 48}, {464, 0, 464}, {1024, 0, 1024}, {100, 0, 0}}};
+        blueprint::detail::Composer::place(blueprint::detail::span(blocks));
+        return blocks;
+    }();
+    EXPECT_EQ(kPlaced[3].address, 48U);
+    EXPECT_EQ(kPlaced[1].address, 148U);
+    EXPECT_EQ(kPlaced[2].address, 612U);
+    static_assert([] {
+        std::array<Block, 2> blocks{{{48, 0, 48}, {464, 0, 464}}};
+        return blueprint::detail::Composer::place(blueprint::detail::span(blocks)) == 520 && blocks[1].address == 48;
+    }());
+}
+
 TEST(Blueprint, NumbersOfDatasetsAndSettings) {
     static_assert(blueprint::dataset_number<kFlight<8, true>>("flight/imu") == 0);
     static_assert(blueprint::dataset_number<kFlight<8, true>>("/flight/t_us") == 1);
