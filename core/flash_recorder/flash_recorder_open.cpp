@@ -22,7 +22,21 @@ Status FlashRecorderBase::read(std::uint32_t block, std::uint32_t offset, Bytes 
     return status == Status::io_error ? status : Status::ok;
 }
 
-// Reads a head, and says whether it is one. `blank`: there is nothing that was programmed.
+// Whether a block may begin with what a power cut left of a head of this blueprint, while it was programmed or erased:
+// then some of its bits are those of an erased block. So it is, too, with a block that is erased.
+bool FlashRecorderBase::may_be_torn(const std::byte* bytes) const noexcept {
+    const std::uint32_t head[] = {RecordingHead::kMagic, shape(), geometry_.blocks, plan_->fingerprint};
+    const std::uint32_t erased = geometry_.erased_value * 0x01010101U;
+    std::uint32_t others = 0;
+    for (const std::uint32_t expected : head) {
+        const auto word = load_le<std::uint32_t>(bytes);
+        others |= (word ^ expected) & (word ^ erased);
+        bytes += sizeof word;
+    }
+    return others == 0;
+}
+
+// Reads a head, and says whether it is one. `blank`: there is nothing that another program stored.
 Status FlashRecorderBase::load_head(std::uint32_t block, RecordingHead& head, bool& good, bool& blank) noexcept {
     std::byte bytes[sizeof head];
     H5MOTE_TRY(read(block, 0, bytes, good));
@@ -30,6 +44,7 @@ Status FlashRecorderBase::load_head(std::uint32_t block, RecordingHead& head, bo
     for (std::size_t i = 0; good && i < sizeof bytes; ++i) {
         blank = blank && bytes[i] == bytes[0] && (bytes[0] == std::byte{0} || bytes[0] == std::byte{0xff});
     }
+    blank = blank || may_be_torn(bytes);
     good = good && load_le<std::uint32_t>(bytes) == RecordingHead::kMagic &&
            (load_le<std::uint32_t>(bytes + kRecordingHeadSummed) == lookup3({bytes, kRecordingHeadSummed}) ||
             !keep(RecordingRule::checksum_head));

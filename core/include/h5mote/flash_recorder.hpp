@@ -111,6 +111,7 @@ private:
     Status resume_in(std::uint32_t block, std::uint32_t sequence, bool& found) noexcept;
     Status look_behind(bool& found) noexcept;
     Status last_frame(std::uint32_t block, std::uint32_t sequence, std::uint32_t& at) noexcept;
+    bool may_be_torn(const std::byte* bytes) const noexcept;
     Status load_head(std::uint32_t block, RecordingHead& head, bool& good, bool& blank) noexcept;
     Status load_frame(std::uint32_t block, std::uint32_t offset, std::uint32_t sequence, std::uint32_t& size) noexcept;
     Status load_settings(std::uint32_t block, std::uint32_t sequence, bool& good) noexcept;
@@ -150,7 +151,8 @@ public:
     /// busy: the recorder is open. invalid_argument: the geometry makes no sense, or blocks or segments are too small
     /// for the rows or the blueprint. over_budget: the chip's program unit, or a frame that a recorder with a larger
     /// Window wrote, does not fit into Window. not_hdf5: the chip holds something that is no recording; blank means
-    /// that the first bytes of all blocks but the first one that is good are erased, or unreadable for the chip's ECC.
+    /// that the first bytes of all blocks but the first one that is good are erased, unreadable for the chip's ECC, or
+    /// what a power cut left of the first bytes of such a recording.
     /// other_blueprint: the recording is one of another blueprint. unsupported: of a later version. corrupt_file: it
     /// was made with another geometry, or is damaged beyond what a power cut can do. no_space: no block is good.
     /// io_error. After an error the chip is unchanged, but for a recording that was begun where none was.
