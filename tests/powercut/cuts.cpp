@@ -39,7 +39,7 @@ bool Tally::cuts_recovery(std::uint64_t hash, std::size_t one_in) noexcept {
 
 bool Tally::enough() const noexcept { return expects_losses() && all_lost >= 3; }
 
-void Tally::report(std::size_t floor) const {
+void Tally::check(std::size_t floor) const {
     std::printf("%s: %zu cuts, %zu lost (%zu of them in recoveries, of %zu of %zu first cuts at every point)\n",
                 name_.c_str(), cuts_, lost_, recovered_, recoveries_, cuts_ - recovered_);
     if (expects_losses()) {
@@ -49,7 +49,18 @@ void Tally::report(std::size_t floor) const {
         EXPECT_GE(cuts_, floor);
     }
     EXPECT_EQ(lost_, 0U);
-    if (const char* const report = std::getenv("H5MOTE_REPORT_DIR")) {
+}
+
+void Tally::add(const Tally& other) noexcept {
+    cuts_ += other.cuts_;
+    recovered_ += other.recovered_;
+    recoveries_ += other.recoveries_;
+    lost_ += other.lost_;
+}
+
+void Tally::write() const {
+    const char* const report = std::getenv("H5MOTE_REPORT_DIR");
+    if (report != nullptr && !expects_losses()) {
         const std::filesystem::path folder = std::filesystem::path(report) / "figures.d";
         std::filesystem::create_directories(folder);
         const std::string path = (folder / ("powercut_" + name_ + ".tsv")).string();

@@ -34,9 +34,18 @@ public:
     std::size_t losses() const noexcept { return lost_; }
     /// In a build that leaves out a rule: whether enough losses were seen, so that the sweep may end.
     bool enough() const noexcept;
-    /// Prints `NAME: N cuts, M lost`, expects at least `floor` cuts (unless H5MOTE_POWERCUT_ONE_IN is set) and no loss,
-    /// and writes the figures. A build that leaves out a rule only prints.
-    void report(std::size_t floor) const;
+    /// Prints `NAME: N cuts, M lost`, and expects at least `floor` cuts (unless H5MOTE_POWERCUT_ONE_IN is set) and no
+    /// loss. A build that leaves out a rule only prints.
+    void check(std::size_t floor) const;
+    /// Adds what another sweep has counted.
+    void add(const Tally& other) noexcept;
+    /// Writes the figures, unless this build leaves out a rule.
+    void write() const;
+    /// check(), and write().
+    void report(std::size_t floor) const {
+        check(floor);
+        write();
+    }
 
 private:
     std::string name_;

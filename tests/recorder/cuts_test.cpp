@@ -3,8 +3,12 @@
 // object model and for libhdf5.
 #include "blueprints.hpp"
 #include "cutting.hpp"
+#include "sweep.hpp"
 
 #include <gtest/gtest.h>
+
+#include <cctype>
+#include <cstdlib>
 
 using namespace h5mote;
 using namespace h5mote_test;
@@ -54,7 +58,7 @@ void everything(Play& play) {
 // are data blocks of 16, 32, 32, 32, 64, 64 chunks, then super blocks of 4 x 64, 4 x 128, 8 x 128 ...
 constexpr std::size_t kEnds[] = {4, 20, 52, 84, 116, 180, 244, 308, 500, 628};
 
-void grow_around(const std::string& name, const MakeRecording& make, Storage storage, std::size_t floor) {
+void grow_around(Tally& total, const std::string& name, const MakeRecording& make, Storage storage, std::size_t floor) {
     for (const std::size_t end : kEnds) {
         CutOptions options = on(storage);
         options.before = [end](Play& play) {
@@ -64,7 +68,7 @@ void grow_around(const std::string& name, const MakeRecording& make, Storage sto
         };
         // The run before is not closed, as if the power had failed: the next chunks are placed already.
         cut_recorder(
-            name + "-" + std::to_string(end), make,
+            total, name + "-" + std::to_string(end), make,
             [end](Play& play) {
                 (void)play.open();
                 append_up_to(play, 0, end + 2, 1);
@@ -77,7 +81,8 @@ void grow_around(const std::string& name, const MakeRecording& make, Storage sto
 
 // The file is closed and opened again in the middle of each kind of block: what is not used is given back, and the next
 // session makes the rest of the block.
-void close_within(const std::string& name, const MakeRecording& make, Storage storage, std::size_t floor) {
+void close_within(Tally& total, const std::string& name, const MakeRecording& make, Storage storage,
+                  std::size_t floor) {
     for (const std::size_t rows : {1U, 3U, 5U, 12U, 30U, 90U, 190U, 250U, 260U, 330U, 510U}) {
         CutOptions options = on(storage);
         options.before = [rows](Play& play) {
@@ -86,7 +91,7 @@ void close_within(const std::string& name, const MakeRecording& make, Storage st
             (void)play.flush();
         };
         cut_recorder(
-            name + "-" + std::to_string(rows), make,
+            total, name + "-" + std::to_string(rows), make,
             [rows](Play& play) {
                 (void)play.open();
                 append_up_to(play, 0, rows, 1);
@@ -186,26 +191,73 @@ void killed_closing(Play& play) {
 }
 
 // `percent`: how many cuts there are at least, compared with a plain storage.
-void all_of(const std::string& prefix, Storage storage, std::size_t percent) {
+void all_of(Tally& total, const std::string& prefix, Storage storage, std::size_t percent) {
     const auto floor = [percent](std::size_t plain) { return plain * percent / 100; };
-    cut_recorder(prefix + "-create-one", recordings<kOne>(), everything, floor(170), on(storage));
-    cut_recorder(prefix + "-create-flight", recordings<kFlight<8, true>>(), everything, floor(2000), on(storage));
+    cut_recorder(total, prefix + "-create-one", recordings<kOne>(), everything, floor(170), on(storage));
+    cut_recorder(total, prefix + "-create-flight", recordings<kFlight<8, true>>(), everything, floor(2000),
+                 on(storage));
     // A large file is slow to judge, and only its creation differs.
     CutOptions large = on(storage);
     large.recovery_of = 0;
     large.random_subsets = storage == Storage::junk ? 1 : 2;
     cut_recorder(
-        prefix + "-create-large", recordings<kLarge<4, false>>(), [](Play& play) { (void)play.open(); }, floor(1300),
-        large);
-    cut_recorder(prefix + "-nothing", recordings<kNothing>(), everything, floor(20), on(storage));
-    cut_recorder(prefix + "-turns", recordings<kTurns>(), turns, floor(1400), on(storage));
-    cut_recorder(prefix + "-sessions", recordings<kTurns>(), sessions, floor(700), on(storage));
+        total, prefix + "-create-large", recordings<kLarge<4, false>>(), [](Play& play) { (void)play.open(); },
+        floor(1300), large);
+    cut_recorder(total, prefix + "-nothing", recordings<kNothing>(), everything, floor(20), on(storage));
+    cut_recorder(total, prefix + "-turns", recordings<kTurns>(), turns, floor(1400), on(storage));
+    cut_recorder(total, prefix + "-sessions", recordings<kTurns>(), sessions, floor(700), on(storage));
 }
+
+// One to three sessions of random calls, which end in all ways.
+void play_at_random(Play& play, Random& random) {
+    for (std::size_t session = 0; session <= random.below(3) && play.failure.empty(); ++session) {
+        (void)play.open();
+        if (random.one_in(4)) {
+            play.kill_at(1 + random.below(40));
+        }
+        for (std::size_t call = random.below(20); call > 0 && play.is_open() && play.failure.empty(); --call) {
+            const std::size_t dataset = random.below(play.described().datasets.size());
+            const std::size_t chunk = play.described().datasets[dataset].chunk;
+            if (random.one_in(3)) {
+                (void)play.flush();
+            } else if (random.one_in(6) && !play.described().settings.empty()) {
+                (void)play.set(random.below(play.described().settings.size()));
+            } else {
+                (void)play.append(dataset, 1 + random.below(random.one_in(8) ? 40 * chunk : 2 * chunk + 1));
+            }
+        }
+        if (random.one_in(3)) {
+            play.abandon();
+        } else {
+            (void)play.close();
+        }
+        play.abandon();
+        play.kill_at(0);
+    }
+}
+
+// CamelCase as a name of the report: camel-case.
+std::string figure_name(const char* test) {
+    std::string name = "recorder";
+    for (; *test != '\0'; ++test) {
+        const bool is_capital = std::isupper(static_cast<unsigned char>(*test)) != 0;
+        name += is_capital ? "-" : "";
+        name += static_cast<char>(std::tolower(static_cast<unsigned char>(*test)));
+    }
+    return name;
+}
+
+// All sweeps of a test are one line of the report.
+class RecorderCuts : public testing::Test {
+protected:
+    void TearDown() override { total.write(); }
+    Tally total{figure_name(testing::UnitTest::GetInstance()->current_test_info()->name())};
+};
 
 }  // namespace
 
-TEST(RecorderCuts, Killed) { cut_recorder("recorder-killed", recordings<kTurns>(), killed, 10000); }
-TEST(RecorderCuts, KilledClosing) {
+TEST_F(RecorderCuts, Killed) { cut_recorder(total, "recorder-killed", recordings<kTurns>(), killed, 10000); }
+TEST_F(RecorderCuts, KilledClosing) {
     for (const std::size_t rows : {1U, 7U, 30U, 247U}) {
         CutOptions options;
         options.before = [rows](Play& play) {
@@ -213,35 +265,41 @@ TEST(RecorderCuts, KilledClosing) {
             (void)play.append(0, rows);
             (void)play.close();
         };
-        cut_recorder("recorder-killed-closing-" + std::to_string(rows), recordings<kTall>(), killed_closing, 40,
+        cut_recorder(total, "recorder-killed-closing-" + std::to_string(rows), recordings<kTall>(), killed_closing, 40,
                      options);
     }
 }
-TEST(RecorderCuts, KilledJunk) {
+TEST_F(RecorderCuts, KilledJunk) {
     CutOptions options = on(Storage::junk);
     options.random_subsets = 1;
     options.recovery_of = 200;
-    cut_recorder("recorder-killed-junk", recordings<kTurns>(), killed, 15000, options);
+    cut_recorder(total, "recorder-killed-junk", recordings<kTurns>(), killed, 15000, options);
 }
-TEST(RecorderCuts, Plain) { all_of("recorder-plain", Storage::plain, 100); }
-TEST(RecorderCuts, Junk) { all_of("recorder-junk", Storage::junk, 100); }
-TEST(RecorderCuts, Ordered) { all_of("recorder-ordered", Storage::ordered, 8); }
-TEST(RecorderCuts, Journal) { all_of("recorder-journal", Storage::journal, 25); }
-TEST(RecorderCuts, Growth) { grow_around("recorder-growth", recordings<kBytes>(), Storage::plain, 50); }
-TEST(RecorderCuts, GrowthWide) { grow_around("recorder-growth8", recordings<kBytes8>(), Storage::plain, 50); }
-TEST(RecorderCuts, GrowthJunk) { grow_around("recorder-growth-junk", recordings<kBytes>(), Storage::junk, 60); }
-TEST(RecorderCuts, GrowthOrdered) {
-    grow_around("recorder-growth-ordered", recordings<kBytes>(), Storage::ordered, 20);
+TEST_F(RecorderCuts, Plain) { all_of(total, "recorder-plain", Storage::plain, 100); }
+TEST_F(RecorderCuts, Junk) { all_of(total, "recorder-junk", Storage::junk, 100); }
+TEST_F(RecorderCuts, Ordered) { all_of(total, "recorder-ordered", Storage::ordered, 8); }
+TEST_F(RecorderCuts, Journal) { all_of(total, "recorder-journal", Storage::journal, 25); }
+TEST_F(RecorderCuts, Growth) { grow_around(total, "recorder-growth", recordings<kBytes>(), Storage::plain, 50); }
+TEST_F(RecorderCuts, GrowthWide) { grow_around(total, "recorder-growth8", recordings<kBytes8>(), Storage::plain, 50); }
+TEST_F(RecorderCuts, GrowthJunk) {
+    grow_around(total, "recorder-growth-junk", recordings<kBytes>(), Storage::junk, 60);
 }
-TEST(RecorderCuts, Closing) { close_within("recorder-closing", recordings<kTall>(), Storage::plain, 24); }
-TEST(RecorderCuts, ClosingWide) { close_within("recorder-closing8", recordings<kTall8>(), Storage::plain, 22); }
-TEST(RecorderCuts, ClosingJunk) { close_within("recorder-closing-junk", recordings<kTall>(), Storage::junk, 80); }
-TEST(RecorderCuts, Full) {
+TEST_F(RecorderCuts, GrowthOrdered) {
+    grow_around(total, "recorder-growth-ordered", recordings<kBytes>(), Storage::ordered, 20);
+}
+TEST_F(RecorderCuts, Closing) { close_within(total, "recorder-closing", recordings<kTall>(), Storage::plain, 24); }
+TEST_F(RecorderCuts, ClosingWide) {
+    close_within(total, "recorder-closing8", recordings<kTall8>(), Storage::plain, 22);
+}
+TEST_F(RecorderCuts, ClosingJunk) {
+    close_within(total, "recorder-closing-junk", recordings<kTall>(), Storage::junk, 80);
+}
+TEST_F(RecorderCuts, Full) {
     for (std::size_t limit = blueprint::Image<kTurns>::kSize + 30; limit < 9000; limit += 1117) {
         CutOptions options;
         options.limit = limit;
         cut_recorder(
-            "recorder-full-" + std::to_string(limit), recordings<kTurns>(),
+            total, "recorder-full-" + std::to_string(limit), recordings<kTurns>(),
             [](Play& play) {
                 play.allow(Status::no_space);
                 turns(play);
@@ -251,4 +309,40 @@ TEST(RecorderCuts, Full) {
             },
             0, options);
     }
+}
+
+// What nobody chose: blueprints, storages and calls at random. H5MOTE_CUT_SEEDS: how many workloads, 60 unless set.
+TEST_F(RecorderCuts, Random) {
+    const char* const seeds = std::getenv("H5MOTE_CUT_SEEDS");
+    const std::size_t count = seeds != nullptr ? std::strtoul(seeds, nullptr, 10) : 60;
+    const MakeRecording makers[] = {recordings<kOne>(),
+                                    recordings<kBytes>(),
+                                    recordings<kBytes8>(),
+                                    recordings<kTall>(),
+                                    recordings<kFlight<4, false>>(),
+                                    recordings<kFlight<8, true>>(),
+                                    recordings<kTurns>(),
+                                    recordings<kTurns>()};
+    for (std::size_t seed = 1; seed <= count; ++seed) {
+        Random random(seed);
+        const MakeRecording& make = random.of(makers);
+        CutOptions options =
+            on(random.of({Storage::plain, Storage::plain, Storage::junk, Storage::ordered, Storage::journal}));
+        const std::uint64_t before = random.next();
+        const std::uint64_t cut = random.next();
+        if (random.one_in(2)) {
+            options.before = [before](Play& play) {
+                Random calls(before);
+                play_at_random(play, calls);
+            };
+        }
+        cut_recorder(
+            total, "recorder-random-" + std::to_string(seed), make,
+            [cut](Play& play) {
+                Random calls(cut);
+                play_at_random(play, calls);
+            },
+            0, options);
+    }
+    EXPECT_TRUE(total.cuts() >= 100 * count || one_in("H5MOTE_POWERCUT_ONE_IN") != 1);
 }

@@ -306,11 +306,12 @@ public:
 
 }  // namespace
 
-void cut_recorder(const std::string& name, const MakeRecording& make, const Workload& workload, std::size_t floor,
-                  const CutOptions& options) {
+void cut_recorder(Tally& total, const std::string& name, const MakeRecording& make, const Workload& workload,
+                  std::size_t floor, const CutOptions& options) {
     Sweep sweep(name, make, workload, options);
     sweep.run();
-    sweep.tally.report(floor);
+    sweep.tally.check(floor);
+    total.add(sweep.tally);
 }
 
 }  // namespace h5mote_test

@@ -31,8 +31,9 @@ MakeRecording recordings() {
     return [] { return std::make_unique<RecordingOf<Blueprint>>(); };
 }
 
-/// Does the workload, cuts it at every point, goes on after each cut, and reports. Fewer cuts than `floor` fail.
-void cut_recorder(const std::string& name, const MakeRecording& make, const Workload& workload, std::size_t floor,
-                  const CutOptions& options = {});
+/// Does the workload, cuts it at every point, goes on after each cut, and adds what it counted to `total`. A loss
+/// fails, and so do fewer cuts than `floor`. `name` is what is printed.
+void cut_recorder(Tally& total, const std::string& name, const MakeRecording& make, const Workload& workload,
+                  std::size_t floor, const CutOptions& options = {});
 
 }  // namespace h5mote_test

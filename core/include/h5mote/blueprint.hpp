@@ -242,7 +242,7 @@ constexpr void check_items() noexcept {
 }
 template <typename... Items>
 constexpr void check_attributes() noexcept {
-    static_assert(((kIsAttribute<Items> || std::is_same_v<Items, Scale>) && ...),
+    static_assert(((kIsAttribute<Items> || std::is_same_v<Items, Scale>)&&...),
                   "h5mote: a dataset or constant of the blueprint has an item that is no attribute, setting, scale or "
                   "label");
 }
