@@ -96,7 +96,7 @@ public:
         if (why.empty() && !is_root && group->header > kMostHeader) {
             why = "its group has too many links";
         }
-        if (!why.empty()) {
+        if (!why.empty() && group != nullptr) {
             remark(*group, report_, full, "left out: " + why);
             return Status::ok;
         }

@@ -182,19 +182,20 @@ bool FlashRecording::find_chain() {
         while (chain_.empty() && !block.frames.empty() && !block.frames.back().commits()) {
             block.frames.pop_back();
         }
+        const bool has_head = block.has_head;
         if (!block.frames.empty()) {
             add(std::move(block));
-        } else if (!block.has_head && is_end_known && end > head_.first && head_.shape >> 24 == 1) {
+        } else if (!has_head && is_end_known && end > head_.first && head_.shape >> 24 == 1) {
             // In a ring, it was emptied for the newest rows.
             damages_.push_back({at, 0, end});
         }
-        if (block.has_head ? head.previous == RecordingHead::kNone : sequence == head_.start) {
+        if (has_head ? head.previous == RecordingHead::kNone : sequence == head_.start) {
             break;
         }
         // The head of a block that does not count says nothing about the one before.
-        is_end_known = block.has_head && !chain_.empty();
+        is_end_known = has_head && !chain_.empty();
         end = is_end_known ? std::min(head.end, geometry_.block_size) : geometry_.block_size;
-        const std::uint32_t before = block.has_head ? head.previous : sequence - 1;
+        const std::uint32_t before = has_head ? head.previous : sequence - 1;
         if (before >= sequence || before < head_.start ||
             (before < head_.sequence && head_.sequence - before >= geometry_.blocks)) {
             break;
