@@ -184,8 +184,10 @@ Status RecorderBase::resume(Slot& slot) noexcept {
     const blueprint::RecordedDataset& dataset = dataset_of(slot);
     const unsigned width = table_->sizeof_addr;
     H5MOTE_TRY(verify(dataset.header, table_->header_size));
-    H5MOTE_TRY(verify(dataset.array, blueprint::ArrayParameters::header_size(width)));
-    H5MOTE_TRY(verify(dataset.index_block, blueprint::ArrayParameters::index_block_size(width)));
+    if (dataset.array != 0) {
+        H5MOTE_TRY(verify(dataset.array, blueprint::ArrayParameters::header_size(width)));
+        H5MOTE_TRY(verify(dataset.index_block, blueprint::ArrayParameters::index_block_size(width)));
+    }
     H5MOTE_TRY(read_field(dataset.header + table_->dimension, blueprint::ArrayParameters::kSize, slot.stored));
     if (slot.stored >= kUndefinedAddress - 1) {
         return Status::corrupt_file;  // more rows than this machine can count

@@ -10,15 +10,18 @@ enum class RecorderRule {
     blank_first,      // where new space is not zero, the superblock's place is made zero before there is more
     superblock_last,  // everything else of a new file is on the storage before its superblock
     sync_found,       // what open() found is on the storage before flush() returns ok
-    cut_found,     // the superblock that open() found is on the storage before what lies behind the file's end is cut
-    blocks_first,  // chunks and blocks are on the storage before the superblock says that the file is longer
-    end_first,     // the superblock's end of file covers a block before anything points to it
-    rows_first,    // rows and their index are on the storage before the dimension that counts them
-    count_found,   // chunks that a power cut left uncounted are counted before they get rows
-    sync_last,     // everything is on the storage before flush() or open() returns ok
-    copy_first,    // the shorter copy of a block is on the storage before anything points to it
-    unlink_first,  // nothing points to what is given back before the superblock says that the file is shorter
-    shorten_last,  // the superblock says that the file is shorter before the storage is cut
+    cut_found,       // the superblock that open() found is on the storage before what lies behind the file's end is cut
+    blocks_first,    // chunks and blocks are on the storage before the superblock says that the file is longer
+    end_first,       // the superblock's end of file covers a block before anything points to it
+    rows_first,      // rows and their index are on the storage before the dimension that counts them
+    count_found,     // chunks that a power cut left uncounted are counted before they get rows
+    sync_last,       // everything is on the storage before flush() or open() returns ok
+    copy_first,      // the shorter copy of a block is on the storage before anything points to it
+    unlink_first,    // nothing points to what is given back before the superblock says that the file is shorter
+    filtered_first,  // a chunk's filtered bytes are on the storage before the chunk index leads to them
+    place_free,      // that is on the storage before the next chunk's rows overwrite those of this one
+    nodes_first,     // new nodes of a chunk index are on the storage before others lead to them
+    shorten_last,    // the superblock says that the file is shorter before the storage is cut
 };
 
 constexpr bool keep(RecorderRule rule) noexcept { return rule != RecorderRule::H5MOTE_TEST_OMIT; }

@@ -12,6 +12,8 @@
 #pragma once
 
 #include <h5mote/compound.hpp>
+#include <h5mote/filters/deflate.hpp>
+#include <h5mote/filters/shuffle.hpp>
 
 #include <array>
 #include <tuple>
@@ -208,6 +210,17 @@ struct Scale {
     bool is_label;
 };
 
+/// A filter through which the chunks of a dataset go.
+struct FilterItem {
+    FilterSpec spec;
+    const Filter* filter = nullptr;
+    std::size_t scratch = 0;  ///< bytes of work memory that the filter needs
+};
+
+/// Whether a build has a filter, of which T is the type of a reference.
+template <typename T>
+inline constexpr bool kIsFilter = std::is_base_of_v<Filter, std::remove_cv_t<std::remove_reference_t<T>>>;
+
 template <typename T>
 inline constexpr bool kIsAttribute = false;
 template <typename T>
@@ -241,10 +254,15 @@ constexpr void check_items() noexcept {
         "h5mote: a group of the blueprint has an item that is no attribute, setting, group, dataset or constant");
 }
 template <typename... Items>
+constexpr void check_dataset_items() noexcept {
+    static_assert(((kIsAttribute<Items> || std::is_same_v<Items, Scale> || std::is_same_v<Items, FilterItem>)&&...),
+                  "h5mote: a dataset of the blueprint has an item that is no attribute, setting, scale, label or "
+                  "filter");
+}
+template <typename... Items>
 constexpr void check_attributes() noexcept {
     static_assert(((kIsAttribute<Items> || std::is_same_v<Items, Scale>)&&...),
-                  "h5mote: a dataset or constant of the blueprint has an item that is no attribute, setting, scale or "
-                  "label");
+                  "h5mote: a constant of the blueprint has an item that is no attribute, setting, scale or label");
 }
 
 }  // namespace detail
@@ -310,6 +328,25 @@ constexpr detail::Scale scale(const char* path, unsigned dimension = 0) noexcept
 /// Labels a dimension of the dataset or constant whose item this is (H5DSset_label).
 constexpr detail::Scale label(const char* text, unsigned dimension = 0) noexcept { return {text, dimension, true}; }
 
+/// Filters of the dataset whose item this is; its chunks go through them in the order of the items, at most four.
+/// `filter`: one of h5mote's, or one of your own, an object that outlives the recorder. `scratch`: bytes of work memory
+/// that its encode() and decode() need for a chunk of the dataset.
+constexpr detail::FilterItem filter(const Filter& filter, const FilterSpec& spec, std::size_t scratch) noexcept {
+    return {spec, &filter, scratch};
+}
+/// The shuffle filter: it makes no chunk smaller by itself, but helps deflate() behind it.
+template <const auto& Own = shuffle_filter>
+constexpr detail::FilterItem shuffle() noexcept {
+    static_assert(detail::kIsFilter<decltype(Own)>, "h5mote: this build has no shuffle filter");
+    return filter(Own, filters::shuffle, 0);
+}
+/// The deflate filter (zlib, gzip). `level`: 0 to 9; it only stands in the file, h5mote always makes the same effort.
+template <const auto& Own = deflate_filter>
+constexpr detail::FilterItem deflate(std::uint32_t level = 6) noexcept {
+    static_assert(detail::kIsFilter<decltype(Own)>, "h5mote: this build has no deflate filter");
+    return filter(Own, filters::deflate_level(level), DeflateFilter::kEncodeScratch);
+}
+
 /// A group with items: attributes, settings, groups, datasets and constants.
 template <typename... Items>
 constexpr detail::Group<Items...> group(const char* name, const Items&... items) noexcept {
@@ -318,10 +355,10 @@ constexpr detail::Group<Items...> group(const char* name, const Items&... items)
 }
 
 /// A one-dimensional dataset of rows of type T, empty at first and extensible without limit, stored in chunks of
-/// `chunk` rows. Its items are attributes, settings, scales and labels.
+/// `chunk` rows. Its items are attributes, settings, scales, labels and filters.
 template <typename T, typename... Items>
 constexpr detail::Dataset<T, Items...> dataset(const char* name, std::uint32_t chunk, const Items&... items) noexcept {
-    detail::check_attributes<Items...>();
+    detail::check_dataset_items<Items...>();
     return {name, chunk, {items...}};
 }
 

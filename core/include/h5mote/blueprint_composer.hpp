@@ -6,6 +6,7 @@
 // a short first block of its object header; datatype, layout and attributes are in a second one.
 #pragma once
 
+#include <h5mote/blueprint_filters.hpp>
 #include <h5mote/blueprint_scales.hpp>
 #include <h5mote/lookup3.hpp>
 
@@ -70,6 +71,7 @@ public:
 
 private:
     friend class ScaleWriter<Composer>;
+    friend class FilterWriter<Composer>;
 
     // The lowest address where a block can stand. What is too large for a sector is reported as a fault.
     static constexpr std::uint32_t gap(Span<const Block> blocks, const Block& block) noexcept {
@@ -316,6 +318,9 @@ private:
         if (!scales_.empty()) {
             ScaleWriter(*this).heap();
         }
+        if (has_trees()) {
+            FilterWriter(*this).superblock_extension();
+        }
     }
 
     constexpr void superblock() noexcept {
@@ -326,7 +331,8 @@ private:
         uint(1, kSize);
         uint(1, 0);
         address(0);
-        address(kUndefined);
+        // The superblock extension, the last block, has its number from the first pass.
+        address(has_trees() ? blocks_[first_blocks_[objects_.size()] + (scales_.empty() ? 0 : 1)].address : kUndefined);
         is_changing_ = true;
         address(end_);
         is_changing_ = false;
@@ -336,6 +342,13 @@ private:
         is_changing_ = false;
         uint(4, 0);  // the fingerprint
         close(kNothing);
+    }
+    constexpr bool has_trees() const noexcept {
+        bool has = false;
+        for (const ObjectPart& part : objects_) {
+            has = has || part.filters.count != 0;
+        }
+        return has;
     }
     // Behind the superblock stands a checksum of everything in the empty file: it tells files of this blueprint,
     // whatever became of them, from others. No structure of the format has these four bytes.
@@ -398,9 +411,10 @@ private:
     constexpr void dataset(std::size_t i) noexcept {
         const ObjectPart& part = objects_[i];
         const std::uint32_t self = block_;
+        const bool has_filters = part.filters.count != 0;
         begin();
         header_head(1);
-        continuation(self + 3);
+        continuation(self + part.blocks() - 1);
         message(1, 4 + 2 * kSize);
         uint(1, 2);
         uint(1, 1);
@@ -412,18 +426,29 @@ private:
         is_changing_ = false;
         size(kUndefined);
         end(dimension);
-        array_header(self + 1);
-        index_block(self + 1);
+        if (has_filters) {
+            FilterWriter(*this).tree_root();
+        } else {
+            array_header(self + 1);
+            index_block(self + 1);
+        }
         begin();
         text("OCHK", 4);
         message(3, part.type.size(), 1);
         bytes(part.type);
         fill_value(3);
-        chunked_layout(part, self + 1);
-        attributes(i, self + 4);
+        if (has_filters) {
+            FilterWriter(*this).layout(part, self + 1);
+            FilterWriter(*this).pipeline(part.filters);
+        } else {
+            chunked_layout(part, self + 1);
+        }
+        attributes(i, self + part.blocks());
         end_header(false);
         settings(i);
-        if (part.chunk == 0) {
+        if (part.filter_items > RecordedFilters::kMost) {
+            fault_ = Fault::many_filters;
+        } else if (part.chunk == 0) {
             fault_ = Fault::no_rows;
         } else if (part.chunk > 0xffffffffU / part.row) {
             fault_ = Fault::chunk_size;
@@ -509,7 +534,7 @@ private:
             address(blocks_[self + 1].address);
             size(part.value.size());
         }
-        attributes(i, self + (part.is_compact ? 1 : 2));
+        attributes(i, self + part.blocks());
         end_header(true);
         if (!part.is_compact) {
             begin();

@@ -6,10 +6,11 @@
 
 namespace h5mote::blueprint::detail {
 
-// The most blocks that a description can have: each object has at most four, each setting one, and all scales one.
+// The most blocks that a description can have: each object has at most four, each setting one, all scales one, and the
+// superblock extension one.
 template <const auto& Description>
 inline constexpr std::size_t kMaxBlocks =
-    2 + 4 * kParts<Description>.objects.size() + kParts<Description>.attributes.size();
+    3 + 4 * kParts<Description>.objects.size() + kParts<Description>.attributes.size();
 
 /// Where everything stands in the file of a description.
 template <std::size_t Objects, std::size_t Blocks>
@@ -189,11 +190,12 @@ constexpr auto list_datasets() noexcept {
     for (std::size_t i = 0; i < parts.objects.size(); ++i) {
         if (parts.objects[i].kind == Kind::dataset) {
             const Block* const blocks = plan.blocks.data() + plan.first_blocks[i];
+            const bool has_filters = parts.objects[i].filters.count != 0;
             list[count++] = {blocks[0].address,
                              cut.offset(blocks[0].address),
-                             blocks[1].address,
-                             cut.offset(blocks[1].address),
-                             blocks[2].address,
+                             has_filters ? 0 : blocks[1].address,
+                             has_filters ? 0 : cut.offset(blocks[1].address),
+                             blocks[has_filters ? 1 : 2].address,
                              static_cast<std::uint32_t>(parts.objects[i].chunk),
                              static_cast<std::uint32_t>(parts.objects[i].row)};
         }
@@ -202,6 +204,37 @@ constexpr auto list_datasets() noexcept {
 }
 template <const auto& Description>
 inline constexpr auto kDatasets = list_datasets<Description>();
+
+// The filters of the datasets.
+template <const auto& Description>
+constexpr auto list_filters() noexcept {
+    constexpr auto& parts = kParts<Description>;
+    std::array<RecordedFilters, count_kind(span(parts.objects), Kind::dataset)> list{};
+    std::size_t count = 0;
+    for (const ObjectPart& object : parts.objects) {
+        if (object.kind == Kind::dataset) {
+            list[count++] = object.filters;
+        }
+    }
+    return list;
+}
+template <const auto& Description>
+inline constexpr auto kFilters = list_filters<Description>();
+
+// Bytes of work memory, a multiple of 8, in which every chunk that goes through filters can do so: the state of the
+// neediest filter, and two buffers of a chunk's size. 0 if no dataset has filters.
+constexpr std::size_t filter_memory(Span<const ObjectPart> objects) noexcept {
+    std::size_t scratch = 0;
+    std::size_t chunk = 0;
+    for (const ObjectPart& object : objects) {
+        if (object.filters.count != 0) {
+            const std::size_t bytes = static_cast<std::size_t>(object.chunk * object.row);
+            scratch = object.filter_scratch > scratch ? object.filter_scratch : scratch;
+            chunk = bytes > chunk ? bytes : chunk;
+        }
+    }
+    return (scratch + 7) / 8 * 8 + 2 * ((chunk + 7) / 8 * 8);
+}
 
 // The first block of a dataset's object header has a continuation message and the dataspace.
 constexpr std::uint32_t message_head(FileOptions options) noexcept { return options.track_order ? 6 : 4; }
@@ -224,8 +257,7 @@ constexpr auto list_settings() noexcept {
         const AttributePart& part = parts.attributes[i];
         if (part.is_setting) {
             const ObjectPart& object = parts.objects[part.object];
-            std::size_t block = plan.first_blocks[part.object] + 1;
-            block += object.kind == Kind::dataset ? 3U : object.kind == Kind::constant && !object.is_compact ? 1U : 0U;
+            std::size_t block = plan.first_blocks[part.object] + object.blocks();
             for (std::size_t k = 0; k < i; ++k) {
                 block += parts.attributes[k].object == part.object && parts.attributes[k].is_setting ? 1U : 0U;
             }
@@ -254,6 +286,9 @@ class Image {
     static_assert(kFault != Fault::same_name,
                   "h5mote: two objects of a group, or two attributes of an object, of the blueprint have one name");
     static_assert(kFault != Fault::no_rows, "h5mote: a dataset of the blueprint has chunks of no rows");
+    static_assert(kFault != Fault::many_filters, "h5mote: a dataset of the blueprint has more than four filters");
+    static_assert(kFault != Fault::filter_level,
+                  "h5mote: the level of a deflate filter of the blueprint is larger than 9");
     static_assert(kFault != Fault::chunk_size, "h5mote: a dataset of the blueprint has chunks of 4 GiB or more");
     static_assert(
         kFault != Fault::sector,

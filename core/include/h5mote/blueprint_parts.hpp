@@ -23,9 +23,9 @@ struct Piece {
 struct RecordedDataset {
     std::uint32_t header;        ///< address of the object header's first block, which has the dimension
     std::uint32_t header_bytes;  ///< offset of its bytes in the ROM
-    std::uint32_t array;         ///< address of the header of the chunk index, an extensible array
+    std::uint32_t array;         ///< address of the header of the chunk index, an extensible array; 0: a B-tree
     std::uint32_t array_bytes;   ///< offset of its bytes in the ROM
-    std::uint32_t index_block;   ///< address of the array's index block
+    std::uint32_t index_block;   ///< address of the array's index block, or of the B-tree's root
     std::uint32_t chunk;         ///< rows of a chunk
     std::uint32_t row;           ///< bytes of a row
 };
@@ -35,6 +35,15 @@ struct RecordedSetting {
     std::uint32_t block_bytes;  ///< offset of its bytes in the ROM
     std::uint32_t value;        ///< offset of the value in the block
     std::uint32_t size;         ///< bytes of the value; the checksum of the block follows it
+};
+
+/// The filters of a dataset.
+struct RecordedFilters {
+    static constexpr std::size_t kMost = 4;
+
+    FilterSpec specs[kMost];
+    const Filter* filters[kMost];
+    std::size_t count;  ///< 0: the chunks are stored as they are
 };
 
 struct Table {
@@ -72,12 +81,28 @@ struct ArrayParameters {
     }
 };
 
+/// The version 1 B-tree in which a dataset with filters has its chunks: their sizes are not known before they are
+/// written, and a node of this tree, which has no checksum, changes by one write within a sector.
+struct ChunkTreeParameters {
+    static constexpr unsigned kKeySize = 24;  // size of the chunk, filter mask, first row, and 0
+
+    /// A node has so many chunks or nodes at most, twice the "internal node K" of indexed storage.
+    static constexpr unsigned most_children(unsigned width) noexcept { return width == 4 ? 16 : 14; }
+    static constexpr unsigned prefix(unsigned width) noexcept { return 8 + 2 * width; }
+    static constexpr unsigned node_size(unsigned width) noexcept {
+        return prefix(width) + (most_children(width) + 1) * kKeySize + most_children(width) * width;
+    }
+};
+static_assert(ChunkTreeParameters::node_size(8) <= 512 && ChunkTreeParameters::node_size(4) <= 512);
+
 /// What makes a description unfit to be a file.
 enum class Fault : std::uint8_t {
     none,
     name,           ///< a name is empty, "." or contains '/'
     same_name,      ///< two objects of a group, or two attributes of an object, have one name
     no_rows,        ///< a chunk of a dataset has no rows
+    many_filters,   ///< a dataset has more than four filters
+    filter_level,   ///< the level of a deflate filter is larger than 9
     chunk_size,     ///< a chunk has 4 GiB or more
     sector,         ///< a setting's value does not fit into a sector
     message_size,   ///< an attribute has 64 KiB or more
@@ -132,6 +157,17 @@ struct ObjectPart {
     std::uint32_t segments = 1;       // datasets of the ring that this one belongs to
     std::uint32_t segment = 0;        // which of them this one is
     const char* ring_name = nullptr;  // of the ring, at its first dataset
+    RecordedFilters filters{};
+    std::size_t filter_scratch = 0;  // bytes of work memory that the neediest filter needs
+    std::size_t filter_items = 0;    // those beyond RecordedFilters::kMost among them
+
+    // Blocks of the object before those of its settings.
+    constexpr std::uint32_t blocks() const noexcept {
+        if (kind == Kind::dataset) {
+            return filters.count != 0 ? 3 : 4;
+        }
+        return kind == Kind::constant && !is_compact ? 2 : 1;
+    }
 };
 
 struct ScalePart {
@@ -245,6 +281,8 @@ template <>
 struct Count<Scale> : Counts<> {
     static constexpr std::size_t kScales = 1;
 };
+template <>
+struct Count<FilterItem> : Counts<> {};
 template <typename... Items>
 struct Count<Group<Items...>> : Counts<Items...> {
     static constexpr std::size_t kObjects = 1 + Counts<Items...>::kObjects;
@@ -322,6 +360,7 @@ public:
         visit_all(item.items);
     }
     constexpr void visit(const Scale& /*item*/) noexcept {}
+    constexpr void visit(const FilterItem& /*item*/) noexcept {}
 
 private:
     template <typename Tuple>
@@ -407,6 +446,22 @@ public:
     }
     constexpr void visit(const Scale& item, std::size_t object) noexcept {
         parts_.scales[scales_++] = {item.text, object, kNoObject, item.dimension, item.is_label};
+    }
+
+    constexpr void visit(const FilterItem& item, std::size_t object) noexcept {
+        ObjectPart& part = parts_.objects[object];
+        RecordedFilters& filters = part.filters;
+        ++part.filter_items;
+        if (filters.count < RecordedFilters::kMost) {
+            FilterSpec& spec = filters.specs[filters.count];
+            spec = item.spec;
+            if (spec.id == FilterId::shuffle) {
+                spec.value_count = 1;
+                spec.values[0] = static_cast<std::uint32_t>(part.row);
+            }
+            filters.filters[filters.count++] = item.filter;
+        }
+        part.filter_scratch = item.scratch > part.filter_scratch ? item.scratch : part.filter_scratch;
     }
 
 private:

@@ -236,6 +236,9 @@ private:
     static_assert(head_size(kSettings) <= Window && kSettings + RecordingFrame::kSmallest <= Window,
                   "h5mote: the settings of the blueprint do not fit into the window of the FlashRecorder");
     static_assert(Image::kDatasets <= 255, "h5mote: a FlashRecorder has at most 255 datasets");
+    static_assert(
+        blueprint::detail::filter_memory(blueprint::detail::span(blueprint::detail::kParts<Blueprint>.objects)) == 0,
+        "h5mote: a FlashRecorder stores rows as they are; its blueprint has no filters");
     static_assert(kSegments != 0,
                   "h5mote: for a FlashRecorder all datasets of the blueprint are rings with equally "
                   "many datasets each, or none is");
