@@ -250,10 +250,10 @@ Status DatasetCheck::chunk(const ChunkLocation& location, const std::uint64_t* s
     bool partial = false;
     for (unsigned i = 0; scaled != nullptr && i < rank; ++i) {
         std::uint64_t from = 0;
-        if (!checked_multiply(scaled[i], chunk_dims[i], from) || from >= dims[i]) {
+        if (!checked_multiply(scaled[i], chunk_dims[i], from) || from >= max_dims[i]) {
             return checker.bad(ProblemKind::extent, CheckPart::chunk, index, location.address);
         }
-        partial = partial || dims[i] - from < chunk_dims[i];
+        partial = partial || from >= dims[i] || dims[i] - from < chunk_dims[i];
     }
     const Address size = filtered() ? location.size : narrow(chunk_bytes);
     if (size == 0) {

@@ -82,11 +82,18 @@ Status Tree1Walk::step(unsigned level, Address& below) noexcept {
     return level == 0 ? entry(first, second, below) : Status::ok;
 }
 
-// Checks that the last node met on a level names no further one.
+// Checks that the last node met on a level names no further one. A power cut may end the addition of a node when its
+// neighbour already names it, and no node above does: that harms nobody, and the next addition names another.
 Status Tree1Walk::leave(unsigned level) noexcept {
     const Level& at = levels_[level];
-    return level == top_ || at.right == kUndefinedAddress ? Status::ok
-                                                          : checker_.bad(ProblemKind::siblings, part_, at.address);
+    if (level == top_ || at.right == kUndefinedAddress) {
+        return Status::ok;
+    }
+    MetadataWindow window;
+    BTree1Node node;
+    const bool points_back = open_node(at.right, level, window, node) == Status::ok && node.left == at.address;
+    return points_back ? checker_.note(ProblemKind::siblings, part_, at.address)
+                       : checker_.bad(ProblemKind::siblings, part_, at.address);
 }
 
 Status Tree1Walk::run() noexcept {

@@ -64,7 +64,7 @@ extern "C" {
 const char* h5mote_status_text(int status) { return h5mote::to_string(static_cast<h5mote::Status>(status)); }
 
 int h5mote_recorder_open(h5mote_recorder* recorder, const h5mote_storage* storage) {
-    if (recorder->base.is_open()) {
+    if (recorder->calls.is_open(*recorder)) {
         return H5MOTE_BUSY;
     }
     recorder->driver.set(storage);
@@ -79,15 +79,15 @@ int h5mote_recorder_set(h5mote_recorder* recorder, unsigned setting, const void*
     return number_of(recorder->calls.set(*recorder, setting, value));
 }
 
-int h5mote_recorder_flush(h5mote_recorder* recorder) { return number_of(recorder->base.flush()); }
+int h5mote_recorder_flush(h5mote_recorder* recorder) { return number_of(recorder->calls.flush(*recorder)); }
 
-int h5mote_recorder_close(h5mote_recorder* recorder) { return number_of(recorder->base.close()); }
+int h5mote_recorder_close(h5mote_recorder* recorder) { return number_of(recorder->calls.close(*recorder)); }
 
-void h5mote_recorder_abandon(h5mote_recorder* recorder) { recorder->base.abandon(); }
+void h5mote_recorder_abandon(h5mote_recorder* recorder) { recorder->calls.abandon(*recorder); }
 
 uint64_t h5mote_recorder_rows(const h5mote_recorder* recorder, unsigned dataset) {
     return recorder->calls.rows(*recorder, dataset);
 }
 
-uint64_t h5mote_recorder_difference(const h5mote_recorder* recorder) { return recorder->base.difference(); }
+uint64_t h5mote_recorder_difference(const h5mote_recorder* recorder) { return recorder->calls.difference(*recorder); }
 }

@@ -19,6 +19,7 @@ enum class RecorderRule {
     copy_first,      // the shorter copy of a block is on the storage before anything points to it
     unlink_first,    // nothing points to what is given back before the superblock says that the file is shorter
     filtered_first,  // a chunk's filtered bytes are on the storage before the chunk index leads to them
+    one_change,      // everything before a change of a chunk index, others of it among that, is on the storage first
     place_free,      // that is on the storage before the next chunk's rows overwrite those of this one
     nodes_first,     // new nodes of a chunk index are on the storage before others lead to them
     shorten_last,    // the superblock says that the file is shorter before the storage is cut

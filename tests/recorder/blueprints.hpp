@@ -93,6 +93,19 @@ inline constexpr auto kTurns =
     bp::file(bp::FileOptions{4, false}, bp::setting<std::uint32_t>("start", 1), bp::dataset<std::uint8_t>("a", 1),
              bp::dataset<Sample>("b", 2),
              bp::dataset<std::array<std::uint8_t, 100>>("c", 7, bp::setting<std::array<std::uint8_t, 40>>("note")));
+#if H5MOTE_FILTER_DEFLATE
+/// Datasets with filters, and one without. A chunk of the first has more than a sector, of the second less.
+template <int Width>
+inline constexpr auto kFiltered = bp::file(
+    bp::FileOptions{Width, Width == 8}, bp::setting<std::uint32_t>("start", 1),
+    bp::dataset<std::array<std::uint8_t, 100>>("a", 7, bp::shuffle(), bp::deflate(), bp::attribute("units", "mg")),
+    bp::dataset<std::uint8_t>("b", 3), bp::dataset<Sample>("c", 6, bp::deflate(9), bp::setting<float>("gain", 2)));
+/// Chunks of one row: the chunk index grows fastest.
+template <int Width>
+inline constexpr auto kFine = bp::file(bp::FileOptions{Width, false},
+                                       bp::dataset<std::array<std::uint8_t, 40>>("t", 1, bp::deflate()));
+#endif
+
 /// No dataset that could grow.
 inline constexpr auto kNothing = bp::file(bp::setting<std::uint8_t>("only", 9));
 inline constexpr auto kEmpty = bp::file();

@@ -58,8 +58,9 @@ void everything(Play& play) {
 // are data blocks of 16, 32, 32, 32, 64, 64 chunks, then super blocks of 4 x 64, 4 x 128, 8 x 128 ...
 constexpr std::size_t kEnds[] = {4, 20, 52, 84, 116, 180, 244, 308, 500, 628};
 
-void grow_around(Tally& total, const std::string& name, const MakeRecording& make, Storage storage, std::size_t floor) {
-    for (const std::size_t end : kEnds) {
+void grow_around(Tally& total, const std::string& name, const MakeRecording& make, Storage storage, std::size_t floor,
+                 Span<const std::size_t> ends = kEnds) {
+    for (const std::size_t end : ends) {
         CutOptions options = on(storage);
         options.before = [end](Play& play) {
             (void)play.open();
@@ -310,6 +311,34 @@ TEST_F(RecorderCuts, Full) {
             0, options);
     }
 }
+
+#if H5MOTE_FILTER_DEFLATE
+// Chunks that go through filters.
+void filtered(Tally& total, const std::string& name, CutOptions options) {
+    options.recovery_of = 200;
+    cut_recorder(total, name + "-turns", recordings<kFiltered<8>>(), turns, 100, options);
+    if (options.storage != Storage::junk) {
+        cut_recorder(total, name, recordings<kFiltered<4>>(), everything, 100, options);
+        cut_recorder(total, name + "-sessions", recordings<kFiltered<4>>(), sessions, 100, options);
+    }
+}
+TEST_F(RecorderCuts, Filtered) { filtered(total, "recorder-filtered", on(Storage::plain)); }
+TEST_F(RecorderCuts, FilteredJunk) { filtered(total, "recorder-filtered-junk", on(Storage::junk)); }
+TEST_F(RecorderCuts, FilteredOrdered) { filtered(total, "recorder-filtered-ordered", on(Storage::ordered)); }
+TEST_F(RecorderCuts, FilteredJournal) { filtered(total, "recorder-filtered-journal", on(Storage::journal)); }
+TEST_F(RecorderCuts, FilteredKilled) {
+    cut_recorder(total, "recorder-filtered-killed", recordings<kFiltered<4>>(), killed, 3000);
+}
+// A node of the chunk index has 16 children where addresses have 4 bytes, and 14 where they have 8.
+TEST_F(RecorderCuts, FilteredGrowth) {
+    constexpr std::size_t kFull[] = {16, 32, 256, 272};
+    grow_around(total, "recorder-filtered-growth", recordings<kFine<4>>(), Storage::plain, 50, kFull);
+}
+TEST_F(RecorderCuts, FilteredGrowthWide) {
+    constexpr std::size_t kFull[] = {14, 28, 196, 210};
+    grow_around(total, "recorder-filtered-growth8", recordings<kFine<8>>(), Storage::plain, 50, kFull);
+}
+#endif
 
 // What nobody chose: blueprints, storages and calls at random. H5MOTE_CUT_SEEDS: how many workloads, 60 unless set.
 TEST_F(RecorderCuts, Random) {

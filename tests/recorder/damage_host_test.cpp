@@ -37,7 +37,7 @@ void use(Recording& recording, const Blob& image, Outcomes& outcomes) {
                     opened == Status::foreign_changes || opened == Status::corrupt_file)
             << to_string(opened);
         ASSERT_EQ(Blob(driver.contents().begin(), driver.contents().end()), image);
-        ASSERT_FALSE(recording.base().is_open());
+        ASSERT_FALSE(recording.is_open());
         return;
     }
     for (std::size_t i = 0; i < recording.described().datasets.size(); ++i) {
@@ -48,7 +48,7 @@ void use(Recording& recording, const Blob& image, Outcomes& outcomes) {
     }
     (void)recording.flush();
     (void)recording.close();
-    ASSERT_FALSE(recording.base().is_open());
+    ASSERT_FALSE(recording.is_open());
 }
 
 // What open() accepts although a bit changed must be read by libhdf5 as before, unless the bit is in values, in

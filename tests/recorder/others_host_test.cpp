@@ -32,9 +32,9 @@ void go_on(const MakeRecording& make, Blob& image, Contents& contents, unsigned 
     if (opened == Status::foreign_changes) {
         ++refused;
         if (std::getenv("H5MOTE_SHOW_REFUSED") != nullptr) {
-            std::printf("refused: differs at %llu of %zu: ",
-                        static_cast<unsigned long long>(recording->base().difference()), image.size());
-            const std::size_t at = static_cast<std::size_t>(recording->base().difference());
+            std::printf("refused: differs at %llu of %zu: ", static_cast<unsigned long long>(recording->difference()),
+                        image.size());
+            const std::size_t at = static_cast<std::size_t>(recording->difference());
             for (const bool now : {false, true}) {
                 std::printf("\n    %s:", now ? "now " : "then");
                 for (std::size_t i = at < 24 ? 0 : at - 24; i < at + 24 && i < described.image.size(); ++i) {
@@ -45,7 +45,7 @@ void go_on(const MakeRecording& make, Blob& image, Contents& contents, unsigned 
             std::printf("\n    ");
         }
         ASSERT_EQ(Blob(driver.contents().begin(), driver.contents().end()), image);
-        ASSERT_LT(recording->base().difference(), image.size());
+        ASSERT_LT(recording->difference(), image.size());
         return;
     }
     ASSERT_EQ(play.failure, "");

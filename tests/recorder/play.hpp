@@ -32,7 +32,7 @@ public:
     std::uint64_t rows(std::size_t dataset) const { return contents_.lives[dataset].size(); }
     const Described& described() const { return recording_.described(); }
     Recording& recording() { return recording_; }
-    bool is_open() const { return recording_.base().is_open(); }
+    bool is_open() const { return recording_.is_open(); }
     /// Errors that the workload expects, for a storage that is full.
     void allow(h5mote::Status status) { allowed_ = status; }
     /// The `calls`-th write, sync or truncation from now on fails, and so do all later ones, as if the program were

@@ -101,7 +101,7 @@ private:
         for (std::size_t step = 0; step < 30 && play.failure.empty() && !ended; ++step) {
             ++counts_.steps;
             if (!play.is_open()) {
-                const Status opened = recording_->base().is_open() ? Status::ok : play.open();
+                const Status opened = recording_->is_open() ? Status::ok : play.open();
                 if (opened == Status::no_space) {
                     break;
                 }

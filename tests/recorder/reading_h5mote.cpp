@@ -3,6 +3,8 @@
 
 #include "sound.hpp"
 
+#include <h5mote/filters/deflate.hpp>
+#include <h5mote/filters/shuffle.hpp>
 #include <h5mote/h5mote.hpp>
 #include <h5mote/port/malloc.hpp>
 
@@ -47,7 +49,8 @@ std::string compare_by_h5mote(Driver& driver, const Described& described, const 
     seen.settings.assign(described.settings.size(), 0);
     MallocAllocator allocator;
     NullPort port;
-    Library library{allocator, port};
+    const Filter* const filters[] = {&deflate_filter, &shuffle_filter};
+    Library library{allocator, port, filters};
     FileAccess access;
     access.read_only = true;
     auto file = File::open(library, driver, access);

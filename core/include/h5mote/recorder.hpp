@@ -17,7 +17,7 @@
 #pragma once
 
 #include <h5mote/blueprint_image.hpp>
-#include <h5mote/recorder_filters.hpp>
+#include <h5mote/filtering_recorder.hpp>
 
 #include <cstring>
 

@@ -38,13 +38,18 @@ struct h5mote_recorder {
         h5mote::Status (*append)(h5mote_recorder& recorder, unsigned dataset, const void* rows, std::size_t count);
         h5mote::Status (*set)(h5mote_recorder& recorder, unsigned setting, const void* value);
         std::uint64_t (*rows)(const h5mote_recorder& recorder, unsigned dataset);
+        h5mote::Status (*flush)(h5mote_recorder& recorder);
+        h5mote::Status (*close)(h5mote_recorder& recorder);
+        void (*abandon)(h5mote_recorder& recorder);
+        bool (*is_open)(const h5mote_recorder& recorder);
+        h5mote::Address (*difference)(const h5mote_recorder& recorder);
     };
 
-    constexpr h5mote_recorder(const Calls& the_calls, h5mote::RecorderBase& the_base) noexcept
-        : calls(the_calls), base(the_base) {}
+    constexpr h5mote_recorder(const Calls& the_calls, void* the_recorder) noexcept
+        : calls(the_calls), typed_recorder(the_recorder) {}
 
     const Calls& calls;
-    h5mote::RecorderBase& base;
+    void* typed_recorder;  ///< the Recorder of the blueprint
     h5mote::detail::CallbackDriver driver;
 };
 
@@ -57,7 +62,9 @@ class CallsForC {
     using Typed = Recorder<Blueprint>;
     static constexpr const auto& kAttributes = blueprint::detail::kParts<Blueprint>.attributes;
 
-    static Typed& typed(const h5mote_recorder& recorder) noexcept { return static_cast<Typed&>(recorder.base); }
+    static Typed& typed(const h5mote_recorder& recorder) noexcept {
+        return *static_cast<Typed*>(recorder.typed_recorder);
+    }
 
     static Status open(h5mote_recorder& recorder) noexcept { return typed(recorder).open(recorder.driver); }
     static Status append(h5mote_recorder& recorder, unsigned dataset, const void* rows, std::size_t count) noexcept {
@@ -69,6 +76,11 @@ class CallsForC {
     static std::uint64_t rows(const h5mote_recorder& recorder, unsigned dataset) noexcept {
         return rows_of(typed(recorder), dataset, std::make_index_sequence<Image::kDatasets>{});
     }
+    static Status flush(h5mote_recorder& recorder) noexcept { return typed(recorder).flush(); }
+    static Status close(h5mote_recorder& recorder) noexcept { return typed(recorder).close(); }
+    static void abandon(h5mote_recorder& recorder) noexcept { typed(recorder).abandon(); }
+    static bool is_open(const h5mote_recorder& recorder) noexcept { return typed(recorder).is_open(); }
+    static Address difference(const h5mote_recorder& recorder) noexcept { return typed(recorder).difference(); }
 
     template <std::size_t... I>
     static Status append_to(Typed& recorder, unsigned dataset, const void* rows, std::size_t count,
@@ -108,16 +120,16 @@ class CallsForC {
     }
 
 public:
-    static constexpr h5mote_recorder::Calls kCalls{open, append, set, rows};
+    static constexpr h5mote_recorder::Calls kCalls{open, append, set, rows, flush, close, abandon, is_open, difference};
 };
 
 }  // namespace h5mote::detail
 
 // Two objects: the recorder with its chunks is memory that is zero at first and takes no ROM, the other one is small.
-#define H5MOTE_RECORDER_FOR_C(name, description)                                                             \
-    extern "C" h5mote_recorder* name(void);                                                                  \
-    h5mote_recorder* name(void) {                                                                            \
-        static ::h5mote::Recorder<description> typed_recorder_;                                              \
-        static h5mote_recorder recorder_(::h5mote::detail::CallsForC<description>::kCalls, typed_recorder_); \
-        return &recorder_;                                                                                   \
+#define H5MOTE_RECORDER_FOR_C(name, description)                                                              \
+    extern "C" h5mote_recorder* name(void);                                                                   \
+    h5mote_recorder* name(void) {                                                                             \
+        static ::h5mote::Recorder<description> typed_recorder_;                                               \
+        static h5mote_recorder recorder_(::h5mote::detail::CallsForC<description>::kCalls, &typed_recorder_); \
+        return &recorder_;                                                                                    \
     }

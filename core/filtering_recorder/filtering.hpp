@@ -4,7 +4,7 @@
 #include "cursor.hpp"
 #include "pipeline.hpp"
 
-#include <h5mote/recorder_filters.hpp>
+#include <h5mote/filtering_recorder.hpp>
 
 namespace h5mote {
 

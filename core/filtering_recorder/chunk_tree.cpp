@@ -156,6 +156,10 @@ Status FilteringRecorderBase::find(const Slot& slot, Chunk& chunk) noexcept {
 
 // Adds a chunk behind all others, or changes what the index says of one.
 Status FilteringRecorderBase::put(const Slot& slot, const Chunk& chunk) noexcept {
+    if (index_changed_ && keep(RecorderRule::one_change)) {
+        H5MOTE_TRY(barrier());
+    }
+    index_changed_ = true;
     Node node(table_->sizeof_addr);
     Address path[kMaxLevels];
     const std::uint64_t row = std::uint64_t{chunk.number} * dataset_of(slot).chunk;

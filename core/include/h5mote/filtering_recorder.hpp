@@ -42,7 +42,7 @@ private:
 
     const blueprint::RecordedFilters& filters_of(const Slot& slot) const noexcept { return filters_[&slot - slots_]; }
 
-    // recorder_filters.cpp
+    // filtering_recorder.cpp
     Status load(Slot& slot) noexcept;
     Status load_chunk(Slot& slot, const Chunk& chunk) noexcept;
     Status place_rows(Slot& slot) noexcept;
@@ -52,7 +52,7 @@ private:
     Address fitting(Address size, bool in_sector) const noexcept;
     Status give_back_spare() noexcept;
 
-    // recorder_chunk_tree.cpp
+    // chunk_tree.cpp
     Status find(const Slot& slot, Chunk& chunk) noexcept;
     Status put(const Slot& slot, const Chunk& chunk) noexcept;
     Status descend(const Slot& slot, std::uint64_t row, Address* path, Node& node) noexcept;
@@ -67,8 +67,9 @@ private:
 
     const blueprint::RecordedFilters* filters_ = nullptr;
     Bytes work_;
-    Address spare_ = 0;      // the file has unused bytes from here ...
-    Address spare_end_ = 0;  // ... to here
+    Address spare_ = 0;           // the file has unused bytes from here ...
+    Address spare_end_ = 0;       // ... to here
+    bool index_changed_ = false;  // a chunk index was changed since the last flush
 };
 
 }  // namespace h5mote

@@ -2,7 +2,10 @@
 //
 // A chunk that is not full has a place for its rows as they are. When it is full,
 //   - its filtered bytes are on the storage, at a new place, before the chunk index leads to them;
-//   - that is on the storage before the next chunk's rows overwrite the old place.
+//   - that is on the storage before the next chunk's rows overwrite the old place;
+//   - rows that the dimension counts are at a new place before the chunk index leads there; and each change of the
+//   index
+//     is on the storage before the next one, for storages may write them the other way round.
 // A power cut between leaves a chunk that the index finds, filtered, though the dimension counts only some of its rows.
 // So open() can undo the filters; and then it goes on with what other programs stored, too.
 #include "filtering.hpp"
@@ -27,6 +30,7 @@ Status FilteringRecorderBase::open(Driver& driver, const blueprint::Table& table
     filters_ = filters;
     work_ = work;
     spare_ = spare_end_ = 0;
+    index_changed_ = true;  // by a session that was cut short, perhaps
     for (Slot* slot = slots; slot != slots + table.dataset_count; ++slot) {
         const Status status = filters_of(*slot).count == 0 ? Status::ok : load(*slot);
         if (status != Status::ok) {
@@ -100,7 +104,9 @@ Status FilteringRecorderBase::flush() noexcept {
             H5MOTE_TRY(place_rows(*slot));
         }
     }
-    return RecorderBase::flush();
+    H5MOTE_TRY(RecorderBase::flush());
+    index_changed_ = false;
+    return Status::ok;
 }
 
 Status FilteringRecorderBase::close() noexcept {
@@ -127,16 +133,17 @@ Status FilteringRecorderBase::place_rows(Slot& slot) noexcept {
     }
     const blueprint::RecordedDataset& dataset = dataset_of(slot);
     std::byte* const first = begin(slot, dataset);
-    slot.saved = first;
+    const std::byte* end = slot.next;
     if (slot.address == 0) {
         H5MOTE_TRY(allocate(slot, chunk_size(dataset), false, slot.address));
     } else {
         // Rows of the chunk before are there. Behind those that the dimension counts stand zeros, should another
         // program make the dataset longer.
         std::memset(slot.next, 0, static_cast<std::size_t>(slot.end - slot.next));
-        H5MOTE_TRY(write(slot.address, first, chunk_size(dataset), Usage::raw_data));
-        slot.saved = slot.next;
+        end = slot.end;
     }
+    H5MOTE_TRY(write(slot.address, first, static_cast<std::size_t>(end - first), Usage::raw_data));
+    slot.saved = slot.next;
     const std::uint32_t no_filter = Pipeline(filters_of(slot)).view.skip_all();
     H5MOTE_TRY(put(slot, {slot.chunk, slot.address, chunk_size(dataset), no_filter}));
     slot.run = 1;
