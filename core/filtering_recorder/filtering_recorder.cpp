@@ -22,6 +22,10 @@ namespace {
 constexpr std::uint32_t kAhead = 8;
 constexpr Address kSector = 512;
 
+// Bytes of the place for a chunk's rows as they are: more than libhdf5 makes of such a chunk with deflate. For where
+// libhdf5 stores a chunk anew, in as many bytes as before, it leaves the old filter mask.
+constexpr std::uint32_t place_size(std::uint32_t chunk_bytes) noexcept { return chunk_bytes + chunk_bytes / 512 + 32; }
+
 }  // namespace
 
 Status FilteringRecorderBase::open(Driver& driver, const blueprint::Table& table, Slot* slots, std::byte* chunks,
@@ -60,8 +64,8 @@ Status FilteringRecorderBase::load(Slot& slot) noexcept {
     if (!within(chunk.address, Address{chunk.size}, end_)) {
         return Status::corrupt_file;
     }
-    const bool as_it_is =
-        chunk.size == chunk_size(dataset) && chunk.filter_mask == Pipeline(filters_of(slot)).view.skip_all();
+    const bool as_it_is = chunk.size == place_size(chunk_size(dataset)) &&
+                          chunk.filter_mask == Pipeline(filters_of(slot)).view.skip_all();
     if (!as_it_is) {
         return rows == 0 ? Status::ok : load_chunk(slot, chunk);
     }
@@ -135,7 +139,7 @@ Status FilteringRecorderBase::place_rows(Slot& slot) noexcept {
     std::byte* const first = begin(slot, dataset);
     const std::byte* end = slot.next;
     if (slot.address == 0) {
-        H5MOTE_TRY(allocate(slot, chunk_size(dataset), false, slot.address));
+        H5MOTE_TRY(allocate(slot, place_size(chunk_size(dataset)), false, slot.address));
     } else {
         // Rows of the chunk before are there. Behind those that the dimension counts stand zeros, should another
         // program make the dataset longer.
@@ -145,7 +149,7 @@ Status FilteringRecorderBase::place_rows(Slot& slot) noexcept {
     H5MOTE_TRY(write(slot.address, first, static_cast<std::size_t>(end - first), Usage::raw_data));
     slot.saved = slot.next;
     const std::uint32_t no_filter = Pipeline(filters_of(slot)).view.skip_all();
-    H5MOTE_TRY(put(slot, {slot.chunk, slot.address, chunk_size(dataset), no_filter}));
+    H5MOTE_TRY(put(slot, {slot.chunk, slot.address, place_size(chunk_size(dataset)), no_filter}));
     slot.run = 1;
     return Status::ok;
 }
@@ -195,11 +199,10 @@ Address FilteringRecorderBase::fitting(Address size, bool in_sector) const noexc
     return crosses ? (spare_ / kSector + 1) * kSector : spare_;
 }
 
-// Takes `size` bytes of the file; `in_sector`: they lie in one sector. The file grows ahead, because the superblock
-// must say on the storage that it is longer before anything leads there.
+// Takes `size` bytes of the file, at `address` if this returns ok; `in_sector`: they lie in one sector. The file grows
+// ahead, because the superblock must say on the storage that it is longer before anything leads there.
 Status FilteringRecorderBase::allocate(const Slot& slot, Address size, bool in_sector, Address& address) noexcept {
-    address = fitting(size, in_sector);
-    if (!within(address, size, spare_end_)) {
+    if (!within(fitting(size, in_sector), size, spare_end_)) {
         if (spare_end_ != end_) {
             spare_ = end_;
         }
@@ -214,8 +217,8 @@ Status FilteringRecorderBase::allocate(const Slot& slot, Address size, bool in_s
             H5MOTE_TRY(barrier());
         }
         spare_end_ = end;
-        address = fitting(size, in_sector);
     }
+    address = fitting(size, in_sector);
     spare_ = address + size;
     return Status::ok;
 }

@@ -105,6 +105,9 @@ TEST(RecorderDamage, NewFile) {
 }
 TEST(RecorderDamage, Rows) {
     damage("turns with rows", recordings<kTurns>(), rows);
+#if H5MOTE_FILTER_DEFLATE
+    damage("filtered with rows", recordings<kFiltered<4>>(), rows);
+#endif
     damage("bytes with rows", recordings<kBytes8>(), [](Play& play) {
         (void)play.open();
         (void)play.append(0, 250);

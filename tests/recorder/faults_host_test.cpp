@@ -122,7 +122,11 @@ std::size_t sweep(const MakeRecording& make, const char* name) {
 
 TEST(RecorderFaults, EveryCallFails) {
     const std::size_t points = sweep(recordings<kTurns>(), "turns") + sweep(recordings<kFlight<8, true>>(), "flight") +
-                               sweep(recordings<kTall>(), "tall");
+                               sweep(recordings<kTall>(), "tall")
+#if H5MOTE_FILTER_DEFLATE
+                               + sweep(recordings<kFiltered<4>>(), "filtered")
+#endif
+        ;
     std::printf("%zu points\n", points);
     EXPECT_GE(points, 5000 / sweep_step());
 }

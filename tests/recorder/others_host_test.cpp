@@ -122,6 +122,10 @@ TEST(RecorderOthers, ChangesByLibhdf5) {
     each_change("one", recordings<kOne>(), true);
     each_change("nothing", recordings<kNothing>(), true);
     each_change("empty", recordings<kEmpty>(), true);
+#if H5MOTE_FILTER_DEFLATE
+    each_change("filtered 4", recordings<kFiltered<4>>(), true);
+    each_change("filtered 8", recordings<kFiltered<8>>(), true);
+#endif
 }
 
 #if H5MOTE_ALL_FORMATS
@@ -132,6 +136,10 @@ TEST(RecorderOthers, ChangesByTheObjectModel) {
     each_change("one", recordings<kOne>(), false);
     each_change("nothing", recordings<kNothing>(), false);
     each_change("empty", recordings<kEmpty>(), false);
+#if H5MOTE_FILTER_DEFLATE
+    each_change("filtered 4", recordings<kFiltered<4>>(), false);
+    each_change("filtered 8", recordings<kFiltered<8>>(), false);
+#endif
 }
 #endif
 

@@ -31,9 +31,19 @@ class Trial {
 public:
     Trial(std::uint64_t seed, Counts& counts) : random_(seed), counts_(counts) {
         const MakeRecording all[] = {
-            recordings<kTurns>(),  recordings<kFlight<8, true>>(), recordings<kFlight<4, false>>(),
-            recordings<kBytes>(),  recordings<kTall8>(),           recordings<kOne>(),
-            recordings<kNothing>()};
+            recordings<kTurns>(),
+            recordings<kFlight<8, true>>(),
+            recordings<kFlight<4, false>>(),
+            recordings<kBytes>(),
+            recordings<kTall8>(),
+            recordings<kOne>(),
+            recordings<kNothing>(),
+#if H5MOTE_FILTER_DEFLATE
+            recordings<kFiltered<4>>(),
+            recordings<kFiltered<8>>(),
+            recordings<kFine<4>>(),
+#endif
+        };
         recording_ = all[random_.below(sizeof all / sizeof all[0])]();
         contents_ = empty_contents(recording_->described());
     }

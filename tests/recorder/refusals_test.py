@@ -27,7 +27,8 @@ NAME = "a name in the blueprint is empty, '.', or contains a '/'"
 TWICE = "two objects of a group, or two attributes of an object, of the blueprint have one name"
 LARGE = "an object of the blueprint has attributes or links of 64 KiB or more in all"
 NO_ITEM = "a group of the blueprint has an item that is no attribute, setting, group, dataset or constant"
-NO_ATTRIBUTE = "a dataset or constant of the blueprint has an item that is no attribute, setting, scale or label"
+NO_ATTRIBUTE = "a dataset of the blueprint has an item that is no attribute, setting, scale, label or filter"
+NO_CONSTANT = "a constant of the blueprint has an item that is no attribute, setting, scale or label"
 NO_SCALE = "the path of a scale of the blueprint leads to no dataset of it"
 NO_DIMENSION = "a scale or label of the blueprint is for a dimension that its object does not have"
 SAME_SCALE = "a dimension of a dataset of the blueprint has the same scale twice, or two labels"
@@ -54,7 +55,7 @@ REFUSED = [
     ('bp::constant("c", 1, bp::attribute("a", std::array<double, 4090>{}), '
      'bp::attribute("b", std::array<double, 4090>{}))', LARGE),
     ('bp::dataset<int>("a", 3, bp::group("b"))', NO_ATTRIBUTE),
-    ('bp::constant("a", 3, bp::dataset<int>("b", 3))', NO_ATTRIBUTE),
+    ('bp::constant("a", 3, bp::dataset<int>("b", 3))', NO_CONSTANT),
     ("3", NO_ITEM),
     ('bp::group("a", "b")', NO_ITEM),
     ('bp::attribute("a", std::array<int, 0>{})', "a value of the blueprint has no elements"),
@@ -80,6 +81,11 @@ REFUSED = [
     ('bp::dataset<int>("a", 1, bp::scale("b"), bp::scale("/b")), bp::dataset<int>("b", 1)', SAME_SCALE),
     ('bp::dataset<int>("a", 1, bp::label("x"), bp::label("y"))', SAME_SCALE),
     ('bp::dataset<int>("a", 1, bp::scale("b")), bp::dataset<int>("b", 1, bp::attribute("CLASS", "x"))', TWICE),
+    ('bp::dataset<int>("a", 1, bp::shuffle(), bp::shuffle(), bp::shuffle(), bp::shuffle(), bp::deflate())',
+     "a dataset of the blueprint has more than four filters"),
+    ('bp::dataset<int>("a", 1, bp::deflate(10))', "the level of a deflate filter of the blueprint is larger than 9"),
+    ('bp::constant("a", 1, bp::deflate())', NO_CONSTANT),
+    ('bp::group("a", bp::shuffle())', NO_ITEM),
     ('bp::ring<int, 1>("a", 1)', "a ring of the blueprint has fewer than 2 or more than 255 datasets"),
     ('bp::dataset<int>("a", 1, bp::scale("t")), bp::ring<int, 2>("t", 1)', RING_SCALE),
     ('bp::ring<int, 3>("a", 1, bp::scale("t")), bp::ring<int, 2>("t", 1)', RING_SCALE),
@@ -104,6 +110,7 @@ ACCEPTED = [
     'bp::constant("a", std::array<std::array<int, 2>, 2>{}, bp::scale("b"), bp::scale("b", 1)), '
     'bp::dataset<int>("b", 1, bp::label("x"))',
     'bp::ring<int, 3>("a", 1, bp::scale("t")), bp::ring<int, 3>("t", 1)',
+    'bp::dataset<int>("a", 9, bp::shuffle(), bp::deflate(9), bp::label("x"), bp::attribute("u", "mg"))',
     'bp::FileOptions{4, true}, bp::dataset<int>("a", 1), bp::attribute("e", 1), bp::empty<float>("n")',
 ]
 NUMBERS = [
