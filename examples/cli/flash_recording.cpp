@@ -275,7 +275,8 @@ void FlashRecording::collect_settings(const Block& from) {
 void FlashRecording::collect_frame(const Frame& frame, const Block& from) {
     const auto begin = frame.bytes.begin() + RecordingFrame::kHead;
     const auto end = frame.bytes.end() - RecordingFrame::kChecksum;
-    if (frame.kind() == RecordingFrame::settings && end - begin == load(recipe_.data() + 14, 2)) {
+    if (frame.kind() == RecordingFrame::settings &&
+        static_cast<std::size_t>(end - begin) == load(recipe_.data() + 14, 2)) {
         settings_.assign(begin, end);
     }
     if (frame.kind() != RecordingFrame::rows) {
@@ -283,7 +284,7 @@ void FlashRecording::collect_frame(const Frame& frame, const Block& from) {
     }
     for (auto at = begin; end - at >= 3;) {
         const std::uint32_t size = load(&*at + 1, 2);
-        if (size > end - at - 3) {
+        if (size > static_cast<std::size_t>(end - at - 3)) {
             damages_.push_back({from.block, frame.offset, static_cast<std::uint32_t>(frame.bytes.size())});
             return;
         }

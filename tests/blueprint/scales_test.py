@@ -146,6 +146,6 @@ if __name__ == "__main__":
     parser.add_argument("--libhdf5")
     parser.add_argument("--modules", type=pathlib.Path)
     parser.add_argument("--tool")
-    parser.add_argument("--emulator", default="", type=lambda text: text.replace(";", " ").split())
+    parser.add_argument("--emulator", default="", type=str.split)
     ARGUMENTS, rest = parser.parse_known_args()
     unittest.main(argv=[sys.argv[0], *rest], verbosity=2)

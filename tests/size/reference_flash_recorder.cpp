@@ -27,7 +27,7 @@ namespace blueprint = h5mote::blueprint;
 // The program's own chip, which is the same in all images. Its code is the program's.
 class Chip final : public h5mote::FlashDevice {
 public:
-    static constexpr h5mote::FlashGeometry kGeometry{12, 4096, 4096, 4, 0};
+    static constexpr h5mote::FlashGeometry kGeometry{10, 4096, 4096, 4, 0};
     h5mote::FlashGeometry geometry() const noexcept override { return kGeometry; }
     Status read(std::uint32_t block, std::uint32_t offset, h5mote::Bytes to) noexcept override {
         h5mote_count_pause();

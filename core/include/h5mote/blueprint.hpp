@@ -115,8 +115,9 @@ constexpr const std::byte* each_value(const std::byte* type, std::size_t at, con
 }
 
 /// Turns each number in one value of `type` around: from this machine's byte order to that of the file, or back. Only
-/// machines with the big end first call this.
-constexpr void swap_numbers(const std::byte* type, std::byte* value) noexcept {
+/// machines with the big end first call this. Not inlined: GCC 12 takes paths that other types go for accesses outside
+/// of this one.
+[[gnu::noinline]] constexpr void swap_numbers(const std::byte* type, std::byte* value) noexcept {
     each_value(type, 0, [value](std::size_t at, std::uint32_t size, bool is_number) {
         for (std::uint32_t i = 0; is_number && i < size / 2; ++i) {
             const std::byte other = value[at + i];
