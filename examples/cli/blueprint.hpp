@@ -44,9 +44,10 @@ struct BlueprintObject {
     Address address = kUndefinedAddress;
     std::size_t parent = 0;
     std::vector<std::byte> type;
-    std::vector<std::uint64_t> dims;  ///< of a constant
-    std::vector<std::byte> value;     ///< of a constant
-    std::uint64_t chunk = 0;          ///< rows of a chunk of a dataset
+    std::vector<std::uint64_t> dims;   ///< of a constant
+    std::vector<std::byte> value;      ///< of a constant
+    std::uint64_t chunk = 0;           ///< rows of a chunk of a dataset
+    std::vector<std::string> filters;  ///< of a dataset: calls of functions of namespace blueprint
     std::vector<BlueprintAttribute> attributes;
     std::vector<BlueprintScale> scales;
     std::vector<std::string> remarks;  ///< what of it, or of what is in it, is missing or different

@@ -209,12 +209,28 @@ private:
             remark(item, report_, item.path,
                    "it grows without limit in a blueprint, here to " + counted(space.max_dims()[0], "row"));
         }
-        if (info.filters != 0) {
-            remark(item, report_, item.path,
-                   counted(info.filters, "filter") + " left out: the recorder does not compress");
-        }
+        H5MOTE_TRY(filters(dataset, info, item));
         if (info.fill == FillState::user_defined) {
             remark(item, report_, item.path, "its fill value is left out: a recorder writes every row");
+        }
+        return Status::ok;
+    }
+
+    Status filters(const Dataset& dataset, const DatasetInfo& info, BlueprintObject& item) {
+        for (unsigned i = 0; i < info.filters; ++i) {
+            FilterInfo filter;
+            std::uint32_t value = 0;
+            H5MOTE_TRY(dataset.filter(i, filter, {}, {&value, 1}));
+            constexpr std::size_t kMost = 4;
+            if (item.filters.size() < kMost && filter.id == FilterId::shuffle) {
+                item.filters.emplace_back("shuffle()");
+            } else if (item.filters.size() < kMost && filter.id == FilterId::deflate && value <= 9) {
+                item.filters.push_back("deflate(" + std::to_string(value) + ")");
+            } else {
+                remark(item, report_, item.path,
+                       "its filter " + std::to_string(static_cast<unsigned>(filter.id)) +
+                           " is left out: blueprint::filter() takes one of your own");
+            }
         }
         return Status::ok;
     }

@@ -158,6 +158,9 @@ private:
         for (const BlueprintScale& scale : current_->scales) {
             put(scale_text(scale), indent);
         }
+        for (const std::string& filter : current_->filters) {
+            put("blueprint::" + filter, indent);
+        }
         for (std::size_t i = index + 1; i < model_.objects.size(); ++i) {
             if (model_.objects[i].parent == index) {
                 current_ = &model_.objects[i];
