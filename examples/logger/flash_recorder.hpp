@@ -1,5 +1,5 @@
-// Writes the logger's file as blueprint_recorder.hpp does, but onto a flash chip without a file system: `h5mote extract`
-// makes the file of a copy of the chip.
+// Writes the logger's file as blueprint_recorder.hpp does, but onto a flash chip without a file system: `h5mote
+// extract` makes the file of a copy of the chip.
 #pragma once
 
 #include "flight.hpp"
@@ -16,8 +16,8 @@ public:
     /// The log is never read back, so that nothing is known of what earlier runs recorded.
     static constexpr bool kKnowsFile = false;
 
-    /// Begins a recording on a blank chip, and with `options.format` on any; else goes on with the one on the chip, which
-    /// is borrowed until close(). Errors: those of h5mote::FlashRecorder.
+    /// Begins a recording on a blank chip, and with `options.format` on any; else goes on with the one on the chip,
+    /// which is borrowed until close(). Errors: those of h5mote::FlashRecorder.
     h5mote::Status open(Storage& chip, const RecorderOptions& options) noexcept;
     /// Appends a row to /flight/imu. With the first row of every second, also appends a row about the logger itself to
     /// /flight/health.

@@ -31,9 +31,9 @@ public:
     static constexpr bool kCanCompress = H5MOTE_LOGGER_COMPRESS != 0;
     static constexpr bool kKnowsFile = true;
 
-    /// Creates the file, or continues the file that is in the storage. `options.compress` matters for new datasets only. After
-    /// ok the datasets and all their attributes are durable. The storage is borrowed until close(). Errors: those of
-    /// h5mote.
+    /// Creates the file, or continues the file that is in the storage. `options.compress` matters for new datasets
+    /// only. After ok the datasets and all their attributes are durable. The storage is borrowed until close(). Errors:
+    /// those of h5mote.
     h5mote::Status open(Storage& storage, const RecorderOptions& options) noexcept;
     /// Appends a row to /flight/imu. With the first row of every second, also appends a row about the logger itself to
     /// /flight/health.
