@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """firmware_test.py COMMAND...: runs a program of the README twice (power off between) and reads its file with h5py.
-firmware_test.py --chip H5MOTE COMMAND...: the same for a program that records on a flash chip, of which H5MOTE makes the
-file. --ring H5MOTE COMMAND...: for the program whose log never ends.
+firmware_test.py --chip H5MOTE COMMAND...: the same for a program that records on a flash chip, of which H5MOTE makes
+the file. --ring H5MOTE COMMAND...: for the program whose log never ends.
 firmware_test.py --readme README SOURCE: whether the page shows this program, letter for letter."""
 
 import os

@@ -77,6 +77,7 @@ LOGGER_APART void complain_about_row() noexcept {
     Line{Line::To::errors} << options.csv << ":" << csv.line() << ": not a row";
 }
 
+// Templates, so that a recorder that does not know its file need not have what these print of it.
 template <typename Recorder>
 void report_rows(const Recorder& file) noexcept {
     Line line;
