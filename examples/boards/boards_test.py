@@ -8,6 +8,7 @@ flight: the whole flight in two runs, power off between, and on a small board un
 took, for toolchains/figures.
 kill: kills the emulator at random instants, restarts it on the same storage and goes on; --kills times (200), or as
 H5MOTE_KILLS says, shared out among the boards. After each, every row that was acknowledged must be there.
+--recorder: the image records into a file that the compiler made, on a flash chip with the recorder for such chips.
 --forgetful: the image acknowledges rows that it has not stored; the test must see that they are lost.
 --h5mote: the command-line tool, whose `extract` gets the file out of a raw copy of a flash chip; by default that of the
 build `host`, which is built when it is not there."""
@@ -41,6 +42,7 @@ RECORDING = pathlib.Path(os.environ.get("H5MOTE_FLIGHT") or HERE.parents[2] / "s
 # Bytes of the storage that the emulator keeps in a file, and what they are when new.
 DRIVES = {"emcraft-sf2": (16 << 20, b"\xff"), "ast1030-evb": (4 << 20, b"\xff"), "lm3s6965evb": (64 << 20, b"\0")}
 CARDS = ("lm3s6965evb",)
+BUDGETS = {"ram.board.microbit": 16384, "code.recorder.microbit": 16384, "ram.recorder.microbit": 4096}
 FLUSH_ROWS = 16  # where the storage becomes full
 
 
@@ -49,6 +51,9 @@ class Board:
 
     def __init__(self, options, name, image):
         self.options, self.name, self.image = options, name, image
+        # The recorder for flash chips does not know what a chip holds: its rows are those since its start.
+        self.counts_runs = options.recorder and name not in CARDS
+        self.starts = 0
         self.drive = pathlib.Path(f"{name}.bin")
         if name in DRIVES:
             size, blank = DRIVES[name]
@@ -58,6 +63,7 @@ class Board:
         command = [self.options.run_board]
         if self.drive.exists():
             command += ["--drive", str(self.drive)]
+        self.starts += 1
         command += [self.name, self.image, "--csv", csv, *map(str, arguments)]
         # What the micro:bit's flash has become, the emulator does not keep.
         return command + (["--out", str(self.drive)] if self.name == "microbit" else [])
@@ -117,7 +123,7 @@ def go_on(board, before):
         return flight_file.read_csv(csv), board.log(csv=csv)
     whole = flight_file.read_csv(FLIGHT)
     said = board.log("--flush-rows", FLUSH_ROWS, "--acks", status="no_space")
-    acknowledged = numbers(said["flushed"])[0]
+    acknowledged = numbers(said["flushed"])[0] + (before if board.counts_runs else 0)
     rows = flight_file.rows_in(board.file())[0]
     assert before < acknowledged <= rows <= acknowledged + FLUSH_ROWS, (acknowledged, rows)
     return whole[:rows - before], said
@@ -126,15 +132,18 @@ def go_on(board, before):
 def flight(options):
     (name, image), = options.boards
     board = Board(options, name, image)
-    # A storage that was never formatted is not taken for one: flash. A new card is blank, and so an empty file.
-    if name not in CARDS:
+    # A recorder begins its file where nothing is. Flash that was never formatted is nothing that a driver takes for its
+    # storage; a new card is blank, and so an empty file.
+    if options.recorder:
+        board.log("--rows", 70)
+    elif name not in CARDS:
         board.log(status="not_found")
     runs = [flight_file.read_csv(FLIGHT, 500)]
     said = [board.log("--format", "--rows", len(runs[0]), "--flush-rows", 5)]
     rows, more = go_on(board, len(runs[0]))
     runs.append(rows)
     said.append(more)
-    flight_file.check(board.file(), runs)
+    flight_file.check(board.file(), runs, counts_runs=board.counts_runs)
     board.check()
     rows = sum(map(len, runs))
     if name == "microbit":  # is full, and stays as it is
@@ -153,16 +162,17 @@ def save_figures(options, name, image, stack):
     sections = {fields[0]: int(fields[1]) for fields in map(str.split, size.splitlines())
                 if len(fields) == 3 and fields[1].isdigit()}
     static = sections[".data"] + sections[".bss"]
-    figures = {
-        f"code.board.{name}": (sections[".text"] + sections[".vectors"] + sections[".data"], ""),
-        f"stack.board.{name}": (stack, ""),
-        f"ram.board.{name}": (static + stack + options.arguments, 16384 if name == "microbit" else ""),
-    }
+    what = f"{'recorder' if options.recorder else 'board'}.{name}"
+    figures = {key: (value, BUDGETS.get(key, "")) for key, value in (
+        (f"code.{what}", sections[".text"] + sections[".vectors"] + sections[".data"]),
+        (f"stack.{what}", stack),
+        (f"ram.{what}", static + stack + options.arguments),
+    )}
     path = pathlib.Path(options.figures)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("".join(f"{key}\t{value}\tbytes\t{budget}\n" for key, (value, budget) in figures.items()))
     print(path.read_text(), end="")
-    assert name != "microbit" or figures[f"ram.board.{name}"][0] <= 16384
+    assert all(value <= (budget or value) for value, budget in figures.values())
 
 
 class Emulator:
@@ -226,15 +236,24 @@ def kill(options):
     boards = [Board(options, *pair) for pair in options.boards]
     whole = flight_file.read_csv(FLIGHT)
     expected = {}
-    for board in boards:
+
+    def begin(board):
         board.log("--format", "--rows", 100)
+        board.starts = 0
         expected[board.name] = whole[:100]
+
+    for board in boards:
+        begin(board)
     i = lost = acknowledged = idle = 0
     while i < kills and not (options.forgetful and lost):
         board = boards[i % len(boards)]
+        if board.starts == 200 and board.counts_runs:  # each start begins a block, of 256 or more
+            begin(board)
         before = expected[board.name]
         killed, last = kill_once(board, chance)
         i += killed
+        if last is not None and board.counts_runs:
+            last += len(before)
         rows, found = flight_file.rows_in(board.file())
         now = numpy.concatenate([before, whole[:max(rows - len(before), 0)]])
         # What came after the last acknowledgement may be there, but must be right.
@@ -258,6 +277,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("what", choices=("flight", "kill"))
     parser.add_argument("--h5mote")
+    parser.add_argument("--recorder", action="store_true")
     parser.add_argument("--forgetful", action="store_true")
     parser.add_argument("--kills", type=int, default=200)
     parser.add_argument("--figures")

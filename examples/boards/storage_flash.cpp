@@ -1,13 +1,11 @@
 // The logger's storage: the board's flash, without a file system.
 #include "board.hpp"
+#include "flash_copy.hpp"
 
 #include "../logger/console.hpp"
 #include "../logger/storage.hpp"
 
 #include <h5mote/vfd/flash.hpp>
-
-#include <fcntl.h>
-#include <unistd.h>
 
 namespace logger {
 namespace {
@@ -25,26 +23,6 @@ alignas(8) std::byte memory[FlashDriver::required_memory(kAny)];
 FlashDevice* flash = nullptr;
 FlashDriver* mounted = nullptr;
 
-// Copies the whole chip as it is into a file: for an emulator that does not keep it, and for `h5mote extract`.
-Status copy_flash(const char* path) noexcept {
-    const int file = ::open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
-    if (file < 0) {
-        return Status::io_error;
-    }
-    const FlashGeometry geometry = flash->geometry();
-    Status status = Status::ok;
-    std::byte bytes[128];
-    for (std::uint32_t block = 0; block < geometry.blocks; ++block) {
-        for (std::uint32_t at = 0; status == Status::ok && at < geometry.block_size; at += sizeof bytes) {
-            status = flash->read(block, at, bytes);
-            if (status == Status::ok && ::write(file, bytes, sizeof bytes) != static_cast<int>(sizeof bytes)) {
-                status = Status::io_error;
-            }
-        }
-    }
-    return ::close(file) == 0 ? status : Status::io_error;
-}
-
 }  // namespace
 
 const char kStorageUsage[] = "[--format] [--out FILE]";
@@ -61,7 +39,7 @@ Status open_storage(const StorageOptions& options, h5mote::Driver*& driver) noex
 }
 
 Status close_storage(const StorageOptions& options) noexcept {
-    return flash != nullptr && options.out != nullptr ? copy_flash(options.out) : Status::ok;
+    return flash != nullptr && options.out != nullptr ? board::copy_flash(*flash, options.out) : Status::ok;
 }
 
 void report_storage() noexcept {

@@ -1,5 +1,7 @@
 #!/usr/bin/python3
 """firmware_test.py COMMAND...: runs a program of the README twice (power off between) and reads its file with h5py.
+firmware_test.py --chip H5MOTE COMMAND...: the same for a program that records on a flash chip, of which H5MOTE makes
+the file. --ring H5MOTE COMMAND...: for the program whose log never ends.
 firmware_test.py --readme README SOURCE: whether the page shows this program, letter for letter."""
 
 import os
@@ -26,26 +28,61 @@ def expected(numpy, count):
     return rows
 
 
-def run(command):
+def run_on(command, path, tool, *options):
+    """Runs the program. With a tool, the file is made from its chip. Both run on the same machine, perhaps an emulated
+    one."""
+    subprocess.run([*command, path], check=True, stdin=subprocess.DEVNULL, timeout=120)
+    if tool:
+        pathlib.Path(path).unlink(missing_ok=True)
+        subprocess.run([*command[:-1], tool, "extract", *options, "chip.bin", path], check=True,
+                       stdin=subprocess.DEVNULL, timeout=120)
+
+
+def run(command, tool=None):
     import h5py
     import numpy
 
     rows = expected(numpy, 1000)
+    for times in (1, 2):
+        run_on(command, "f.h5", tool)
+        with h5py.File("f.h5", "r") as file:
+            imu = file["flight/imu"]
+            assert imu.dtype == rows.dtype, imu.dtype
+            assert imu.shape == (1000 * times,), imu.shape
+            for name in rows.dtype.names:
+                assert (imu[name] == numpy.tile(rows, times)[name]).all(), name
+            assert dict(imu.attrs) == {"accel_units": b"mg"}, dict(imu.attrs)
+
+
+def run_ring(command, tool):
+    import h5py
+    import numpy
+
+    # More rows than the chip can hold, of which it has the newest.
+    rows = expected(numpy, 100000)["temp_c"]
+    for _ in range(2):
+        run_on(command, "f.h5", tool, "--join")
+        with h5py.File("f.h5", "r") as file:
+            found = file["temp_c"][...]
+            assert list(file) == ["temp_c"], list(file)
+        assert 50000 < len(found) < len(rows), len(found)
+        assert (found == rows[-len(found):]).all()
+
+
+def main(arguments):
+    if arguments[0] == "--readme":
+        return readme(*arguments[1:])
     with tempfile.TemporaryDirectory(prefix="firmware_") as folder:
         os.chdir(folder)
-        for times in (1, 2):
-            subprocess.run([*command, "f.h5"], check=True, stdin=subprocess.DEVNULL, timeout=120)
-            with h5py.File("f.h5", "r") as file:
-                imu = file["flight/imu"]
-                assert imu.dtype == rows.dtype, imu.dtype
-                assert imu.shape == (1000 * times,), imu.shape
-                for name in rows.dtype.names:
-                    assert (imu[name] == numpy.tile(rows, times)[name]).all(), name
-                assert dict(imu.attrs) == {"accel_units": b"mg"}, dict(imu.attrs)
-        os.chdir("/")
+        try:
+            if arguments[0] == "--ring":
+                run_ring(arguments[2:], arguments[1])
+            elif arguments[0] == "--chip":
+                run(arguments[2:], arguments[1])
+            else:
+                run(arguments)
+        finally:
+            os.chdir("/")
 
 
-if sys.argv[1] == "--readme":
-    readme(*sys.argv[2:])
-else:
-    run(sys.argv[1:])
+main(sys.argv[1:])

@@ -50,6 +50,7 @@ bool twice(const char* what, h5mote::Status (*run)(h5mote::Status (*)(h5mote::Dr
 }  // namespace
 
 int main() {
+    std::remove("chip.bin");
     std::remove("flight.h5");
     std::remove("flight.h5-journal");
     const bool good = twice("flash", log_to_flash) && twice("journal", log_with_journal);

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "flight.hpp"
-#include "memory_use.hpp"
+#include "recorder_types.hpp"
 
 #include <h5mote/driver.hpp>
 
@@ -10,11 +10,13 @@ namespace logger {
 
 class Recorder {
 public:
+    using Storage = h5mote::Driver;
     static constexpr bool kCanCompress = false;
+    static constexpr bool kKnowsFile = true;
 
     /// Makes the file, or continues the one in the storage, which is borrowed until close(). Errors: those of
     /// h5mote::Recorder.
-    h5mote::Status open(h5mote::Driver& storage, bool compress) noexcept;
+    h5mote::Status open(Storage& storage, const RecorderOptions& options) noexcept;
     /// Appends a row to /flight/imu. With the first row of every second, also appends a row about the logger itself to
     /// /flight/health.
     h5mote::Status add(const ImuRow& row) noexcept;
@@ -31,7 +33,7 @@ public:
     void print_errors() const noexcept;
 
 private:
-    h5mote::Driver* storage_ = nullptr;
+    Storage* storage_ = nullptr;
     HealthClock clock_;
     std::uint64_t rows_ = 0;
     std::uint64_t file_size_ = 0;

@@ -22,15 +22,19 @@ H5MOTE_COMPOUND(ImuRow, t_us, gyro, accel, mag)
 
 struct HealthRow {
     std::uint64_t t_us;
-    /// Bytes still free in the chunk of /flight/imu that is in memory. Not the bytes left in the arena: these depend on
-    /// the size of a pointer, whereas the same flight has to give the same file on every machine.
+    /// Bytes still free in the chunk of /flight/imu that is in memory, with `rows` rows. Not the bytes left in the
+    /// arena: these depend on the size of a pointer, whereas the same flight has to give the same file on every
+    /// machine.
     std::uint32_t free_memory;
-    std::uint32_t rows;  ///< number of rows of /flight/imu, including the one with this time
+    /// Number of rows of /flight/imu, including the one with this time. The recorder for flash chips, which does not
+    /// know what earlier runs recorded, counts the rows since its start.
+    std::uint32_t rows;
 };
 static_assert(sizeof(HealthRow) == 16);
 H5MOTE_COMPOUND(HealthRow, t_us, free_memory, rows)
 
-/// Rows of a chunk. One chunk of each dataset is kept in memory and written as a whole.
+/// Rows of a chunk. One chunk of each dataset is kept in memory and written as a whole; the recorder for flash chips
+/// keeps a few rows instead.
 inline constexpr std::uint32_t kImuChunk = 64;
 inline constexpr std::uint32_t kHealthChunk = 16;
 inline constexpr std::size_t kChunkBytes = kImuChunk * sizeof(ImuRow) + kHealthChunk * sizeof(HealthRow);
@@ -47,7 +51,7 @@ public:
         next_us_ = t_us - t_us % kSecond + kSecond;
         return true;
     }
-    /// `rows`: rows of /flight/imu so far.
+    /// `rows`: rows of /flight/imu so far, as HealthRow::rows has them.
     static HealthRow row(std::uint64_t t_us, std::uint64_t rows) noexcept {
         const auto count = static_cast<std::uint32_t>(rows);
         const std::uint32_t free_rows = (kImuChunk - count % kImuChunk) % kImuChunk;

@@ -6,11 +6,7 @@
 #include "flight_csv.hpp"
 #include "machine.hpp"
 #include "storage.hpp"
-#if H5MOTE_LOGGER_BLUEPRINT
-#include "blueprint_recorder.hpp"
-#else
-#include "recorder.hpp"
-#endif
+#include H5MOTE_LOGGER_RECORDER
 
 #include <cstring>
 
@@ -26,9 +22,9 @@ FlightCsv csv;
 struct Options {
     const char* csv = nullptr;
     logger::StorageOptions storage;
+    logger::RecorderOptions recorder;
     std::uint64_t rows = ~std::uint64_t{0};
     std::uint64_t flush_rows = logger::kImuChunk;
-    bool compress = false;
     bool acks = false;
 };
 Options options;
@@ -50,11 +46,11 @@ bool parse(int argc, char** argv) noexcept {
     for (int i = 1; i < argc; ++i) {
         const char* const name = argv[i];
         if (std::strcmp(name, "--compress") == 0) {
-            options.compress = true;
+            options.recorder.compress = true;
         } else if (std::strcmp(name, "--acks") == 0) {
             options.acks = true;
         } else if (std::strcmp(name, "--format") == 0) {
-            options.storage.format = true;
+            options.storage.format = options.recorder.format = true;
         } else if (++i == argc) {
             return false;
         } else if (std::strcmp(name, "--csv") == 0) {
@@ -81,8 +77,25 @@ LOGGER_APART void complain_about_row() noexcept {
     Line{Line::To::errors} << options.csv << ":" << csv.line() << ": not a row";
 }
 
+// Templates, so that a recorder that does not know its file need not have what these print of it.
+template <typename Recorder>
+void report_rows(const Recorder& file) noexcept {
+    Line line;
+    line << "rows " << count;
+    if constexpr (Recorder::kKnowsFile) {
+        line << ", in the file " << file.rows();
+    }
+}
+
+template <typename Recorder>
+void report_file(const Recorder& file) noexcept {
+    if constexpr (Recorder::kKnowsFile) {
+        Line{} << "file " << file.file_size() << " bytes";
+    }
+}
+
 LOGGER_APART void report(Status status) noexcept {
-    Line{} << "rows " << count << ", in the file " << recorder.rows();
+    report_rows(recorder);
     const logger::MemoryUse memory = recorder.memory();
     Line{} << "peak RAM " << memory.peak << " of " << memory.size << " bytes";
     const logger::StackUse stack = logger::stack_use();
@@ -91,7 +104,7 @@ LOGGER_APART void report(Status status) noexcept {
     } else {
         Line{} << "stack not measured";
     }
-    Line{} << "file " << recorder.file_size() << " bytes";
+    report_file(recorder);
     logger::report_storage();
     Line{} << "status " << to_string(status);
 }
@@ -135,8 +148,8 @@ Status record() noexcept {
     return unflushed == 0 ? Status::ok : flush();
 }
 
-Status record_to(h5mote::Driver& storage) noexcept {
-    Status status = recorder.open(storage, options.compress);
+Status record_to(logger::Recorder::Storage& storage) noexcept {
+    Status status = recorder.open(storage, options.recorder);
     if (status == Status::ok) {
         status = record();
     }
@@ -155,10 +168,10 @@ Status run() noexcept {
         complain("a column is missing in the first line");
         return Status::invalid_argument;
     }
-    h5mote::Driver* driver = nullptr;
-    Status status = logger::open_storage(options.storage, driver);
+    logger::Recorder::Storage* storage = nullptr;
+    Status status = logger::open_storage(options.storage, storage);
     if (status == Status::ok) {
-        status = record_to(*driver);
+        status = record_to(*storage);
     }
     const Status closed = logger::close_storage(options.storage);
     return status == Status::ok ? closed : status;
@@ -167,7 +180,7 @@ Status run() noexcept {
 }  // namespace
 
 int main(int argc, char** argv) {
-    if (!parse(argc, argv) || (options.compress && !logger::Recorder::kCanCompress)) {
+    if (!parse(argc, argv) || (options.recorder.compress && !logger::Recorder::kCanCompress)) {
         return usage();
     }
     const Status status = run();

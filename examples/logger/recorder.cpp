@@ -98,12 +98,12 @@ Status attribute(h5mote::Object& object, const char* name, const T& value) noexc
     return attribute(health_, "free_memory_units", "bytes");
 }
 
-Status Recorder::open(h5mote::Driver& storage, bool compress) noexcept {
+Status Recorder::open(Storage& storage, const RecorderOptions& options) noexcept {
     storage_ = &storage;
-    H5MOTE_TRY(open_file(compress));
+    H5MOTE_TRY(open_file(options.compress));
     auto flight = file_.root().open_or_create_group("flight");
     H5MOTE_TRY(flight.status());
-    H5MOTE_TRY(open_imu(*flight, compress));
+    H5MOTE_TRY(open_imu(*flight, options.compress));
     H5MOTE_TRY(open_health(*flight));
     H5MOTE_TRY(describe(*flight));
     rows_ = imu_.size();

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "flight.hpp"
-#include "memory_use.hpp"
+#include "recorder_types.hpp"
 
 #include <h5mote/h5mote.hpp>
 
@@ -27,12 +27,14 @@ constexpr h5mote::Limits recorder_limits(bool compress) noexcept {
 
 class Recorder {
 public:
+    using Storage = h5mote::Driver;
     static constexpr bool kCanCompress = H5MOTE_LOGGER_COMPRESS != 0;
+    static constexpr bool kKnowsFile = true;
 
-    /// Creates the file, or continues the file that is in the storage. `compress` matters for new datasets only. After
-    /// ok the datasets and all their attributes are durable. The storage is borrowed until close(). Errors: those of
-    /// h5mote.
-    h5mote::Status open(h5mote::Driver& storage, bool compress) noexcept;
+    /// Creates the file, or continues the file that is in the storage. `options.compress` matters for new datasets
+    /// only. After ok the datasets and all their attributes are durable. The storage is borrowed until close(). Errors:
+    /// those of h5mote.
+    h5mote::Status open(Storage& storage, const RecorderOptions& options) noexcept;
     /// Appends a row to /flight/imu. With the first row of every second, also appends a row about the logger itself to
     /// /flight/health.
     h5mote::Status add(const ImuRow& row) noexcept;
@@ -54,7 +56,7 @@ private:
     h5mote::Status open_health(h5mote::Group& flight) noexcept;
     h5mote::Status describe(h5mote::Group& flight) noexcept;
 
-    h5mote::Driver* storage_ = nullptr;
+    Storage* storage_ = nullptr;
     h5mote::File file_;
     h5mote::TypedDataset<ImuRow> imu_;
     h5mote::TypedDataset<HealthRow> health_;

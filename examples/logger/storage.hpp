@@ -2,7 +2,12 @@
 // of storage is a source file that defines these functions.
 #pragma once
 
-#include <h5mote/driver.hpp>
+#include <h5mote/status.hpp>
+
+namespace h5mote {
+class Driver;
+class FlashDevice;
+}  // namespace h5mote
 
 namespace logger {
 
@@ -21,6 +26,9 @@ bool storage_accepts(const StorageOptions& options) noexcept;
 /// Opens the storage and sets `driver`, which is valid until close_storage(). Errors: those of opening the driver;
 /// io_error when the device does not answer.
 h5mote::Status open_storage(const StorageOptions& options, h5mote::Driver*& driver) noexcept;
+/// The same for a recorder that works on a flash chip itself, and formats it itself. A kind of storage defines one of
+/// the two functions.
+h5mote::Status open_storage(const StorageOptions& options, h5mote::FlashDevice*& chip) noexcept;
 /// Closes the storage. Call it last, even if open_storage() has failed.
 h5mote::Status close_storage(const StorageOptions& options) noexcept;
 /// Prints statistics of the storage, if it has any.
