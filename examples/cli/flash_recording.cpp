@@ -189,13 +189,14 @@ bool FlashRecording::find_chain() {
             // In a ring, it was emptied for the newest rows.
             damages_.push_back({at, 0, end});
         }
-        if (has_head ? head.previous == RecordingHead::kNone : sequence == head_.start) {
+        // The head of a block that does not count says nothing about the one before.
+        const bool counts = has_head && !chain_.empty();
+        if (counts ? head.previous == RecordingHead::kNone : sequence == head_.start) {
             break;
         }
-        // The head of a block that does not count says nothing about the one before.
-        is_end_known = has_head && !chain_.empty();
-        end = is_end_known ? std::min(head.end, geometry_.block_size) : geometry_.block_size;
-        const std::uint32_t before = has_head ? head.previous : sequence - 1;
+        is_end_known = counts;
+        end = counts ? std::min(head.end, geometry_.block_size) : geometry_.block_size;
+        const std::uint32_t before = counts ? head.previous : sequence - 1;
         if (before >= sequence || before < head_.start ||
             (before < head_.sequence && head_.sequence - before >= geometry_.blocks)) {
             break;

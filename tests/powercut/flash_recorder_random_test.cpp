@@ -103,6 +103,26 @@ std::string check_file(h5mote::FlashDevice& device, bool join) {
     return status == Status::ok ? find_problems(file) : std::string("file: ") + h5mote::to_string(status) + "; ";
 }
 
+void dump(FlashSimulator& chip, const char* what) {
+    std::printf("%s\n", what);
+    const auto g = chip.geometry();
+    for (unsigned b = 0; b < g.blocks; ++b) {
+        const std::byte* at = chip.contents().data() + std::size_t{b} * g.block_size;
+        std::uint32_t w[11];
+        std::memcpy(w, at, 44);
+        if (w[0] == 0x726d3568 || chip.unstable(b)) {
+            std::printf("  block %u seq %u start %u prev %d end %u sum %x unstable %d:", b, w[6], w[7], (int)w[8], w[9], w[10] ,chip.unstable(b));
+            for (unsigned o = w[5] % g.block_size; o + 4 < g.block_size;) {
+                unsigned size = unsigned(at[o]) | unsigned(at[o+1]) << 8;
+                if (at[o+3] != std::byte{0x66} || size < 8 || size > g.block_size - o) break;
+                std::printf(" %u:%x+%u", o, unsigned(at[o+2]), size);
+                o += (size + 3) & ~3u; o = (o + g.program_unit - 1) / g.program_unit * g.program_unit;
+            }
+            std::printf("\n");
+        }
+    }
+}
+
 class Sweep {
 public:
     Sweep(const std::string& name, std::uint64_t seed) : tally(name), random_(seed) {
@@ -126,7 +146,7 @@ public:
                        [&] { return base.recorder.operations.size(); });
         const std::string failure = begin(play, {3, 12, 60});
         FoundLog found;
-        const std::string bad = failure + base.violation() + read(base, found) + judge(found, play.now(), nullptr);
+        const std::string bad = failure + base.violation() + judge(base, found, play.now(), nullptr);
         const std::vector<FlashOperation> operations = std::move(base.recorder.operations);
         const h5mote::FlashGeometry& chip = chip_.geometry;
         std::printf("%s: %u x %u bytes, page %u, unit %u, %u segments, window %u, %zu datasets: %zu operations\n",
@@ -166,8 +186,9 @@ private:
         // What must not be lost is what stands in no block that may have been erased.
         return read_log(machine.chip, recorder_->facts(), chip_.is_spoiled() ? 8 : 0, found);
     }
-    std::string judge(const FoundLog& found, const AllowedLog& allowed, const FoundLog* before) const {
-        return judge_log(found, allowed, recorder_->facts().segments, before);
+    std::string judge(FlashMachine& machine, FoundLog& found, const AllowedLog& allowed, const FoundLog* before) {
+        const std::string bad = read(machine, found);
+        return bad.empty() ? judge_log(found, allowed, recorder_->facts().segments, before) : bad;
     }
 
     void cut(std::size_t level, const std::vector<FlashOperation>& operations, const FlashPlay& play) {
@@ -189,9 +210,8 @@ private:
     void check(std::size_t level, const AllowedLog& allowed, const FoundLog& before, std::size_t done, FlashCut how,
                const char* what, std::size_t number) {
         FlashMachine& machine = levels_[level]->trial;
-        const std::uint64_t seed = (path_ * 0x100000001U) ^ (allowed.generations.empty()
-                                                                  ? 0
-                                                                  : allowed.generations.back().flushed + 1);
+        const std::uint64_t seed =
+            (path_ * 0x100000001U) ^ (allowed.generations.empty() ? 0 : allowed.generations.back().flushed + 1);
         const std::uint64_t hash = hash_of(machine, seed, done, how, number);
         if (!tally.is_new(hash)) {
             return;
@@ -204,8 +224,7 @@ private:
         FoundLog found;
         for (std::uint64_t i = 0; i < 2; ++i) {
             machine.chip.power_on(hash + i);
-            const std::string bad = read(machine, found) + judge(found, allowed, &before);
-            if (!bad.empty()) {
+            if (const std::string bad = judge(machine, found, allowed, &before); !bad.empty()) {
                 return lost(bad);
             }
         }
@@ -228,7 +247,7 @@ private:
         for (std::uint64_t i = 3; i < 5 && bad.empty(); ++i) {
             machine.chip.power_on(hash + i);
             const FoundLog once = last;
-            bad = read(machine, last) + judge(last, play.now(), &found);
+            bad = judge(machine, last, play.now(), &found);
             if (bad.empty() && i > 3 && !play.is_full() &&
                 (last.rows.size() != once.rows.size() || last.settings != once.settings)) {
                 bad = "another state than before; ";
@@ -236,6 +255,7 @@ private:
         }
         bad += machine.violation();
         if (!bad.empty()) {
+            if (std::getenv("DBG")) { dump(levels_[2]->base.chip, "before"); dump(machine.chip, "after"); for (auto& o : machine.recorder.operations) std::printf("  %s block %u at %u, %zu\n", o.erase ? "erase" : "program", o.block, o.offset, o.bytes.size()); for (auto& g : play.now().generations) std::printf("  gen %u %u\n", g.flushed, g.appended); }
             return lost("afterwards: " + bad);
         }
         if (again) {

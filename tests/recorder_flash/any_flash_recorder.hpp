@@ -18,8 +18,8 @@ public:
     struct Facts {
         std::uint32_t segments;
         std::uint32_t window;
-        std::uint32_t recipe;           ///< bytes of the blueprint in the log
-        std::vector<std::size_t> rows;  ///< bytes of a row of each dataset
+        std::uint32_t recipe;               ///< bytes of the blueprint in the log
+        std::vector<std::size_t> rows;      ///< bytes of a row of each dataset
         std::vector<std::size_t> settings;  ///< bytes of the value of each setting
         Blob values;                        ///< the values of all settings at first
     };
@@ -130,10 +130,9 @@ constexpr Bytes<N> table() noexcept {
 
 inline constexpr bp::FileOptions kSmall{4, false};
 inline constexpr auto kOne = bp::file(kSmall, bp::dataset<Bytes<12>>("a", 16));
-inline constexpr auto kThree =
-    bp::file(kSmall, bp::setting<std::uint32_t>("serial", 7), bp::dataset<Bytes<4>>("a", 32),
-             bp::group("g", bp::dataset<Bytes<20>>("b", 8, bp::setting<Bytes<37>>("note")),
-                       bp::dataset<Bytes<90>>("c", 3)));
+inline constexpr auto kThree = bp::file(
+    kSmall, bp::setting<std::uint32_t>("serial", 7), bp::dataset<Bytes<4>>("a", 32),
+    bp::group("g", bp::dataset<Bytes<20>>("b", 8, bp::setting<Bytes<37>>("note")), bp::dataset<Bytes<90>>("c", 3)));
 inline constexpr auto kManySettings =
     bp::file(kSmall, bp::setting<Bytes<180>>("s", table<180>()), bp::dataset<Bytes<9>>("a", 16));
 inline constexpr auto kLong = bp::file(kSmall, bp::setting<std::uint16_t>("serial", 7),
@@ -144,7 +143,8 @@ template <std::size_t N>
 inline constexpr auto kRings = bp::file(kSmall, bp::setting<std::uint32_t>("serial", 7), bp::ring<Bytes<5>, N>("a", 16),
                                         bp::ring<Bytes<33>, N>("b", 4, bp::setting<Bytes<19>>("note")));
 template <std::size_t N>
-inline constexpr auto kLongRing = bp::file(kSmall, bp::constant("table", table<900>()), bp::ring<Bytes<16>, N>("a", 16));
+inline constexpr auto kLongRing = bp::file(kSmall, bp::constant("table", table<900>()),
+                                           bp::ring<Bytes<16>, N>("a", 16));
 
 }  // namespace flash_blueprints
 

@@ -72,12 +72,13 @@ std::string name_of(const FoundLog::Row& row) {
 std::string judge_beginning(const FoundLog& found, const AllowedLog& allowed, std::uint32_t segments,
                             const FoundLog& before) {
     for (const FoundLog::Row& row : before.rows) {
-        const bool is_safe = row.segment + segments > found.next_segment && row.generation < allowed.generations.size() &&
+        const bool is_safe = row.segment + segments > found.next_segment &&
+                             row.generation < allowed.generations.size() &&
                              row.number < allowed.generations[row.generation].flushed;
         if (is_safe) {
-            const bool is_there = !found.rows.empty() && (found.rows[0].generation < row.generation ||
-                                                          (found.rows[0].generation == row.generation &&
-                                                           found.rows[0].number <= row.number));
+            const bool is_there = !found.rows.empty() &&
+                                  (found.rows[0].generation < row.generation ||
+                                   (found.rows[0].generation == row.generation && found.rows[0].number <= row.number));
             return is_there ? "" : name_of(row) + " is gone with its segment; ";
         }
     }

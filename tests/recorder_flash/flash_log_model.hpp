@@ -5,8 +5,8 @@
 // that were flushed, and none that was never appended.
 #pragma once
 
-#include "any_flash_recorder.hpp"
 #include "../powercut/random.hpp"
+#include "any_flash_recorder.hpp"
 
 #include "flash_recording.hpp"
 
