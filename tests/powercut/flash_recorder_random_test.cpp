@@ -128,7 +128,7 @@ public:
     Sweep(const std::string& name, std::uint64_t seed) : tally(name), random_(seed) {
         bool chosen = false;
         while (!chosen) {
-            recorder_ = kFlashRecorders[random_.below(std::size(kFlashRecorders))]();
+            recorder_ = flash_recorders()[random_.below(flash_recorders().size())]();
             chip_ = choose_chip(recorder_->facts().window, random_);
             chosen = choose_blocks(*recorder_, chip_, random_);
         }

@@ -113,41 +113,6 @@ private:
 
 using MakeFlashRecorder = std::unique_ptr<AnyFlashRecorder> (*)();
 
-namespace flash_blueprints {
-
-namespace bp = h5mote::blueprint;
-
-template <std::size_t N>
-using Bytes = std::array<std::uint8_t, N>;
-template <std::size_t N>
-constexpr Bytes<N> table() noexcept {
-    Bytes<N> result{};
-    for (std::size_t i = 0; i < N; ++i) {
-        result[i] = static_cast<std::uint8_t>(i * i + 3 * i);
-    }
-    return result;
-}
-
-inline constexpr bp::FileOptions kSmall{4, false};
-inline constexpr auto kOne = bp::file(kSmall, bp::dataset<Bytes<12>>("a", 16));
-inline constexpr auto kThree = bp::file(
-    kSmall, bp::setting<std::uint32_t>("serial", 7), bp::dataset<Bytes<4>>("a", 32),
-    bp::group("g", bp::dataset<Bytes<20>>("b", 8, bp::setting<Bytes<37>>("note")), bp::dataset<Bytes<90>>("c", 3)));
-inline constexpr auto kManySettings =
-    bp::file(kSmall, bp::setting<Bytes<180>>("s", table<180>()), bp::dataset<Bytes<9>>("a", 16));
-inline constexpr auto kLong = bp::file(kSmall, bp::setting<std::uint16_t>("serial", 7),
-                                       bp::constant("table", table<900>()), bp::dataset<Bytes<16>>("a", 16));
-template <std::size_t N>
-inline constexpr auto kRing = bp::file(kSmall, bp::ring<Bytes<12>, N>("a", 16));
-template <std::size_t N>
-inline constexpr auto kRings = bp::file(kSmall, bp::setting<std::uint32_t>("serial", 7), bp::ring<Bytes<5>, N>("a", 16),
-                                        bp::ring<Bytes<33>, N>("b", 4, bp::setting<Bytes<19>>("note")));
-template <std::size_t N>
-inline constexpr auto kLongRing = bp::file(kSmall, bp::constant("table", table<900>()),
-                                           bp::ring<Bytes<16>, N>("a", 16));
-
-}  // namespace flash_blueprints
-
 template <const auto& Blueprint, std::uint32_t Window>
 std::unique_ptr<AnyFlashRecorder> make_flash_recorder() {
     return std::make_unique<FlashRecorderOf<Blueprint, Window>>();
@@ -155,25 +120,6 @@ std::unique_ptr<AnyFlashRecorder> make_flash_recorder() {
 
 /// Recorders of blueprints with settings and without, with one dataset and several, with rings of 2, 3 and 7; of some,
 /// the blueprint takes more than one block of a small chip.
-inline constexpr MakeFlashRecorder kFlashRecorders[] = {
-    make_flash_recorder<flash_blueprints::kOne, 64>,
-    make_flash_recorder<flash_blueprints::kOne, 256>,
-    make_flash_recorder<flash_blueprints::kOne, 2048>,
-    make_flash_recorder<flash_blueprints::kThree, 128>,
-    make_flash_recorder<flash_blueprints::kThree, 512>,
-    make_flash_recorder<flash_blueprints::kManySettings, 256>,
-    make_flash_recorder<flash_blueprints::kManySettings, 1024>,
-    make_flash_recorder<flash_blueprints::kLong, 128>,
-    make_flash_recorder<flash_blueprints::kLong, 512>,
-    make_flash_recorder<flash_blueprints::kRing<2>, 64>,
-    make_flash_recorder<flash_blueprints::kRing<2>, 512>,
-    make_flash_recorder<flash_blueprints::kRing<3>, 256>,
-    make_flash_recorder<flash_blueprints::kRings<2>, 256>,
-    make_flash_recorder<flash_blueprints::kRings<3>, 128>,
-    make_flash_recorder<flash_blueprints::kRings<3>, 1024>,
-    make_flash_recorder<flash_blueprints::kRings<7>, 256>,
-    make_flash_recorder<flash_blueprints::kLongRing<2>, 128>,
-    make_flash_recorder<flash_blueprints::kLongRing<3>, 512>,
-};
+h5mote::Span<const MakeFlashRecorder> flash_recorders() noexcept;
 
 }  // namespace h5mote_test

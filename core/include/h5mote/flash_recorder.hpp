@@ -158,8 +158,9 @@ public:
     /// that the first bytes of all blocks but the first one that is good are erased, unreadable for the chip's ECC, or
     /// what a power cut left of the first bytes of such a recording.
     /// other_blueprint: the recording is one of another blueprint. unsupported: of a later version. corrupt_file: it
-    /// was made with another geometry, or is damaged beyond what a power cut can do. no_space: no block is good.
-    /// io_error. After an error the chip is unchanged, but for a recording that was begun where none was.
+    /// was made with another geometry, or is damaged beyond what a power cut can do. no_space: the
+    /// blueprint does not fit into the good blocks. io_error: the chip does not answer, or no block is good. After an
+    /// error the chip is unchanged, but for a recording that was begun where none was.
     Status open(FlashDevice& device) noexcept { return FlashRecorderBase::open(device, kPlan, memory_, false); }
     /// Begins a new recording, whatever the chip holds. What it held is lost as soon as this returns ok, and may be
     /// lost if the power fails meanwhile. Errors of open(), but for those that the old contents cause.
