@@ -28,10 +28,9 @@ Status FlashRecorderBase::check_geometry() noexcept {
     if ((plan_->window & (granule() - 1)) != 0) {
         return Status::over_budget;
     }
-    // Each segment has room for the blueprint, and for as much again.
-    if (first() + plan_->frame > chip.block_size ||
-        (plan_->segments > 1 && (chip.block_size - first()) / 64 * (chip.blocks / plan_->segments) <
-                                    (plan_->recipe_size + plan_->window) / 32)) {
+    // Each segment has room for the blueprint, and for as much again: it is begun a second time beside the first one.
+    if (first() + plan_->frame > chip.block_size || (chip.block_size - first()) / 64 * (chip.blocks / plan_->segments) <
+                                                        (plan_->recipe_size + plan_->window) / 32) {
         return Status::invalid_argument;
     }
     return Status::ok;

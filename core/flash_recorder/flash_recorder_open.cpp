@@ -94,9 +94,9 @@ Status FlashRecorderBase::scan(bool& found, bool& foreign) noexcept {
 }
 
 // Goes on with the recording of the newest block. not_found: nothing in it is complete. The blocks are looked at from
-// the one after the newest back: if the head there is damaged, its frames tell, for their checksums have the sequence
-// that it must have. What the head of a block without a frame says of the one before is not relied on: an unstable head
-// may come to light when the log has gone on in another block.
+// the one after the newest back: a flipped bit may have damaged the head there. What the head of a block without a
+// frame says of the one before is not relied on: an unstable head may come to light when the log has gone on in another
+// block.
 Status FlashRecorderBase::resume() noexcept {
     if (head_->blueprint != plan_->fingerprint) {
         return Status::other_blueprint;
@@ -118,10 +118,18 @@ Status FlashRecorderBase::resume() noexcept {
         H5MOTE_TRY(device_->is_bad(block, bad));
     }
     for (; newest - sequence != geometry_.blocks; --sequence) {
+        bool good = true;
+        const bool is_behind = sequence - newest - 1 < geometry_.blocks;
+        if (is_behind) {
+            H5MOTE_TRY(read_mended(block, 0, kRecordingHeadSummed, 0, good));
+            good = good && load_le<std::uint32_t>(buffer_ + offsetof(RecordingHead, sequence)) == sequence;
+        }
         bool found = false;
-        H5MOTE_TRY(resume_in(block, sequence, found));
+        if (good) {
+            H5MOTE_TRY(resume_in(block, sequence, found));
+        }
         if (found) {
-            if (sequence - newest < geometry_.blocks) {
+            if (is_behind) {
                 head_->sequence = sequence;
                 block_ = block;
             }
@@ -215,15 +223,12 @@ Status FlashRecorderBase::load_frame(std::uint32_t block, std::uint32_t offset, 
     return Status::ok;
 }
 
-// Reads the settings behind the head of a block. One flipped bit is repaired.
-Status FlashRecorderBase::load_settings(std::uint32_t block, std::uint32_t sequence, bool& good) noexcept {
-    const std::uint32_t size = plan_->settings;
-    if (size == 0) {
-        return Status::ok;
-    }
-    H5MOTE_TRY(read(block, sizeof(RecordingHead), {buffer_, size + 4}, good));
+// Reads `size` bytes with their checksum into the memory for a frame. One flipped bit is repaired.
+Status FlashRecorderBase::read_mended(std::uint32_t block, std::uint32_t offset, std::uint32_t size, std::uint32_t seed,
+                                      bool& good) noexcept {
+    H5MOTE_TRY(read(block, offset, {buffer_, size + 4}, good));
     const bool readable = good;
-    const auto holds = [&] { return load_le<std::uint32_t>(buffer_ + size) == lookup3({buffer_, size}, sequence); };
+    const auto holds = [&] { return load_le<std::uint32_t>(buffer_ + size) == lookup3({buffer_, size}, seed); };
     good = readable && holds();
     for (std::uint32_t i = 0; readable && !good && i < 8 * (size + 4); ++i) {
         const auto bit = static_cast<std::byte>(1U << (i & 7));
@@ -231,6 +236,16 @@ Status FlashRecorderBase::load_settings(std::uint32_t block, std::uint32_t seque
         good = holds();
         buffer_[i >> 3] ^= good ? std::byte{0} : bit;
     }
+    return Status::ok;
+}
+
+// Reads the settings behind the head of a block.
+Status FlashRecorderBase::load_settings(std::uint32_t block, std::uint32_t sequence, bool& good) noexcept {
+    const std::uint32_t size = plan_->settings;
+    if (size == 0) {
+        return Status::ok;
+    }
+    H5MOTE_TRY(read_mended(block, sizeof(RecordingHead), size, sequence, good));
     if (good) {
         std::memcpy(settings(), buffer_, size);
     }

@@ -58,6 +58,22 @@ bool FlashRecording::load_head(std::uint32_t block, RecordingHead& head) {
     return device_->read(block, 0, bytes) == Status::ok && decode(bytes, head);
 }
 
+// The same, where one bit of the head may be flipped.
+bool FlashRecording::load_mended_head(std::uint32_t block, RecordingHead& head) {
+    std::byte bytes[sizeof head];
+    if (device_->read(block, 0, bytes) != Status::ok) {
+        return false;
+    }
+    bool good = decode(bytes, head);
+    for (std::size_t i = 0; !good && i < 8 * sizeof bytes; ++i) {
+        const auto bit = static_cast<std::byte>(1U << (i & 7));
+        bytes[i >> 3] ^= bit;
+        good = decode(bytes, head);
+        bytes[i >> 3] ^= bit;
+    }
+    return good;
+}
+
 // Reads a block. Where that is not possible at once, it is read piece by piece, without those that cannot be read.
 void FlashRecording::load_block(std::uint32_t block) {
     now_.assign(geometry_.block_size, std::byte{0});
@@ -169,7 +185,7 @@ bool FlashRecording::find_newest() {
 }
 
 // Follows the log from the newest block back. Three blocks after it are looked at as well: they may be newer, with a
-// damaged head, and have frames of the sequence that they must have.
+// flipped bit in the head.
 bool FlashRecording::find_chain() {
     std::uint32_t end = geometry_.block_size;
     bool is_end_known = false;
@@ -178,7 +194,12 @@ bool FlashRecording::find_chain() {
         const std::uint32_t at = block_of(sequence);
         RecordingHead head;
         Block block = walk(at, sequence, end, is_end_known);
-        block.has_head = load_head(at, head) && head.sequence == sequence && head.start == head_.start;
+        block.has_head = load_mended_head(at, head) && head.sequence == sequence && head.start == head_.start;
+        // A block at the end that lost its head in an erase that was cut is not part of the log any more.
+        const bool is_behind = sequence - head_.sequence - 1 < geometry_.blocks;
+        if (is_behind && !block.has_head) {
+            block.frames.clear();
+        }
         while (chain_.empty() && !block.frames.empty() && !block.frames.back().commits()) {
             block.frames.pop_back();
         }

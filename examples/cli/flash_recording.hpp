@@ -66,6 +66,7 @@ private:
     };
 
     bool load_head(std::uint32_t block, RecordingHead& head);
+    bool load_mended_head(std::uint32_t block, RecordingHead& head);
     void load_block(std::uint32_t block);
     std::uint32_t frame_at(std::uint32_t offset, std::uint32_t sequence) const;
     bool repair(std::uint32_t offset, std::uint32_t end, std::uint32_t sequence);

@@ -225,6 +225,7 @@ private:
         for (std::uint64_t i = 0; i < 2; ++i) {
             machine.chip.power_on(hash + i);
             if (const std::string bad = judge(machine, found, allowed, &before); !bad.empty()) {
+                if (std::getenv("DBG")) { dump(levels_[level]->base.chip, "before"); dump(machine.chip, "after");  for (auto& r : found.rows) std::printf(" %u.%u@%u", r.generation, r.number, r.segment); }
                 return lost(bad);
             }
         }

@@ -22,14 +22,15 @@ constexpr auto kFew = blueprint::file(kSmall, blueprint::setting<flash_blueprint
 constexpr auto kLongRing = blueprint::file(kSmall, blueprint::constant("table", flash_blueprints::table<900>()),
                                            blueprint::ring<Sample, 2>("imu", 32));
 
-// Opens the chip, appends a row, and cuts the `operation`-th program or erase of the flush.
+// Opens the chip, and appends and flushes a row, in the `operation`-th program or erase of which the power fails.
 template <typename Recorder>
 void cut_flush(Recorder& recorder, FlashSimulator& chip, std::uint64_t operation, FlashCut cut = FlashCut::not_begun,
                std::uint64_t seed = 1) {
     ASSERT_EQ(recorder.open(chip), Status::ok);
-    ASSERT_EQ(recorder.template append<0>(Sample::make(9999)), Status::ok);
     chip.cut_after(operation, cut, seed, 1);
-    EXPECT_EQ(recorder.flush(), Status::io_error);
+    Status status = recorder.template append<0>(Sample::make(9999));
+    status = status == Status::ok ? recorder.flush() : status;
+    EXPECT_NE(status == Status::ok, status == Status::io_error);
     recorder.abandon();
     chip.power_on(seed + 1);
 }
@@ -118,11 +119,15 @@ TEST(FlashRecorderAgain, HeadsThatComeToLight) {
     }
 }
 
-// On a chip of two blocks, both of which the blueprint needs, each attempt to begin destroys the one before.
+// On a chip of two blocks, both of which the blueprint needs, each attempt to begin would destroy the one before, whose
+// last frame may yet come to light. So there must be room for it twice.
 TEST(FlashRecorderAgain, CreationIsCutThreeTimes) {
+    h5mote::FlashRecorder<kLongFlight, 256> refusing;
+    Chip small{h5mote::FlashGeometry{2, 2048, 256, 4, 0xff}};
+    EXPECT_EQ(refusing.open(small.simulator), Status::invalid_argument);
     for (std::uint64_t first = 1; first <= 18; ++first) {
         for (std::uint64_t second = 1; second <= 18; ++second) {
-            Chip chip{h5mote::FlashGeometry{2, 2048, 256, 4, 0xff}};
+            Chip chip{h5mote::FlashGeometry{3, 2048, 256, 4, 0xff}};
             h5mote::FlashRecorder<kLongFlight, 256> recorder;
             for (const std::uint64_t operation : {first, second, first}) {
                 chip.simulator.cut_after(operation, FlashCut::torn, 1, 20);
@@ -149,8 +154,8 @@ TEST(FlashRecorderAgain, AChipThatDoesNotAnswerForAWhile) {
         for (std::uint32_t i = 0; i < 6; ++i) {
             ASSERT_EQ(recorder.template append<0>(Sample::make(10 + i)), Status::ok);
             device.kill_at(1 + i);
-            EXPECT_EQ(recorder.flush(), Status::io_error);
-            for (int k = 0; k < 3; ++k) {
+            const bool is_done = recorder.flush() == Status::ok;
+            for (int k = 0; k < 3 && !is_done; ++k) {
                 EXPECT_EQ(recorder.flush(), Status::io_error);
             }
             device.kill_at(0);
@@ -194,5 +199,5 @@ TEST(FlashRecorderAgain, BytesAreTheSameOnEveryMachine) {
         count += 300;
     }
     const h5mote::ConstBytes contents = chip.simulator.contents();
-    EXPECT_EQ(h5mote::detail::lookup3_constant(contents.data(), contents.size()), 0U);
+    EXPECT_EQ(h5mote::detail::lookup3_constant(contents.data(), contents.size()), 396806281U);
 }

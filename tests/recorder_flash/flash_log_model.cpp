@@ -135,8 +135,10 @@ Status FlashPlay::call(const char* name, const Call& call) {
 }
 
 void FlashPlay::open() {
+    const std::size_t before = operations_ ? operations_() : 0;
     if (failure.empty() && call("open", [&] { return recorder_.open(device_); }) == Status::ok) {
-        now_.begun = true;
+        // A recording that was found may be one of which a power cut left the last frame unstable.
+        now_.begun = now_.begun || (operations_ && operations_() != before);
         now_.generations.emplace_back();
         changed_.assign(recorder_.facts().settings.size(), {});
     }
@@ -158,6 +160,7 @@ void FlashPlay::append(std::size_t rows) {
 }
 
 void FlashPlay::acknowledge() {
+    now_.begun = now_.begun || now_.generations.back().appended != 0;
     now_.generations.back().flushed = now_.generations.back().appended;
     const auto differs = [&](const Blob& values) {
         std::size_t at = 0;

@@ -23,7 +23,7 @@ struct AllowedLog {
     };
     std::vector<Generation> generations;
     std::vector<Blob> settings;  ///< the values that all settings may have together
-    bool begun = false;          ///< open() has returned ok once
+    bool begun = false;          ///< a recording must be there
 
     static AllowedLog blank(const AnyFlashRecorder::Facts& facts) { return {{}, {facts.values}, false}; }
 };

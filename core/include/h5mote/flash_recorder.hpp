@@ -117,6 +117,8 @@ private:
     bool may_be_torn(const std::byte* bytes) const noexcept;
     Status load_head(std::uint32_t block, RecordingHead& head, bool& good, bool& blank) noexcept;
     Status load_frame(std::uint32_t block, std::uint32_t offset, std::uint32_t sequence, std::uint32_t& size) noexcept;
+    Status read_mended(std::uint32_t block, std::uint32_t offset, std::uint32_t size, std::uint32_t seed,
+                       bool& good) noexcept;
     Status load_settings(std::uint32_t block, std::uint32_t sequence, bool& good) noexcept;
     Status read(std::uint32_t block, std::uint32_t offset, Bytes to, bool& good) noexcept;
 
