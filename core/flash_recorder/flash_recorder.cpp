@@ -233,18 +233,21 @@ bool FlashRecorderBase::is_at_limit() const noexcept {
     return next - head_->start >= limit - (head_->segment(next) == recipe_segment_ ? 0 : blocks / 2);
 }
 
-// Begins the next block that can be used. no_space: the log has gone through the whole chip, and it is no ring.
+// Begins the next block that can be used. no_space: there is none that is good.
 Status FlashRecorderBase::begin_block() noexcept {
     offset_ = geometry_.block_size;
     // Where a head was written last, or may have been: the next attempt goes on from there.
     std::uint32_t sequence = head_->sequence;
     std::uint32_t block = block_;
     unsigned failures = 0;
+    bool again = false;
+    Status status = head_->previous == RecordingHead::kNone ? Status::io_error : Status::no_space;
     for (std::uint32_t passed = 0; passed < geometry_.blocks && failures < kAttempts; ++passed) {
         if (head_->previous != RecordingHead::kNone && is_at_limit()) {
-            if (head_->sequence == head_->previous) {
-                return Status::no_space;
+            if (head_->sequence == head_->previous || again) {
+                break;
             }
+            again = true;
             start_over();
             sequence = head_->sequence;
             block = block_;
@@ -252,7 +255,12 @@ Status FlashRecorderBase::begin_block() noexcept {
         ++head_->sequence;
         next_block();
         bool bad = false;
-        if (device_->is_bad(block_, bad) != Status::ok || bad) {
+        const Status answer = device_->is_bad(block_, bad);
+        if (answer == Status::ok && bad) {
+            continue;
+        }
+        status = Status::io_error;
+        if (answer != Status::ok) {
             continue;
         }
         ++failures;
@@ -276,7 +284,7 @@ Status FlashRecorderBase::begin_block() noexcept {
     }
     head_->sequence = sequence;
     block_ = block;
-    return Status::io_error;
+    return status;
 }
 
 // The log has come to its limit, but nothing counts in the last blocks, in which programs failed or power cuts came

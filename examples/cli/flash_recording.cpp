@@ -125,7 +125,7 @@ bool FlashRecording::repair(std::uint32_t offset, std::uint32_t end, std::uint32
 // follows, bytes that are no frame are damaged.
 FlashRecording::Block FlashRecording::walk(std::uint32_t block, std::uint32_t sequence, std::uint32_t end,
                                            bool is_end_known) {
-    Block result{block, sequence, true, {}, {}, 0};
+    Block result{block, sequence, true, true, {}, {}, 0};
     load_block(block);
     std::uint32_t gap = 0;  // where bytes begin that are no frame; 0: nowhere
     const auto close_gap = [&](std::uint32_t until) {
@@ -195,6 +195,8 @@ bool FlashRecording::find_chain() {
         RecordingHead head;
         Block block = walk(at, sequence, end, is_end_known);
         block.has_head = load_mended_head(at, head) && head.sequence == sequence && head.start == head_.start;
+        RecordingHead sound;
+        block.is_head_sound = load_head(at, sound);
         // A block at the end that lost its head in an erase that was cut is not part of the log any more.
         const bool is_behind = sequence - head_.sequence - 1 < geometry_.blocks;
         if (is_behind && !block.has_head) {
@@ -320,7 +322,8 @@ void FlashRecording::drop_emptied() {
     const auto is_next = [&](const Block& block) {
         return head_.shape >> 24 > 1 && head_.sequence - block.sequence + kAttempts >= geometry_.blocks;
     };
-    while (chain_.size() > 1 && is_next(chain_.back()) && !(chain_.back().has_head && chain_.back().damages.empty())) {
+    while (chain_.size() > 1 && is_next(chain_.back()) &&
+           !(chain_.back().is_head_sound && chain_.back().damages.empty())) {
         chain_.pop_back();
     }
 }

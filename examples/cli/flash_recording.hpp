@@ -59,7 +59,8 @@ private:
     struct Block {
         std::uint32_t block;
         std::uint32_t sequence;
-        bool has_head;
+        bool has_head;       // it says where the log went before
+        bool is_head_sound;  // no bit of it is flipped
         std::vector<Frame> frames;
         std::vector<Damage> damages;
         unsigned repaired;

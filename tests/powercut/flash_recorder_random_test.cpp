@@ -111,12 +111,15 @@ void dump(FlashSimulator& chip, const char* what) {
         std::uint32_t w[11];
         std::memcpy(w, at, 44);
         if (w[0] == 0x726d3568 || chip.unstable(b)) {
-            std::printf("  block %u seq %u start %u prev %d end %u sum %x unstable %d:", b, w[6], w[7], (int)w[8], w[9], w[10] ,chip.unstable(b));
+            std::printf("  block %u seq %u start %u prev %d end %u sum %x unstable %d:", b, w[6], w[7], (int)w[8], w[9],
+                        w[10], chip.unstable(b));
             for (unsigned o = w[5] % g.block_size; o + 4 < g.block_size;) {
-                unsigned size = unsigned(at[o]) | unsigned(at[o+1]) << 8;
-                if (at[o+3] != std::byte{0x66} || size < 8 || size > g.block_size - o) break;
-                std::printf(" %u:%x+%u", o, unsigned(at[o+2]), size);
-                o += (size + 3) & ~3u; o = (o + g.program_unit - 1) / g.program_unit * g.program_unit;
+                unsigned size = unsigned(at[o]) | unsigned(at[o + 1]) << 8;
+                if (at[o + 3] != std::byte{0x66} || size < 8 || size > g.block_size - o)
+                    break;
+                std::printf(" %u:%x+%u", o, unsigned(at[o + 2]), size);
+                o += (size + 3) & ~3u;
+                o = (o + g.program_unit - 1) / g.program_unit * g.program_unit;
             }
             std::printf("\n");
         }
@@ -175,6 +178,10 @@ private:
         if (recorder_->facts().segments == 1 || chip_.bad + chip_.worn != 0) {
             play.allow(Status::no_space);
         }
+        // The last block that is left may be one that is worn out, or that becomes bad because an erase fails.
+        if (chip_.worn != 0 || (chip_.failing != 0 && recorder_->facts().segments == 1)) {
+            play.allow(Status::io_error);
+        }
         play_at_random(play, recorder_->facts(), random_, size);
         play.open();
         play.append(1 + random_.below(3));
@@ -225,7 +232,12 @@ private:
         for (std::uint64_t i = 0; i < 2; ++i) {
             machine.chip.power_on(hash + i);
             if (const std::string bad = judge(machine, found, allowed, &before); !bad.empty()) {
-                if (std::getenv("DBG")) { dump(levels_[level]->base.chip, "before"); dump(machine.chip, "after");  for (auto& r : found.rows) std::printf(" %u.%u@%u", r.generation, r.number, r.segment); }
+                if (std::getenv("DBG")) {
+                    dump(levels_[level]->base.chip, "before");
+                    dump(machine.chip, "after");
+                    for (auto& r : found.rows)
+                        std::printf(" %u.%u@%u", r.generation, r.number, r.segment);
+                }
                 return lost(bad);
             }
         }
@@ -256,7 +268,15 @@ private:
         }
         bad += machine.violation();
         if (!bad.empty()) {
-            if (std::getenv("DBG")) { dump(levels_[2]->base.chip, "before"); dump(machine.chip, "after"); for (auto& o : machine.recorder.operations) std::printf("  %s block %u at %u, %zu\n", o.erase ? "erase" : "program", o.block, o.offset, o.bytes.size()); for (auto& g : play.now().generations) std::printf("  gen %u %u\n", g.flushed, g.appended); }
+            if (std::getenv("DBG")) {
+                dump(levels_[2]->base.chip, "before");
+                dump(machine.chip, "after");
+                for (auto& o : machine.recorder.operations)
+                    std::printf("  %s block %u at %u, %zu\n", o.erase ? "erase" : "program", o.block, o.offset,
+                                o.bytes.size());
+                for (auto& g : play.now().generations)
+                    std::printf("  gen %u %u\n", g.flushed, g.appended);
+            }
             return lost("afterwards: " + bad);
         }
         if (again) {

@@ -49,7 +49,7 @@ std::size_t dataset_of(std::uint32_t generation, std::uint32_t number, std::size
 /// may be bad one after the other.
 std::string take_rows(const h5mote::cli::FlashRecording& recording, const AnyFlashRecorder::Facts& facts,
                       std::uint32_t passed, FoundLog& found);
-/// Reads a log. A log that is damaged or repaired is wrong, too.
+/// Reads a log. A log that is damaged is wrong, too.
 std::string read_log(h5mote::FlashDevice& device, const AnyFlashRecorder::Facts& facts, std::uint32_t passed,
                      FoundLog& found);
 /// Says what is wrong with a log. `before`: what was there earlier, none of which a ring may have lost, but for the
