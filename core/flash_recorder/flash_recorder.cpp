@@ -12,8 +12,6 @@ namespace {
 
 // A frame is tried in this many blocks, and as many blocks are tried for a head.
 constexpr unsigned kAttempts = 8;
-// A frame with fewer bytes of the blueprint is not begun.
-constexpr std::uint32_t kLeastRecipe = 32;
 
 constexpr bool power_of_two(std::uint32_t value) noexcept { return value != 0 && (value & (value - 1)) == 0; }
 
@@ -30,11 +28,9 @@ Status FlashRecorderBase::check_geometry() noexcept {
     if ((plan_->window & (granule() - 1)) != 0) {
         return Status::over_budget;
     }
-    // Each segment has room for the blueprint, and for as much again.
-    const std::uint32_t least = RecordingFrame::kSmallest + RecordingFrame::kSectionHead + plan_->row;
-    if (first() + least > chip.block_size ||
-        (plan_->segments > 1 && (chip.block_size - first()) / 64 * (chip.blocks / plan_->segments) <
-                                    (plan_->recipe_size + plan_->window) / 32)) {
+    // Each segment has room for the blueprint, and for as much again: it is begun a second time beside the first one.
+    if (first() + plan_->frame > chip.block_size || (chip.block_size - first()) / 64 * (chip.blocks / plan_->segments) <
+                                                        (plan_->recipe_size + plan_->window) / 32) {
         return Status::invalid_argument;
     }
     return Status::ok;
@@ -143,7 +139,10 @@ Status FlashRecorderBase::advance(unsigned number, unsigned size) noexcept {
 }
 
 Status FlashRecorderBase::make_room(std::uint32_t size) noexcept {
-    while (room() < size) {
+    for (unsigned i = 0; room() < size; ++i) {
+        if (i == kAttempts) {
+            return Status::no_space;  // in every segment, so many blocks are bad that the blueprint fills the others
+        }
         H5MOTE_TRY(begin_block());
         H5MOTE_TRY(write_recipe());
     }
@@ -189,8 +188,11 @@ Status FlashRecorderBase::write_frame() noexcept {
                 head_->end = keep(RecordingRule::skip_rest) ? offset_ : geometry_.block_size;
                 next_ = end_ = buffer_;
                 resumed_ = false;
-                if (counts && unwritten_ == Unwritten::head) {
-                    unwritten_ = Unwritten::nothing;
+                if (counts) {
+                    counted_ = head_->sequence;
+                    if (unwritten_ == Unwritten::head) {
+                        unwritten_ = Unwritten::nothing;
+                    }
                 }
                 return Status::ok;
             }
@@ -203,7 +205,7 @@ Status FlashRecorderBase::write_frame() noexcept {
 // Writes what the segment lacks of the blueprint. There is no frame in memory.
 Status FlashRecorderBase::write_recipe() noexcept {
     while (recipe_done_ != plan_->recipe_size) {
-        if (room() < kLeastRecipe) {
+        if (room() < kLeastRecipe + RecordingFrame::kSmallest) {
             H5MOTE_TRY(begin_block());
         }
         begin_frame(RecordingFrame::blueprint);
@@ -222,21 +224,43 @@ Status FlashRecorderBase::write_recipe() noexcept {
     return Status::ok;
 }
 
-// Begins the next block that can be used. no_space: the log has gone through the whole chip, and it is no ring.
+// Whether the log must not go on in the next block. The segment of the last frame that counts is not emptied before
+// another one has the blueprint, for which half of a segment is enough.
+bool FlashRecorderBase::is_at_limit() const noexcept {
+    const std::uint32_t next = head_->sequence + 1;
+    const std::uint32_t blocks = geometry_.blocks / plan_->segments;
+    const std::uint32_t limit = (head_->segment(counted_) + plan_->segments) * blocks;
+    return next - head_->start >= limit - (head_->segment(next) == recipe_segment_ ? 0 : blocks / 2);
+}
+
+// Begins the next block that can be used. no_space: there is none that is good.
 Status FlashRecorderBase::begin_block() noexcept {
     offset_ = geometry_.block_size;
+    // Where a head was written last, or may have been: the next attempt goes on from there.
+    std::uint32_t sequence = head_->sequence;
+    std::uint32_t block = block_;
     unsigned failures = 0;
+    bool again = false;
+    Status status = head_->previous == RecordingHead::kNone ? Status::io_error : Status::no_space;
     for (std::uint32_t passed = 0; passed < geometry_.blocks && failures < kAttempts; ++passed) {
-        const std::uint32_t sequence = head_->sequence + 1;
-        if (head_->previous == RecordingHead::kNone) {
-            head_->start = sequence;
-        } else if (sequence - (plan_->segments == 1 ? head_->start : head_->previous) >= geometry_.blocks) {
-            return Status::no_space;
+        if (head_->previous != RecordingHead::kNone && is_at_limit()) {
+            if (head_->sequence == head_->previous || again) {
+                break;
+            }
+            again = true;
+            start_over();
+            sequence = head_->sequence;
+            block = block_;
         }
-        head_->sequence = sequence;
+        ++head_->sequence;
         next_block();
         bool bad = false;
-        if (device_->is_bad(block_, bad) != Status::ok || bad) {
+        const Status answer = device_->is_bad(block_, bad);
+        if (answer == Status::ok && bad) {
+            continue;
+        }
+        status = Status::io_error;
+        if (answer != Status::ok) {
             continue;
         }
         ++failures;
@@ -244,7 +268,10 @@ Status FlashRecorderBase::begin_block() noexcept {
             (void)device_->mark_bad(block_);
             continue;
         }
-        const std::uint32_t segment = head_->segment(sequence);
+        if (head_->previous == RecordingHead::kNone) {
+            head_->start = counted_ = head_->sequence;
+        }
+        const std::uint32_t segment = head_->segment(head_->sequence);
         if (segment != recipe_segment_) {
             recipe_segment_ = segment;
             recipe_done_ = 0;
@@ -252,8 +279,24 @@ Status FlashRecorderBase::begin_block() noexcept {
         if (write_head() == Status::ok) {
             return Status::ok;
         }
+        sequence = head_->sequence;
+        block = block_;
     }
-    return Status::io_error;
+    head_->sequence = sequence;
+    block_ = block;
+    return status;
+}
+
+// The log has come to its limit, but nothing counts in the last blocks, in which programs failed or power cuts came
+// first. They are used once more, and erased before, for their frames may be unstable and come to light later.
+void FlashRecorderBase::start_over() noexcept {
+    for (; head_->sequence != head_->previous; --head_->sequence) {
+        bool bad = false;
+        if (device_->is_bad(block_, bad) == Status::ok && !bad) {
+            (void)device_->erase(block_);
+        }
+        block_ = (block_ == 0 ? geometry_.blocks : block_) - 1;
+    }
 }
 
 // The head takes the place of the frame in memory while it is programmed, which may have to be done in whole pages. The

@@ -1,17 +1,16 @@
 // Finding the end of the log.
 //
 // The block with the highest sequence is the newest. Its last frame with the commit bit is the end of the log; if it
-// has none, that of the block before it. After a power cut that frame may be one that was being programmed: it may not
-// be readable the next time. So nothing is built on it: it is kept in memory and written again, as the first frame of
-// the next block, whose head says that the log ended before it. Until this is done the old one is the end of the log.
+// has none, that of the block before it, and so on. After a power cut that frame may be one that was being programmed:
+// it may not be readable the next time. So nothing is built on it: it is kept in memory and written again, as the first
+// frame of the next block, whose head says that the log ended before it. Until this is done the old one is the end of
+// the log.
 //
 // What follows the last frame was never complete, and a block without a frame does not count. The log goes on in the
 // block after the newest one, whatever that holds; the head there names the block in which the log ended, so that
 // nothing leads to blocks in between.
 //
-// All heads are read: a search by halves would be misled by blocks that are bad or were torn. There is one more block
-// to look at, the one after the newest: if its head was damaged, its frames tell, for their checksums have the sequence
-// that it must have.
+// All heads are read: a search by halves would be misled by blocks that are bad or were torn.
 #include "recording_rules.hpp"
 
 namespace h5mote {
@@ -94,7 +93,10 @@ Status FlashRecorderBase::scan(bool& found, bool& foreign) noexcept {
     return Status::ok;
 }
 
-// Goes on with the recording of the newest block. not_found: nothing in it is complete.
+// Goes on with the recording of the newest block. not_found: nothing in it is complete. The blocks are looked at from
+// the one after the newest back: a flipped bit may have damaged the head there. What the head of a block without a
+// frame says of the one before is not relied on: an unstable head may come to light when the log has gone on in another
+// block.
 Status FlashRecorderBase::resume() noexcept {
     if (head_->blueprint != plan_->fingerprint) {
         return Status::other_blueprint;
@@ -105,52 +107,40 @@ Status FlashRecorderBase::resume() noexcept {
     if (head_->window > plan_->window) {
         return Status::over_budget;
     }
-    RecordingHead head = *head_;
-    std::uint32_t block = block_;
     head_->window = plan_->window;
-    bool found = false;
-    H5MOTE_TRY(look_behind(found));
-    while (!found) {
-        H5MOTE_TRY(resume_in(block, head.sequence, found));
-        if (!found) {
-            const std::uint32_t before = head.previous;
-            if (before == RecordingHead::kNone) {
-                return Status::not_found;
-            }
-            const std::uint32_t distance = head.sequence - before;
-            bool good = distance - 1 < geometry_.blocks;
-            bool blank = false;
-            if (good) {
-                block = block >= distance ? block - distance : block + geometry_.blocks - distance;
-                H5MOTE_TRY(load_head(block, head, good, blank));
-            }
-            if (!good || head.sequence != before) {
-                return Status::corrupt_file;
-            }
-        }
-    }
-    return Status::ok;
-}
-
-// Whether the log ends in the good block after the newest, whose head is damaged then.
-Status FlashRecorderBase::look_behind(bool& found) noexcept {
-    const std::uint32_t newest = block_;
-    const std::uint32_t sequence = head_->sequence;
+    const std::uint32_t newest = head_->sequence;
+    std::uint32_t sequence = newest;
+    std::uint32_t block = block_;
     bool bad = true;
-    while (bad) {
-        ++head_->sequence;
-        next_block();
-        H5MOTE_TRY(device_->is_bad(block_, bad));
-        bad = bad && block_ != newest;
+    while (bad && sequence - newest < geometry_.blocks - 1) {
+        ++sequence;
+        block = block + 1 == geometry_.blocks ? 0 : block + 1;
+        H5MOTE_TRY(device_->is_bad(block, bad));
     }
-    if (block_ != newest) {
-        H5MOTE_TRY(resume_in(block_, head_->sequence, found));
+    for (; newest - sequence != geometry_.blocks; --sequence) {
+        bool good = true;
+        const bool is_behind = sequence - newest - 1 < geometry_.blocks;
+        if (is_behind) {
+            H5MOTE_TRY(read_mended(block, 0, kRecordingHeadSummed, 0, good));
+            good = good && load_le<std::uint32_t>(buffer_ + offsetof(RecordingHead, sequence)) == sequence;
+        }
+        bool found = false;
+        if (good) {
+            H5MOTE_TRY(resume_in(block, sequence, found));
+        }
+        if (found) {
+            if (is_behind) {
+                head_->sequence = sequence;
+                block_ = block;
+            }
+            return Status::ok;
+        }
+        if (sequence == head_->start) {
+            return Status::not_found;
+        }
+        block = (block == 0 ? geometry_.blocks : block) - 1;
     }
-    if (!found) {
-        block_ = newest;
-        head_->sequence = sequence;
-    }
-    return Status::ok;
+    return Status::corrupt_file;
 }
 
 // Whether the log ends in this block. Then its last frame and the settings are in memory.
@@ -172,6 +162,7 @@ Status FlashRecorderBase::resume_in(std::uint32_t block, std::uint32_t sequence,
     resumed_ = true;
     recipe_segment_ = head_->segment(sequence);
     recipe_done_ = plan_->recipe_size;
+    counted_ = sequence;
     head_->previous = sequence;
     head_->end = at;
     if (!keep(RecordingRule::copy_last)) {
@@ -232,15 +223,12 @@ Status FlashRecorderBase::load_frame(std::uint32_t block, std::uint32_t offset, 
     return Status::ok;
 }
 
-// Reads the settings behind the head of a block. One flipped bit is repaired.
-Status FlashRecorderBase::load_settings(std::uint32_t block, std::uint32_t sequence, bool& good) noexcept {
-    const std::uint32_t size = plan_->settings;
-    if (size == 0) {
-        return Status::ok;
-    }
-    H5MOTE_TRY(read(block, sizeof(RecordingHead), {buffer_, size + 4}, good));
+// Reads `size` bytes with their checksum into the memory for a frame. One flipped bit is repaired.
+Status FlashRecorderBase::read_mended(std::uint32_t block, std::uint32_t offset, std::uint32_t size, std::uint32_t seed,
+                                      bool& good) noexcept {
+    H5MOTE_TRY(read(block, offset, {buffer_, size + 4}, good));
     const bool readable = good;
-    const auto holds = [&] { return load_le<std::uint32_t>(buffer_ + size) == lookup3({buffer_, size}, sequence); };
+    const auto holds = [&] { return load_le<std::uint32_t>(buffer_ + size) == lookup3({buffer_, size}, seed); };
     good = readable && holds();
     for (std::uint32_t i = 0; readable && !good && i < 8 * (size + 4); ++i) {
         const auto bit = static_cast<std::byte>(1U << (i & 7));
@@ -248,6 +236,16 @@ Status FlashRecorderBase::load_settings(std::uint32_t block, std::uint32_t seque
         good = holds();
         buffer_[i >> 3] ^= good ? std::byte{0} : bit;
     }
+    return Status::ok;
+}
+
+// Reads the settings behind the head of a block.
+Status FlashRecorderBase::load_settings(std::uint32_t block, std::uint32_t sequence, bool& good) noexcept {
+    const std::uint32_t size = plan_->settings;
+    if (size == 0) {
+        return Status::ok;
+    }
+    H5MOTE_TRY(read_mended(block, sizeof(RecordingHead), size, sequence, good));
     if (good) {
         std::memcpy(settings(), buffer_, size);
     }

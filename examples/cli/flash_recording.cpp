@@ -58,6 +58,22 @@ bool FlashRecording::load_head(std::uint32_t block, RecordingHead& head) {
     return device_->read(block, 0, bytes) == Status::ok && decode(bytes, head);
 }
 
+// The same, where one bit of the head may be flipped.
+bool FlashRecording::load_mended_head(std::uint32_t block, RecordingHead& head) {
+    std::byte bytes[sizeof head];
+    if (device_->read(block, 0, bytes) != Status::ok) {
+        return false;
+    }
+    bool good = decode(bytes, head);
+    for (std::size_t i = 0; !good && i < 8 * sizeof bytes; ++i) {
+        const auto bit = static_cast<std::byte>(1U << (i & 7));
+        bytes[i >> 3] ^= bit;
+        good = decode(bytes, head);
+        bytes[i >> 3] ^= bit;
+    }
+    return good;
+}
+
 // Reads a block. Where that is not possible at once, it is read piece by piece, without those that cannot be read.
 void FlashRecording::load_block(std::uint32_t block) {
     now_.assign(geometry_.block_size, std::byte{0});
@@ -109,7 +125,7 @@ bool FlashRecording::repair(std::uint32_t offset, std::uint32_t end, std::uint32
 // follows, bytes that are no frame are damaged.
 FlashRecording::Block FlashRecording::walk(std::uint32_t block, std::uint32_t sequence, std::uint32_t end,
                                            bool is_end_known) {
-    Block result{block, sequence, true, {}, {}, 0};
+    Block result{block, sequence, true, true, {}, {}, 0};
     load_block(block);
     std::uint32_t gap = 0;  // where bytes begin that are no frame; 0: nowhere
     const auto close_gap = [&](std::uint32_t until) {
@@ -169,7 +185,7 @@ bool FlashRecording::find_newest() {
 }
 
 // Follows the log from the newest block back. Three blocks after it are looked at as well: they may be newer, with a
-// damaged head, and have frames of the sequence that they must have.
+// flipped bit in the head.
 bool FlashRecording::find_chain() {
     std::uint32_t end = geometry_.block_size;
     bool is_end_known = false;
@@ -178,7 +194,14 @@ bool FlashRecording::find_chain() {
         const std::uint32_t at = block_of(sequence);
         RecordingHead head;
         Block block = walk(at, sequence, end, is_end_known);
-        block.has_head = load_head(at, head) && head.sequence == sequence && head.start == head_.start;
+        block.has_head = load_mended_head(at, head) && head.sequence == sequence && head.start == head_.start;
+        RecordingHead sound;
+        block.is_head_sound = load_head(at, sound);
+        // A block at the end that lost its head in an erase that was cut is not part of the log any more.
+        const bool is_behind = sequence - head_.sequence - 1 < geometry_.blocks;
+        if (is_behind && !block.has_head) {
+            block.frames.clear();
+        }
         while (chain_.empty() && !block.frames.empty() && !block.frames.back().commits()) {
             block.frames.pop_back();
         }
@@ -189,13 +212,14 @@ bool FlashRecording::find_chain() {
             // In a ring, it was emptied for the newest rows.
             damages_.push_back({at, 0, end});
         }
-        if (has_head ? head.previous == RecordingHead::kNone : sequence == head_.start) {
+        // The head of a block that does not count says nothing about the one before.
+        const bool counts = has_head && !chain_.empty();
+        if (counts ? head.previous == RecordingHead::kNone : sequence == head_.start) {
             break;
         }
-        // The head of a block that does not count says nothing about the one before.
-        is_end_known = has_head && !chain_.empty();
-        end = is_end_known ? std::min(head.end, geometry_.block_size) : geometry_.block_size;
-        const std::uint32_t before = has_head ? head.previous : sequence - 1;
+        is_end_known = counts;
+        end = counts ? std::min(head.end, geometry_.block_size) : geometry_.block_size;
+        const std::uint32_t before = counts ? head.previous : sequence - 1;
         if (before >= sequence || before < head_.start ||
             (before < head_.sequence && head_.sequence - before >= geometry_.blocks)) {
             break;
@@ -299,7 +323,8 @@ void FlashRecording::drop_emptied() {
     const auto is_next = [&](const Block& block) {
         return head_.shape >> 24 > 1 && head_.sequence - block.sequence + kAttempts >= geometry_.blocks;
     };
-    while (chain_.size() > 1 && is_next(chain_.back()) && !(chain_.back().has_head && chain_.back().damages.empty())) {
+    while (chain_.size() > 1 && is_next(chain_.back()) &&
+           !(chain_.back().is_head_sound && chain_.back().damages.empty())) {
         chain_.pop_back();
     }
 }

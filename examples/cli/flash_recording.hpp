@@ -59,13 +59,15 @@ private:
     struct Block {
         std::uint32_t block;
         std::uint32_t sequence;
-        bool has_head;
+        bool has_head;       // it says where the log went before
+        bool is_head_sound;  // no bit of it is flipped
         std::vector<Frame> frames;
         std::vector<Damage> damages;
         unsigned repaired;
     };
 
     bool load_head(std::uint32_t block, RecordingHead& head);
+    bool load_mended_head(std::uint32_t block, RecordingHead& head);
     void load_block(std::uint32_t block);
     std::uint32_t frame_at(std::uint32_t offset, std::uint32_t sequence) const;
     bool repair(std::uint32_t offset, std::uint32_t end, std::uint32_t sequence);

@@ -1,7 +1,7 @@
 """make_seeds.py [FOLDER]: makes the inputs that fuzzing begins with, in FOLDER/NAME/*.seed for each target fuzz_NAME.
 FOLDER is the corpus beside this script unless given. Needs h5py. Other inputs stay as they are: those that fuzzing has
-found (found_*.bin), and the chunks for the filters (seed*, made by tests/interop/filter_vectors.py). Times in object
-headers differ from run to run.
+found (found_*.bin), those of recorders (made by make_recorder_seeds.cpp), and the chunks for the filters (seed*, made
+by tests/interop/filter_vectors.py). Times in object headers differ from run to run.
 """
 import pathlib
 import struct
@@ -227,7 +227,8 @@ def messages(folder, files):
 def main():
     folder = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else HERE / "corpus"
     for old in folder.glob("*/*.seed"):
-        old.unlink()
+        if not old.parent.name.endswith("recorder"):
+            old.unlink()
     with tempfile.TemporaryDirectory() as scratch:
         scratch = pathlib.Path(scratch)
         subprocess.run([sys.executable, HERE.parent / "reading" / "make_files.py", scratch], check=True)

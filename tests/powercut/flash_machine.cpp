@@ -11,6 +11,8 @@ FlashSimulatorOptions simulated(const FlashChipOptions& options) {
     result.geometry = options.geometry;
     result.blank_is_unreadable = options.blank_is_unreadable;
     result.programs_per_page = options.programs_per_page;
+    result.keeps_marks = options.keeps_marks;
+    result.overwrites = options.overwrites;
     return result;
 }
 

@@ -20,6 +20,8 @@ struct FlashChipOptions {
     std::uint16_t changes = 16;
     bool blank_is_unreadable = false;  ///< the chip has an ECC, which rejects units that were not programmed
     std::uint8_t programs_per_page = 0;
+    bool keeps_marks = true;       ///< mark_bad() is remembered
+    bool overwrites = false;       ///< an EEPROM or FRAM, which needs no erase
     std::uint32_t bad_every = 0;   ///< one in so many blocks is bad from the factory; 0: none
     std::uint32_t worn_every = 0;  ///< one in so many blocks wears out, each at a time of its own; 0: none
     std::uint32_t weak_every = 0;  ///< one in so many programs leaves something for the ECC to correct; 0: none

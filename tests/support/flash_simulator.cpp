@@ -188,6 +188,9 @@ FlashViolation FlashSimulator::judge(std::uint32_t block, std::uint32_t offset, 
     if (blocks_[block].bad) {
         return FlashViolation::marked_bad;
     }
+    if (options_.overwrites) {
+        return FlashViolation::none;
+    }
     if (blocks_[block].half_erased) {
         return FlashViolation::not_erased;
     }
@@ -266,6 +269,9 @@ Status FlashSimulator::program(std::uint32_t block, std::uint32_t offset, ConstB
         return Status::io_error;
     }
     std::memcpy(stored_ + at, from.data(), size);
+    if (options_.overwrites) {
+        std::memset(wavering_ + at, 0, size);
+    }
     if (cut) {
         return Status::io_error;
     }
@@ -288,6 +294,10 @@ Status FlashSimulator::erase(std::uint32_t block) noexcept {
     powered_ = !cut;
     if (cut && cut_ == FlashCut::not_begun) {
         return Status::io_error;
+    }
+    if (options_.overwrites) {
+        state.erases += cut || failed ? 0U : 1U;
+        return cut || failed ? Status::io_error : Status::ok;
     }
     const std::size_t at = std::size_t{block} * chip.block_size;
     std::size_t size = chip.block_size;

@@ -15,6 +15,7 @@ struct FlashSimulatorOptions {
     bool blank_is_unreadable = false;    ///< the chip's ECC rejects program units that were not programmed, and
                                          ///< sometimes unstable ones: read() returns corrupt_file
     bool keeps_marks = true;             ///< mark_bad() is remembered; false: it does nothing
+    bool overwrites = false;             ///< an EEPROM or FRAM: any bytes may be programmed, and an erase does nothing
 };
 
 /// Why an operation was refused. Each is a mistake of the caller.

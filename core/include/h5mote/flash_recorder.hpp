@@ -54,9 +54,11 @@ protected:
         std::uint32_t fingerprint;
         std::uint32_t window;    // bytes of the largest frame
         std::uint32_t settings;  // bytes of the values of all settings
-        std::uint32_t row;       // bytes of the largest row
+        std::uint32_t frame;     // bytes of a frame for which each block has room
         std::uint32_t segments;
     };
+    // The blueprint is not cut into smaller pieces.
+    static constexpr std::uint32_t kLeastRecipe = 24;
     // Bytes of the head of a block with so many bytes of settings.
     static constexpr std::uint32_t head_size(std::uint32_t settings) noexcept {
         return static_cast<std::uint32_t>(sizeof(RecordingHead)) + (settings == 0 ? 0 : settings + 4);
@@ -101,6 +103,8 @@ private:
     Status write_frame() noexcept;
     Status write_recipe() noexcept;
     Status begin_block() noexcept;
+    bool is_at_limit() const noexcept;
+    void start_over() noexcept;
     Status write_head() noexcept;
     Status program(std::uint32_t size) noexcept;
 
@@ -109,11 +113,12 @@ private:
     Status scan(bool& found, bool& foreign) noexcept;
     Status resume() noexcept;
     Status resume_in(std::uint32_t block, std::uint32_t sequence, bool& found) noexcept;
-    Status look_behind(bool& found) noexcept;
     Status last_frame(std::uint32_t block, std::uint32_t sequence, std::uint32_t& at) noexcept;
     bool may_be_torn(const std::byte* bytes) const noexcept;
     Status load_head(std::uint32_t block, RecordingHead& head, bool& good, bool& blank) noexcept;
     Status load_frame(std::uint32_t block, std::uint32_t offset, std::uint32_t sequence, std::uint32_t& size) noexcept;
+    Status read_mended(std::uint32_t block, std::uint32_t offset, std::uint32_t size, std::uint32_t seed,
+                       bool& good) noexcept;
     Status load_settings(std::uint32_t block, std::uint32_t sequence, bool& good) noexcept;
     Status read(std::uint32_t block, std::uint32_t offset, Bytes to, bool& good) noexcept;
 
@@ -125,6 +130,7 @@ private:
     FlashGeometry geometry_{0, 0, 0, 0, 0};
     std::uint32_t block_ = 0;           // the open block, or the last one before the log goes on
     std::uint32_t offset_ = 0;          // where in it the next frame goes; the size of a block if none is open
+    std::uint32_t counted_ = 0;         // sequence of the last block with a frame that counts
     std::uint32_t recipe_done_ = 0;     // so many bytes of the blueprint stand in the segment
     std::uint32_t recipe_segment_ = 0;  // number of that segment
     bool resumed_ = false;              // the frame in memory stands on the chip already
@@ -154,8 +160,9 @@ public:
     /// that the first bytes of all blocks but the first one that is good are erased, unreadable for the chip's ECC, or
     /// what a power cut left of the first bytes of such a recording.
     /// other_blueprint: the recording is one of another blueprint. unsupported: of a later version. corrupt_file: it
-    /// was made with another geometry, or is damaged beyond what a power cut can do. no_space: no block is good.
-    /// io_error. After an error the chip is unchanged, but for a recording that was begun where none was.
+    /// was made with another geometry, or is damaged beyond what a power cut can do. no_space: the
+    /// blueprint does not fit into the good blocks. io_error: the chip does not answer, or no block is good. After an
+    /// error the chip is unchanged, but for a recording that was begun where none was.
     Status open(FlashDevice& device) noexcept { return FlashRecorderBase::open(device, kPlan, memory_, false); }
     /// Begins a new recording, whatever the chip holds. What it held is lost as soon as this returns ok, and may be
     /// lost if the power fails meanwhile. Errors of open(), but for those that the old contents cause.
@@ -221,12 +228,18 @@ private:
     static constexpr std::uint32_t kSettings =
         blueprint::detail::setting_bytes(blueprint::detail::span(blueprint::detail::kParts<Blueprint>.attributes),
                                          blueprint::detail::kParts<Blueprint>.attributes.size());
+    // A row, the settings, or some of the blueprint.
+    static constexpr std::uint32_t largest_frame() noexcept {
+        const std::uint32_t row = largest_row() + RecordingFrame::kSectionHead;
+        const std::uint32_t most = row > kSettings ? row : kSettings;
+        return RecordingFrame::kSmallest + (most > kLeastRecipe ? most : kLeastRecipe);
+    }
     static constexpr Plan kPlan{kRecipe.data(),
                                 static_cast<std::uint32_t>(kRecipe.size()),
                                 detail::lookup3_constant(kRecipe.data(), kRecipe.size()),
                                 Window,
                                 kSettings,
-                                largest_row(),
+                                largest_frame(),
                                 kSegments};
 
     static_assert(Window % 4 == 0 && Window >= 64 && Window <= 32768,
