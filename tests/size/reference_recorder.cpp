@@ -91,9 +91,9 @@ constexpr auto kFile = blueprint::file(
     blueprint::group("state", blueprint::dataset<Health>("health", 32),
                      blueprint::dataset<std::uint64_t>("events", 16)));
 #elif defined(H5MOTE_REFERENCE_FILTERS)
-constexpr auto kFile = blueprint::file(
-    kOptions, blueprint::dataset<reference::Sample>(reference::kPath, reference::kChunkRows, blueprint::shuffle(),
-                                                    blueprint::deflate()));
+constexpr auto kFile =
+    blueprint::file(kOptions, blueprint::dataset<reference::Sample>(reference::kPath, reference::kChunkRows,
+                                                                    blueprint::shuffle(), blueprint::deflate()));
 #else
 constexpr auto kFile =
     blueprint::file(kOptions, blueprint::dataset<reference::Sample>(reference::kPath, reference::kChunkRows));
