@@ -209,13 +209,7 @@ Status FilteringRecorderBase::allocate(const Slot& slot, Address size, bool in_s
         std::uint32_t count = kAhead;
         Address end = 0;
         H5MOTE_TRY(reserve(chunk_size(dataset_of(slot)), size + (in_sector ? kSector : 0), count, end));
-        if (keep(RecorderRule::blocks_first)) {
-            H5MOTE_TRY(barrier());
-        }
-        H5MOTE_TRY(set_end(end));
-        if (keep(RecorderRule::end_first)) {
-            H5MOTE_TRY(barrier());
-        }
+        H5MOTE_TRY(lengthen(end));
         spare_end_ = end;
     }
     address = fitting(size, in_sector);
@@ -229,13 +223,7 @@ Status FilteringRecorderBase::give_back_spare() noexcept {
         return Status::ok;
     }
     spare_end_ = spare_;
-    H5MOTE_TRY(set_end(spare_));
-    if (keep(RecorderRule::shorten_last)) {
-        H5MOTE_TRY(sync());
-    }
-    unsynced_ = true;
-    H5MOTE_TRY(driver_->truncate(spare_));
-    return sync();
+    return shorten(spare_);
 }
 
 }  // namespace h5mote

@@ -168,13 +168,7 @@ Status RecorderBase::grow(Slot& slot, const Place& place) noexcept {
     if (!place.direct()) {
         change = {place.pointer, 1, place.outermost(behind, table_->sizeof_addr)};
     }
-    if (keep(RecorderRule::blocks_first)) {
-        H5MOTE_TRY(barrier());
-    }
-    H5MOTE_TRY(set_end(end));
-    if (keep(RecorderRule::end_first)) {
-        H5MOTE_TRY(barrier());
-    }
+    H5MOTE_TRY(lengthen(end));
     H5MOTE_TRY(count_chunks(slot, slot.chunk + count));
     H5MOTE_TRY(linker_(*this, slot, change));
     slot.run = count;
@@ -298,13 +292,7 @@ Status RecorderBase::give_back(const Slot& slot) noexcept {
     if (keep(RecorderRule::unlink_first)) {
         H5MOTE_TRY(barrier());
     }
-    H5MOTE_TRY(set_end(end));
-    if (keep(RecorderRule::shorten_last)) {
-        H5MOTE_TRY(sync());
-    }
-    unsynced_ = true;
-    H5MOTE_TRY(driver_->truncate(end));
-    return sync();
+    return shorten(end);
 }
 
 // How many chunks from that in memory on have rows: one or none.

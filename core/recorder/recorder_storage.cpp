@@ -129,6 +129,27 @@ Status RecorderBase::set_end(Address end) noexcept {
     return rewrite(0, 0, 16 + 4 * width, 12 + 2 * width, &end, 1, width);
 }
 
+// Says in the superblock that the file ends at `end`. What was written before is on the storage first, and this is on
+// the storage before anything points to it.
+Status RecorderBase::lengthen(Address end) noexcept {
+    if (keep(RecorderRule::blocks_first)) {
+        H5MOTE_TRY(barrier());
+    }
+    H5MOTE_TRY(set_end(end));
+    return keep(RecorderRule::end_first) ? barrier() : Status::ok;
+}
+
+// Cuts the file, to whose end nothing points any more.
+Status RecorderBase::shorten(Address end) noexcept {
+    H5MOTE_TRY(set_end(end));
+    if (keep(RecorderRule::shorten_last)) {
+        H5MOTE_TRY(sync());
+    }
+    unsynced_ = true;
+    H5MOTE_TRY(driver_->truncate(end));
+    return sync();
+}
+
 // Makes the storage so large, with zeros behind the file's old end.
 Status RecorderBase::extend(Address size) noexcept {
     std::uint64_t now = 0;

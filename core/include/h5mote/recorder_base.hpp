@@ -121,6 +121,8 @@ private:
     Status rewrite(Address block, std::uint32_t bytes, unsigned size, unsigned from, const Address* values,
                    unsigned count, unsigned width) noexcept;
     Status set_end(Address end) noexcept;
+    Status lengthen(Address end) noexcept;
+    Status shorten(Address end) noexcept;
 
     const blueprint::Table* table_ = nullptr;
     Slot* slots_ = nullptr;
