@@ -253,6 +253,9 @@ Status DatasetCheck::chunk(const ChunkLocation& location, const std::uint64_t* s
         if (!checked_multiply(scaled[i], chunk_dims[i], from) || from >= max_dims[i]) {
             return checker.bad(ProblemKind::extent, CheckPart::chunk, index, location.address);
         }
+        if (from >= dims[i]) {
+            (void)checker.note(ProblemKind::extent, CheckPart::chunk, index, location.address);
+        }
         partial = partial || from >= dims[i] || dims[i] - from < chunk_dims[i];
     }
     const Address size = filtered() ? location.size : narrow(chunk_bytes);

@@ -31,24 +31,25 @@ inline constexpr unsigned kCheckParts = 19;
 
 /// What is wrong.
 enum class ProblemKind : std::uint8_t {
-    unreadable,  ///< the storage could not be read at that address
-    truncated,   ///< the file ends before its recorded end; number: the recorded end
-    outside,     ///< the structure lies partly or wholly outside of the file
-    checksum,    ///< the checksum is not that of the bytes
-    malformed,   ///< the bytes contradict the format; number: message type, if it is a message
-    order,       ///< keys, records or names do not ascend, or are not within the range that the node above gives
-    siblings,    ///< the nodes beside this one do not point back to it, or, a note, it names one too many that does
-    endless,     ///< more blocks than the file has room for
-    count,       ///< the recorded number of entries is not the real one; number: the real one
-    reference_count,      ///< an object's count of links is wrong; number: the hard links and uses that were found. Too
-                          ///< high: a note
-    hash,                 ///< the hash is not that of the name or message
-    extent,               ///< a chunk lies outside of the largest extent of its dataset, or between chunks
-    size,                 ///< the structure cannot have its size; number: the size
-    statistics,           ///< a note: a header's statistics of its blocks are wrong; number: the right value
-    free_list,            ///< the list of free blocks is damaged
-    overlap,              ///< shares bytes with another structure; number: the address of that one
-    data,                 ///< the raw data cannot be decoded by their filters, or fail a checksum
+    unreadable,       ///< the storage could not be read at that address
+    truncated,        ///< the file ends before its recorded end; number: the recorded end
+    outside,          ///< the structure lies partly or wholly outside of the file
+    checksum,         ///< the checksum is not that of the bytes
+    malformed,        ///< the bytes contradict the format; number: message type, if it is a message
+    order,            ///< keys, records or names do not ascend, or are not within the range that the node above gives
+    siblings,         ///< the nodes beside this one do not point back to it; a note: one that no node above knows does
+    endless,          ///< more blocks than the file has room for
+    count,            ///< the recorded number of entries is not the real one; number: the real one
+    reference_count,  ///< an object's count of links is wrong; number: the hard links and uses that were found. Too
+                      ///< high: a note
+    hash,             ///< the hash is not that of the name or message
+    extent,           ///< a chunk lies outside of the largest extent of its dataset, or between chunks; a note: it lies
+                      ///< outside of the present extent, as a power cut may leave it
+    size,             ///< the structure cannot have its size; number: the size
+    statistics,       ///< a note: a header's statistics of its blocks are wrong; number: the right value
+    free_list,        ///< the list of free blocks is damaged
+    overlap,          ///< shares bytes with another structure; number: the address of that one
+    data,             ///< the raw data cannot be decoded by their filters, or fail a checksum
     missing_heap_object,  ///< a value refers to an object that its global heap collection does not have; number: the
                           ///< object's index
     unknown,              ///< this build does not know the structure; number: a Feature. A missing filter is a note
