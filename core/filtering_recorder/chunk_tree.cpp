@@ -55,8 +55,8 @@ struct FilteringRecorderBase::Node {
 };
 
 Status FilteringRecorderBase::read_node(Address address, Node& node) noexcept {
-    const Address size = Parameters::node_size(node.width);
-    if (!within(address, size, end_)) {
+    const unsigned size = Parameters::node_size(node.width);
+    if (!within(address, Address{size}, end_)) {
         return Status::corrupt_file;
     }
     node.address = address;

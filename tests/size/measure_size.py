@@ -117,19 +117,23 @@ class Measurement:
         program = f"({PROGRAM}|{BLUEPRINT})"
         self.code("recorder", "reference_recorder", "reference_recorder_empty", self.budget(4096), program)
         self.code("recorder.whole", "reference_recorder_whole", "reference_recorder_empty", self.budget(6144), program)
-        self.code("recorder.filters", "reference_recorder_filters", "reference_recorder", "", program)
+        images = ["reference_recorder", "reference_recorder_whole"]
+        if self.options.core == "cortex-m4":
+            images.append("reference_recorder_filters")
+            self.code("recorder.filters", "reference_recorder_filters", "reference_recorder", "", program)
         self.figure("rom.recorder.image", self.constants("reference_recorder", BLUEPRINT), "bytes")
         printed = {}
-        for image in ("reference_recorder", "reference_recorder_whole", "reference_recorder_filters"):
+        for image in images:
             saved = folder / f"{image}.{self.options.core}.h5"
             printed[image] = self.board(image, "rows", saved)
             check_rows(saved, "/imu")
         one, three = printed["reference_recorder"], printed["reference_recorder_whole"]
         self.figure("ram.recorder", one["object"] - one["chunk"], "bytes", self.budget(128))
         # With shuffle and deflate: also their work memory.
-        filtered = printed["reference_recorder_filters"]
-        self.figure("ram.recorder.filters", filtered["object"] - filtered["chunk"], "bytes")
-        self.figure("stack.recorder.filters", filtered["stack"], "bytes")
+        if "reference_recorder_filters" in printed:
+            filtered = printed["reference_recorder_filters"]
+            self.figure("ram.recorder.filters", filtered["object"] - filtered["chunk"], "bytes")
+            self.figure("stack.recorder.filters", filtered["stack"], "bytes")
         # Two datasets more, with chunks of 32 rows of 8 bytes and of 16 rows of 8 bytes.
         more = (three["object"] - three["chunk"] - 32 * 8 - 16 * 8) - (one["object"] - one["chunk"])
         self.figure("ram.recorder.dataset", f"{more / 2:g}", "bytes", self.budget(48))

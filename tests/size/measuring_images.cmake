@@ -46,7 +46,6 @@ h5mote_image(reference_workload reference_workload h5mote_variant_logger)
 
 h5mote_image(reference_recorder reference_recorder h5mote_variant_logger)
 h5mote_image(reference_recorder_whole reference_recorder h5mote_variant_logger H5MOTE_REFERENCE_WHOLE=1)
-h5mote_image(reference_recorder_filters reference_recorder h5mote_variant_logger_filters H5MOTE_REFERENCE_FILTERS=1)
 h5mote_image(reference_recorder_empty reference_recorder h5mote_variant_logger H5MOTE_REFERENCE_EMPTY=1)
 h5mote_image(reference_flash_recorder reference_flash_recorder h5mote_variant_logger)
 h5mote_image(reference_flash_recorder_whole reference_flash_recorder h5mote_variant_logger H5MOTE_REFERENCE_WHOLE=1)
@@ -54,6 +53,7 @@ h5mote_image(reference_flash_recorder_empty reference_flash_recorder h5mote_vari
 
 set(whole "")
 if(H5MOTE_CORE STREQUAL "cortex-m4")
+    h5mote_image(reference_recorder_filters reference_recorder h5mote_variant_logger_filters H5MOTE_REFERENCE_FILTERS=1)
     h5mote_variant(variant_full H5MOTE_PROFILE_FULL=1)
     h5mote_variant(variant_reader H5MOTE_PROFILE_READER=1)
     h5mote_image(reference_full reference_full h5mote_variant_full)
