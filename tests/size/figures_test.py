@@ -49,6 +49,14 @@ class Figures(unittest.TestCase):
                 self.assertEqual(self.run_script(), 1)
                 self.assertIn(f"{kind}.x: 10201 bytes, baseline 10000 (+2.0 %)", self.err)
 
+    def test_figures_may_be_negative(self):
+        self.baseline.write_text("code.x\t-1000\tbytes\t\n")
+        self.measured("code.x\t-980\tbytes\t\n")
+        self.assertEqual(self.run_script(), 0)
+        self.measured("code.x\t-979\tbytes\t\n")
+        self.assertEqual(self.run_script(), 1)
+        self.assertIn("code.x: -979 bytes, baseline -1000 (+2.1 %)", self.err)
+
     def test_fails_on_growth_from_nothing(self):
         self.baseline.write_text("bss.x\t0\tbytes\t\n")
         self.measured("bss.x\t4\tbytes\t\n")
