@@ -50,6 +50,10 @@ void FilteringRecorderBase::abandon() noexcept { RecorderBase::abandon(); }
 // Takes the rows of the last chunk into memory: they go through the filters when it is full.
 Status FilteringRecorderBase::load(Slot& slot) noexcept {
     const blueprint::RecordedDataset& dataset = dataset_of(slot);
+    const Pipeline pipeline(filters_of(slot));
+    if (pipeline.view.scratch_need(chunk_size(dataset), true) > work_.size()) {
+        return Status::over_budget;
+    }
     std::byte* const first = begin(slot, dataset);
     const auto rows = static_cast<std::size_t>(slot.next - first);
     Chunk chunk{slot.chunk, 0, 0, 0};
@@ -64,8 +68,8 @@ Status FilteringRecorderBase::load(Slot& slot) noexcept {
     if (!within(chunk.address, Address{chunk.size}, end_)) {
         return Status::corrupt_file;
     }
-    const bool as_it_is = chunk.size == place_size(chunk_size(dataset)) &&
-                          chunk.filter_mask == Pipeline(filters_of(slot)).view.skip_all();
+    const bool as_it_is =
+        chunk.size == place_size(chunk_size(dataset)) && chunk.filter_mask == pipeline.view.skip_all();
     if (!as_it_is) {
         return rows == 0 ? Status::ok : load_chunk(slot, chunk);
     }

@@ -1,6 +1,7 @@
 // Descriptions of files for the tests of blueprints and recorders.
 #pragma once
 
+#include <h5mote/filters/fletcher32.hpp>
 #include <h5mote/recorder.hpp>
 
 namespace h5mote_test {
@@ -93,13 +94,15 @@ inline constexpr auto kTurns =
     bp::file(bp::FileOptions{4, false}, bp::setting<std::uint32_t>("start", 1), bp::dataset<std::uint8_t>("a", 1),
              bp::dataset<Sample>("b", 2),
              bp::dataset<std::array<std::uint8_t, 100>>("c", 7, bp::setting<std::array<std::uint8_t, 40>>("note")));
-#if H5MOTE_FILTER_DEFLATE
+#if H5MOTE_FILTER_DEFLATE && H5MOTE_FILTER_SHUFFLE && H5MOTE_FILTER_FLETCHER32
 /// Datasets with filters, and one without. A chunk of the first has more than a sector, of the second less.
 template <int Width>
 inline constexpr auto kFiltered = bp::file(
     bp::FileOptions{Width, Width == 8}, bp::setting<std::uint32_t>("start", 1),
     bp::dataset<std::array<std::uint8_t, 100>>("a", 7, bp::shuffle(), bp::deflate(), bp::attribute("units", "mg")),
-    bp::dataset<std::uint8_t>("b", 3), bp::dataset<Sample>("c", 6, bp::deflate(9), bp::setting<float>("gain", 2)));
+    bp::dataset<std::uint8_t>("b", 3),
+    bp::dataset<Sample>("c", 6, bp::deflate(9), bp::filter(h5mote::fletcher32_filter, h5mote::filters::fletcher32, 0),
+                        bp::setting<float>("gain", 2)));
 /// Chunks of one row: the chunk index grows fastest.
 template <int Width>
 inline constexpr auto kFine = bp::file(bp::FileOptions{Width, false},

@@ -312,7 +312,7 @@ TEST_F(RecorderCuts, Full) {
     }
 }
 
-#if H5MOTE_FILTER_DEFLATE
+#if H5MOTE_FILTER_DEFLATE && H5MOTE_FILTER_SHUFFLE && H5MOTE_FILTER_FLETCHER32
 // Chunks that go through filters.
 void filtered(Tally& total, const std::string& name, CutOptions options) {
     options.recovery_of = 200;

@@ -38,7 +38,7 @@ public:
             recordings<kTall8>(),
             recordings<kOne>(),
             recordings<kNothing>(),
-#if H5MOTE_FILTER_DEFLATE
+#if H5MOTE_FILTER_DEFLATE && H5MOTE_FILTER_SHUFFLE && H5MOTE_FILTER_FLETCHER32
             recordings<kFiltered<4>>(),
             recordings<kFiltered<8>>(),
             recordings<kFine<4>>(),

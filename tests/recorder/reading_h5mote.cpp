@@ -4,6 +4,7 @@
 #include "sound.hpp"
 
 #include <h5mote/filters/deflate.hpp>
+#include <h5mote/filters/fletcher32.hpp>
 #include <h5mote/filters/shuffle.hpp>
 #include <h5mote/h5mote.hpp>
 #include <h5mote/port/malloc.hpp>
@@ -49,7 +50,7 @@ std::string compare_by_h5mote(Driver& driver, const Described& described, const 
     seen.settings.assign(described.settings.size(), 0);
     MallocAllocator allocator;
     NullPort port;
-    const Filter* const filters[] = {&deflate_filter, &shuffle_filter};
+    const Filter* const filters[] = {&deflate_filter, &shuffle_filter, &fletcher32_filter};
     Library library{allocator, port, filters};
     FileAccess access;
     access.read_only = true;

@@ -222,13 +222,15 @@ template <const auto& Description>
 inline constexpr auto kFilters = list_filters<Description>();
 
 // Bytes of work memory, a multiple of 8, in which every chunk that goes through filters can do so: the state of the
-// neediest filter, and two buffers of a chunk's size. 0 if no dataset has filters.
+// neediest filter, and two buffers for a chunk, which filters that are not optional may make a little larger. 0 if no
+// dataset has filters.
 constexpr std::size_t filter_memory(Span<const ObjectPart> objects) noexcept {
     std::size_t scratch = 0;
     std::size_t chunk = 0;
     for (const ObjectPart& object : objects) {
         if (object.filters.count != 0) {
-            const std::size_t bytes = static_cast<std::size_t>(object.chunk * object.row);
+            const std::size_t plain = static_cast<std::size_t>(object.chunk * object.row);
+            const std::size_t bytes = plain + plain / 512 + 32;
             scratch = object.filter_scratch > scratch ? object.filter_scratch : scratch;
             chunk = bytes > chunk ? bytes : chunk;
         }

@@ -17,8 +17,10 @@ public:
     using RecorderBase::difference;
     using RecorderBase::is_open;
 
-    /// As those of RecorderBase, with two further syncs for each chunk that is full. unsupported, over_budget,
-    /// invalid_argument: a filter that is not optional fails.
+    /// open() also returns over_budget where a filter needs more memory than the blueprint says, and unsupported,
+    /// invalid_argument or over_budget where the last chunk, as another program stored it, cannot be read.
+    /// These are as those of RecorderBase, with two further syncs for each chunk that is full. unsupported,
+    /// over_budget, invalid_argument: a filter that is not optional fails.
     Status flush() noexcept;
     Status close() noexcept;
     void abandon() noexcept;
