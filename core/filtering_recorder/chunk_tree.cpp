@@ -84,10 +84,14 @@ void FilteringRecorderBase::clear_node(Node& node, Address address, unsigned lev
     node.address = address;
 }
 
+std::uint64_t FilteringRecorderBase::first_row(const Slot& slot, const Chunk& chunk) const noexcept {
+    return std::uint64_t{chunk.number} * dataset_of(slot).chunk;
+}
+
 void FilteringRecorderBase::set_key(const Slot& slot, std::byte* key, const Chunk& chunk) noexcept {
     store_le(key, chunk.size);
     store_le(key + 4, chunk.filter_mask);
-    store_le(key + kRowOffset, std::uint64_t{chunk.number} * dataset_of(slot).chunk);
+    store_le(key + kRowOffset, first_row(slot, chunk));
     store_le(key + kRowOffset + 8, std::uint64_t{0});
 }
 
@@ -108,15 +112,14 @@ void FilteringRecorderBase::add_child(const Slot& slot, Node& node, Address chil
 }
 
 Address FilteringRecorderBase::child_of(Node& node, unsigned i) noexcept {
-    std::uint64_t address = 0;
-    for (unsigned byte = node.width; byte-- > 0;) {
-        address = address << 8 | static_cast<std::uint64_t>(node.child(i)[byte]);
-    }
-    return narrow(address);
+    return narrow(load_uint(node.child(i), node.width));
 }
 
-// Reads the leaf in which a row's chunk is or would be. `path`: the addresses of the nodes that lead there, by level.
-Status FilteringRecorderBase::descend(const Slot& slot, std::uint64_t row, Address* path, Node& node) noexcept {
+// Reads the leaf in which a chunk is or would be. `path`: the addresses of the nodes that lead there, by level. `i`:
+// the chunk's place in the leaf. `found`: it is there.
+Status FilteringRecorderBase::descend(const Slot& slot, const Chunk& chunk, Address* path, Node& node, unsigned& i,
+                                      bool& found) noexcept {
+    const std::uint64_t row = first_row(slot, chunk);
     H5MOTE_TRY(read_node(dataset_of(slot).index_block, node));
     unsigned level = node.level();
     if (level >= kMaxLevels) {
@@ -124,10 +127,12 @@ Status FilteringRecorderBase::descend(const Slot& slot, std::uint64_t row, Addre
     }
     for (;; --level) {
         path[level] = node.address;
+        i = node.count_up_to(row);
         if (level == 0) {
+            found = i != 0 && node.row(i - 1) == row;
+            i -= found ? 1 : 0;
             return Status::ok;
         }
-        const unsigned i = node.count_up_to(row);
         if (node.children() == 0) {
             return Status::corrupt_file;
         }
@@ -142,14 +147,14 @@ Status FilteringRecorderBase::descend(const Slot& slot, std::uint64_t row, Addre
 Status FilteringRecorderBase::find(const Slot& slot, Chunk& chunk) noexcept {
     Node node(table_->sizeof_addr);
     Address path[kMaxLevels];
-    const std::uint64_t row = std::uint64_t{chunk.number} * dataset_of(slot).chunk;
-    H5MOTE_TRY(descend(slot, row, path, node));
-    const unsigned i = node.count_up_to(row);
+    unsigned i = 0;
+    bool found = false;
+    H5MOTE_TRY(descend(slot, chunk, path, node, i, found));
     chunk.address = kUndefinedAddress;
-    if (i != 0 && node.row(i - 1) == row) {
-        chunk.size = load_le<std::uint32_t>(node.key(i - 1));
-        chunk.filter_mask = load_le<std::uint32_t>(node.key(i - 1) + 4);
-        chunk.address = child_of(node, i - 1);
+    if (found) {
+        chunk.size = load_le<std::uint32_t>(node.key(i));
+        chunk.filter_mask = load_le<std::uint32_t>(node.key(i) + 4);
+        chunk.address = child_of(node, i);
     }
     return Status::ok;
 }
@@ -162,13 +167,13 @@ Status FilteringRecorderBase::put(const Slot& slot, const Chunk& chunk) noexcept
     index_changed_ = true;
     Node node(table_->sizeof_addr);
     Address path[kMaxLevels];
-    const std::uint64_t row = std::uint64_t{chunk.number} * dataset_of(slot).chunk;
-    H5MOTE_TRY(descend(slot, row, path, node));
-    const unsigned i = node.count_up_to(row);
-    if (i != 0 && node.row(i - 1) == row) {
-        set_key(slot, node.key(i - 1), chunk);
-        store_field(node.child(i - 1), node.width, chunk.address);
-        return write_node(node, static_cast<unsigned>(node.key(i - 1) - node.bytes));
+    unsigned i = 0;
+    bool found = false;
+    H5MOTE_TRY(descend(slot, chunk, path, node, i, found));
+    if (found) {
+        set_key(slot, node.key(i), chunk);
+        store_field(node.child(i), node.width, chunk.address);
+        return write_node(node, static_cast<unsigned>(node.key(i) - node.bytes));
     }
     if (i != node.children()) {
         return Status::corrupt_file;  // chunks follow that no recorder made

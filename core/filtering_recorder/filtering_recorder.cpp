@@ -3,9 +3,8 @@
 // A chunk that is not full has a place for its rows as they are. When it is full,
 //   - its filtered bytes are on the storage, at a new place, before the chunk index leads to them;
 //   - that is on the storage before the next chunk's rows overwrite the old place;
-//   - rows that the dimension counts are at a new place before the chunk index leads there; and each change of the
-//   index
-//     is on the storage before the next one, for storages may write them the other way round.
+//   - rows that the dimension counts are at a new place before the chunk index leads there;
+//   - each change of the index is there before the next one, for storages may write them the other way round.
 // A power cut between leaves a chunk that the index finds, filtered, though the dimension counts only some of its rows.
 // So open() can undo the filters; and then it goes on with what other programs stored, too.
 #include "filtering.hpp"
@@ -22,9 +21,11 @@ namespace {
 constexpr std::uint32_t kAhead = 8;
 constexpr Address kSector = 512;
 
-// Bytes of the place for a chunk's rows as they are: more than libhdf5 makes of such a chunk with deflate. For where
-// libhdf5 stores a chunk anew, in as many bytes as before, it leaves the old filter mask.
-constexpr std::uint32_t place_size(std::uint32_t chunk_bytes) noexcept { return chunk_bytes + chunk_bytes / 512 + 32; }
+// Bytes of the place for a chunk's rows as they are. Where libhdf5 stores a chunk anew, in as many bytes as before, it
+// leaves the old filter mask; so the place is larger than what filters make of a chunk.
+std::uint32_t place_size(std::uint32_t chunk_bytes) noexcept {
+    return static_cast<std::uint32_t>(blueprint::filtered_limit(chunk_bytes));
+}
 
 }  // namespace
 
@@ -44,8 +45,6 @@ Status FilteringRecorderBase::open(Driver& driver, const blueprint::Table& table
     }
     return Status::ok;
 }
-
-void FilteringRecorderBase::abandon() noexcept { RecorderBase::abandon(); }
 
 // Takes the rows of the last chunk into memory: they go through the filters when it is full.
 Status FilteringRecorderBase::load(Slot& slot) noexcept {
@@ -71,7 +70,7 @@ Status FilteringRecorderBase::load(Slot& slot) noexcept {
     const bool as_it_is =
         chunk.size == place_size(chunk_size(dataset)) && chunk.filter_mask == pipeline.view.skip_all();
     if (!as_it_is) {
-        return rows == 0 ? Status::ok : load_chunk(slot, chunk);
+        return rows == 0 ? Status::ok : load_chunk(slot, chunk, pipeline);
     }
     // If the dimension counts no row of it, the place is free, but its bytes are not zero.
     slot.address = chunk.address;
@@ -80,9 +79,9 @@ Status FilteringRecorderBase::load(Slot& slot) noexcept {
     return read(chunk.address, first, rows);
 }
 
-Status FilteringRecorderBase::load_chunk(Slot& slot, const Chunk& chunk) noexcept {
+// Reads a chunk and undoes its filters.
+Status FilteringRecorderBase::load_chunk(const Slot& slot, const Chunk& chunk, const Pipeline& pipeline) noexcept {
     const blueprint::RecordedDataset& dataset = dataset_of(slot);
-    const Pipeline pipeline(filters_of(slot));
     const Bytes memory{begin(slot, dataset), chunk_size(dataset)};
     Bytes place;
     FilterId failed = FilterId::none;
@@ -123,8 +122,7 @@ Status FilteringRecorderBase::close() noexcept {
         status = give_back_spare();
     }
     if (status != Status::ok) {
-        const Status unlocked = let_go();
-        (void)unlocked;
+        abandon();
         return status;
     }
     for (Slot* slot = slots_; slot != slots_ + table_->dataset_count; ++slot) {

@@ -55,16 +55,12 @@ void cut_flush(Recorder& recorder, FlashSimulator& chip, std::uint64_t operation
 TEST(FlashRecorderAgain, CutsBehindTheHeadOfARing) {
     Chip chip{h5mote::FlashGeometry{2, 4096, 256, 4, 0xff}};
     h5mote::FlashRecorder<kRingOfTwo, 256> recorder;
-    ASSERT_EQ(recorder.open(chip.simulator), Status::ok);
-    ASSERT_EQ(record(recorder, 0, 20), Status::ok);
-    ASSERT_EQ(recorder.close(), Status::ok);
+    ASSERT_EQ(record_session(recorder, chip.simulator, 0, 20), Status::ok);
     for (int i = 0; i < 5; ++i) {
         cut_flush(recorder, chip.simulator, 3);
         EXPECT_EQ(samples(chip.simulator), numbers(0, 20));
     }
-    ASSERT_EQ(recorder.open(chip.simulator), Status::ok);
-    ASSERT_EQ(record(recorder, 20, 5), Status::ok);
-    ASSERT_EQ(recorder.close(), Status::ok);
+    ASSERT_EQ(record_session(recorder, chip.simulator, 20, 5), Status::ok);
     EXPECT_EQ(samples(chip.simulator), numbers(0, 25));
     EXPECT_EQ(chip.simulator.counts().violations, 0U);
 }
@@ -73,16 +69,12 @@ TEST(FlashRecorderAgain, CutsBehindTheHeadOfARing) {
 TEST(FlashRecorderAgain, CutsAllAroundARing) {
     Chip chip{h5mote::FlashGeometry{96, 1024, 256, 4, 0xff}};
     Ring recorder;
-    ASSERT_EQ(recorder.open(chip.simulator), Status::ok);
-    ASSERT_EQ(record(recorder, 0, 60), Status::ok);
-    ASSERT_EQ(recorder.close(), Status::ok);
+    ASSERT_EQ(record_session(recorder, chip.simulator, 0, 60), Status::ok);
     for (int i = 0; i < 300; ++i) {
         cut_flush(recorder, chip.simulator, 3);
     }
     EXPECT_EQ(samples(chip.simulator), numbers(0, 60));
-    ASSERT_EQ(recorder.open(chip.simulator), Status::ok);
-    ASSERT_EQ(record(recorder, 60, 5), Status::ok);
-    ASSERT_EQ(recorder.close(), Status::ok);
+    ASSERT_EQ(record_session(recorder, chip.simulator, 60, 5), Status::ok);
     EXPECT_EQ(samples(chip.simulator), numbers(0, 65));
     EXPECT_EQ(chip.simulator.counts().violations, 0U);
 }
@@ -91,15 +83,11 @@ TEST(FlashRecorderAgain, CutsAllAroundARing) {
 TEST(FlashRecorderAgain, CutsInASegmentThatBegins) {
     Chip chip{h5mote::FlashGeometry{12, 1024, 256, 4, 0xff}};
     h5mote::FlashRecorder<kLongRing, 128> recorder;
-    ASSERT_EQ(recorder.open(chip.simulator), Status::ok);
-    ASSERT_EQ(record(recorder, 0, 60), Status::ok);
-    ASSERT_EQ(recorder.close(), Status::ok);
+    ASSERT_EQ(record_session(recorder, chip.simulator, 0, 60), Status::ok);
     for (std::uint32_t i = 0; i < 60; ++i) {
         cut_flush(recorder, chip.simulator, 3 + i % 7);
         if (i % 20 == 19) {
-            ASSERT_EQ(recorder.open(chip.simulator), Status::ok);
-            ASSERT_EQ(record(recorder, 60 + i / 20, 1), Status::ok) << i;
-            ASSERT_EQ(recorder.close(), Status::ok);
+            ASSERT_EQ(record_session(recorder, chip.simulator, 60 + i / 20, 1), Status::ok) << i;
         }
         const std::vector<std::uint32_t> found = samples(chip.simulator);
         ASSERT_FALSE(found.empty());
@@ -112,17 +100,13 @@ TEST(FlashRecorderAgain, CutsInASegmentThatBegins) {
 TEST(FlashRecorderAgain, HeadsThatComeToLight) {
     Chip begun;
     Flight recorder;
-    ASSERT_EQ(recorder.open(begun.simulator), Status::ok);
-    ASSERT_EQ(record(recorder, 0, 20), Status::ok);
-    ASSERT_EQ(recorder.close(), Status::ok);
+    ASSERT_EQ(record_session(recorder, begun.simulator, 0, 20), Status::ok);
     Chip chip;
     for (std::uint64_t seed = 0; seed < 150; ++seed) {
         chip.simulator.copy_from(begun.simulator);
         cut_flush(recorder, chip.simulator, 2, FlashCut::unstable, 3 * seed);
         cut_flush(recorder, chip.simulator, 2, FlashCut::unstable, 5 * seed);
-        ASSERT_EQ(recorder.open(chip.simulator), Status::ok);
-        ASSERT_EQ(record(recorder, 20, 5), Status::ok);
-        ASSERT_EQ(recorder.close(), Status::ok);
+        ASSERT_EQ(record_session(recorder, chip.simulator, 20, 5), Status::ok);
         for (std::uint64_t noise = 0; noise < 20; ++noise) {
             chip.simulator.power_on(noise);
             ASSERT_EQ(samples(chip.simulator), numbers(0, 25)) << seed << " " << noise;

@@ -19,9 +19,7 @@ class Damage : public testing::Test {
 protected:
     void SetUp() override {
         Flight recorder;
-        ASSERT_EQ(recorder.open(chip.simulator), Status::ok);
-        ASSERT_EQ(record(recorder, 0, 110, 4), Status::ok);
-        ASSERT_EQ(recorder.close(), Status::ok);
+        ASSERT_EQ(record_session(recorder, chip.simulator, 0, 110, 4), Status::ok);
         ASSERT_EQ(recorder.open(chip.simulator), Status::ok);
         ASSERT_EQ(recorder.set<kSerial>(9), Status::ok);
         ASSERT_EQ(record(recorder, 110, 40, 4), Status::ok);
@@ -31,9 +29,7 @@ protected:
     // Opens the chip, appends five rows, and says how many of the first rows are there, before the five.
     static std::size_t go_on(Chip& chip) {
         Flight recorder;
-        EXPECT_EQ(recorder.open(chip.simulator), Status::ok);
-        EXPECT_EQ(record(recorder, 1000, 5), Status::ok);
-        EXPECT_EQ(recorder.close(), Status::ok);
+        EXPECT_EQ(record_session(recorder, chip.simulator, 1000, 5), Status::ok);
         EXPECT_EQ(chip.simulator.counts().violations, 0U);
         FlashRecording recording;
         EXPECT_TRUE(recording.read(chip.simulator)) << recording.why();

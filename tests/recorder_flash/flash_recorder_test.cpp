@@ -103,9 +103,7 @@ TEST(FlashRecorder, AFlushIsOneProgram) {
 TEST(FlashRecorder, RefusesByName) {
     Chip chip;
     Flight recorder;
-    ASSERT_EQ(recorder.open(chip.simulator), Status::ok);
-    ASSERT_EQ(record(recorder, 0, 30), Status::ok);
-    ASSERT_EQ(recorder.close(), Status::ok);
+    ASSERT_EQ(record_session(recorder, chip.simulator, 0, 30), Status::ok);
     const std::uint64_t operations = chip.simulator.operations();
     h5mote::FlashRecorder<kOther> other;
     EXPECT_EQ(other.open(chip.simulator), Status::other_blueprint);
@@ -352,12 +350,8 @@ TEST(FlashRecorder, BadBlocksAtEveryPlace) {
                 chip.simulator.fail_block(block, operation);
             }
             Flight recorder;
-            ASSERT_EQ(recorder.open(chip.simulator), Status::ok);
-            ASSERT_EQ(record(recorder, 0, 180, 4), Status::ok) << block << " " << operation;
-            ASSERT_EQ(recorder.close(), Status::ok);
-            ASSERT_EQ(recorder.open(chip.simulator), Status::ok);
-            ASSERT_EQ(record(recorder, 180, 20, 4), Status::ok);
-            ASSERT_EQ(recorder.close(), Status::ok);
+            ASSERT_EQ(record_session(recorder, chip.simulator, 0, 180, 4), Status::ok) << block << " " << operation;
+            ASSERT_EQ(record_session(recorder, chip.simulator, 180, 20, 4), Status::ok);
             EXPECT_EQ(samples(chip.simulator), numbers(0, 200)) << block << " " << operation;
             EXPECT_EQ(chip.simulator.counts().violations, 0U);
         }
@@ -388,9 +382,7 @@ TEST(FlashRecorder, ABrokenChipIsAnError) {
 TEST(FlashRecorder, EveryReadOfOpenMayFail) {
     Chip chip;
     Flight recorder;
-    ASSERT_EQ(recorder.open(chip.simulator), Status::ok);
-    ASSERT_EQ(record(recorder, 0, 60), Status::ok);
-    ASSERT_EQ(recorder.close(), Status::ok);
+    ASSERT_EQ(record_session(recorder, chip.simulator, 0, 60), Status::ok);
     const std::uint64_t operations = chip.simulator.operations();
     const std::uint64_t before = chip.simulator.counts().reads;
     ASSERT_EQ(recorder.open(chip.simulator), Status::ok);

@@ -79,6 +79,17 @@ Status record(Recorder& recorder, std::uint32_t first, std::uint32_t count, std:
     return recorder.flush();
 }
 
+/// A session that appends these rows as record() does. Returns the first error; the recorder is closed if it was
+/// opened.
+template <typename Recorder>
+Status record_session(Recorder& recorder, h5mote::FlashDevice& device, std::uint32_t first, std::uint32_t count,
+                      std::uint32_t every = 5) {
+    H5MOTE_TRY(recorder.open(device));
+    const Status status = record(recorder, first, count, every);
+    const Status closed = recorder.close();
+    return status == Status::ok ? closed : status;
+}
+
 /// The numbers of the samples in a log, in order; fails if one is not as it was appended.
 inline std::vector<std::uint32_t> samples(const FlashRecording& recording, std::uint32_t dataset = 0) {
     std::vector<std::uint32_t> numbers;

@@ -229,8 +229,7 @@ constexpr std::size_t filter_memory(Span<const ObjectPart> objects) noexcept {
     std::size_t chunk = 0;
     for (const ObjectPart& object : objects) {
         if (object.filters.count != 0) {
-            const std::size_t plain = static_cast<std::size_t>(object.chunk * object.row);
-            const std::size_t bytes = plain + plain / 512 + 32;
+            const auto bytes = static_cast<std::size_t>(filtered_limit(object.chunk * object.row));
             scratch = object.filter_scratch > scratch ? object.filter_scratch : scratch;
             chunk = bytes > chunk ? bytes : chunk;
         }

@@ -37,6 +37,11 @@ struct RecordedSetting {
     std::uint32_t size;         ///< bytes of the value; the checksum of the block follows it
 };
 
+/// More bytes than libhdf5's deflate makes of a chunk of so many bytes, and than a chunk has with a checksum behind it.
+constexpr std::uint64_t filtered_limit(std::uint64_t chunk_bytes) noexcept {
+    return chunk_bytes + chunk_bytes / 512 + 32;
+}
+
 /// The filters of a dataset.
 struct RecordedFilters {
     static constexpr std::size_t kMost = 4;

@@ -14,16 +14,14 @@ namespace h5mote {
 /// knows nothing of filters.
 class FilteringRecorderBase : protected RecorderBase {
 public:
+    using RecorderBase::abandon;
     using RecorderBase::difference;
     using RecorderBase::is_open;
 
-    /// open() also returns over_budget where a filter needs more memory than the blueprint says, and unsupported,
-    /// invalid_argument or over_budget where the last chunk, as another program stored it, cannot be read.
-    /// These are as those of RecorderBase, with two further syncs for each chunk that is full. unsupported,
-    /// over_budget, invalid_argument: a filter that is not optional fails.
+    /// As those of RecorderBase, with two further syncs for each chunk that is full. unsupported, over_budget,
+    /// invalid_argument: a filter that is not optional fails.
     Status flush() noexcept;
     Status close() noexcept;
-    void abandon() noexcept;
 
 protected:
     using RecorderBase::rows;
@@ -46,7 +44,7 @@ private:
 
     // filtering_recorder.cpp
     Status load(Slot& slot) noexcept;
-    Status load_chunk(Slot& slot, const Chunk& chunk) noexcept;
+    Status load_chunk(const Slot& slot, const Chunk& chunk, const Pipeline& pipeline) noexcept;
     Status place_rows(Slot& slot) noexcept;
     Status filter_chunk(Slot& slot) noexcept;
     Status store_filtered(Slot& slot, ConstBytes bytes, std::uint32_t filter_mask) noexcept;
@@ -57,7 +55,8 @@ private:
     // chunk_tree.cpp
     Status find(const Slot& slot, Chunk& chunk) noexcept;
     Status put(const Slot& slot, const Chunk& chunk) noexcept;
-    Status descend(const Slot& slot, std::uint64_t row, Address* path, Node& node) noexcept;
+    std::uint64_t first_row(const Slot& slot, const Chunk& chunk) const noexcept;
+    Status descend(const Slot& slot, const Chunk& chunk, Address* path, Node& node, unsigned& i, bool& found) noexcept;
     Status add_nodes(const Slot& slot, const Address* path, Node& node, const Chunk& chunk) noexcept;
     Status read_node(Address address, Node& node) noexcept;
     Status write_node(Node& node, unsigned from) noexcept;

@@ -53,8 +53,9 @@ public:
     /// other_blueprint: it holds an HDF5 file that this blueprint does not describe. foreign_changes: it holds the file
     /// of this blueprint, but another program changed objects that the blueprint describes; rows, attributes and
     /// objects that were added do no harm, unless they made libhdf5 move what was there. difference() then says where.
-    /// corrupt_file. io_error, no_space. After an error the storage is unchanged, but for a file that was begun where
-    /// none was.
+    /// corrupt_file. io_error, no_space. Where datasets have filters, also over_budget: a filter needs more memory than
+    /// the blueprint says; and what a filter says of a last chunk that another program stored. After an error the
+    /// storage is unchanged, but for a file that was begun where none was.
     Status open(Driver& driver) noexcept {
         if constexpr (kWork != 0) {
             return Base::open(driver, Image::kTable, slots_, chunks_ + kWork, call_link,
