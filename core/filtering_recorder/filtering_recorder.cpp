@@ -149,9 +149,10 @@ Status FilteringRecorderBase::place_rows(Slot& slot) noexcept {
         end = slot.end;
     }
     H5MOTE_TRY(write(slot.address, first, static_cast<std::size_t>(end - first), Usage::raw_data));
-    slot.saved = slot.next;
     const std::uint32_t no_filter = Pipeline(filters_of(slot)).view.skip_all();
     H5MOTE_TRY(put(slot, {slot.chunk, slot.address, place_size(chunk_size(dataset)), no_filter}));
+    // Not before: rows that are saved are counted by the next flush(), and nothing leads to them yet.
+    slot.saved = slot.next;
     slot.run = 1;
     return Status::ok;
 }
@@ -168,8 +169,9 @@ Status FilteringRecorderBase::filter_chunk(Slot& slot) noexcept {
     std::uint32_t filter_mask = 0;
     FilterId failed = FilterId::none;
     H5MOTE_TRY(pipeline.view.encode({first, chunk_size(dataset)}, work_, bytes, filter_mask, failed));
-    if (filter_mask == pipeline.view.skip_all()) {
-        // No filter helps: the rows stay as they are, and the next chunk gets another place.
+    if (filter_mask != 0) {
+        // A filter of the program's own cannot process them: the rows stay as they are, and the next chunk gets another
+        // place.
         if (slot.run == 0) {
             H5MOTE_TRY(place_rows(slot));
         }

@@ -13,10 +13,12 @@
 //   - that is on the storage before a dimension counts rows in the new chunks.
 #include "block_writer.hpp"
 #include "checked.hpp"
+#include "extensible_array_blocks.hpp"
 #include "recorder_rule.hpp"
 
 namespace h5mote {
 
+using Format = ExtensibleArrayFormat;
 using Parameters = blueprint::ArrayParameters;
 
 namespace {
@@ -30,9 +32,8 @@ constexpr Address block_size(unsigned width, std::uint32_t addresses) noexcept {
 constexpr unsigned kMinElementsLog2 = 4;
 static_assert(Parameters::kMinElements == 1U << kMinElementsLog2);
 
-constexpr std::uint32_t data_blocks(unsigned super_block) noexcept { return 1U << (super_block / 2); }
 constexpr std::uint32_t data_block_elements(unsigned super_block) noexcept {
-    return Parameters::kMinElements << ((super_block + 1) / 2);
+    return Parameters::kMinElements << Format::length_shift(super_block);
 }
 // The number of the first element of a super block.
 constexpr std::uint32_t start_of(unsigned super_block) noexcept {
@@ -58,7 +59,7 @@ struct RecorderBase::Place {
     // Bytes of the data block, and of the super block behind it, as write_blocks() writes them.
     Address blocks_size(unsigned width) const noexcept {
         return (direct() ? 0 : block_size(width, elements)) +
-               (needs_super() ? block_size(width, data_blocks(super_block)) : 0);
+               (needs_super() ? block_size(width, Format::data_blocks(super_block)) : 0);
     }
     // The address to which the index block leads, where write_blocks() wrote a data block at `at`.
     Address outermost(Address at, unsigned width) const noexcept {
@@ -103,7 +104,7 @@ Status RecorderBase::locate(const Slot& slot, Place& place) noexcept {
         if (place.super == kUndefinedAddress) {
             return Status::ok;
         }
-        H5MOTE_TRY(verify(place.super, block_size(width, data_blocks(u))));
+        H5MOTE_TRY(verify(place.super, block_size(width, Format::data_blocks(u))));
         place.super += block_prefix(width);
         pointer = place.super + place.in_super * width;
     } else {
@@ -225,12 +226,12 @@ Status RecorderBase::write_blocks(const Slot& slot, const Place& place, Address 
         return Status::ok;
     }
     const unsigned width = table_->sizeof_addr;
-    H5MOTE_TRY(write_block(slot, at, 0x42444145U, place.first, place.contents, place.elements, change));  // "EADB"
+    H5MOTE_TRY(write_block(slot, at, Format::kDataBlock, place.first, place.contents, place.elements, change));
     if (!place.needs_super()) {
         return Status::ok;
     }
-    return write_block(slot, at + block_size(width, place.elements), 0x42534145U, start_of(place.super_block),
-                       place.super, data_blocks(place.super_block), {place.in_super, 1, at});  // "EASB"
+    return write_block(slot, at + block_size(width, place.elements), Format::kSuperBlock, start_of(place.super_block),
+                       place.super, Format::data_blocks(place.super_block), {place.in_super, 1, at});
 }
 
 Status RecorderBase::link(const Slot& slot, const Change& change, std::byte* block) noexcept {
@@ -266,9 +267,9 @@ Status RecorderBase::write_statistics(const Slot& slot, Address chunks) noexcept
     for (unsigned u = 0; values[5] < chunks; ++u) {
         if (u >= Parameters::kDirectSuperBlocks) {
             ++values[0];
-            values[1] += block_size(width, data_blocks(u));
+            values[1] += block_size(width, Format::data_blocks(u));
         }
-        for (std::uint32_t i = 0; i < data_blocks(u) && values[5] < chunks; ++i) {
+        for (std::uint32_t i = 0; i < Format::data_blocks(u) && values[5] < chunks; ++i) {
             ++values[2];
             values[3] += block_size(width, data_block_elements(u));
             values[5] += data_block_elements(u);

@@ -2,6 +2,7 @@
 #include "blueprints.hpp"
 #include "cutting.hpp"
 #include "others.hpp"
+#include "hdf5_image.hpp"
 #include "play.hpp"
 
 #include <h5mote/port/malloc.hpp>
@@ -167,3 +168,45 @@ TEST(RecorderOthers, ManyChunks) {
         EXPECT_TRUE(H5MOTE_ALL_FORMATS == 0 || seen.rows[0] == most);
     }
 }
+
+#if H5MOTE_FILTER_DEFLATE && H5MOTE_FILTER_SHUFFLE && H5MOTE_FILTER_FLETCHER32
+// libhdf5 keeps the filter mask of a chunk that it stores again in as many bytes as before. So a chunk of the recorder
+// went through all filters, even if its rows are noise that deflate makes larger, or it has more bytes than filters
+// make of a chunk.
+TEST(RecorderOthers, NoChunkWentThroughSomeFilters) {
+    const std::unique_ptr<Recording> recording = recordings<kFiltered<8>>()();
+    MallocAllocator allocator;
+    GrowingMemoryDriver driver(allocator);
+    Play play(*recording, driver, empty_contents(recording->described()), 0, [] { return 0; });
+    (void)play.open();
+    for (unsigned i = 0; i < 40; ++i) {
+        (void)play.append(0, 3);
+        (void)play.append(2, 5);
+        (void)play.flush();
+    }
+    (void)play.close();
+    ASSERT_EQ(play.failure, "");
+    const Hdf5Id file = open_image(driver.contents());
+    for (const std::size_t which : {0, 2}) {
+        const Described::Dataset& what = recording->described().datasets[which];
+        const Hdf5Id dataset(H5Dopen2(file, what.path.c_str(), H5P_DEFAULT), H5Dclose);
+        const Hdf5Id space(H5Dget_space(dataset), H5Sclose);
+        hsize_t chunks = 0;
+        ASSERT_GE(H5Dget_num_chunks(dataset, space, &chunks), 0);
+        const hsize_t full = play.rows(which) / what.chunk;
+        ASSERT_EQ(chunks, full + 1);
+        bool grew = false;
+        for (hsize_t i = 0; i < chunks; ++i) {
+            hsize_t first = 0;
+            unsigned mask = 0;
+            haddr_t address = 0;
+            hsize_t size = 0;
+            ASSERT_GE(H5Dget_chunk_info(dataset, space, i, &first, &mask, &address, &size), 0);
+            EXPECT_EQ(mask, i < full ? 0U : 3U) << what.path << " " << i;
+            grew = grew || (i < full && size > what.chunk * what.row);
+            EXPECT_TRUE(i < full || size == blueprint::filtered_limit(what.chunk * what.row));
+        }
+        EXPECT_TRUE(grew) << what.path;
+    }
+}
+#endif
