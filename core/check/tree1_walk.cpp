@@ -39,10 +39,11 @@ Status Tree1Walk::enter(Address address, unsigned level) noexcept {
     }
     room_ -= node_size();
     Level& at = levels_[level];
-    // Each node of a level names the one before it and the one behind it.
-    const bool follows = node.left == at.last && (at.last == kUndefinedAddress || at.right == address);
-    if ((!follows && !at.gap) || (root && node.right != kUndefinedAddress)) {
+    window.close();
+    if (root && node.right != kUndefinedAddress) {
         (void)checker_.bad(ProblemKind::siblings, part_, address);
+    } else if (!at.gap) {
+        check_siblings(level, address, node.left);
     }
     // Only a tree that is a single leaf may be empty.
     if (node.entries == 0 && top_ != 0) {
@@ -54,6 +55,32 @@ Status Tree1Walk::enter(Address address, unsigned level) noexcept {
     at.next = 0;
     at.entries = node.entries;
     return Status::ok;
+}
+
+// Each node of a level names the one before it and the one behind it. A power cut may have ended the move of a node
+// when the one above already led to its new place, and those beside it still to the old one: that harms nobody, and the
+// next change of the tree makes them lead there, too.
+void Tree1Walk::check_siblings(unsigned level, Address address, Address left) noexcept {
+    const Level& at = levels_[level];
+    const bool is_first = at.last == kUndefinedAddress;
+    const bool before = left == at.last;
+    const bool behind = is_first || at.right == address;
+    if (before && behind) {
+        return;
+    }
+    if (!is_first && (before || names(left, level, true, address)) &&
+        (behind || names(at.right, level, false, at.last))) {
+        (void)checker_.note(ProblemKind::siblings, part_, address);
+    } else {
+        (void)checker_.bad(ProblemKind::siblings, part_, address);
+    }
+}
+
+// Whether there is a node that names `other` as the one behind or before it.
+bool Tree1Walk::names(Address address, unsigned level, bool behind, Address other) noexcept {
+    MetadataWindow window;
+    BTree1Node node;
+    return open_node(address, level, window, node) == Status::ok && (behind ? node.right : node.left) == other;
 }
 
 // Takes the next child of a node. In a leaf it is given to entry(), otherwise `below` becomes its address.
@@ -89,11 +116,8 @@ Status Tree1Walk::leave(unsigned level) noexcept {
     if (level == top_ || at.right == kUndefinedAddress) {
         return Status::ok;
     }
-    MetadataWindow window;
-    BTree1Node node;
-    const bool points_back = open_node(at.right, level, window, node) == Status::ok && node.left == at.address;
-    return points_back ? checker_.note(ProblemKind::siblings, part_, at.address)
-                       : checker_.bad(ProblemKind::siblings, part_, at.address);
+    return names(at.right, level, false, at.address) ? checker_.note(ProblemKind::siblings, part_, at.address)
+                                                     : checker_.bad(ProblemKind::siblings, part_, at.address);
 }
 
 Status Tree1Walk::run() noexcept {

@@ -46,6 +46,8 @@ private:
     Status enter(Address address, unsigned level) noexcept;
     Status step(unsigned level, Address& below) noexcept;
     Status leave(unsigned level) noexcept;
+    void check_siblings(unsigned level, Address address, Address left) noexcept;
+    bool names(Address address, unsigned level, bool behind, Address other) noexcept;
 
     // Bytes that further nodes can take: as nodes do not overlap, all together are no larger than the file.
     Address room_ = 0;

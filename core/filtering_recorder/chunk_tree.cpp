@@ -5,8 +5,10 @@
 // the leaf is full, a new node is written for it and for every full node above, before one write of the first node
 // that is not full leads there. A full root is copied first, because the object header has its address.
 //
+// Nodes that another program added may lie in two sectors. Before one of them is changed, it gets another place.
+//
 // The last key of a node says where the chunks after its last child begin. It would change in all nodes above with
-// every chunk. So it is as large as a key can be wherever the tree ends.
+// every chunk. So it is as large as a key can be wherever the tree ends, at the latest before a chunk is added there.
 #include "checked.hpp"
 #include "filtering.hpp"
 #include "recorder_rule.hpp"
@@ -100,23 +102,27 @@ void FilteringRecorderBase::add_child(const Slot& slot, Node& node, Address chil
     const unsigned last = node.children();
     set_key(slot, node.key(last), chunk);
     store_field(node.child(last), node.width, child);
-    // The largest multiple of the chunk's rows that is a power of two times these.
+    store_le(node.bytes + kCountOffset, static_cast<std::uint16_t>(last + 1));
+    set_end(slot, node);
+}
+
+// Makes the last key of a node the largest multiple of the chunk's rows that is a power of two times these.
+void FilteringRecorderBase::set_end(const Slot& slot, Node& node) noexcept {
     std::uint64_t end = dataset_of(slot).chunk;
     while (end >> 62 == 0) {
         end <<= 1;
     }
-    std::byte* const key = node.key(last + 1);
+    std::byte* const key = node.key(node.children());
     std::memset(key, 0, Parameters::kKeySize);
     store_le(key + kRowOffset, end);
-    store_le(node.bytes + kCountOffset, static_cast<std::uint16_t>(last + 1));
 }
 
 Address FilteringRecorderBase::child_of(Node& node, unsigned i) noexcept {
     return narrow(load_uint(node.child(i), node.width));
 }
 
-// Reads the leaf in which a chunk is or would be. `path`: the addresses of the nodes that lead there, by level. `i`:
-// the chunk's place in the leaf. `found`: it is there.
+// Reads the leaf in which a chunk is or would be. `path`: the addresses of the nodes that lead there, by level; nullptr
+// if none of them is going to be changed. `i`: the chunk's place in the leaf. `found`: it is there.
 Status FilteringRecorderBase::descend(const Slot& slot, const Chunk& chunk, Address* path, Node& node, unsigned& i,
                                       bool& found) noexcept {
     const std::uint64_t row = first_row(slot, chunk);
@@ -126,7 +132,9 @@ Status FilteringRecorderBase::descend(const Slot& slot, const Chunk& chunk, Addr
         return Status::corrupt_file;
     }
     for (;; --level) {
-        path[level] = node.address;
+        if (path != nullptr) {
+            path[level] = node.address;
+        }
         i = node.count_up_to(row);
         if (level == 0) {
             found = i != 0 && node.row(i - 1) == row;
@@ -136,20 +144,70 @@ Status FilteringRecorderBase::descend(const Slot& slot, const Chunk& chunk, Addr
         if (node.children() == 0) {
             return Status::corrupt_file;
         }
-        H5MOTE_TRY(read_node(child_of(node, i == 0 ? 0 : i - 1), node));
+        if (path != nullptr && i == node.children() && node.row(i) <= row && keep(RecorderRule::end_open)) {
+            // Another program made the tree as long as its chunks.
+            set_end(slot, node);
+            H5MOTE_TRY(write_node(node, static_cast<unsigned>(node.key(i) - node.bytes)));
+            H5MOTE_TRY(barrier());
+        }
+        const unsigned child = i == 0 ? 0 : i - 1;
+        const Address pointer = node.address + static_cast<Address>(node.child(child) - node.bytes);
+        H5MOTE_TRY(read_node(child_of(node, child), node));
         if (node.level() + 1 != level) {
             return Status::corrupt_file;
         }
+        if (path != nullptr) {
+            H5MOTE_TRY(settle(slot, pointer, node));
+        }
     }
+}
+
+// Moves a node into one sector, if it is not in one, and makes its siblings lead to it, if a power cut came before they
+// did. `pointer`: where the node above has its address.
+Status FilteringRecorderBase::settle(const Slot& slot, Address pointer, Node& node) noexcept {
+    const unsigned width = node.width;
+    const Address size = Parameters::node_size(width);
+    if (node.address / kSector != (node.address + size - 1) / kSector && keep(RecorderRule::one_sector)) {
+        H5MOTE_TRY(allocate(slot, size, true, node.address));
+        H5MOTE_TRY(write_node(node, 0));
+        if (keep(RecorderRule::nodes_first)) {
+            H5MOTE_TRY(barrier());
+        }
+        H5MOTE_TRY(point_to(node, pointer));
+    }
+    for (unsigned side = 0; side < 2; ++side) {
+        Address sibling = 0;
+        H5MOTE_TRY(read_address(node.address + kSiblingsOffset + side * width, sibling));
+        if (sibling == kUndefinedAddress) {
+            continue;
+        }
+        Address signature = 0;
+        H5MOTE_TRY(within(sibling, size, end_) ? read_field(sibling, 4, signature) : Status::corrupt_file);
+        H5MOTE_TRY(signature == kSignature ? point_to(node, sibling + kSiblingsOffset + (1 - side) * width)
+                                           : Status::corrupt_file);
+    }
+    return Status::ok;
+}
+
+// Makes an address in a node that of another one, unless it is.
+Status FilteringRecorderBase::point_to(const Node& node, Address pointer) noexcept {
+    Address address = 0;
+    H5MOTE_TRY(read_address(pointer, address));
+    if (address == node.address) {
+        return Status::ok;
+    }
+    std::byte bytes[8];
+    store_field(bytes, node.width, node.address);
+    H5MOTE_TRY(write(pointer, bytes, node.width));
+    return barrier();
 }
 
 // Finds the chunk of this number.
 Status FilteringRecorderBase::find(const Slot& slot, Chunk& chunk) noexcept {
     Node node(table_->sizeof_addr);
-    Address path[kMaxLevels];
     unsigned i = 0;
     bool found = false;
-    H5MOTE_TRY(descend(slot, chunk, path, node, i, found));
+    H5MOTE_TRY(descend(slot, chunk, nullptr, node, i, found));
     chunk.address = kUndefinedAddress;
     if (found) {
         chunk.size = load_le<std::uint32_t>(node.key(i));

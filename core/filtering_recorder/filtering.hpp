@@ -8,6 +8,8 @@
 
 namespace h5mote {
 
+constexpr Address kSector = 512;
+
 /// A chunk of a dataset with filters, as the chunk index has it.
 struct FilteringRecorderBase::Chunk {
     Address number;

@@ -19,7 +19,6 @@ namespace {
 
 // The file grows by the room for so many chunks, as they are before the filters, at a time.
 constexpr std::uint32_t kAhead = 8;
-constexpr Address kSector = 512;
 
 // Bytes of the place for a chunk's rows as they are. Where libhdf5 stores a chunk anew, in as many bytes as before, it
 // leaves the old filter mask; so the place is larger than what filters make of a chunk.

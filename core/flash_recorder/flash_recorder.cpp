@@ -12,6 +12,8 @@ namespace {
 
 // A frame is tried in this many blocks, and as many blocks are tried for a head.
 constexpr unsigned kAttempts = 8;
+// So often, at most, the log goes back to the last frame that counts before another one does.
+constexpr unsigned kMostRestarts = 4;
 
 constexpr bool power_of_two(std::uint32_t value) noexcept { return value != 0 && (value & (value - 1)) == 0; }
 
@@ -51,6 +53,7 @@ Status FlashRecorderBase::open(FlashDevice& device, const Plan& plan, std::byte*
     offset_ = geometry_.block_size;
     resumed_ = false;
     unwritten_ = Unwritten::nothing;
+    held_ = counted_end_ = restarts_ = 0;
     const Status status = start(anew);
     if (status != Status::ok) {
         abandon();
@@ -166,12 +169,10 @@ void FlashRecorderBase::end_section() noexcept {
 // Writes the frame in memory, if there is one, in the open block or, if that fails, in another.
 Status FlashRecorderBase::write_frame() noexcept {
     end_section();
-    if (next_ == buffer_) {
-        return Status::ok;
-    }
-    const auto size = static_cast<std::uint32_t>(next_ - buffer_) + RecordingFrame::kChecksum;
-    for (unsigned failures = 0; failures < kAttempts; ++failures) {
+    for (unsigned failures = 0; next_ != buffer_ && failures < kAttempts; ++failures) {
+        const auto size = static_cast<std::uint32_t>(next_ - buffer_) + RecordingFrame::kChecksum;
         if (room() >= size) {
+            const std::uint32_t at = offset_;
             const bool counts = recipe_done_ == plan_->recipe_size || !keep(RecordingRule::recipe_first);
             const std::byte kind = buffer_[2] & static_cast<std::byte>(~RecordingFrame::kCommit & 0xff);
             if (kind == std::byte{RecordingFrame::settings}) {
@@ -190,16 +191,21 @@ Status FlashRecorderBase::write_frame() noexcept {
                 resumed_ = false;
                 if (counts) {
                     counted_ = head_->sequence;
+                    counted_end_ = head_->end;
+                    held_ = restarts_ = 0;
                     if (unwritten_ == Unwritten::head) {
                         unwritten_ = Unwritten::nothing;
                     }
+                } else if (held_ == 0) {
+                    held_ = at;
+                    held_sequence_ = head_->sequence;
                 }
                 return Status::ok;
             }
         }
         H5MOTE_TRY(begin_block());
     }
-    return Status::io_error;
+    return next_ == buffer_ ? Status::ok : Status::io_error;
 }
 
 // Writes what the segment lacks of the blueprint. There is no frame in memory.
@@ -207,6 +213,8 @@ Status FlashRecorderBase::write_recipe() noexcept {
     while (recipe_done_ != plan_->recipe_size) {
         if (room() < kLeastRecipe + RecordingFrame::kSmallest) {
             H5MOTE_TRY(begin_block());
+            H5MOTE_TRY(write_frame());
+            continue;
         }
         begin_frame(RecordingFrame::blueprint);
         store_le(next_, recipe_done_);
@@ -240,15 +248,14 @@ Status FlashRecorderBase::begin_block() noexcept {
     std::uint32_t sequence = head_->sequence;
     std::uint32_t block = block_;
     unsigned failures = 0;
-    bool again = false;
     Status status = head_->previous == RecordingHead::kNone ? Status::io_error : Status::no_space;
     for (std::uint32_t passed = 0; passed < geometry_.blocks && failures < kAttempts; ++passed) {
         if (head_->previous != RecordingHead::kNone && is_at_limit()) {
-            if (head_->sequence == head_->previous || again) {
+            if (head_->sequence == counted_ || counted_end_ == 0 || restarts_ == kMostRestarts) {
                 break;
             }
-            again = true;
-            start_over();
+            ++restarts_;
+            H5MOTE_TRY(start_over());
             sequence = head_->sequence;
             block = block_;
         }
@@ -288,14 +295,52 @@ Status FlashRecorderBase::begin_block() noexcept {
 }
 
 // The log has come to its limit, but nothing counts in the last blocks, in which programs failed or power cuts came
-// first. They are used once more, and erased before, for their frames may be unstable and come to light later.
-void FlashRecorderBase::start_over() noexcept {
-    for (; head_->sequence != head_->previous; --head_->sequence) {
+// first. They are used once more, and erased before, for their frames may be unstable and come to light later. If this
+// recorder wrote frames there that wait for the blueprint, the first is taken into memory again; the others are pieces
+// of the blueprint.
+Status FlashRecorderBase::start_over() noexcept {
+    if (head_->previous != counted_) {
+        next_ = end_ = buffer_;  // a piece of the blueprint
+    }
+    for (; head_->sequence != counted_; --head_->sequence) {
+        if (held_ != 0 && head_->sequence == held_sequence_) {
+            std::uint32_t size = 0;
+            H5MOTE_TRY(load_frame(block_, held_, held_sequence_, size));
+            if (size == 0) {
+                return Status::io_error;
+            }
+            next_ = end_ = buffer_ + size - RecordingFrame::kChecksum;
+        }
         bool bad = false;
-        if (device_->is_bad(block_, bad) == Status::ok && !bad) {
-            (void)device_->erase(block_);
+        if (device_->is_bad(block_, bad) == Status::ok && !bad && device_->erase(block_) == Status::ok) {
+            clear();
         }
         block_ = (block_ == 0 ? geometry_.blocks : block_) - 1;
+    }
+    held_ = 0;
+    head_->previous = counted_;
+    head_->end = counted_end_;
+    recipe_segment_ = head_->segment(counted_);
+    recipe_done_ = plan_->recipe_size;
+    return Status::ok;
+}
+
+// Makes a block blank if its erase did nothing, as that of an EEPROM or FRAM.
+void FlashRecorderBase::clear() noexcept {
+    std::byte piece[16];
+    const auto erased = static_cast<std::byte>(geometry_.erased_value);
+    const auto size =
+        static_cast<std::uint32_t>(geometry_.page_size < sizeof piece ? geometry_.page_size : sizeof piece);
+    for (std::uint32_t offset = 0; offset < geometry_.block_size && granule() <= size; offset += size) {
+        bool blank = true;
+        const Status status = device_->read(block_, offset, {piece, size});
+        for (std::uint32_t i = 0; i < size; ++i) {
+            blank = blank && piece[i] == erased;
+        }
+        if (status == Status::ok && !blank) {
+            std::memset(piece, geometry_.erased_value, size);
+            (void)device_->program(block_, offset, {piece, size});
+        }
     }
 }
 

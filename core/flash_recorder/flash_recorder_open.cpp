@@ -163,6 +163,7 @@ Status FlashRecorderBase::resume_in(std::uint32_t block, std::uint32_t sequence,
     recipe_segment_ = head_->segment(sequence);
     recipe_done_ = plan_->recipe_size;
     counted_ = sequence;
+    counted_end_ = at;
     head_->previous = sequence;
     head_->end = at;
     if (!keep(RecordingRule::copy_last)) {

@@ -22,6 +22,8 @@ enum class RecorderRule {
     one_change,      // everything before a change of a chunk index, others of it among that, is on the storage first
     place_free,      // that is on the storage before the next chunk's rows overwrite those of this one
     nodes_first,     // new nodes of a chunk index are on the storage before others lead to them
+    one_sector,      // a node of a chunk index that another program placed is moved into one sector before it changes
+    end_open,        // nodes that another program gave an end have none before a chunk is added behind it
     shorten_last,    // the superblock says that the file is shorter before the storage is cut
 };
 

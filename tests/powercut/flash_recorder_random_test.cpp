@@ -155,7 +155,9 @@ private:
 
     // Calls at random, and what must be so afterwards: rows can be flushed, unless the chip is full.
     std::string begin(FlashPlay& play, const PlaySize& size) {
-        if (recorder_->facts().segments == 1 || chip_.bad + chip_.worn != 0) {
+        // The erase that fails may be that of a segment's only block.
+        const bool tight = chip_.failing != 0 && chip_.geometry.blocks < 2 * recorder_->facts().segments;
+        if (recorder_->facts().segments == 1 || chip_.bad + chip_.worn != 0 || tight) {
             play.allow(Status::no_space);
         }
         // The last block that is left may be one that is worn out, or that becomes bad because an erase fails.

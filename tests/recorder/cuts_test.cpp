@@ -59,9 +59,10 @@ void everything(Play& play) {
 constexpr std::size_t kEnds[] = {4, 20, 52, 84, 116, 180, 244, 308, 500, 628};
 
 void grow_around(Tally& total, const std::string& name, const MakeRecording& make, Storage storage, std::size_t floor,
-                 Span<const std::size_t> ends = kEnds) {
+                 Span<const std::size_t> ends = kEnds, unsigned others = 0) {
     for (const std::size_t end : ends) {
         CutOptions options = on(storage);
+        options.others = others;
         options.before = [end](Play& play) {
             (void)play.open();
             append_up_to(play, 0, end - 3, 0);
@@ -72,8 +73,9 @@ void grow_around(Tally& total, const std::string& name, const MakeRecording& mak
             total, name + "-" + std::to_string(end), make,
             [end](Play& play) {
                 (void)play.open();
-                append_up_to(play, 0, end + 2, 1);
-                append_up_to(play, 0, end + 9, 4);
+                const std::size_t rows = std::max(end - 3, static_cast<std::size_t>(play.rows(0)));
+                append_up_to(play, 0, rows + 5, 1);
+                append_up_to(play, 0, rows + 12, 4);
                 (void)play.close();
             },
             floor, options);
@@ -338,20 +340,35 @@ TEST_F(RecorderCuts, FilteredGrowthWide) {
     constexpr std::size_t kFull[] = {14, 28, 196, 210};
     grow_around(total, "recorder-filtered-growth8", recordings<kFine<8>>(), Storage::plain, 50, kFull);
 }
+// Nodes that libhdf5 added lie in two sectors.
+TEST_F(RecorderCuts, FilteredOthers) {
+    constexpr std::size_t kRows[] = {3, 13, 16, 60, 190, 250};
+    grow_around(total, "recorder-filtered-others", recordings<kFine<4>>(), Storage::plain, 50, kRows, 12);
+    grow_around(total, "recorder-filtered-others8", recordings<kFine<8>>(), Storage::plain, 50, kRows, 40);
+    grow_around(total, "recorder-filtered-others-ordered", recordings<kFine<8>>(), Storage::ordered, 20, kRows, 25);
+}
 #endif
 
 // What nobody chose: blueprints, storages and calls at random. H5MOTE_CUT_SEEDS: how many workloads, 60 unless set.
 TEST_F(RecorderCuts, Random) {
     const char* const seeds = std::getenv("H5MOTE_CUT_SEEDS");
     const std::size_t count = seeds != nullptr ? std::strtoul(seeds, nullptr, 10) : 60;
-    const MakeRecording makers[] = {recordings<kOne>(),
-                                    recordings<kBytes>(),
-                                    recordings<kBytes8>(),
-                                    recordings<kTall>(),
-                                    recordings<kFlight<4, false>>(),
-                                    recordings<kFlight<8, true>>(),
-                                    recordings<kTurns>(),
-                                    recordings<kTurns>()};
+    const MakeRecording makers[] = {
+        recordings<kOne>(),
+        recordings<kBytes>(),
+        recordings<kBytes8>(),
+        recordings<kTall>(),
+        recordings<kFlight<4, false>>(),
+        recordings<kFlight<8, true>>(),
+        recordings<kTurns>(),
+        recordings<kTurns>(),
+#if H5MOTE_FILTER_DEFLATE && H5MOTE_FILTER_SHUFFLE && H5MOTE_FILTER_FLETCHER32
+        recordings<kFiltered<4>>(),
+        recordings<kFiltered<8>>(),
+        recordings<kFine<4>>(),
+        recordings<kFine<8>>(),
+#endif
+    };
     for (std::size_t seed = 1; seed <= count; ++seed) {
         Random random(seed);
         const MakeRecording& make = random.of(makers);
@@ -364,6 +381,9 @@ TEST_F(RecorderCuts, Random) {
                 Random calls(before);
                 play_at_random(play, calls);
             };
+            if (options.storage != Storage::journal && random.one_in(2)) {
+                options.others = static_cast<unsigned>(random.below(20));
+            }
         }
         cut_recorder(
             total, "recorder-random-" + std::to_string(seed), make,

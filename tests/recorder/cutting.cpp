@@ -1,5 +1,7 @@
 #include "cutting.hpp"
 
+#include "others.hpp"
+
 #include <h5mote/port/malloc.hpp>
 #include <h5mote/vfd/journal.hpp>
 #include <h5mote/vfd/memory.hpp>
@@ -150,6 +152,15 @@ public:
             begin_ = machine.disks();
             contents = play.now();
         }
+        for (unsigned i = 0; i < options.others && contents.created; ++i) {
+            Random random(i);
+            Seen seen;
+            EXPECT_EQ(compare_by_libhdf5({begin_[0].data(), begin_[0].size()}, judged_->described(), contents, seen),
+                      "");
+            contents = contents_as(contents, seen);
+            EXPECT_EQ(change_by_libhdf5(begin_[0], judged_->described(), contents, 500 + i, Change::append, random),
+                      "");
+        }
         Machine machine(options, begin_);
         EXPECT_EQ(machine.mount(), Status::ok);
         recorded_ = make();
@@ -234,16 +245,8 @@ private:
                 return bad.empty() ? "h5mote and libhdf5 read different values" : bad;
             }
         }
-        Contents next = contents;
-        next.least = seen.rows;
-        for (std::size_t i = 0; i < seen.rows.size(); ++i) {
-            next.lives[i].resize(static_cast<std::size_t>(seen.rows[i]));
-        }
-        for (std::size_t i = 0; i < seen.settings.size(); ++i) {
-            next.settings[i] = {contents.settings[i][seen.settings[i]]};
-        }
-        Play play(*judged_, machine.driver(), next, 1000 + static_cast<unsigned>(tally.cuts() % 1000),
-                  [&machine] { return machine.operations.size(); });
+        Play play(*judged_, machine.driver(), contents_as(contents, seen),
+                  1000 + static_cast<unsigned>(tally.cuts() % 1000), [&machine] { return machine.operations.size(); });
         if (options_.limit != ~std::size_t{0}) {
             play.allow(Status::no_space);
         }

@@ -18,6 +18,7 @@ enum class Storage {
 struct CutOptions {
     Storage storage = Storage::plain;
     Workload before;                 ///< what was done before the workload whose operations are cut
+    unsigned others = 0;             ///< after that, libhdf5 appends rows so many times; not over a JournalDriver
     std::size_t random_subsets = 6;  ///< forty times as many in a long run
     std::size_t recovery_of = 50;    ///< one cut in ten times as many has its recovery cut; in so many in a long run
     std::size_t limit = ~std::size_t{0};  ///< bytes of the storage

@@ -1,8 +1,8 @@
 // The recorder and others take turns with one file: libhdf5, and h5mote's object model.
 #include "blueprints.hpp"
 #include "cutting.hpp"
-#include "others.hpp"
 #include "hdf5_image.hpp"
+#include "others.hpp"
 #include "play.hpp"
 
 #include <h5mote/port/malloc.hpp>

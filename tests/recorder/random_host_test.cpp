@@ -80,13 +80,7 @@ private:
         if (bad.empty() && (by_h5mote.rows != seen.rows || by_h5mote.settings != seen.settings)) {
             bad = "h5mote and libhdf5 read different values";
         }
-        for (std::size_t i = 0; i < seen.rows.size(); ++i) {
-            contents_.lives[i].resize(static_cast<std::size_t>(seen.rows[i]));
-        }
-        contents_.least = seen.rows;
-        for (std::size_t i = 0; i < seen.settings.size(); ++i) {
-            contents_.settings[i] = {contents_.settings[i][seen.settings[i]]};
-        }
+        contents_ = contents_as(contents_, seen);
         return bad;
     }
 

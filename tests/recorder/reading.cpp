@@ -17,6 +17,18 @@ Contents empty_contents(const Described& described) {
     return contents;
 }
 
+Contents contents_as(const Contents& contents, const Seen& seen) {
+    Contents result = contents;
+    result.least = seen.rows;
+    for (std::size_t i = 0; i < seen.rows.size(); ++i) {
+        result.lives[i].resize(static_cast<std::size_t>(seen.rows[i]));
+    }
+    for (std::size_t i = 0; i < seen.settings.size(); ++i) {
+        result.settings[i] = {contents.settings[i][seen.settings[i]]};
+    }
+    return result;
+}
+
 std::string judge_rows(const Described& described, const Contents& contents, std::size_t dataset, const Blob& rows) {
     const Described::Dataset& what = described.datasets[dataset];
     const std::vector<unsigned>& lives = contents.lives[dataset];

@@ -181,6 +181,8 @@ struct Seen {
 };
 
 Contents empty_contents(const Described& described);
+/// What a file that has been read may hold, until something is done to it.
+Contents contents_as(const Contents& contents, const Seen& seen);
 
 /// Reads a file with libhdf5, or with h5mote, and compares. Returns what is wrong; empty: nothing.
 std::string compare_by_libhdf5(h5mote::ConstBytes image, const Described& described, const Contents& contents,

@@ -128,7 +128,7 @@ Status FlashPlay::call(const char* name, const Call& call) {
     if (operations_) {
         during_.resize(std::max(operations_(), during_.size()), before);
     }
-    is_full_ = is_full_ || status == Status::no_space;
+    is_full_ = is_full_ || (status != Status::ok && !device_.is_dead());
     if (status != Status::ok && !device_.is_dead() &&
         std::find(allowed_.begin(), allowed_.end(), status) == allowed_.end()) {
         failure = std::string(name) + ": " + h5mote::to_string(status) + "; ";

@@ -113,6 +113,7 @@ public:
     void allow(h5mote::Status status) { allowed_.push_back(status); }
 
     bool is_open() { return recorder_.base().is_open(); }
+    /// Whether the chip refused something: it is full, or no block that is left can be used.
     bool is_full() const { return is_full_; }
     const AllowedLog& now() const { return now_; }
     /// What a cut within an operation may leave.

@@ -57,12 +57,15 @@ private:
     Status put(const Slot& slot, const Chunk& chunk) noexcept;
     std::uint64_t first_row(const Slot& slot, const Chunk& chunk) const noexcept;
     Status descend(const Slot& slot, const Chunk& chunk, Address* path, Node& node, unsigned& i, bool& found) noexcept;
+    Status settle(const Slot& slot, Address pointer, Node& node) noexcept;
+    Status point_to(const Node& node, Address pointer) noexcept;
     Status add_nodes(const Slot& slot, const Address* path, Node& node, const Chunk& chunk) noexcept;
     Status read_node(Address address, Node& node) noexcept;
     Status write_node(Node& node, unsigned from) noexcept;
     static void clear_node(Node& node, Address address, unsigned level, Address left) noexcept;
     static Address child_of(Node& node, unsigned i) noexcept;
     void set_key(const Slot& slot, std::byte* key, const Chunk& chunk) noexcept;
+    void set_end(const Slot& slot, Node& node) noexcept;
     void add_child(const Slot& slot, Node& node, Address child, const Chunk& chunk) noexcept;
     void end_node(const Slot& slot, Node& node, Address right, const Chunk& chunk) noexcept;
 

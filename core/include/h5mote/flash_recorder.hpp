@@ -104,7 +104,8 @@ private:
     Status write_recipe() noexcept;
     Status begin_block() noexcept;
     bool is_at_limit() const noexcept;
-    void start_over() noexcept;
+    Status start_over() noexcept;
+    void clear() noexcept;
     Status write_head() noexcept;
     Status program(std::uint32_t size) noexcept;
 
@@ -131,8 +132,12 @@ private:
     std::uint32_t block_ = 0;           // the open block, or the last one before the log goes on
     std::uint32_t offset_ = 0;          // where in it the next frame goes; the size of a block if none is open
     std::uint32_t counted_ = 0;         // sequence of the last block with a frame that counts
+    std::uint32_t counted_end_ = 0;     // where the log ended there; 0: nothing counts yet
+    std::uint32_t held_sequence_ = 0;   // of the block with the first frame that waits for the blueprint to count
+    std::uint32_t held_ = 0;            // offset of this frame; 0: there is none
     std::uint32_t recipe_done_ = 0;     // so many bytes of the blueprint stand in the segment
     std::uint32_t recipe_segment_ = 0;  // number of that segment
+    std::uint8_t restarts_ = 0;         // how often the log went back since a frame counted
     bool resumed_ = false;              // the frame in memory stands on the chip already
     Unwritten unwritten_ = Unwritten::nothing;
 };

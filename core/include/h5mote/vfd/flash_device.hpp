@@ -39,7 +39,8 @@ public:
     /// Programs erased units; the range lies within one page and consists of whole units. io_error: the chip reports a
     /// failure, and what the range holds is undefined.
     virtual Status program(std::uint32_t block, std::uint32_t offset, ConstBytes from) noexcept = 0;
-    /// Erases a block. io_error: the chip reports a failure, and what the block holds is undefined.
+    /// Erases a block. io_error: the chip reports a failure, and what the block holds is undefined. An EEPROM or FRAM,
+    /// any byte of which can be programmed at any time, may do nothing.
     virtual Status erase(std::uint32_t block) noexcept = 0;
 
     /// Whether the block must not be used, because the factory or mark_bad() marked it. Default: no block is bad.
