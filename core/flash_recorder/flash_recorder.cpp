@@ -24,7 +24,7 @@ Status FlashRecorderBase::check_geometry() noexcept {
     if (!power_of_two(chip.block_size) || chip.block_size < 512 || chip.block_size > 1U << 20 ||
         !power_of_two(chip.page_size) || chip.page_size > chip.block_size || !power_of_two(chip.program_unit) ||
         chip.program_unit > chip.page_size || (chip.erased_value != 0 && chip.erased_value != 0xff) ||
-        chip.blocks < 2 || chip.blocks < plan_->segments) {
+        chip.blocks < 2 || chip.blocks < plan_->segments || (plan_->segments == 2 && chip.blocks < 4)) {
         return Status::invalid_argument;
     }
     if ((plan_->window & (granule() - 1)) != 0) {
@@ -80,6 +80,7 @@ std::uint32_t FlashRecorderBase::shape() const noexcept {
 
 // Begins a recording. The log goes on behind the newest block, so that all blocks wear alike.
 Status FlashRecorderBase::create() noexcept {
+    H5MOTE_TRY(erase_torn());
     *head_ = {RecordingHead::kMagic,
               shape(),
               geometry_.blocks,
@@ -238,7 +239,8 @@ bool FlashRecorderBase::is_at_limit() const noexcept {
     const std::uint32_t next = head_->sequence + 1;
     const std::uint32_t blocks = geometry_.blocks / plan_->segments;
     const std::uint32_t limit = (head_->segment(counted_) + plan_->segments) * blocks;
-    return next - head_->start >= limit - (head_->segment(next) == recipe_segment_ ? 0 : blocks / 2);
+    const std::uint32_t left = limit - (next - head_->start);
+    return head_->segment(next) == recipe_segment_ ? left == 0 : 2 * left < blocks;
 }
 
 // Begins the next block that can be used. no_space: there is none that is good.
@@ -254,10 +256,17 @@ Status FlashRecorderBase::begin_block() noexcept {
             if (head_->sequence == counted_ || counted_end_ == 0 || restarts_ == kMostRestarts) {
                 break;
             }
+            const Status again = start_over();
+            if (again != Status::ok) {
+                status = again;
+                break;
+            }
             ++restarts_;
-            H5MOTE_TRY(start_over());
             sequence = head_->sequence;
             block = block_;
+            if (is_at_limit()) {
+                break;
+            }
         }
         ++head_->sequence;
         next_block();
@@ -297,31 +306,47 @@ Status FlashRecorderBase::begin_block() noexcept {
 // The log has come to its limit, but nothing counts in the last blocks, in which programs failed or power cuts came
 // first. They are used once more, and erased before, for their frames may be unstable and come to light later. If this
 // recorder wrote frames there that wait for the blueprint, the first is taken into memory again; the others are pieces
-// of the blueprint.
+// of the blueprint. The log does not go back beyond a block that cannot be erased: its head would be the newest.
 Status FlashRecorderBase::start_over() noexcept {
     if (head_->previous != counted_) {
         next_ = end_ = buffer_;  // a piece of the blueprint
     }
-    for (; head_->sequence != counted_; --head_->sequence) {
-        if (held_ != 0 && head_->sequence == held_sequence_) {
-            std::uint32_t size = 0;
-            H5MOTE_TRY(load_frame(block_, held_, held_sequence_, size));
-            if (size == 0) {
-                return Status::io_error;
-            }
-            next_ = end_ = buffer_ + size - RecordingFrame::kChecksum;
+    if (held_ != 0) {
+        const std::uint32_t back = (head_->sequence - held_sequence_) % geometry_.blocks;
+        std::uint32_t size = 0;
+        H5MOTE_TRY(load_frame((block_ + geometry_.blocks - back) % geometry_.blocks, held_, held_sequence_, size));
+        if (size == 0) {
+            return Status::io_error;
         }
-        bool bad = false;
-        if (device_->is_bad(block_, bad) == Status::ok && !bad && device_->erase(block_) == Status::ok) {
-            clear();
-        }
-        block_ = (block_ == 0 ? geometry_.blocks : block_) - 1;
+        next_ = end_ = buffer_ + size - RecordingFrame::kChecksum;
+        held_ = 0;
     }
-    held_ = 0;
     head_->previous = counted_;
     head_->end = counted_end_;
     recipe_segment_ = head_->segment(counted_);
     recipe_done_ = plan_->recipe_size;
+    for (bool erased = true; head_->sequence != counted_; --head_->sequence) {
+        H5MOTE_TRY(erase_again(erased));
+        if (!erased) {
+            break;
+        }
+        block_ = (block_ == 0 ? geometry_.blocks : block_) - 1;
+    }
+    return Status::ok;
+}
+
+// Erases the open block. `erased`: it has no head any more that is newer than what counts.
+Status FlashRecorderBase::erase_again(bool& erased) noexcept {
+    bool bad = false;
+    H5MOTE_TRY(device_->is_bad(block_, bad));
+    if (!bad && device_->erase(block_) == Status::ok) {
+        clear();
+    }
+    RecordingHead head;
+    bool found = false;
+    bool blank = false;
+    H5MOTE_TRY(load_head(block_, head, found, blank));
+    erased = !found || head.sequence <= counted_;
     return Status::ok;
 }
 

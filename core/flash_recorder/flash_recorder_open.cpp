@@ -93,6 +93,34 @@ Status FlashRecorderBase::scan(bool& found, bool& foreign) noexcept {
     return Status::ok;
 }
 
+// Erases all blocks that may have a head which scan() could not read, but somebody else can: it may be newer than those
+// of the recording that is begun next, and would hide it. On chips that cannot read erased bytes, that is every block.
+Status FlashRecorderBase::erase_torn() noexcept {
+    const std::uint32_t erased = geometry_.erased_value * 0x01010101U;
+    for (std::uint32_t block = 0; block < geometry_.blocks; ++block) {
+        bool bad = false;
+        H5MOTE_TRY(device_->is_bad(block, bad));
+        if (bad) {
+            continue;
+        }
+        std::byte bytes[sizeof(RecordingHead::magic)];
+        bool readable = false;
+        H5MOTE_TRY(read(block, 0, bytes, readable));
+        const auto magic = load_le<std::uint32_t>(bytes);
+        const bool is_torn = ((magic ^ RecordingHead::kMagic) & (magic ^ erased)) == 0 && magic != erased;
+        RecordingHead head;
+        bool good = false;
+        bool blank = false;
+        H5MOTE_TRY(load_head(block, head, good, blank));
+        // kNone, where scan() found no head, is the number before 0.
+        const bool was_found = good && head.sequence + 1 <= head_->sequence + 1;
+        if ((!readable || is_torn) && !was_found && device_->erase(block) != Status::ok) {
+            (void)device_->mark_bad(block);
+        }
+    }
+    return Status::ok;
+}
+
 // Goes on with the recording of the newest block. not_found: nothing in it is complete. The blocks are looked at from
 // the one after the newest back: a flipped bit may have damaged the head there. What the head of a block without a
 // frame says of the one before is not relied on: an unstable head may come to light when the log has gone on in another

@@ -17,7 +17,7 @@ constexpr auto kFlight = blueprint::file(
 constexpr auto kImu = blueprint::dataset_number<kFlight>("flight/imu");
 
 static Chip chip;
-static h5mote::FlashRecorder<kFlight> recorder;  // all memory: a frame of 512 bytes and 116 more
+static h5mote::FlashRecorder<kFlight> recorder;  // all memory: a frame of 512 bytes and 128 more
 
 static h5mote::Status record_samples() {
     H5MOTE_TRY(recorder.open(chip));  // begins a recording on a blank chip, or goes on with the one that is there

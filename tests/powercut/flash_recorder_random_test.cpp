@@ -161,7 +161,7 @@ private:
             play.allow(Status::no_space);
         }
         // The last block that is left may be one that is worn out, or that becomes bad because an erase fails.
-        if (chip_.worn != 0 || (chip_.failing != 0 && recorder_->facts().segments == 1)) {
+        if (chip_.worn != 0 || tight || (chip_.failing != 0 && recorder_->facts().segments == 1)) {
             play.allow(Status::io_error);
         }
         play_at_random(play, recorder_->facts(), random_, size);

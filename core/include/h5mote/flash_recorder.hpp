@@ -105,6 +105,7 @@ private:
     Status begin_block() noexcept;
     bool is_at_limit() const noexcept;
     Status start_over() noexcept;
+    Status erase_again(bool& erased) noexcept;
     void clear() noexcept;
     Status write_head() noexcept;
     Status program(std::uint32_t size) noexcept;
@@ -112,6 +113,7 @@ private:
     // flash_recorder_open.cpp: finding the end of the log
     Status start(bool anew) noexcept;
     Status scan(bool& found, bool& foreign) noexcept;
+    Status erase_torn() noexcept;
     Status resume() noexcept;
     Status resume_in(std::uint32_t block, std::uint32_t sequence, bool& found) noexcept;
     Status last_frame(std::uint32_t block, std::uint32_t sequence, std::uint32_t& at) noexcept;
@@ -160,12 +162,12 @@ public:
     /// The number of reads is bounded by the number of blocks and the size of a block.
     ///
     /// busy: the recorder is open. invalid_argument: the geometry makes no sense, or blocks or segments are too small
-    /// for the rows or the blueprint. over_budget: the chip's program unit, or a frame that a recorder with a larger
-    /// Window wrote, does not fit into Window. not_hdf5: the chip holds something that is no recording; blank means
-    /// that the first bytes of all blocks but the first one that is good are erased, unreadable for the chip's ECC, or
-    /// what a power cut left of the first bytes of such a recording.
-    /// other_blueprint: the recording is one of another blueprint. unsupported: of a later version. corrupt_file: it
-    /// was made with another geometry, or is damaged beyond what a power cut can do. no_space: the
+    /// for the rows or the blueprint; the two segments of a ring of two have two blocks at least. over_budget: the
+    /// chip's program unit, or a frame that a recorder with a larger Window wrote, does not fit into Window. not_hdf5:
+    /// the chip holds something that is no recording; blank means that the first bytes of all blocks but the first one
+    /// that is good are erased, unreadable for the chip's ECC, or what a power cut left of the first bytes of such a
+    /// recording. other_blueprint: the recording is one of another blueprint. unsupported: of a later version.
+    /// corrupt_file: it was made with another geometry, or is damaged beyond what a power cut can do. no_space: the
     /// blueprint does not fit into the good blocks. io_error: the chip does not answer, or no block is good. After an
     /// error the chip is unchanged, but for a recording that was begun where none was.
     Status open(FlashDevice& device) noexcept { return FlashRecorderBase::open(device, kPlan, memory_, false); }
