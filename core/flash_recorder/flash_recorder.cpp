@@ -339,7 +339,8 @@ Status FlashRecorderBase::start_over() noexcept {
 Status FlashRecorderBase::erase_again(bool& erased) noexcept {
     bool bad = false;
     H5MOTE_TRY(device_->is_bad(block_, bad));
-    if (!bad && device_->erase(block_) == Status::ok) {
+    // A second failure is that of the block.
+    if (!bad && (device_->erase(block_) == Status::ok || device_->erase(block_) == Status::ok)) {
         clear();
     }
     RecordingHead head;
