@@ -59,8 +59,9 @@ std::string read_log(h5mote::FlashDevice& device, const AnyFlashRecorder::Facts&
         return "";
     }
     const std::string bad = take_rows(recording, facts, passed, found);
-    // Where a ring empties its oldest block, a cut may leave a bit to repair.
-    const bool is_sound = recording.damages().empty() && (recording.repaired() == 0 || facts.segments > 1);
+    // Where a ring empties its oldest block, or the last blocks are erased to be used once more, a cut may leave a bit
+    // to repair.
+    const bool is_sound = recording.damages().empty() && (recording.repaired() <= 1 || facts.segments > 1);
     return bad.empty() && !is_sound ? "damaged; " : bad;
 }
 
