@@ -160,8 +160,8 @@ public:
     /// Begins a recording on a chip whose blocks are blank, or goes on with one of this blueprint. `device` is borrowed
     /// until close(). The chip is only read where a recording is found: it is programmed when something is appended.
     /// The number of reads is bounded by the number of blocks and the size of a block.
-    /// Before a recording is begun, blocks in which a power cut may have left the head of an earlier attempt are erased;
-    /// on a chip whose ECC rejects erased bytes, that is every block that cannot be read.
+    /// Before a recording is begun, blocks in which a power cut may have left the head of an earlier attempt are
+    /// erased; on a chip whose ECC rejects erased bytes, that is every block that cannot be read.
     ///
     /// busy: the recorder is open. invalid_argument: the geometry makes no sense, or blocks or segments are too small
     /// for the rows or the blueprint; the two segments of a ring of two have two blocks at least. over_budget: the
