@@ -110,14 +110,22 @@ Status Tree1Walk::step(unsigned level, Address& below) noexcept {
 }
 
 // Checks that the last node met on a level names no further one. A power cut may end the addition of a node when its
-// neighbour already names it, and no node above does: that harms nobody, and the next addition names another.
+// neighbour already names it, and no node above does: that harms nobody, and the next addition names another. It may
+// name the neighbour at the place that this was moved from.
 Status Tree1Walk::leave(unsigned level) noexcept {
     const Level& at = levels_[level];
     if (level == top_ || at.right == kUndefinedAddress) {
         return Status::ok;
     }
-    return names(at.right, level, false, at.address) ? checker_.note(ProblemKind::siblings, part_, at.address)
-                                                     : checker_.bad(ProblemKind::siblings, part_, at.address);
+    Address left = kUndefinedAddress;
+    {
+        MetadataWindow window;
+        BTree1Node node;
+        left = open_node(at.right, level, window, node) == Status::ok ? node.left : kUndefinedAddress;
+    }
+    const bool points_back = left == at.address || (left != kUndefinedAddress && names(left, level, true, at.right));
+    return points_back ? checker_.note(ProblemKind::siblings, part_, at.address)
+                       : checker_.bad(ProblemKind::siblings, part_, at.address);
 }
 
 Status Tree1Walk::run() noexcept {

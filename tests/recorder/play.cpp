@@ -11,6 +11,7 @@ Play::Play(Recording& recording, Driver& driver, Contents begin, unsigned life, 
       contents_(std::move(begin)),
       life_(life) {
     history_.push_back({0, contents_.created, contents_.least, std::vector<std::size_t>(contents_.settings.size(), 0)});
+    uncertain_.resize(contents_.settings.size());
 }
 
 Status Play::judge(const char* call, Status status) {
@@ -59,9 +60,9 @@ Status Play::open() {
         contents_.lives[i].resize(static_cast<std::size_t>(rows));
     }
     if (failing_.capabilities().sync_is_commit) {
-        // What was set and not committed is gone.
+        // What was set and not acknowledged is gone, unless the call that failed came after the commit.
         for (std::size_t i = 0; i < contents_.settings.size(); ++i) {
-            contents_.settings[i].push_back(contents_.settings[i][history_.back().settings[i]]);
+            uncertain_[i] = uncertain_[i] || contents_.settings[i].size() - 1 != history_.back().settings[i];
         }
     }
     // A file that open() made is durable; of one that it found, only what was acknowledged before is known to be.
@@ -89,8 +90,8 @@ void Play::acknowledge() {
     for (std::size_t i = 0; i < contents_.lives.size(); ++i) {
         now.rows.push_back(contents_.lives[i].size());
     }
-    for (const auto& values : contents_.settings) {
-        now.settings.push_back(values.size() - 1);
+    for (std::size_t i = 0; i < contents_.settings.size(); ++i) {
+        now.settings.push_back(uncertain_[i] ? history_.back().settings[i] : contents_.settings[i].size() - 1);
     }
     history_.push_back(std::move(now));
 }
@@ -108,6 +109,7 @@ Status Play::set(std::size_t setting) {
     make_row(1000 + setting, contents_.settings[setting].size(), life_, {value.data(), value.size()});
     contents_.settings[setting].push_back(value);
     const Status status = judge("set", recording_.set(setting, {value.data(), value.size()}));
+    uncertain_[setting] = uncertain_[setting] && status != Status::ok;
     if (status != Status::ok && !torn_) {
         contents_.settings[setting].pop_back();
     }

@@ -72,6 +72,7 @@ private:
     bool may_fail_ = false;
     bool torn_ = false;
     unsigned errors_ = 0;
+    std::vector<bool> uncertain_;  // of each setting: whether the file has an older value than the last one
     std::vector<Acknowledged> history_;
     std::vector<Era> eras_;
 };
