@@ -10,6 +10,7 @@
 // The last key of a node says where the chunks after its last child begin. It would change in all nodes above with
 // every chunk. So it is as large as a key can be wherever the tree ends, at the latest before a chunk is added there.
 #include "checked.hpp"
+#include "file_shape.hpp"
 #include "filtering.hpp"
 #include "recorder_rule.hpp"
 
@@ -166,6 +167,7 @@ Status FilteringRecorderBase::descend(const Slot& slot, const Chunk& chunk, Addr
 // did. `pointer`: where the node above has its address.
 Status FilteringRecorderBase::settle(const Slot& slot, Address pointer, Node& node) noexcept {
     const unsigned width = node.width;
+    const FileShape shape{table_->sizeof_addr, 8};
     const Address size = Parameters::node_size(width);
     if (node.address / kSector != (node.address + size - 1) / kSector && keep(RecorderRule::one_sector)) {
         H5MOTE_TRY(allocate(slot, size, true, node.address));
@@ -176,8 +178,7 @@ Status FilteringRecorderBase::settle(const Slot& slot, Address pointer, Node& no
         H5MOTE_TRY(point_to(node, pointer));
     }
     for (unsigned side = 0; side < 2; ++side) {
-        Address sibling = 0;
-        H5MOTE_TRY(read_address(node.address + kSiblingsOffset + side * width, sibling));
+        const Address sibling = shape.load_addr(node.bytes + kSiblingsOffset + side * width);
         if (sibling == kUndefinedAddress) {
             continue;
         }
