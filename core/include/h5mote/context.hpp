@@ -148,10 +148,11 @@ private:
     List<Reclaimer> reclaimers_;
     List<FileState, OpenFiles> open_files_;
     // What only some builds have is a base class, so that it takes no memory in the others.
-    struct Accounts : std::conditional_t<H5MOTE_FREE_LISTS != 0, FreeLists, NoFreeLists>,
-                      std::conditional_t<H5MOTE_CONVERSION != 0, AddedConversions, NoAddedConversions>,
-                      std::conditional_t<H5MOTE_CONVERSION + H5MOTE_ALL_FORMATS + H5MOTE_FIXED_CHUNKS != 0,
-                                         ChosenFormats, NoFormats> {
+    struct Accounts
+        : std::conditional_t<H5MOTE_FREE_LISTS != 0, FreeLists, NoFreeLists>,
+          std::conditional_t<H5MOTE_CONVERSION != 0, AddedConversions, NoAddedConversions>,
+          std::conditional_t<H5MOTE_CONVERSION + H5MOTE_ALL_FORMATS + H5MOTE_FIXED_CHUNKS + H5MOTE_WRITE != 0,
+                             ChosenFormats, NoFormats> {
         MemoryUsage kinds[kMemoryKinds];
     };
     Accounts accounts_;

@@ -15,6 +15,9 @@ struct DenseStorageFormat;
 struct SymbolTableFormat;
 struct SuperblockExtensionFormat;
 struct ChunkIndexFormat;
+struct FreeSpaceFormat;
+struct ReclaimFormat;
+struct AnyPlacementFormat;
 
 /// The parts that a program has beside what every program has. A file, or an object in it, that needs a part which is
 /// missing is `unsupported`; the error trail names the Feature. Firmware that reads one kind of file names what it
@@ -54,6 +57,16 @@ struct Formats {
     const ChunkIndexFormat* chunk_btree1 = nullptr;
     /// Chunked datasets with more than one unlimited dimension: version 2 B-trees of chunks.
     const ChunkIndexFormat* chunk_btree2 = nullptr;
+    /// Free space of which a file keeps a record from one opening to the next, and every way to place blocks but the
+    /// default one: file space strategies, alignment, aggregation. Without it a file that asks for any of these cannot
+    /// be written.
+    const FreeSpaceFormat* free_space = nullptr;
+    /// Finding space that nothing in the file uses, as a power cut leaves it behind: FileAccess::reclaim.
+    const ReclaimFormat* reclaim = nullptr;
+    /// Changing metadata that another library placed across the end of a sector, on storages where the order of writes
+    /// keeps a file sound: such a block is moved first. Without it the change is `unsupported`
+    /// (Feature::ordered_writing).
+    const AnyPlacementFormat* any_placement = nullptr;
 };
 
 namespace formats {
