@@ -74,6 +74,10 @@ const char* to_string(Feature feature) noexcept {
             return "user_defined_link";
         case Feature::ordered_writing:
             return "ordered_writing";
+        case Feature::free_space:
+            return "free_space";
+        case Feature::reclaim:
+            return "reclaim";
         case Feature::unknown_message:
             return "unknown_message";
         case Feature::datatype_class:

@@ -88,10 +88,11 @@ Status set(OpenChunkIndex& index, const ChunkKey& chunk, const ChunkLocation& lo
 Status dispose(OpenChunkIndex& index, Disposal& disposal) noexcept {
     const ChunkLocation& chunk = first(index);
     if (!is_implicit(index)) {
-        return disposal.give(chunk.address, index.shape.filtered ? chunk.size : index.shape.chunk_bytes);
+        return disposal.give(chunk.address, index.shape.filtered ? chunk.size : index.shape.chunk_bytes,
+                             SpaceKind::raw_data);
     }
     std::uint64_t bytes = 0;
-    return all_bytes(index, bytes) ? disposal.give(chunk.address, narrow(bytes))
+    return all_bytes(index, bytes) ? disposal.give(chunk.address, narrow(bytes), SpaceKind::raw_data)
                                    : index.file->context.fail(Module::index, H5MOTE_HERE, Status::corrupt_file);
 }
 

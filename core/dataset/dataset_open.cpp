@@ -388,7 +388,7 @@ Status DatasetState::dispose(Disposal& disposal) noexcept {
     }
     switch (layout_class_) {
         case Layout::contiguous:
-            return disposal.give(data_address_, data_size_);
+            return disposal.give(data_address_, data_size_, SpaceKind::raw_data);
         case Layout::compact:
             return Status::ok;
         default:

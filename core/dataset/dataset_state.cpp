@@ -37,7 +37,7 @@ Status DatasetState::check_place(const ChunkLocation& location) noexcept {
 void DatasetState::release_chunk(const ChunkLocation& location) noexcept {
     const Address size = filtered() ? location.size : chunk_bytes_;
     if (file_->contains(location.address, size)) {
-        file_->space.release(location.address, size, false);
+        file_->space.release(location.address, size, false, SpaceKind::raw_data);
     }
 }
 
@@ -114,14 +114,15 @@ Status DatasetState::allocate_chunks(const ChunkKey& key, ChunkLocation& locatio
             if (!fresh && count > 1) {
                 // The space was used before. Chunks in it that are not written now would read as its old bytes: keep
                 // the first one only.
-                file_->space.release(location.address + chunk_bytes_, std::uint64_t{count - 1} * chunk_bytes_, true);
+                file_->space.release(location.address + chunk_bytes_, std::uint64_t{count - 1} * chunk_bytes_, true,
+                                     SpaceKind::raw_data);
                 count = 1;
             }
             status = table_.set(key, location, chunk_bytes_, count, phase);
             if (status == Status::ok) {
                 prepared_ = key.number + count;
             } else {
-                file_->space.release(location.address, std::uint64_t{count} * chunk_bytes_, true);
+                file_->space.release(location.address, std::uint64_t{count} * chunk_bytes_, true, SpaceKind::raw_data);
             }
         }
         if (status != Status::no_space || count == 1) {
@@ -247,11 +248,11 @@ Status DatasetState::write_filtered(ChunkSlot& slot) noexcept {
         status = table_.set(slot.key(), location, 0, 1, index_phase(slot.within));
     }
     if (status != Status::ok) {
-        file.space.release(location.address, location.size, true);
+        file.space.release(location.address, location.size, true, SpaceKind::raw_data);
         return status;
     }
     if (slot.address != kUndefinedAddress) {
-        file.space.release(slot.address, slot.stored_size, false);
+        file.space.release(slot.address, slot.stored_size, false, SpaceKind::raw_data);
     }
     slot.address = location.address;
     slot.stored_size = static_cast<std::uint32_t>(location.size);
@@ -293,7 +294,7 @@ Status DatasetState::chunk_in_place(const ChunkKey& key, bool create, Address& a
         if (status != Status::ok) {
             // Remove the chunk again: its unwritten elements would read as the old bytes of the space.
             if (table_.set(key, ChunkLocation{}, 0, 1) == Status::ok) {
-                file_->space.release(location.address, chunk_bytes_, true);
+                file_->space.release(location.address, chunk_bytes_, true, SpaceKind::raw_data);
             }
             return status;
         }
@@ -315,7 +316,7 @@ Status DatasetState::allocate_whole(Address size, Address& address, Store store)
         status = store();
     }
     if (status != Status::ok) {
-        file_->space.release(address, size, true);
+        file_->space.release(address, size, true, SpaceKind::raw_data);
     }
     return status;
 }

@@ -17,7 +17,7 @@ public:
 
     /// Gives up [address, address + size), or only checks it in a rehearsal. No metadata block there may be pinned. An
     /// undefined address is ignored. corrupt_file: the bytes do not lie within the file.
-    H5MOTE_STEP Status give(Address address, Address size) noexcept {
+    H5MOTE_STEP Status give(Address address, Address size, SpaceKind kind = SpaceKind::metadata) noexcept {
         if (address == kUndefinedAddress) {
             return Status::ok;
         }
@@ -25,7 +25,7 @@ public:
             return file_.context.fail(Module::file, H5MOTE_HERE, Status::corrupt_file, 0, address);
         }
         if (!rehearsal_) {
-            file_.give_up(address, size);
+            file_.give_up(address, size, false, kind);
         }
         return Status::ok;
     }

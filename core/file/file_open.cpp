@@ -59,8 +59,10 @@ Status FileState::open(const FileAccess& access) noexcept {
 // Refuses to write to files that this library, or this build of it, can only read.
 Status FileState::refuse(std::uint64_t base) noexcept {
     // The extension may say how the other structures are to be read. A build that does not read it must not guess.
-    // Other builds look at what the extension says before they change the file (SuperblockExtensionFormat::load).
-    if (superblock_.extension != kUndefinedAddress && H5MOTE_ALL_FORMATS == 0) {
+    // Others look at what the extension says before they change the file (SuperblockExtensionFormat::load,
+    // FreeSpaceFormat::open).
+    if (superblock_.extension != kUndefinedAddress && H5MOTE_ALL_FORMATS == 0 &&
+        context.formats().free_space == nullptr) {
         return context.unsupported(Module::file, H5MOTE_HERE, Feature::superblock_extension);
     }
     if (writable()) {

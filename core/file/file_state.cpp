@@ -73,6 +73,10 @@ Status FileState::start(const FileAccess& access) noexcept {
         (access.link_resolver != nullptr && H5MOTE_ALL_FORMATS == 0)) {
         return context.unsupported(Module::file, H5MOTE_HERE, Feature::external_link);
     }
+    if (H5MOTE_ALL_FORMATS == 0 &&
+        (access.alignment != 1 || access.metadata_block_size != 0 || access.small_data_block_size != 0)) {
+        return context.unsupported(Module::file, H5MOTE_HERE, Feature::free_space);
+    }
     set_access(access);
     close_degree_ = access.close_degree;
     const Capabilities capabilities = driver.capabilities();
@@ -287,6 +291,9 @@ Status FileState::close() noexcept {
     }
     if (status == Status::ok && writable()) {
         status = give_back();
+        if (status == Status::ok && space.keeper() != nullptr) {
+            status = space.keeper()->store();
+        }
         if (status == Status::ok && space.end() < superblock_.end_of_file) {
             // Lower the recorded end first, so that it never lies beyond the end of the storage.
             status = write_superblock();
@@ -368,9 +375,9 @@ Status FileState::create_block(Usage usage, std::size_t size, Address space_size
     return status;
 }
 
-void FileState::give_up(Address address, Address size, bool fresh) noexcept {
+void FileState::give_up(Address address, Address size, bool fresh, SpaceKind kind) noexcept {
     cache.discard(address, size);
-    space.release(address, size, fresh);
+    space.release(address, size, fresh, kind);
 }
 
 Status FileState::window(Usage usage, Address address, Address size, ChecksumPlace checksum,

@@ -264,6 +264,7 @@ public:
     FileShape shape() const noexcept { return superblock_.shape; }
     Address root() const noexcept { return superblock_.root; }
     void set_root(Address address) noexcept { superblock_.root = address; }
+    void set_extension(Address address) noexcept { superblock_.extension = address; }
     /// Whether [address, address + size) lies in the allocated part of the file.
     bool contains(Address address, Address size) const noexcept;
 
@@ -274,7 +275,7 @@ public:
 
     /// Gives up part of the file, which can be used again after the next commit, or, if it is `fresh`, at once. Drops
     /// its blocks from the cache; nobody may hold one of them.
-    void give_up(Address address, Address size, bool fresh = false) noexcept;
+    void give_up(Address address, Address size, bool fresh = false, SpaceKind kind = SpaceKind::metadata) noexcept;
 
     /// A metadata block of any size for reading: MetadataWindow::open(). corrupt_file when it is not within the file.
     Status window(Usage usage, Address address, Address size, ChecksumPlace checksum, MetadataWindow& block) noexcept;

@@ -309,7 +309,8 @@ Status ExtensibleArray::dispose_chunks(Disposal& disposal, Address first, Addres
     for (Address i = 0; i < count && disposal.takes_chunks(); ++i) {
         ChunkLocation location;
         H5MOTE_TRY(find(first + i, location));
-        H5MOTE_TRY(disposal.give(location.address, element.size_width != 0 ? location.size : chunk_bytes));
+        H5MOTE_TRY(disposal.give(location.address, element.size_width != 0 ? location.size : chunk_bytes,
+                                 SpaceKind::raw_data));
     }
     return Status::ok;
 }

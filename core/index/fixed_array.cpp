@@ -229,7 +229,8 @@ Status FixedArray::dispose(Disposal& disposal, Address chunk_bytes) noexcept {
     for (Address i = 0; i < elements && data != kUndefinedAddress && disposal.takes_chunks(); ++i) {
         ChunkLocation location;
         H5MOTE_TRY(find(i, location));
-        H5MOTE_TRY(disposal.give(location.address, element.size_width != 0 ? location.size : chunk_bytes));
+        H5MOTE_TRY(disposal.give(location.address, element.size_width != 0 ? location.size : chunk_bytes,
+                                 SpaceKind::raw_data));
     }
     H5MOTE_TRY(disposal.give(data, data_block_space()));
     return disposal.give(root(), header_size());

@@ -2,6 +2,7 @@
 
 #include "dense_storage.hpp"
 #include "file_state.hpp"
+#include "free_space_format.hpp"
 #include "links.hpp"
 #include "place.hpp"
 #include "superblock_extension.hpp"
@@ -33,6 +34,12 @@ Status is_blank(Driver& driver, bool& blank) noexcept {
 
 Status make_root(FileState& file, const FileCreate& create) noexcept {
     Address root = 0;
+    if (const FreeSpaceFormat* const format = file.context.formats().free_space) {
+        H5MOTE_TRY(format->create(file, create));
+    } else if (create.file_space != SpaceStrategy::managers || create.persist_free_space ||
+               create.free_space_threshold != 1) {
+        return file.context.unsupported(Module::file, H5MOTE_HERE, Feature::free_space);
+    }
     H5MOTE_TRY(create_header(file, GroupContent(create.track_link_order), root));
     file.set_root(root);
     return file.commit();
@@ -44,6 +51,18 @@ Status check_root(FileState& file) noexcept {
     return type == ObjectType::group
                ? Status::ok
                : file.context.fail(Module::file, H5MOTE_HERE, Status::corrupt_file, 0, file.root());
+}
+
+// What FileAccess::reclaim asks for.
+Status find_lost_space(FileState& file, std::size_t memory) noexcept {
+    const Formats& formats = file.context.formats();
+    if (formats.reclaim == nullptr) {
+        return file.context.unsupported(Module::file, H5MOTE_HERE, Feature::reclaim);
+    }
+    std::uint64_t bytes = 0;
+    return formats.free_space != nullptr && formats.free_space->is_complete(file)
+               ? Status::ok
+               : formats.reclaim->search(file, memory, bytes);
 }
 
 // Opens the file that the storage holds, or makes one. The storage is locked, so that nobody else makes one meanwhile.
@@ -65,15 +84,21 @@ Status fill(FileState& file, const FileAccess& access, const FileCreate* create,
         return file.context.fail(Module::file, H5MOTE_HERE, Status::not_found);
     }
     H5MOTE_TRY(file.open(access));
+    const Formats& formats = file.context.formats();
     if (file.superblock().leads_further()) {
-        const SuperblockExtensionFormat* const format = file.context.formats().superblock_extension;
-        if (format == nullptr) {
+        const SuperblockExtensionFormat* const format = formats.superblock_extension;
+        if (format != nullptr) {
+            H5MOTE_TRY(file.superblock().is_old() ? format->read_driver_info(file) : format->load(file));
+        } else if (formats.free_space == nullptr || file.superblock().is_old()) {
             return file.context.unsupported(Module::file, H5MOTE_HERE, Feature::superblock_extension);
         }
-        H5MOTE_TRY(file.superblock().is_old() ? format->read_driver_info(file) : format->load(file));
+    }
+    if (formats.free_space != nullptr) {
+        H5MOTE_TRY(formats.free_space->open(file));
     }
     H5MOTE_TRY(file.finish_open(access));
-    return check_root(file);
+    H5MOTE_TRY(check_root(file));
+    return access.reclaim && file.writable() ? find_lost_space(file, access.reclaim_memory) : Status::ok;
 }
 
 // Opens a storage that no file of the library has open yet. `create`: how a file is made if there is none or, with
@@ -179,6 +204,22 @@ void File::end() noexcept {
         }
         FileState::release(file_);
     }
+}
+
+Status File::reclaim(std::uint64_t* bytes) noexcept {
+    const LibraryLock lock(context_of(file_));
+    std::uint64_t found = 0;
+    if (!valid()) {
+        return Status::invalid_handle;
+    }
+    H5MOTE_TRY(file_->check_writable());
+    const ReclaimFormat* const format = file_->context.formats().reclaim;
+    const Status status = format != nullptr ? format->search(*file_, 1024, found)
+                                            : file_->context.unsupported(Module::file, H5MOTE_HERE, Feature::reclaim);
+    if (bytes != nullptr) {
+        *bytes = found;
+    }
+    return status;
 }
 
 bool File::valid() const noexcept {

@@ -3,6 +3,7 @@
 #include "dataset_state.hpp"
 #include "disposal.hpp"
 #include "links.hpp"
+#include "spilled_extents.hpp"
 #include "text.hpp"
 
 #include <h5mote/group.hpp>
@@ -146,6 +147,7 @@ Status Group::unlink(std::string_view path) noexcept {
     H5MOTE_TRY(file.order());
     H5MOTE_TRY(remove(file, parent, name));
     if (parting.last) {
+        SpilledExtents::attach(file);
         // A dataset that nobody has open stays in memory if its last rows could not be stored. They are deleted with
         // it.
         if (FlushClient* const client = file.find_client(parting.object)) {

@@ -39,24 +39,48 @@ void FileSpace::open(Address end, Address limit, Address stored) noexcept {
     free_.clear();
 }
 
-bool FileSpace::reuse(Usage usage, Address size, Address& address) noexcept {
-    for (std::size_t i = 0; i < free_.count(); ++i) {
-        FreeExtent extent = free_[i];
-        const std::uint64_t placed = place(usage, extent.address, size);
-        if (extent.pending != 0 || !within(placed - extent.address, size, extent.size)) {
-            continue;
-        }
-        const Address start = narrow(placed);
-        const Address before = start - extent.address;
-        free_.erase(i);
-        FreeExtent behind{start + size, extent.size - before - size, 0};
-        extent.size = before;
-        add(extent);
-        add(behind);
-        address = start;
-        return true;
+Status FileSpace::begin() noexcept {
+    const bool waiting = waiting_;
+    waiting_ = false;  // the keeper calls functions that call this one
+    const Status status = waiting ? keeper_->begin() : Status::ok;
+    waiting_ = status != Status::ok;
+    return status;
+}
+
+void FileSpace::close() noexcept {
+    free_.clear();
+    free_.set_overflow(nullptr);
+    if (keeper_ != nullptr) {
+        keeper_->end();
+        keeper_ = nullptr;
+        waiting_ = false;
     }
-    return false;
+}
+
+// Takes the smallest extent that has room, so that large ones stay whole.
+bool FileSpace::reuse(Usage usage, Address size, Address& address) noexcept {
+    FreeExtent best{0, kUndefinedAddress, 0, SpaceKind::metadata};
+    std::size_t chosen = free_.count();
+    for (std::size_t i = 0; i < free_.count(); ++i) {
+        const FreeExtent extent = free_.get(i);
+        if (extent.pending == 0 && extent.size < best.size &&
+            within(place(usage, extent.address, size) - extent.address, size, extent.size)) {
+            best = extent;
+            chosen = i;
+        }
+    }
+    if (chosen >= free_.count()) {
+        return false;
+    }
+    free_.erase(chosen);
+    const Address start = narrow(place(usage, best.address, size));
+    const Address before = start - best.address;
+    FreeExtent behind{start + size, best.size - before - size, 0, best.kind};
+    best.size = before;
+    add(best);
+    add(behind);
+    address = start;
+    return true;
 }
 
 Status FileSpace::keep(std::uint32_t ranges, Address bytes) noexcept {
@@ -109,9 +133,11 @@ Status FileSpace::allocate(Usage usage, Address size, Address& address, bool* ze
 }
 
 Status FileSpace::find_space(Usage usage, Address size, Address& address, bool* zeros) noexcept {
-    if (reuse(usage, size, address)) {
-        return Status::ok;
-    }
+    H5MOTE_TRY(begin());
+    return reuse(usage, size, address) ? Status::ok : extend(usage, size, address, zeros);
+}
+
+Status FileSpace::extend(Usage usage, Address size, Address& address, bool* zeros) noexcept {
     const std::uint64_t placed = place(usage, end_, size);
     if (!within(placed, size, limit_)) {
         return free_.context().fail(Module::storage, H5MOTE_HERE, Status::no_space, 0, size);
@@ -126,13 +152,46 @@ Status FileSpace::find_space(Usage usage, Address size, Address& address, bool* 
     }
     const Address gap = end_;
     end_ = start + size;
-    release(gap, start - gap, true);
+    release(gap, start - gap, true, usage == Usage::raw_data ? SpaceKind::raw_data : SpaceKind::metadata);
     address = start;
     return Status::ok;
 }
 
-void FileSpace::release(Address address, Address size, bool fresh) noexcept {
-    FreeExtent merged{address, size, static_cast<std::uint8_t>(fresh ? 0 : held_ ? 2 : 1)};
+bool FileSpace::add_free(Address address, Address size, SpaceKind kind) noexcept {
+    FreeExtent extent{address, size, 0, kind};
+    const bool known = free_.overlaps(extent);
+    if (!known) {
+        add(extent);
+    }
+    return !known;
+}
+
+Address FileSpace::add_unused(Address address, Address end) noexcept {
+    Address found = 0;
+    while (address < end) {
+        // The first known extent from `address` on ends what was lost.
+        FreeExtent known{end, 0, 0, SpaceKind::raw_data};
+        for (std::size_t i = 0; i < free_.count(); ++i) {
+            const FreeExtent each = free_.get(i);
+            if (each.size != 0 && each.address + each.size > address && each.address < known.address) {
+                known = each;
+            }
+        }
+        if (known.address > address) {
+            FreeExtent lost{address, known.address - address, 0, SpaceKind::raw_data};
+            found += lost.size;
+            add(lost);
+            if (commits_) {
+                tell(address, known.address - address, lost);
+            }
+        }
+        address = known.address + known.size;
+    }
+    return found;
+}
+
+void FileSpace::release(Address address, Address size, bool fresh, SpaceKind kind) noexcept {
+    FreeExtent merged{address, size, static_cast<std::uint8_t>(fresh ? 0 : held_ ? 2 : 1), kind};
     add(merged);
     if (!fresh && commits_) {
         tell(address, size, merged);
@@ -164,10 +223,10 @@ void FileSpace::tell(Address address, Address size, const FreeExtent& merged) no
 bool FileSpace::settle(bool all) noexcept {
     bool told = false;
     for (std::size_t i = 0; i < free_.count();) {
-        const FreeExtent extent = free_[i];
-        if (extent.pending == 1 || (all && extent.pending != 0)) {
+        const FreeExtent extent = free_.get(i);
+        if (extent.pending == 1 || (all && extent.pending == 2)) {
             free_.erase(i);
-            FreeExtent merged{extent.address, extent.size, 0};
+            FreeExtent merged{extent.address, extent.size, 0, extent.kind};
             add(merged);
             if (!commits_ || merged.size != extent.size) {
                 tell(extent.address, extent.size, merged);
@@ -179,7 +238,11 @@ bool FileSpace::settle(bool all) noexcept {
         }
     }
     for (std::size_t i = 0; i < free_.count(); ++i) {
-        free_[i].pending = free_[i].pending == 0 ? 0 : 1;
+        FreeExtent extent = free_.get(i);
+        if (extent.pending == 2) {
+            extent.pending = 1;
+            free_.set(i, extent);
+        }
     }
     return told;
 }

@@ -1,4 +1,5 @@
-// H5MF - file space: allocated at the end of the file, or from space that was released since the file was opened.
+// H5MF - file space: allocated from free space, of which the smallest extent is taken that has room, or at the end of
+// the file.
 //
 // A metadata block that fits in an atomic unit of the storage is placed inside one unit. Of a larger one the first
 // bytes lie in one unit and the last bytes in one unit, so that most changes up to the checksum are one atomic write.
@@ -7,9 +8,11 @@
 // give up only whole pages or blocks.
 //
 // Which space is free is known to the SpaceMap; where blocks are placed, and when space can be used again, to
-// FileSpace.
+// FileSpace. What outlives the session, and what memory has no room for, is the matter of a SpaceKeeper, which only
+// some programs link.
 #pragma once
 
+#include "space_keeper.hpp"
 #include "space_map.hpp"
 
 #include <h5mote/driver.hpp>
@@ -42,16 +45,36 @@ public:
     /// beyond `end` may have been written before a power cut and cannot be taken for zeros.
     void open(Address end, Address limit, Address stored) noexcept;
 
-    /// Forgets all free space, and gives back the memory in which it was remembered.
-    void close() noexcept { free_.clear(); }
+    /// Hands in the keeper of the file's free space. It owns itself: close() tells it to go.
+    void set_keeper(SpaceKeeper& keeper) noexcept {
+        keeper_ = &keeper;
+        waiting_ = true;
+        free_.set_overflow(keeper.overflow());
+    }
+    SpaceKeeper* keeper() const noexcept { return keeper_; }
+    /// Lets the keeper make ready for changes of the free space, once: SpaceKeeper::begin().
+    Status begin() noexcept;
+    /// Forgets all free space, and gives back the memory in which it was remembered. The keeper ends.
+    void close() noexcept;
 
     /// Allocates `size` bytes. The storage is extended at once, so that a full device is found (no_space) before
     /// anything is changed. For metadata, which is written later, room is kept in it as well: keep_metadata(). `zeros`,
     /// if given, says whether the new bytes are known to read as zero.
     Status allocate(Usage usage, Address size, Address& address, bool* zeros = nullptr) noexcept;
+    /// The same at the end of the file, whatever is free before it. For keepers, whose own space must not come out of
+    /// what they keep. `usage` counts for the placement.
+    Status extend(Usage usage, Address size, Address& address, bool* zeros = nullptr) noexcept;
     /// Gives back [address, address + size). `fresh`: no commit has made these bytes reachable, so that they can be
     /// used again at once; if they are the last ones of the file, end() moves down.
-    void release(Address address, Address size, bool fresh) noexcept;
+    void release(Address address, Address size, bool fresh, SpaceKind kind = SpaceKind::metadata) noexcept;
+    /// Adds space that the file itself says to be free. false: it overlaps with what is known to be free, and is left
+    /// out.
+    bool add_free(Address address, Address size, SpaceKind kind) noexcept;
+    /// Adds what nothing in the file uses of [address, end), apart from what is known to be free. Returns how many
+    /// bytes were lost, and are free now.
+    Address add_unused(Address address, Address end) noexcept;
+    /// What is known to be free.
+    SpaceMap& free() noexcept { return free_; }
     /// While on, space that is released waits for two calls of settle() instead of one, because the change that makes
     /// it unreachable (Phase::prepared) is written not by the next commit but by the one after it.
     void hold(bool on) noexcept { held_ = on; }
@@ -91,6 +114,8 @@ private:
     Status keep(std::uint32_t ranges, Address bytes) noexcept;
     bool reuse(Usage usage, Address size, Address& address) noexcept;
 
+    SpaceKeeper* keeper_ = nullptr;
+    bool waiting_ = false;  // the keeper has not begun
     Driver& driver_;
     bool extends_with_zeros_ = false;
     bool held_ = false;

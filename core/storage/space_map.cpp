@@ -3,27 +3,71 @@
 namespace h5mote {
 namespace {
 
-// The most extents that are remembered. There is a limit because each released extent is compared with all of them.
+// The most extents that are remembered in memory. There is a limit because each released extent is compared with all of
+// them.
 constexpr std::size_t kMostExtents = 1024;
+
+constexpr std::uint8_t kForEver = 0xff;
+
+bool same_page(const FreeExtent& a, const FreeExtent& b, Address page) noexcept {
+    return a.kind == b.kind && (a.kind == SpaceKind::pages || a.address / page == b.address / page);
+}
 
 }  // namespace
 
-bool SpaceMap::overlaps(const FreeExtent& extent) const noexcept {
-    for (std::size_t i = 0; i < count_; ++i) {
-        if (extents_[i].address < extent.address + extent.size &&
-            extent.address < extents_[i].address + extents_[i].size) {
+FreeExtent SpaceMap::get_spilled(std::size_t i) noexcept {
+    FreeExtent extent{0, 0, kForEver, SpaceKind::metadata};
+    if (!overflow_->read(i, extent)) {
+        spilled_ = 0;
+        complete_ = false;
+        return {0, 0, kForEver, SpaceKind::metadata};
+    }
+    return extent;
+}
+
+void SpaceMap::set(std::size_t i, const FreeExtent& extent) noexcept {
+    if (i < count_) {
+        extents_[i] = extent;
+    } else if (!overflow_->write(i - count_, extent)) {
+        spilled_ = 0;
+        complete_ = false;
+    }
+}
+
+// The last extent takes the number of the erased one. Extents that the overflow keeps come back into memory so.
+void SpaceMap::erase(std::size_t i) noexcept {
+    if (spilled_ == 0) {
+        extents_[i] = extents_[--count_];
+        return;
+    }
+    const FreeExtent last = get(count() - 1);
+    if (spilled_ != 0) {
+        --spilled_;
+        if (i < count()) {
+            set(i, last);
+        }
+    } else if (i < count_) {
+        extents_[i] = extents_[--count_];
+    }
+}
+
+bool SpaceMap::overlaps(const FreeExtent& extent) noexcept {
+    for (std::size_t i = 0; i < count(); ++i) {
+        const FreeExtent each = get(i);
+        if (each.address < extent.address + extent.size && extent.address < each.address + each.size) {
             return true;
         }
     }
     return false;
 }
 
-// Each merge may make another one possible.
-void SpaceMap::absorb(FreeExtent& extent) noexcept {
-    for (std::size_t i = 0; i < count_;) {
-        const FreeExtent each = extents_[i];
-        if (each.pending == extent.pending &&
+// An extent has at most two neighbours, and each merge brings at most one new one to each side.
+void SpaceMap::absorb(FreeExtent& extent, Address page) noexcept {
+    for (std::size_t i = 0; i < count();) {
+        const FreeExtent each = get(i);
+        if (each.pending == extent.pending && (page == 0 || same_page(each, extent, page)) &&
             (each.address + each.size == extent.address || extent.address + extent.size == each.address)) {
+            extent.kind = each.size > extent.size ? each.kind : extent.kind;
             extent.address = each.address < extent.address ? each.address : extent.address;
             extent.size += each.size;
             erase(i);
@@ -34,17 +78,35 @@ void SpaceMap::absorb(FreeExtent& extent) noexcept {
     }
 }
 
+// While the overflow makes room for itself it may release space: that call must find room in memory, or be forgotten.
+bool SpaceMap::spill(const FreeExtent& extent) noexcept {
+    if (overflow_ == nullptr || spilling_) {
+        return false;
+    }
+    spilling_ = true;
+    const bool kept = overflow_->write(spilled_, extent);
+    spilling_ = false;
+    spilled_ += kept ? 1 : 0;
+    return kept;
+}
+
 void SpaceMap::insert(const FreeExtent& extent) noexcept {
-    std::size_t at = count_;
-    if (count_ < room_ || grow()) {
-        ++count_;
-    } else {
-        at = smallest();
-        if (extents_[at].size >= extent.size) {
+    // One place is left for what the overflow itself releases.
+    const std::size_t room = overflow_ == nullptr || spilling_ ? room_ : room_ - 1;
+    if (spilled_ == 0 && (count_ < room || grow())) {
+        extents_[count_++] = extent;
+    } else if (!spill(extent)) {
+        const std::size_t at = count_ < room_ ? count_ : smallest();
+        if (at == count_) {
+            // What the overflow keeps is numbered from count_ on, so that the new extent becomes number count_.
+            extents_[count_++] = extent;
             return;
         }
+        complete_ = false;
+        if (extents_[at].size < extent.size) {
+            extents_[at] = extent;
+        }
     }
-    extents_[at] = extent;
 }
 
 std::size_t SpaceMap::smallest() const noexcept {
@@ -84,8 +146,17 @@ void SpaceMap::reclaim() noexcept {
 
 bool SpaceMap::reclaim_used() noexcept {
     const bool many = extents_ != few_;
-    while (count_ > H5MOTE_FREE_EXTENTS) {
-        erase(smallest());
+    while (many && count_ > H5MOTE_FREE_EXTENTS) {
+        const std::size_t least = smallest();
+        const FreeExtent extent = extents_[least];
+        if (overflow_ != nullptr) {
+            if (!spill(extent)) {
+                return false;
+            }
+        } else {
+            complete_ = false;
+        }
+        extents_[least] = extents_[--count_];
     }
     reclaim();
     return many;

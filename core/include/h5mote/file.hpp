@@ -126,6 +126,14 @@ public:
     /// What the file's free-space managers hold, and section by section if a visitor is given. All numbers are 0 for a
     /// file that does not keep its free space from one opening to the next. corrupt_file, io_error, out_of_memory.
     Status free_space(FreeSpaceInfo& info, SectionVisitor* visitor = nullptr) const noexcept;
+    /// Finds space that nothing in the file uses and of which nobody knows, as power cuts and programs that were killed
+    /// leave it, and makes it usable. Commits first. Walks over the metadata of all objects, as often as
+    /// FileAccess::reclaim_memory makes necessary. `bytes`, if given: how much was found.
+    ///
+    /// busy: a dataset of the file is open. unsupported: something in the file is not understood by this program, so
+    /// that nobody can say what it uses; nothing is found then. corrupt_file, io_error, out_of_memory. After an error
+    /// the file is as it was.
+    Status reclaim(std::uint64_t* bytes = nullptr) noexcept;
 
 private:
     friend class Group;

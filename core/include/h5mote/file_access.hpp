@@ -28,6 +28,17 @@ protected:
     ~LinkResolver() = default;
 };
 
+/// How a file uses its space (H5F_fspace_strategy_t).
+enum class SpaceStrategy : std::uint8_t {
+    managers,     ///< free space is found again, for blocks of any size (H5F_FSPACE_STRATEGY_FSM_AGGR)
+    pages,        ///< the same in pages of FileCreate::page_size: what is smaller than a page lies within one, metadata
+                  ///< and raw data in different ones; what is larger begins with a page (H5F_FSPACE_STRATEGY_PAGE)
+    aggregation,  ///< space that was released is used again only at the end of the file
+                  ///< (H5F_FSPACE_STRATEGY_AGGR)
+    none          ///< the same, without FileAccess::metadata_block_size and small_data_block_size
+                  ///< (H5F_FSPACE_STRATEGY_NONE)
+};
+
 /// Fixed when a file is created (H5Pcreate(H5P_FILE_CREATE)).
 struct FileCreate {
     /// Bytes of a file address: 4 or 8. With 4 the file can grow to at most 4 GiB (the limit of FAT32, too), but its
@@ -38,6 +49,20 @@ struct FileCreate {
     std::uint8_t superblock_version = 2;
     /// The root group keeps the order in which links were created.
     bool track_link_order = false;
+    /// How the file uses its space (H5Pset_file_space_strategy), for every program that ever writes it. A file in which
+    /// all four values are the defaults says nothing about it, and is as libhdf5 makes them by default. Anything else
+    /// needs formats::free_space, and strategy `pages` H5MOTE_ALL_FORMATS as well: `unsupported`
+    /// (Feature::free_space).
+    SpaceStrategy file_space = SpaceStrategy::managers;
+    /// The file records, when it is closed, which of its space is free, so that the next opening uses it again. The
+    /// record is taken out of the file before the first of that space is used, so that a power cut leaves none that is
+    /// wrong; what a cut loses, File::reclaim() finds. Only strategies `managers` and `pages` have such a record
+    /// (otherwise invalid_argument).
+    bool persist_free_space = false;
+    /// Bytes: smaller free sections are not recorded.
+    std::uint64_t free_space_threshold = 1;
+    /// Bytes of a page for strategy `pages`: 512 to 1 GiB (otherwise invalid_argument).
+    std::uint64_t page_size = 4096;
 };
 
 /// What File::close(), or the end of the last File handle, does while other handles of the file (groups, datasets,
@@ -85,6 +110,23 @@ struct FileAccess {
     /// Permits to open a file that is shorter than it says, for reading only: what is there can be read, what is
     /// missing is corrupt_file. Without H5MOTE_ALL_FORMATS such a file is corrupt_file all the same.
     bool allow_truncated = false;
+    /// Blocks of at least `alignment_threshold` bytes begin at multiples of `alignment` bytes (H5Pset_alignment). In
+    /// strategy `pages` the pages decide instead. An alignment other than 1 needs H5MOTE_ALL_FORMATS (otherwise
+    /// `unsupported`, Feature::free_space); 0 is invalid_argument.
+    std::uint64_t alignment = 1;
+    std::uint64_t alignment_threshold = 1;
+    /// Bytes by which the file grows at least when metadata, or raw data of less than that, need room
+    /// (H5Pset_meta_block_size, H5Pset_small_data_block_size). What is left over serves for more of the same kind, and
+    /// is free when the file is closed. 0: the file grows by what is needed. Other values need H5MOTE_ALL_FORMATS
+    /// (otherwise `unsupported`, Feature::free_space).
+    std::uint64_t metadata_block_size = 0;
+    std::uint64_t small_data_block_size = 0;
+    /// Opening the file for writing finds space that is lost, as File::reclaim() does, unless the file says that it was
+    /// closed: only a file with FileCreate::persist_free_space says so. Needs formats::reclaim (otherwise
+    /// `unsupported`, Feature::reclaim).
+    bool reclaim = false;
+    /// Bytes of memory for that search, while it runs. Less memory means more walks over the file's metadata.
+    std::size_t reclaim_memory = 1024;
 };
 
 }  // namespace h5mote

@@ -82,25 +82,63 @@ extern const ChunkIndexFormat fixed_array;
 extern const ChunkIndexFormat unindexed_chunks;
 extern const ChunkIndexFormat chunk_btree1;
 extern const ChunkIndexFormat chunk_btree2;
+extern const FreeSpaceFormat free_space;
+extern const ReclaimFormat reclaim;
 
 inline constexpr Formats none{};
-inline constexpr Formats all{&conversion,       &virtual_data,         &external_data,    &dense_storage,
-                             &symbol_tables,    &superblock_extension, &extensible_array, &fixed_array,
-                             &unindexed_chunks, &chunk_btree1,         &chunk_btree2};
+inline constexpr Formats all{&conversion,
+                             &virtual_data,
+                             &external_data,
+                             &dense_storage,
+                             &symbol_tables,
+                             &superblock_extension,
+                             &extensible_array,
+                             &fixed_array,
+                             &unindexed_chunks,
+                             &chunk_btree1,
+                             &chunk_btree2,
+                             H5MOTE_WRITE != 0 ? &free_space : nullptr,
+                             H5MOTE_WRITE != 0 ? &reclaim : nullptr};
 /// What files have that libhdf5 writes with the newest versions of all structures (H5Pset_libver_bounds, in h5py
 /// libver="latest").
-inline constexpr Formats newest{&conversion,           &virtual_data,     &external_data, &dense_storage,    nullptr,
-                                &superblock_extension, &extensible_array, &fixed_array,   &unindexed_chunks, nullptr,
-                                &chunk_btree2};
+inline constexpr Formats newest{&conversion,
+                                &virtual_data,
+                                &external_data,
+                                &dense_storage,
+                                nullptr,
+                                &superblock_extension,
+                                &extensible_array,
+                                &fixed_array,
+                                &unindexed_chunks,
+                                nullptr,
+                                &chunk_btree2,
+                                H5MOTE_WRITE != 0 ? &free_space : nullptr,
+                                H5MOTE_WRITE != 0 ? &reclaim : nullptr};
 
 /// What a Library has that is given no list: all that its build has.
-inline constexpr Formats standard{
-    H5MOTE_CONVERSION != 0 ? &conversion : nullptr,         H5MOTE_ALL_FORMATS != 0 ? &virtual_data : nullptr,
-    H5MOTE_ALL_FORMATS != 0 ? &external_data : nullptr,     H5MOTE_ALL_FORMATS != 0 ? &dense_storage : nullptr,
-    H5MOTE_ALL_FORMATS != 0 ? &symbol_tables : nullptr,     H5MOTE_ALL_FORMATS != 0 ? &superblock_extension : nullptr,
-    H5MOTE_FIXED_CHUNKS != 0 ? &extensible_array : nullptr, H5MOTE_FIXED_CHUNKS != 0 ? &fixed_array : nullptr,
-    H5MOTE_FIXED_CHUNKS != 0 ? &unindexed_chunks : nullptr, H5MOTE_ALL_FORMATS != 0 ? &chunk_btree1 : nullptr,
-    H5MOTE_ALL_FORMATS != 0 ? &chunk_btree2 : nullptr};
+inline constexpr Formats standard{H5MOTE_CONVERSION != 0 ? &conversion : nullptr,
+                                  H5MOTE_ALL_FORMATS != 0 ? &virtual_data : nullptr,
+                                  H5MOTE_ALL_FORMATS != 0 ? &external_data : nullptr,
+                                  H5MOTE_ALL_FORMATS != 0 ? &dense_storage : nullptr,
+                                  H5MOTE_ALL_FORMATS != 0 ? &symbol_tables : nullptr,
+                                  H5MOTE_ALL_FORMATS != 0 ? &superblock_extension : nullptr,
+                                  H5MOTE_FIXED_CHUNKS != 0 ? &extensible_array : nullptr,
+                                  H5MOTE_FIXED_CHUNKS != 0 ? &fixed_array : nullptr,
+                                  H5MOTE_FIXED_CHUNKS != 0 ? &unindexed_chunks : nullptr,
+                                  H5MOTE_ALL_FORMATS != 0 ? &chunk_btree1 : nullptr,
+                                  H5MOTE_ALL_FORMATS != 0 ? &chunk_btree2 : nullptr,
+                                  H5MOTE_ALL_FORMATS* H5MOTE_WRITE != 0 ? &free_space : nullptr,
+                                  H5MOTE_ALL_FORMATS* H5MOTE_WRITE != 0 ? &reclaim : nullptr};
+
+/// `standard`, and what logs need that delete their oldest data for new data, however often the power fails: free space
+/// is recorded when the file is closed (FileCreate::persist_free_space) and found again otherwise
+/// (FileAccess::reclaim).
+inline constexpr Formats rotating = [] {
+    Formats list = standard;
+    list.free_space = &free_space;
+    list.reclaim = &reclaim;
+    return list;
+}();
 
 }  // namespace formats
 

@@ -30,12 +30,12 @@ struct Limits {
 namespace footprint {
 inline constexpr bool kWide = sizeof(void*) > 4;
 inline constexpr bool kLarge = H5MOTE_LARGE_FILES != 0;
-inline constexpr std::size_t kFile = (kWide    ? 408
-                                      : kLarge ? 296
-                                               : 228) +
+inline constexpr std::size_t kFile = (kWide    ? 448
+                                      : kLarge ? 320
+                                               : 252) +
                                      (kLarge ? 24 : 12) * std::size_t{H5MOTE_FREE_EXTENTS} +
                                      (H5MOTE_PARTIAL_IO != 0 ? 32 : 4) * sizeof(void*) +
-                                     (H5MOTE_ALL_FORMATS != 0 ? 264 : 0);
+                                     (H5MOTE_ALL_FORMATS != 0 ? 320 : 0);
 inline constexpr std::size_t kDataset = kWide                     ? 344
                                         : kLarge                  ? 288
                                         : H5MOTE_ALL_FORMATS != 0 ? 184

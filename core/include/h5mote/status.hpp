@@ -67,6 +67,8 @@ enum class Feature : std::uint8_t {
     creation_order,
     driver,
     ordered_writing,  ///< the storage promises too little to be written without a journal: see Capabilities
+    free_space,       ///< FileCreate::file_space, persist_free_space, FileAccess::alignment and so on
+    reclaim,          ///< FileAccess::reclaim
 };
 
 /// Name of a feature, for messages on a host ("dense_links"). Static storage.

@@ -1,0 +1,29 @@
+// H5MF H5FS - what a program has that names formats::free_space or formats::reclaim.
+#pragma once
+
+#include "file_state.hpp"
+
+#include <h5mote/formats.hpp>
+
+namespace h5mote {
+
+struct FreeSpaceFormat {
+    /// Makes what `create` asks for in a new file that has nothing but its superblock: a superblock extension with a
+    /// file space info message, if anything differs from the defaults. Gives the file its SpaceKeeper.
+    /// invalid_argument.
+    Status (*create)(FileState& file, const FileCreate& create);
+    /// Reads the superblock extension of a file that is opened for writing, if it has one, and gives the file its
+    /// SpaceKeeper. Call between FileState::open() and finish_open(). unsupported: the extension has anything that a
+    /// writer must know about and this library does not.
+    Status (*open)(FileState& file);
+    /// Whether the file records that its free space is known, as it does from one that was closed to the first change.
+    /// A file that keeps no record never says so.
+    bool (*is_complete)(FileState& file);
+};
+
+struct ReclaimFormat {
+    /// File::reclaim(), with a table of at most `memory` bytes. `bytes` is what was found.
+    Status (*search)(FileState& file, std::size_t memory, std::uint64_t& bytes);
+};
+
+}  // namespace h5mote

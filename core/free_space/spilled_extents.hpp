@@ -1,0 +1,48 @@
+// H5FS - free extents for which memory has no room, kept in the file itself.
+//
+// They stand in a table in space of the file that nothing refers to, so that no other program and no later session
+// reads it. An entry is: address 8 | size 8 | pending 1 | kind 1. After a power cut the table is space that nothing
+// uses, and the extents in it as well: File::reclaim() finds both. An I/O error in the table loses the extents in the
+// same way.
+#pragma once
+
+#include "file_state.hpp"
+#include "space_keeper.hpp"
+
+namespace h5mote {
+
+class SpilledExtents : public SpaceKeeper, public SpaceOverflow {
+public:
+    explicit SpilledExtents(FileState& file) noexcept : file_(file) {}
+
+    /// Gives `file` such a keeper if it has none. Without memory for it the file goes on without one.
+    static void attach(FileState& file) noexcept;
+
+    bool read(std::size_t i, FreeExtent& extent) noexcept override;
+    bool write(std::size_t i, const FreeExtent& extent) noexcept override;
+    Status store() noexcept override;
+    FreeExtent own() const noexcept override {
+        return {table_, static_cast<Address>(room_ * kEntry), 0, SpaceKind::raw_data};
+    }
+    SpaceOverflow* overflow() noexcept override { return this; }
+
+protected:
+    ~SpilledExtents() = default;
+
+    FileState& file_;
+
+private:
+    static constexpr std::size_t kEntry = 18;   // bytes
+    static constexpr std::size_t kWindow = 14;  // entries that are read and moved at once: half a sector
+
+    std::byte* entry(std::size_t i) noexcept { return window_ + i % kWindow * kEntry; }
+    Status load(std::size_t first) noexcept;
+    Status grow() noexcept;
+
+    Address table_ = 0;
+    std::size_t room_ = 0;                              // extents that the table has space for
+    std::size_t first_ = static_cast<std::size_t>(-1);  // number of the first extent in the window, if it has any
+    std::byte window_[kWindow * kEntry] = {};
+};
+
+}  // namespace h5mote
