@@ -91,21 +91,18 @@ void SpaceMap::absorb(FreeExtent& extent, [[maybe_unused]] Address page) noexcep
     }
 }
 
-// While the overflow makes room for itself it may release space: that call must find room in memory, or be forgotten.
+// Making room changes the map, and how many extents the overflow keeps.
 bool SpaceMap::spill(const FreeExtent& extent) noexcept {
-    if (overflow_ == nullptr || spilling_) {
+    if (overflow_ == nullptr || !overflow_->reserve(spilled_ + 1) || !overflow_->write(spilled_, extent)) {
         return false;
     }
-    spilling_ = true;
-    const bool kept = overflow_->write(spilled_, extent);
-    spilling_ = false;
-    spilled_ += kept ? 1 : 0;
-    return kept;
+    ++spilled_;
+    return true;
 }
 
 void SpaceMap::insert(const FreeExtent& extent) noexcept {
-    // One place is left for what the overflow itself releases.
-    const std::size_t room = overflow_ == nullptr || spilling_ ? room_ : room_ - 1;
+    // One place is left for what the overflow releases while it makes room for itself and takes nothing.
+    const std::size_t room = overflow_ == nullptr ? room_ : room_ - 1;
     if (spilled_ == 0 && (count_ < room || grow())) {
         extents_[count_++] = extent;
     } else if (!spill(extent)) {
@@ -159,17 +156,18 @@ void SpaceMap::reclaim() noexcept {
 
 bool SpaceMap::reclaim_used() noexcept {
     const bool many = extents_ != few_;
-    while (many && count_ > H5MOTE_FREE_EXTENTS) {
+    const std::size_t few = overflow_ == nullptr ? H5MOTE_FREE_EXTENTS : H5MOTE_FREE_EXTENTS - 1;
+    while (many && count_ > few) {
+        // The extent leaves the map first: the overflow may allocate its own space from what is in the map.
         const std::size_t least = smallest();
         const FreeExtent extent = extents_[least];
-        if (overflow_ != nullptr) {
-            if (!spill(extent)) {
-                return false;
-            }
-        } else {
-            complete_ = false;
-        }
         extents_[least] = extents_[--count_];
+        if (overflow_ == nullptr) {
+            complete_ = false;
+        } else if (!spill(extent)) {
+            insert(extent);
+            return false;
+        }
     }
     reclaim();
     return many;
