@@ -175,7 +175,12 @@ void Checker::find_overlaps() noexcept {
             reporter_.unused(reach_, extent.address - reach_);
         }
         if (end > reach_) {
-            summary_.used += end - (extent.address < reach_ ? reach_ : extent.address);
+            const Address from = extent.address < reach_ ? reach_ : extent.address;
+            if (extent.free) {
+                reporter_.unused(from, end - from);
+            } else {
+                summary_.used += end - from;
+            }
             reach_ = end;
             reached_by_ = extent.address;
         }

@@ -44,6 +44,14 @@ Scenario links(unsigned rows, unsigned flush_rows, bool filtered);
 Scenario remaking(unsigned rounds, unsigned flush_rounds);
 /// `count` sessions with one file, which is closed and opened again between them.
 Scenario sessions(unsigned count, unsigned rows, bool filtered, std::uint8_t sizeof_addr);
+struct Churning {
+    h5mote::FileCreate create = {};
+    unsigned sessions = 4;
+    unsigned rounds = 8;  ///< of each session
+};
+/// Logs and groups are made, unlinked and made again, in sessions that close the file, sessions that are killed, and
+/// sessions that find what the killed ones have lost.
+Scenario churning(const Churning& options);
 /// Fills the storage until there is no space left; then a log is unlinked, which makes room for more rows. `late`: it
 /// is flush() that may report no_space, because how long a compressed chunk will be, or how much a flash driver can
 /// free, is not known before.
