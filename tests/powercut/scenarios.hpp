@@ -52,6 +52,9 @@ struct Churning {
 /// Logs and groups are made, unlinked and made again, in sessions that close the file, sessions that are killed, and
 /// sessions that find what the killed ones have lost.
 Scenario churning(const Churning& options);
+/// `count` sessions with one file that records its free space. Each session removes the log of the session before the
+/// last one, and begins a new one in its place.
+Scenario rotating(unsigned count, unsigned rows, unsigned flush_rows, std::uint8_t sizeof_addr);
 /// Fills the storage until there is no space left; then a log is unlinked, which makes room for more rows. `late`: it
 /// is flush() that may report no_space, because how long a compressed chunk will be, or how much a flash driver can
 /// free, is not known before.
