@@ -71,8 +71,7 @@ bool FileSpace::reuse(Usage usage, Address size, Address& address) noexcept {
     std::size_t chosen = free_.count();
     for (std::size_t i = 0; i < free_.count(); ++i) {
         const FreeExtent extent = free_.get(i);
-        if (extent.pending == 0 && prefers(extent, best, kind_of(usage), size) &&
-            within(place(usage, extent, size) - extent.address, size, extent.size)) {
+        if (extent.pending == 0 && prefers(extent, best, kind_of(usage), size) && fits(usage, size, extent)) {
             best = extent;
             chosen = i;
         }
