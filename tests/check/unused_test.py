@@ -1,5 +1,5 @@
 """unused_test.py TOOL: the bytes that `h5mote check --unused` takes for unused in files of libhdf5 are overwritten, and
-h5dump prints the same as before: the files of other tests, and those of the corpus if there is one and
+h5dump and h5stat print the same as before: the files of other tests, and those of the corpus if there is one and
 H5MOTE_CORPUS_MADE_ONLY is not set."""
 
 import os
@@ -15,13 +15,17 @@ import sound_test
 HERE = pathlib.Path(__file__).resolve().parent
 UNUSED = re.compile(r"address 0x([0-9a-f]+): unused: (\d+) bytes$", re.M)
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
-# Files that consist of several, or that lead to others beside them, are read in their own folder.
-TIMEOUT = 120
+TIMEOUT = 10
 
 
 def dump(path):
-    result = subprocess.run(["h5dump", path.name], cwd=path.parent, capture_output=True, timeout=TIMEOUT)
-    return result.returncode, result.stdout
+    """What h5dump says of the contents, and h5stat of the free-space managers, which h5dump does not read."""
+    try:
+        results = [subprocess.run([tool, path.name], cwd=path.parent, capture_output=True, timeout=TIMEOUT)
+                   for tool in ("h5dump", "h5stat")]
+    except subprocess.TimeoutExpired:
+        return -1, []
+    return results[0].returncode, [result.stdout for result in results]
 
 
 def base_of(data):
@@ -36,13 +40,14 @@ def base_of(data):
 
 def compare(tool, path):
     """The bytes that were overwritten, or None for a file that cannot be judged by itself."""
-    check = subprocess.run([tool, "check", "--unused", path], capture_output=True, text=True, timeout=TIMEOUT)
+    check = subprocess.run([tool, "check", "--unused", path], capture_output=True, text=True, timeout=300)
     data = bytearray(path.read_bytes())
     base = base_of(data)
     if check.returncode != 0 or base is None:
         return None
     before = dump(path)
-    if before[0] != 0:
+    # Of some files with shared messages h5dump 1.10 prints bytes of memory that it never set.
+    if before[0] != 0 or dump(path) != before:
         return None
     count = 0
     for address, size in UNUSED.findall(check.stdout):
