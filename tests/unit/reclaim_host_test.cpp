@@ -398,6 +398,20 @@ TEST(Reclaim, NothingThatIsUsedIsGivenAwayInADamagedFile) {
 }
 
 #if H5MOTE_ALL_FORMATS
+// What h5mote itself reads of a damaged file, errors included: libhdf5 crashes on some of these.
+std::uint32_t digest_of(const Image& image) {
+    MallocAllocator memory;
+    NullPort port;
+    Library library(memory, port);
+    MemoryDriver driver = MemoryDriver::reading({image.data(), image.size()});
+    FileAccess access;
+    access.read_only = true;
+    static std::byte buffer[1024];
+    WalkResult result;
+    (void)walk_file(library, driver, access, buffer, {}, result);
+    return result.digest;
+}
+
 // The same with damage under checksums that are right: blocks that overlap, or are somewhere else.
 TEST(Reclaim, NothingThatIsUsedIsGivenAwayInAFileWithWrongAddresses) {
     unsigned refused = 0;
@@ -413,7 +427,7 @@ TEST(Reclaim, NothingThatIsUsedIsGivenAwayInAFileWithWrongAddresses) {
             if (machine.open(damaged) != Status::ok) {
                 continue;
             }
-            const auto before = values_of(machine.image());
+            const auto before = digest_of(machine.image());
             std::uint64_t bytes = 0;
             const Status status = machine.file.reclaim(&bytes);
             EXPECT_TRUE(status == Status::ok || bytes == 0);
@@ -423,7 +437,7 @@ TEST(Reclaim, NothingThatIsUsedIsGivenAwayInAFileWithWrongAddresses) {
             ++(status == Status::ok ? found : refused);
             Image overwritten = machine.image();
             overwrite_free(machine.file, overwritten);
-            EXPECT_EQ(values_of(overwritten), before);
+            EXPECT_EQ(digest_of(overwritten), before);
             (void)machine.file.close();
         }
     }
@@ -482,7 +496,8 @@ TEST(Reclaim, MorePiecesThanMemoryHasRoomForAreKeptInTheFile) {
             EXPECT_GT(found, kLogs * 100U);
             FileState& state = *Checker::state_of(*file);
             spilled += state.space.free().spilled() != 0 ? 1U : 0U;
-            EXPECT_TRUE(state.space.free().is_complete());
+            // Only without memory for the keeper of the table are pieces forgotten.
+            EXPECT_TRUE(state.space.free().is_complete() || state.space.keeper() == nullptr);
             Image overwritten(storage.contents().begin(), storage.contents().end());
             overwrite_free(*file, overwritten);
             expect_logs(overwritten, model, true);
@@ -495,7 +510,7 @@ TEST(Reclaim, MorePiecesThanMemoryHasRoomForAreKeptInTheFile) {
                     create.reserve = 0;
                     auto log = root.create_dataset<Row>("new" + std::to_string(i), create);
                     if (!log) {
-                        EXPECT_EQ(log.status(), Status::out_of_memory);
+                        EXPECT_TRUE(log.status() == Status::out_of_memory || log.status() == Status::over_budget);
                         break;
                     }
                     std::uint32_t rows = 0;
