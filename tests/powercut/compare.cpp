@@ -266,7 +266,7 @@ std::string reclaim_all(Driver& driver) {
     if (!again) {
         return bad + "after reclaiming: open: " + say(library, again.status()) + "; ";
     }
-    const std::string after = problems_and_lost(*again, !info.persists_free_space);
+    const std::string after = problems_and_lost(*again, !info.persists_free_space || info.free_space_threshold > 1);
     return bad.empty() && after.empty() ? "" : "reclaim: " + bad + (after.empty() ? "" : "closed: " + after);
 }
 
