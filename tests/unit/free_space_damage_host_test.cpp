@@ -277,7 +277,7 @@ TEST(FreeSpaceDamage, EveryCallMayFail) {
 
 TEST(FreeSpaceDamage, WithLittleMemoryNothingIsForgotten) {
     constexpr unsigned kLogs = 120;
-    std::vector<std::byte> memory(16 * 1024);
+    std::vector<std::byte> memory(8 * 1024);
     Arena arena{Bytes{memory.data(), memory.size()}};
     Image image;
     std::uint64_t removed = 0;
