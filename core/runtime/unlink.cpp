@@ -158,7 +158,9 @@ Status Group::unlink(std::string_view path) noexcept {
             (void)client->retire(false);
         }
         // After an error here some space of the file is lost, and no more.
-        (void)dispose(file, parting.object, false);
+        if (dispose(file, parting.object, false) != Status::ok) {
+            file.space.free().set_complete(false);
+        }
     } else if (parting.hard && file.order() == Status::ok) {
         // The link is gone. If the reference count cannot follow, it is too high, which harms nothing. What the storage
         // failed to write is written by the next flush, which returns any error.

@@ -141,11 +141,28 @@ bool Workload::segment(Group& root, unsigned number) {
            set_attribute(events, path + "/events", "kind") && make([&] { return events.close(); });
 }
 
+bool Workload::pass(Group& root, unsigned number) {
+    const auto unlink = [&] {
+        const Status status = root.unlink("passing" + std::to_string((number + 3) % 7));
+        return status == Status::not_found ? Status::ok : status;
+    };
+    DatasetCreate create;
+    create.chunk = {2};
+    TypedDataset<Health> log;
+    const auto open = [&] {
+        auto result = root.open_or_create_dataset<Health>("passing" + std::to_string(number % 7), create);
+        log = static_cast<TypedDataset<Health>&&>(*result);
+        return result.status();
+    };
+    return make(unlink) && make(open) && make([&] { return log.append(Health::at(number)); }) &&
+           make([&] { return log.close(); });
+}
+
 bool Workload::session(unsigned number) {
     FileAccess access;
     access.metadata_cache = 2048;
     access.chunk_cache = options_.chunk_rows * sizeof(Imu) < 16 ? 16 : options_.chunk_rows * sizeof(Imu);
-    FileCreate properties;
+    FileCreate properties = options_.space;
     properties.sizeof_addr = options_.sizeof_addr;
     properties.track_link_order = options_.track_order;
     File file;
@@ -162,6 +179,9 @@ bool Workload::session(unsigned number) {
         attempted.groups.insert("/");
         acknowledge();
     }
+    if (options_.passing && !make([&] { return file.reclaim(); })) {
+        return false;
+    }
     Group root = file.root();
     Group flight;
     TypedDataset<Imu> imu;
@@ -176,7 +196,7 @@ bool Workload::session(unsigned number) {
             (i % 7 == 0 && !set_attribute(flight, "/flight", "last")) ||
             (i % 13 == 0 && !set_attribute(imu, "/flight/imu", ("mark" + std::to_string(row_)).c_str())) ||
             (options_.segment_rows != 0 && i % options_.segment_rows == 0 && !segment(root, segments_++)) ||
-            (i % options_.flush_rows == 0 && !flush(file))) {
+            (options_.passing && i % 3 == 0 && !pass(root, row_)) || (i % options_.flush_rows == 0 && !flush(file))) {
             return false;
         }
     }

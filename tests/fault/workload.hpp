@@ -56,6 +56,8 @@ struct WorkloadOptions {
     bool track_order = false;
     bool retry = false;  ///< a call that fails is made once more, as after a passing fault; else the run ends
     std::uint8_t sizeof_addr = 8;
+    h5mote::FileCreate space = {};  ///< how the file uses its space
+    bool passing = false;  ///< logs of which the model knows nothing are made and unlinked, and lost space is searched
 };
 
 /// Runs the logger on a driver, counts errors, and keeps the models.
@@ -81,6 +83,7 @@ private:
     bool set_attribute(h5mote::Object& object, const std::string& path, const char* name);
     bool flush(h5mote::File& file);
     bool segment(h5mote::Group& root, unsigned number);
+    bool pass(h5mote::Group& root, unsigned number);
     template <typename T>
     bool open_log(h5mote::Group& group, const std::string& path, const char* name, std::uint32_t chunk,
                   h5mote::TypedDataset<T>& log);
