@@ -25,17 +25,18 @@ Churning space(SpaceStrategy strategy, bool persist, unsigned sessions = 4, unsi
     result.create.file_space = strategy;
     result.create.persist_free_space = persist;
     result.create.page_size = 512;
-    result.sessions = sessions;
-    result.rounds = rounds;
+    // Each extent that goes to the table is one more write, so that there are many more states.
+    result.sessions = kFew ? 3 : sessions;
+    result.rounds = kFew ? 5 : rounds;
     return result;
 }
 
 DiskOptions disk() {
     DiskOptions result;
     result.reclaim = true;
-    result.random_subsets = 40;
-    result.recovery_of = 48;
-    result.recoveries = 8;
+    result.random_subsets = kFew ? 8 : 40;
+    result.recovery_of = kFew ? 192 : 48;
+    result.recoveries = kFew ? 4 : 8;
     return result;
 }
 
@@ -73,29 +74,29 @@ FlashCutOptions chip() {
 
 }  // namespace
 
-TEST(SpaceCut, Managers) { cut_disks(named("managers"), churning(space(SpaceStrategy::managers, true)), 1000, disk()); }
-TEST(SpaceCut, Pages) { cut_disks(named("pages"), churning(space(SpaceStrategy::pages, true)), 1000, disk()); }
+TEST(SpaceCut, Managers) { cut_disks(named("managers"), churning(space(SpaceStrategy::managers, true)), 3000, disk()); }
+TEST(SpaceCut, Pages) { cut_disks(named("pages"), churning(space(SpaceStrategy::pages, true)), 3000, disk()); }
 TEST(SpaceCut, Unrecorded) {
-    cut_disks(named("unrecorded"), churning(space(SpaceStrategy::managers, false)), 1000, disk());
-    cut_disks(named("unrecorded-pages"), churning(space(SpaceStrategy::pages, false, 3, 6)), 1000, disk());
+    cut_disks(named("unrecorded"), churning(space(SpaceStrategy::managers, false)), 3000, disk());
+    cut_disks(named("unrecorded-pages"), churning(space(SpaceStrategy::pages, false, 3, 6)), 3000, disk());
 }
 TEST(SpaceCut, Aggregation) {
-    cut_disks(named("aggregation"), churning(space(SpaceStrategy::aggregation, false, 3, 6)), 1000, disk());
-    cut_disks(named("none"), churning(space(SpaceStrategy::none, false, 3, 6)), 1000, disk());
+    cut_disks(named("aggregation"), churning(space(SpaceStrategy::aggregation, false, 3, 6)), 3000, disk());
+    cut_disks(named("none"), churning(space(SpaceStrategy::none, false, 3, 6)), 3000, disk());
 }
 TEST(SpaceCut, Threshold) {
     Churning options = space(SpaceStrategy::managers, true, 4, 6);
     options.create.free_space_threshold = 100;
     options.create.sizeof_addr = 4;
-    cut_disks(named("threshold"), churning(options), 1000, disk());
+    cut_disks(named("threshold"), churning(options), 3000, disk());
 }
 TEST(SpaceCut, Journal) {
-    cut_disks(named("journal"), churning(space(SpaceStrategy::managers, true, 3, 7)), 1000, journaled());
+    cut_disks(named("journal"), churning(space(SpaceStrategy::managers, true, 3, 7)), 3000, journaled());
 }
 TEST(SpaceCut, JournalPages) {
-    cut_disks(named("journal-pages"), churning(space(SpaceStrategy::pages, true, 3, 6)), 1000, journaled());
+    cut_disks(named("journal-pages"), churning(space(SpaceStrategy::pages, true, 3, 6)), 3000, journaled());
 }
-TEST(SpaceCut, Flash) { cut_flash(named("flash"), churning(space(SpaceStrategy::managers, true, 3, 6)), 1000, chip()); }
+TEST(SpaceCut, Flash) { cut_flash(named("flash"), churning(space(SpaceStrategy::managers, true, 3, 6)), 3000, chip()); }
 TEST(SpaceCut, FlashPages) {
-    cut_flash(named("flash-pages"), churning(space(SpaceStrategy::pages, true, 3, 5)), 1000, chip());
+    cut_flash(named("flash-pages"), churning(space(SpaceStrategy::pages, true, 3, 5)), 3000, chip());
 }
