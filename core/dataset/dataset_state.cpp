@@ -101,6 +101,8 @@ Status DatasetState::allocate_chunks(const ChunkKey& key, ChunkLocation& locatio
         H5MOTE_TRY(table_.make_place(key, phase));
         count = reserve_ / static_cast<std::uint32_t>(chunk_bytes_);
         count = key.number < count ? static_cast<std::uint32_t>(key.number) : count;
+        const std::uint32_t most = file_->space.most_together(chunk_bytes_);
+        count = count < most ? count : most;
         count = count == 0 ? 1 : count;
         // Stop at a chunk that has its space already, because it was written out of order.
         H5MOTE_TRY(table_.free_run(key, count));

@@ -77,6 +77,11 @@ Status FileState::start(const FileAccess& access) noexcept {
         (access.alignment != 1 || access.metadata_block_size != 0 || access.small_data_block_size != 0)) {
         return context.unsupported(Module::file, H5MOTE_HERE, Feature::free_space);
     }
+    if (access.alignment == 0) {
+        return context.fail(Module::file, H5MOTE_HERE, Status::invalid_argument);
+    }
+    space.set_rule({true, 0, narrow(access.alignment), narrow(access.alignment_threshold),
+                    narrow(access.metadata_block_size), narrow(access.small_data_block_size)});
     set_access(access);
     close_degree_ = access.close_degree;
     const Capabilities capabilities = driver.capabilities();
@@ -290,6 +295,7 @@ Status FileState::close() noexcept {
         status = commit_metadata();
     }
     if (status == Status::ok && writable()) {
+        space.end_aggregation();
         status = give_back();
         if (status == Status::ok && space.keeper() != nullptr) {
             status = space.keeper()->store();

@@ -5,14 +5,14 @@
 namespace h5mote {
 
 // Computed in 64 bits: near the largest address the next unit may begin beyond what a 32-bit Address can express.
-std::uint64_t FileSpace::place(Usage usage, Address address, Address size) const noexcept {
+std::uint64_t FileSpace::place_in_units(Usage usage, Address address, Address size) const noexcept {
     if (usage == Usage::raw_data) {
         return address;
     }
     // The first `head` bytes of the block lie in one unit, and so do its last `tail` bytes. Of an object header the
     // first ones are what secure_change() may cut it down to, the last ones hold what changes most: the dimensions.
     const bool header = usage == Usage::object_header;
-    const Address head = size <= unit_ ? size : header ? kLeastUnit / 2 : 0;
+    const Address head = head_of(usage, size);
     const Address tail = size <= unit_ ? 0 : header ? unit_ / 2 : kLeastUnit / 2;
     const std::uint64_t mask = unit_ - 1;
     for (std::uint64_t start = address;;) {
@@ -37,6 +37,7 @@ void FileSpace::open(Address end, Address limit, Address stored) noexcept {
     // Where sync() commits all writes at once, only copies of the file on other storages profit from the placement.
     unit_ = commits_ ? kMostUnit : unit_of(capabilities.atomic_unit);
     free_.clear();
+    forget_rests();
 }
 
 Status FileSpace::begin() noexcept {
@@ -49,6 +50,7 @@ Status FileSpace::begin() noexcept {
 
 void FileSpace::close() noexcept {
     free_.clear();
+    forget_rests();
     free_.set_overflow(nullptr);
     if (keeper_ != nullptr) {
         keeper_->end();
@@ -57,23 +59,41 @@ void FileSpace::close() noexcept {
     }
 }
 
-// Takes the smallest extent that has room, so that large ones stay whole.
+// Takes the smallest extent that has room, so that large ones stay whole. With aggregation that is one of the same
+// kind, then the rest of the aggregation block, and only then one of the other kind.
 bool FileSpace::reuse(Usage usage, Address size, Address& address) noexcept {
+    if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        if (!rule_.reuse) {
+            return take_rest(usage, size, address);
+        }
+    }
     FreeExtent best{0, kUndefinedAddress, 0, SpaceKind::metadata};
     std::size_t chosen = free_.count();
     for (std::size_t i = 0; i < free_.count(); ++i) {
         const FreeExtent extent = free_.get(i);
-        if (extent.pending == 0 && extent.size < best.size &&
-            within(place(usage, extent.address, size) - extent.address, size, extent.size)) {
+        if (extent.pending == 0 && prefers(extent, best, kind_of(usage), size) &&
+            within(place(usage, extent, size) - extent.address, size, extent.size)) {
             best = extent;
             chosen = i;
+        }
+    }
+    if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        if ((chosen >= free_.count() || best.kind != kind_of(usage)) && take_rest(usage, size, address)) {
+            return true;
         }
     }
     if (chosen >= free_.count()) {
         return false;
     }
     free_.erase(chosen);
-    const Address start = narrow(place(usage, best.address, size));
+    const Address start = narrow(place(usage, best, size));
+    if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        if (has_pages()) {
+            add_beside(best, usage, start, size);
+            address = start;
+            return true;
+        }
+    }
     const Address before = start - best.address;
     FreeExtent behind{start + size, best.size - before - size, 0, best.kind};
     best.size = before;
@@ -134,10 +154,21 @@ Status FileSpace::allocate(Usage usage, Address size, Address& address, bool* ze
 
 Status FileSpace::find_space(Usage usage, Address size, Address& address, bool* zeros) noexcept {
     H5MOTE_TRY(begin());
+    if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        H5MOTE_TRY(fill_last_page());
+        if (is_aggregated(kind_of(usage), size)) {
+            return reuse(usage, size, address) ? Status::ok : begin_block(usage, size, address, zeros);
+        }
+    }
     return reuse(usage, size, address) ? Status::ok : extend(usage, size, address, zeros);
 }
 
 Status FileSpace::extend(Usage usage, Address size, Address& address, bool* zeros) noexcept {
+    if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        if (has_pages()) {
+            return extend_by_pages(usage, size, address, zeros);
+        }
+    }
     const std::uint64_t placed = place(usage, end_, size);
     if (!within(placed, size, limit_)) {
         return free_.context().fail(Module::storage, H5MOTE_HERE, Status::no_space, 0, size);
@@ -152,7 +183,7 @@ Status FileSpace::extend(Usage usage, Address size, Address& address, bool* zero
     }
     const Address gap = end_;
     end_ = start + size;
-    release(gap, start - gap, true, usage == Usage::raw_data ? SpaceKind::raw_data : SpaceKind::metadata);
+    release(gap, start - gap, true, kind_of(usage));
     address = start;
     return Status::ok;
 }
@@ -168,6 +199,10 @@ bool FileSpace::add_free(Address address, Address size, SpaceKind kind) noexcept
 
 Address FileSpace::add_unused(Address address, Address end) noexcept {
     Address found = 0;
+    if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        give_back_rests(false);
+        end = end < end_ ? end : end_;
+    }
     while (address < end) {
         // The first known extent from `address` on ends what was lost. So does the space that the keeper uses itself,
         // which may have come out of what add() has just made free.
@@ -209,6 +244,12 @@ void FileSpace::add(FreeExtent& extent) noexcept {
     // Two structures of a damaged file may name the same space: it is not given out twice.
     if (extent.size == 0 || (H5MOTE_ALL_FORMATS != 0 && free_.overlaps(extent))) {
         return;
+    }
+    if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        if (has_pages()) {
+            add_to_pages(extent);
+            return;
+        }
     }
     free_.absorb(extent);
     if (extent.pending == 0 && extent.address + extent.size == end_) {

@@ -7,6 +7,10 @@
 // made it unreachable. The driver is told of released space together with the free space next to it, because it can
 // give up only whole pages or blocks.
 //
+// In builds that read all formats a SpaceRule adds the strategies, pages, alignment and aggregation of libhdf5
+// (file_space_rule.cpp). Where a rule and the atomic units cannot both be had, the first bytes of a block still lie in
+// one unit, and the rule decides about the last bytes: a change of those then moves the block.
+//
 // Which space is free is known to the SpaceMap; where blocks are placed, and when space can be used again, to
 // FileSpace. What outlives the session, and what memory has no room for, is the matter of a SpaceKeeper, which only
 // some programs link.
@@ -14,12 +18,13 @@
 
 #include "space_keeper.hpp"
 #include "space_map.hpp"
+#include "space_rule.hpp"
 
 #include <h5mote/driver.hpp>
 
 namespace h5mote {
 
-class FileSpace {
+class FileSpace : RuledOrNot {
 public:
     /// Blocks are placed for units of at most this many bytes, whatever larger unit a driver promises: the file may be
     /// copied to a disk or card with sectors.
@@ -44,6 +49,35 @@ public:
     /// Starts with a file of `end` bytes whose addresses stay below `limit`. The storage has `stored` bytes: those
     /// beyond `end` may have been written before a power cut and cannot be taken for zeros.
     void open(Address end, Address limit, Address stored) noexcept;
+
+    /// How the file places its blocks from now on. What is allocated stays where it is. Only builds with
+    /// H5MOTE_ALL_FORMATS have rules: others refuse files and settings that ask for them before.
+    void set_rule(const SpaceRule& rule) noexcept { use(rule); }
+    SpaceRule rule() const noexcept { return rule_; }
+    /// Makes free space of what is left of the aggregation blocks, and begins no new ones. Call when the file is
+    /// closed, before anything at its end is given back.
+    void end_aggregation() noexcept {
+        if constexpr (H5MOTE_ALL_FORMATS != 0) {
+            give_back_rests(true);
+        }
+    }
+    /// What is left of the aggregation block for metadata or raw data. It is free, but not part of free().
+    FreeExtent aggregation_rest(SpaceKind kind) noexcept {
+        if constexpr (H5MOTE_ALL_FORMATS != 0) {
+            return rest_of(kind);
+        } else {
+            return {0, 0, 0, kind};
+        }
+    }
+    /// How many blocks of raw data, `size` bytes each, may be allocated as one block so that each of them lies where
+    /// the rule wants it.
+    std::uint32_t most_together([[maybe_unused]] Address size) const noexcept {
+        if constexpr (H5MOTE_ALL_FORMATS != 0) {
+            return count_together(size);
+        } else {
+            return ~std::uint32_t{0};
+        }
+    }
 
     /// Hands in the keeper of the file's free space. It owns itself: close() tells it to go.
     void set_keeper(SpaceKeeper& keeper) noexcept {
@@ -103,9 +137,34 @@ private:
     // The largest page of a driver for which tell() makes whole pages of what is released in several parts.
     static constexpr Address kPage = 4096;
 
+    // Of a block of this usage and size, how many of its first bytes lie in one atomic unit.
+    Address head_of(Usage usage, Address size) const noexcept {
+        return size <= unit_ ? size : usage == Usage::object_header ? kLeastUnit / 2 : 0;
+    }
     // The first address at or after `address` where a block of this usage and size may be placed. It can be larger than
     // an Address can express.
-    std::uint64_t place(Usage usage, Address address, Address size) const noexcept;
+    std::uint64_t place(Usage usage, Address address, Address size) const noexcept {
+        if constexpr (H5MOTE_ALL_FORMATS != 0) {
+            return place_by_rule(usage, address, size);
+        } else {
+            return place_in_units(usage, address, size);
+        }
+    }
+    // The same in a free extent.
+    std::uint64_t place(Usage usage, const FreeExtent& extent, Address size) const noexcept {
+        if constexpr (H5MOTE_ALL_FORMATS != 0) {
+            return place(usage, first_in(extent), size);
+        } else {
+            return place(usage, extent.address, size);
+        }
+    }
+    // The same without a rule.
+    std::uint64_t place_in_units(Usage usage, Address address, Address size) const noexcept;
+    std::uint64_t place_by_rule(Usage usage, Address address, Address size) const noexcept;
+    std::uint64_t place_in_page(Usage usage, Address address, Address size) const noexcept;
+    std::uint64_t place_aligned(Usage usage, Address address, Address size, Address step) const noexcept;
+    Address first_in(const FreeExtent& extent) const noexcept;
+    std::uint32_t count_together(Address size) const noexcept;
     Status find_space(Usage usage, Address size, Address& address, bool* zeros) noexcept;
     // Adds free space to the map; `extent` becomes the larger one of which it is part then. A usable extent at the end
     // of the file does not go into the map, end() moves down instead: there, blocks of any size find room.
@@ -113,6 +172,20 @@ private:
     void tell(Address address, Address size, const FreeExtent& merged) noexcept;
     Status keep(std::uint32_t ranges, Address bytes) noexcept;
     bool reuse(Usage usage, Address size, Address& address) noexcept;
+    static constexpr SpaceKind kind_of(Usage usage) noexcept {
+        return usage == Usage::raw_data ? SpaceKind::raw_data : SpaceKind::metadata;
+    }
+    // Gives back what the block [address, address + size) leaves of `extent`, which is no longer in the map.
+    void add_beside(const FreeExtent& extent, Usage usage, Address address, Address size) noexcept;
+    void add_to_pages(FreeExtent& extent) noexcept;
+    void add_by_page(FreeExtent& extent) noexcept;
+    FreeExtent rest_of(SpaceKind kind) noexcept;
+    bool take_rest(Usage usage, Address size, Address& address) noexcept;
+    Status begin_block(Usage usage, Address size, Address& address, bool* zeros) noexcept;
+    void give_back_rests(bool last) noexcept;
+    Status fill_last_page() noexcept;
+    Status extend_by_pages(Usage usage, Address size, Address& address, bool* zeros) noexcept;
+    Status grow_storage(Address end) noexcept;
 
     SpaceKeeper* keeper_ = nullptr;
     bool waiting_ = false;  // the keeper has not begun

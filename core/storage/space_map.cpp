@@ -1,5 +1,7 @@
 #include "space_map.hpp"
 
+#include "checked.hpp"
+
 namespace h5mote {
 namespace {
 
@@ -9,8 +11,11 @@ constexpr std::size_t kMostExtents = 1024;
 
 constexpr std::uint8_t kForEver = 0xff;
 
-bool same_page(const FreeExtent& a, const FreeExtent& b, Address page) noexcept {
-    return a.kind == b.kind && (a.kind == SpaceKind::pages || a.address / page == b.address / page);
+// Whether two extents that meet at `border` become one in a file with pages. A page in the middle of which whole pages
+// end or begin belongs to one large block: all that is free in it goes with them.
+bool may_join(SpaceKind a, SpaceKind b, Address border, Address page) noexcept {
+    const bool pages = a == SpaceKind::pages && b == SpaceKind::pages;
+    return pages || ((a == b || a == SpaceKind::pages || b == SpaceKind::pages) && remainder_of(border, page) != 0);
 }
 
 }  // namespace
@@ -61,17 +66,25 @@ bool SpaceMap::overlaps(const FreeExtent& extent) noexcept {
     return false;
 }
 
-// An extent has at most two neighbours, and each merge brings at most one new one to each side.
-void SpaceMap::absorb(FreeExtent& extent, Address page) noexcept {
+// Neighbours in the map would be one extent, so that the new one has at most one on each side, whichever is found
+// first.
+void SpaceMap::absorb(FreeExtent& extent, [[maybe_unused]] Address page) noexcept {
     for (std::size_t i = 0; i < count();) {
         const FreeExtent each = get(i);
-        if (each.pending == extent.pending && (page == 0 || same_page(each, extent, page)) &&
-            (each.address + each.size == extent.address || extent.address + extent.size == each.address)) {
-            extent.kind = each.size > extent.size ? each.kind : extent.kind;
-            extent.address = each.address < extent.address ? each.address : extent.address;
+        const bool before = each.address + each.size == extent.address;
+        bool joins = each.pending == extent.pending && (before || extent.address + extent.size == each.address);
+        SpaceKind kind = each.size > extent.size ? each.kind : extent.kind;
+        if constexpr (H5MOTE_ALL_FORMATS != 0) {
+            if (joins && page != 0) {
+                joins = may_join(each.kind, extent.kind, before ? extent.address : each.address, page);
+                kind = each.kind == SpaceKind::pages ? each.kind : extent.kind;
+            }
+        }
+        if (joins) {
+            extent.kind = kind;
+            extent.address = before ? each.address : extent.address;
             extent.size += each.size;
             erase(i);
-            i = 0;
         } else {
             ++i;
         }
