@@ -113,6 +113,12 @@ private:
         moved_.block.reset(&*other.block());
         return Status::ok;
     }
+    // Whether this is the null message before the continuation message of a first block that formats::any_placement has
+    // cut: one write can change the latter, but not the former.
+    bool is_filler(MessageIterator& message) const noexcept {
+        return message.type() == MessageType::null && message.block_address() == header_ &&
+               message.head() == message.begin() && !file_.one_write(*message.block(), message.head());
+    }
     std::size_t continuation_size() const noexcept { return layout_.body_size(continuation_body(file_.shape())); }
 
     // One walk finds room for the message itself (`room_`), and the last null message that can become a continuation
@@ -129,6 +135,9 @@ private:
             set_layout(message.layout());
             blocks_ = message.blocks();
             const std::size_t size = message.body().size();
+            if (is_filler(message)) {
+                continue;
+            }
             if (message.type() == MessageType::null) {
                 // A null message can serve for both: what is left over must fit a continuation message.
                 if (size_ + head_size() <= size && layout_.fits(continuation_size(), size - size_ - head_size())) {

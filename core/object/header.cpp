@@ -1,5 +1,6 @@
 #include "header.hpp"
 
+#include "any_placement.hpp"
 #include "block_mover.hpp"
 #include "checked.hpp"
 #include "object_messages.hpp"
@@ -62,14 +63,22 @@ std::size_t cut_size(const FileState& file, const HeaderPrefix& prefix) noexcept
            layout.checksum_size();
 }
 
-// Whether a first block is too short to be cut to cut_size(), or even then not within one atomic unit of the storage.
-bool cannot_switch(FileState& file, CacheEntry& first) noexcept {
+// Whether one atomic write can cut a first block to cut_size(). The write begins at the size in the prefix: what stands
+// before that stays.
+bool can_cut(FileState& file, CacheEntry& first) noexcept {
     HeaderPrefix prefix;
     if (prefix.decode(file.context, first.image()) != Status::ok) {
-        return true;
+        return false;
     }
     const std::size_t cut = cut_size(file, prefix);
-    return cut > first.size() || !file.space.in_one_unit(first.address(), std::uint64_t{first.address()} + cut);
+    const std::uint64_t address = first.address();
+    return cut <= first.size() && file.space.in_one_unit(address + prefix.size_offset(), address + cut);
+}
+
+// Whether a first block can be switched neither by one write nor by the steps of formats::any_placement.
+bool cannot_switch(FileState& file, CacheEntry& first) noexcept {
+    const AnyPlacementFormat* const any = file.context.formats().any_placement;
+    return !can_cut(file, first) && (any == nullptr || !any->can_move(file, first));
 }
 
 // Moves the messages of a first block into a continuation block, which `block` is afterwards. `from` becomes the offset
@@ -86,15 +95,16 @@ Status cut_first_block(const BlockMover& blocks, Pinned& block, std::size_t& fro
         return file.context.fail(Module::object, H5MOTE_HERE, Status::corrupt_file, 0, block->address());
     }
     const std::size_t cut = cut_size(file, prefix);
-    if (cannot_switch(file, *block)) {
-        return file.context.unsupported(Module::object, H5MOTE_HERE, Feature::ordered_writing);
+    if (!can_cut(file, *block)) {
+        const AnyPlacementFormat* const any = file.context.formats().any_placement;
+        return any != nullptr ? any->move(file, block, from)
+                              : file.context.unsupported(Module::object, H5MOTE_HERE, Feature::ordered_writing);
     }
     // The block in the cache becomes the continuation block, at another address and with a shorter prefix. The short
     // first block is made anew, so that the cache needs no room for the whole block twice.
     Pinned first;
-    H5MOTE_TRY(blocks.split(block, cut, first));
-    const unsigned width = 1U << (prefix.flags & 3U);
-    store_uint(first->at(prefix.size - width), width, cut - prefix.size - layout.checksum_size());
+    H5MOTE_TRY(blocks.split(block, cut, prefix.size_offset(), first));
+    store_uint(first->at(prefix.size_offset()), prefix.size_width(), cut - prefix.size - layout.checksum_size());
     Writer writer(first->image().subspan(prefix.size));
     write_message_head(writer, layout, MessageType::continuation, layout.body_size(continuation_body(file.shape())));
     file.shape().write_addr(writer, block->address());
@@ -128,7 +138,8 @@ Status secure_change(FileState& file, Address header, Pinned& block, std::size_t
     constexpr unsigned kMostRounds = 64;
     for (unsigned round = 0; !changes_safely(*block, from); ++round) {
         if (block->address() == header) {
-            return cut_first_block(blocks, block, from);
+            H5MOTE_TRY(cut_first_block(blocks, block, from));
+            continue;
         }
         if (round == kMostRounds) {
             return file.context.fail(Module::object, H5MOTE_HERE, Status::over_budget, round, block->address());

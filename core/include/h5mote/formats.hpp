@@ -64,8 +64,9 @@ struct Formats {
     /// Finding space that nothing in the file uses, as a power cut leaves it behind: FileAccess::reclaim.
     const ReclaimFormat* reclaim = nullptr;
     /// Changing metadata that another library placed across the end of a sector, on storages where the order of writes
-    /// keeps a file sound: such a block is moved first. Without it the change is `unsupported`
-    /// (Feature::ordered_writing).
+    /// keeps a file sound: such an object header is moved first. Without it the change is `unsupported`
+    /// (Feature::ordered_writing). Also the indexes of fixed-size datasets that are larger than 64 KiB: they are
+    /// changed in a copy, and without this part in place.
     const AnyPlacementFormat* any_placement = nullptr;
 };
 
@@ -82,25 +83,41 @@ extern const ChunkIndexFormat fixed_array;
 extern const ChunkIndexFormat unindexed_chunks;
 extern const ChunkIndexFormat chunk_btree1;
 extern const ChunkIndexFormat chunk_btree2;
+extern const AnyPlacementFormat any_placement;
 
 inline constexpr Formats none{};
-inline constexpr Formats all{&conversion,       &virtual_data,         &external_data,    &dense_storage,
-                             &symbol_tables,    &superblock_extension, &extensible_array, &fixed_array,
-                             &unindexed_chunks, &chunk_btree1,         &chunk_btree2};
+inline constexpr Formats all{&conversion,       &virtual_data,
+                             &external_data,    &dense_storage,
+                             &symbol_tables,    &superblock_extension,
+                             &extensible_array, &fixed_array,
+                             &unindexed_chunks, &chunk_btree1,
+                             &chunk_btree2,     nullptr,
+                             nullptr,           H5MOTE_WRITE != 0 ? &any_placement : nullptr};
 /// What files have that libhdf5 writes with the newest versions of all structures (H5Pset_libver_bounds, in h5py
 /// libver="latest").
-inline constexpr Formats newest{&conversion,           &virtual_data,     &external_data, &dense_storage,    nullptr,
-                                &superblock_extension, &extensible_array, &fixed_array,   &unindexed_chunks, nullptr,
-                                &chunk_btree2};
+inline constexpr Formats newest{&conversion,       &virtual_data,
+                                &external_data,    &dense_storage,
+                                nullptr,           &superblock_extension,
+                                &extensible_array, &fixed_array,
+                                &unindexed_chunks, nullptr,
+                                &chunk_btree2,     nullptr,
+                                nullptr,           H5MOTE_WRITE != 0 ? &any_placement : nullptr};
 
 /// What a Library has that is given no list: all that its build has.
-inline constexpr Formats standard{
-    H5MOTE_CONVERSION != 0 ? &conversion : nullptr,         H5MOTE_ALL_FORMATS != 0 ? &virtual_data : nullptr,
-    H5MOTE_ALL_FORMATS != 0 ? &external_data : nullptr,     H5MOTE_ALL_FORMATS != 0 ? &dense_storage : nullptr,
-    H5MOTE_ALL_FORMATS != 0 ? &symbol_tables : nullptr,     H5MOTE_ALL_FORMATS != 0 ? &superblock_extension : nullptr,
-    H5MOTE_FIXED_CHUNKS != 0 ? &extensible_array : nullptr, H5MOTE_FIXED_CHUNKS != 0 ? &fixed_array : nullptr,
-    H5MOTE_FIXED_CHUNKS != 0 ? &unindexed_chunks : nullptr, H5MOTE_ALL_FORMATS != 0 ? &chunk_btree1 : nullptr,
-    H5MOTE_ALL_FORMATS != 0 ? &chunk_btree2 : nullptr};
+inline constexpr Formats standard{H5MOTE_CONVERSION != 0 ? &conversion : nullptr,
+                                  H5MOTE_ALL_FORMATS != 0 ? &virtual_data : nullptr,
+                                  H5MOTE_ALL_FORMATS != 0 ? &external_data : nullptr,
+                                  H5MOTE_ALL_FORMATS != 0 ? &dense_storage : nullptr,
+                                  H5MOTE_ALL_FORMATS != 0 ? &symbol_tables : nullptr,
+                                  H5MOTE_ALL_FORMATS != 0 ? &superblock_extension : nullptr,
+                                  H5MOTE_FIXED_CHUNKS != 0 ? &extensible_array : nullptr,
+                                  H5MOTE_FIXED_CHUNKS != 0 ? &fixed_array : nullptr,
+                                  H5MOTE_FIXED_CHUNKS != 0 ? &unindexed_chunks : nullptr,
+                                  H5MOTE_ALL_FORMATS != 0 ? &chunk_btree1 : nullptr,
+                                  H5MOTE_ALL_FORMATS != 0 ? &chunk_btree2 : nullptr,
+                                  nullptr,
+                                  nullptr,
+                                  H5MOTE_ALL_FORMATS != 0 && H5MOTE_WRITE != 0 ? &any_placement : nullptr};
 
 }  // namespace formats
 

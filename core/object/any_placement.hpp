@@ -1,0 +1,38 @@
+// H5O - object headers whose first block begins so near the end of an atomic unit that no single write can switch it.
+//
+// The first block has to stay where links point to. Where its size, a continuation message and the checksum behind that
+// do not lie in one unit, secure_change() (header.hpp) cannot cut it. Two writes can, each of them within one unit:
+//
+//   as found    | prefix | A | B  C  D ...              | checksum |
+//   prepared    | prefix | A | continuation to B C D    | null message [ continuation to A, B C D | checksum | ... ] |
+//   switched    | prefix | null message ...                          [ continuation to A, B C D | checksum ]
+//                        ^ the unit ends in or behind the head of A, the first message
+//
+// Before the first write, the messages B C D ... that begin behind the end of the unit are copied to a new block, and A
+// to another one, which continues in the first. The first write changes only the second unit: the block still has A and
+// continues in the copy of the others. The rest of the block is a null message, in whose body the end of the shorter
+// block is prepared. The second write changes only the first unit: the size of the block, and the head of A, which
+// becomes a null message up to the prepared end.
+//
+// If the block does not end in the second unit, the first write must leave its checksum as it is. Twelve free bytes in
+// the null message achieve that: lookup3 adds twelve bytes at a time to its state and mixes in a way that can be
+// reversed, so that these bytes can bring any state to the one that the old bytes had led to.
+#pragma once
+
+#include "header.hpp"
+
+namespace h5mote {
+
+/// What programs have that name formats::any_placement.
+struct AnyPlacementFormat {
+    /// Whether move() is possible for that first block, which one write cannot cut.
+    bool (*can_move)(FileState& file, CacheEntry& first);
+    /// Moves all messages of a first block into continuation blocks that lie well. Commits the metadata changed so far;
+    /// every step is durable when the next one begins. Afterwards `block` is the block, a live one, in which the byte
+    /// at offset `from` now is, and `from` is its offset there. Nobody else may hold the block: busy. unsupported
+    /// (Feature::ordered_writing): the block is too short, or the unit ends in the head of the first message or before
+    /// it. no_space, io_error, out_of_memory: the object is as it was, but `block` may be empty.
+    Status (*move)(FileState& file, Pinned& block, std::size_t& from);
+};
+
+}  // namespace h5mote
