@@ -113,11 +113,11 @@ private:
         moved_.block.reset(&*other.block());
         return Status::ok;
     }
-    // Whether this is the null message before the continuation message of a first block that formats::any_placement has
-    // cut: one write can change the latter, but not the former.
-    bool is_filler(MessageIterator& message) const noexcept {
+    // Whether this is the null message before or behind the continuation message of a first block that
+    // formats::any_placement has cut: no one write can change it. `linked`: that message was met.
+    bool is_filler(MessageIterator& message, bool linked) const noexcept {
         return message.type() == MessageType::null && message.block_address() == header_ &&
-               message.head() == message.begin() && !file_.one_write(*message.block(), message.head());
+               (linked || message.head() == message.begin()) && !file_.one_write(*message.block(), message.head());
     }
     std::size_t continuation_size() const noexcept { return layout_.body_size(continuation_body(file_.shape())); }
 
@@ -130,12 +130,14 @@ private:
         std::size_t run = 0;      // where movable messages side by side begin ...
         std::size_t run_end = 0;  // ... and end
         unsigned run_block = 0;
+        bool linked = false;  // a continuation message was met
         while ((status = message.next()) == Status::ok) {
             H5MOTE_TRY(message.hold());
             set_layout(message.layout());
             blocks_ = message.blocks();
             const std::size_t size = message.body().size();
-            if (is_filler(message)) {
+            linked = linked || message.type() == MessageType::continuation;
+            if (is_filler(message, linked)) {
                 continue;
             }
             if (message.type() == MessageType::null) {

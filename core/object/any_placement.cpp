@@ -40,6 +40,8 @@ public:
     static constexpr std::size_t kMostInUnit = 64;
 
     bool make(FileState& file, CacheEntry& first) noexcept;
+    // Whether the first write suffices: no message begins in the first unit.
+    bool at_once() const noexcept { return unit_ <= prefix_.size; }
     // The offset behind the checksum of the block once it is switched.
     std::size_t cut() const noexcept { return link_ + link_size_ + layout_.checksum_size(); }
     // The null message that takes the place of the first message.
@@ -53,7 +55,7 @@ public:
     std::size_t kept_ = 0;       // the end of the messages that begin in the first unit
     std::size_t used_ = 0;       // the end of all messages
     std::size_t link_size_ = 0;  // bytes of a continuation message
-    std::size_t link_ = 0;       // the prepared continuation message
+    std::size_t link_ = 0;       // the body of the null message: the prepared continuation message
     std::size_t mend_ = 0;       // twelve bytes that keep the checksum; 0: the second unit has the checksum
 
 private:
@@ -77,20 +79,21 @@ bool Plan::make(FileState& file, CacheEntry& first) noexcept {
     for (next_ = unit_; next_ < size && file.space.in_one_unit(address + unit_, address + next_ + 1);) {
         ++next_;
     }
-    if (unit_ <= prefix_.size || unit_ > kMostInUnit || unit_ >= used_ || used_ > end_) {
+    if (unit_ > kMostInUnit || unit_ >= used_ || used_ > end_) {
         return false;
     }
     for (kept_ = prefix_.size; kept_ < unit_;) {
         kept_ += layout_.length_at(first.at(kept_));
     }
     link_ = kept_ + link_size_ + layout_.head_size();
+    const std::size_t prepared = at_once() ? link_ : cut();
     // With any of the block left behind the second unit, the twelve bytes are not the last ones of the block, which
     // lookup3 mixes in another way.
-    mend_ = next_ == size ? 0 : (cut() + kWords - 1) / kWords * kWords;
+    mend_ = next_ == size ? 0 : (prepared + kWords - 1) / kWords * kWords;
     const bool mends = mend_ == 0 || (mend_ + kWords <= next_ && mend_ + kWords < end_);
     const std::size_t copied = layout_.block_prefix() + kept_ - prefix_.size + link_size_ + layout_.checksum_size();
-    return mends && cut() <= next_ && cut() <= end_ && end_ - link_ <= 0xffff && file.space.in_one_unit(0, copied) &&
-           head_fits(first);
+    return mends && prepared <= next_ && prepared <= end_ && end_ - link_ <= 0xffff &&
+           file.space.in_one_unit(0, copied) && (at_once() || head_fits(first));
 }
 
 // Whether the head of the first message can become that of the null message without a change behind the unit. The flags
@@ -135,6 +138,7 @@ private:
     Status store(ConstBytes messages, const Block* next, Block& block) noexcept;
     Status copy(CacheEntry& first) noexcept;
     Status prepare(CacheEntry& first) noexcept;
+    void prepare_end(CacheEntry& first, Writer& writer) noexcept;
     Status switch_over(CacheEntry& first) noexcept;
 
     FileState& file_;
@@ -166,7 +170,9 @@ Status Placement::store(ConstBytes messages, const Block* next, Block& block) no
     H5MOTE_TRY(file_.space.allocate(Usage::object_header, narrow(end + kChecksumSize), address));
     block = {address, end + kChecksumSize};
     H5MOTE_TRY(write(address, signature));
-    H5MOTE_TRY(write(narrow(address + sizeof signature), messages));
+    if (!messages.empty()) {
+        H5MOTE_TRY(write(narrow(address + sizeof signature), messages));
+    }
     return write(narrow(address + end - plan_.link_size_), {last, plan_.link_size_ + kChecksumSize});
 }
 
@@ -190,20 +196,15 @@ Status Placement::copy(CacheEntry& first) noexcept {
     return status;
 }
 
-Status Placement::prepare(CacheEntry& first) noexcept {
-    const detail::Lookup3State wanted = state_before(first.at(0), plan_.mend_ + kWords, plan_.end_);
-    {
-        Writer writer(first.image().subspan(plan_.kept_));
-        write_link(writer, rest_);
-        write_null(writer, plan_.end_ - plan_.link_);
-        write_link(writer, kept_);
-    }
+// Writes the end of the shorter block, and makes the bytes in the first unit that go with it.
+void Placement::prepare_end(CacheEntry& first, Writer& writer) noexcept {
+    write_link(writer, kept_);
     std::memcpy(in_unit_, first.at(0), plan_.unit_);
     const std::size_t head = plan_.prefix_.size;
     store_uint(in_unit_ + plan_.prefix_.size_offset(), plan_.prefix_.size_width(), plan_.cut() - head - kChecksumSize);
     std::byte null[MessageSlot::kMostHead];
-    Writer writer{Bytes(null)};
-    write_null(writer, plan_.skipped());
+    Writer to_null{Bytes(null)};
+    write_null(to_null, plan_.skipped());
     const std::size_t in_unit = plan_.unit_ - head;
     std::memcpy(in_unit_ + head, null, in_unit < plan_.layout_.head_size() ? in_unit : plan_.layout_.head_size());
     const std::size_t end = plan_.cut() - kChecksumSize;
@@ -211,6 +212,16 @@ Status Placement::prepare(CacheEntry& first) noexcept {
     sum.update({in_unit_, plan_.unit_});
     sum.update({first.at(plan_.unit_), end - plan_.unit_});
     store_le<std::uint32_t>(first.at(end), sum.finish());
+}
+
+Status Placement::prepare(CacheEntry& first) noexcept {
+    const detail::Lookup3State wanted = state_before(first.at(0), plan_.mend_ + kWords, plan_.end_);
+    Writer writer(first.image().subspan(plan_.kept_));
+    write_link(writer, plan_.at_once() ? kept_ : rest_);
+    write_null(writer, plan_.end_ - plan_.link_);
+    if (!plan_.at_once()) {
+        prepare_end(first, writer);
+    }
     if (plan_.mend_ == 0) {
         store_le<std::uint32_t>(first.at(plan_.end_), lookup3({first.at(0), plan_.end_}));
     } else if (keep(PlacementRule::keep_checksum)) {
@@ -243,7 +254,7 @@ Status Placement::run(Pinned& block, std::size_t& from) noexcept {
     H5MOTE_TRY(file_.cache.protect(Usage::object_header, address, size, block));
     H5MOTE_TRY(copy(*block));
     Status status = prepare(*block);
-    if (status == Status::ok) {
+    if (status == Status::ok && !plan_.at_once()) {
         status = switch_over(*block);
     }
     // What is in memory is neither the old block nor the new one. After an error the storage has one of them, and may
@@ -251,7 +262,9 @@ Status Placement::run(Pinned& block, std::size_t& from) noexcept {
     block.reset();
     file_.cache.discard(address);
     H5MOTE_TRY(status);
-    file_.space.release(narrow(address + plan_.cut()), narrow(size - plan_.cut()), false);
+    if (!plan_.at_once()) {
+        file_.space.release(narrow(address + plan_.cut()), narrow(size - plan_.cut()), false);
+    }
     const bool behind = from >= plan_.kept_;
     const Block& now = behind ? rest_ : kept_;
     from -= (behind ? plan_.kept_ : plan_.prefix_.size) - plan_.layout_.block_prefix();

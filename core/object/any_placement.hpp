@@ -14,6 +14,9 @@
 // block is prepared. The second write changes only the first unit: the size of the block, and the head of A, which
 // becomes a null message up to the prepared end.
 //
+// A unit that ends in the prefix or directly behind it leaves no message in place. Then the first write alone does: the
+// block keeps its size, and continues, by way of a small block that can always be changed, in the copy of all messages.
+//
 // If the block does not end in the second unit, the first write must leave its checksum as it is. Twelve free bytes in
 // the null message achieve that: lookup3 adds twelve bytes at a time to its state and mixes in a way that can be
 // reversed, so that these bytes can bring any state to the one that the old bytes had led to.
@@ -30,8 +33,8 @@ struct AnyPlacementFormat {
     /// Moves all messages of a first block into continuation blocks that lie well. Commits the metadata changed so far;
     /// every step is durable when the next one begins. Afterwards `block` is the block, a live one, in which the byte
     /// at offset `from` now is, and `from` is its offset there. Nobody else may hold the block: busy. unsupported
-    /// (Feature::ordered_writing): the block is too short, or the unit ends in the head of the first message or before
-    /// it. no_space, io_error, out_of_memory: the object is as it was, but `block` may be empty.
+    /// (Feature::ordered_writing): the block is too short, or the unit ends between the type and the size of the first
+    /// message. no_space, io_error, out_of_memory: the object is as it was, but `block` may be empty.
     Status (*move)(FileState& file, Pinned& block, std::size_t& from);
 };
 

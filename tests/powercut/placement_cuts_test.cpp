@@ -285,7 +285,7 @@ void cut(const Object& object, const Image& image, Tally& tally, std::size_t off
         }
     };
     DiskStates states({image}, storage.operations, check);
-    states.random_subsets = 20;
+    states.random_subsets = image.size() > 65536 ? 20 : 200;
     states.enough = [&] { return tally.enough(); };
     states.run();
 }
