@@ -73,7 +73,7 @@ Status BlockMover::copy(CacheEntry& holder, Address from, Address to, const Bloc
     return Status::ok;
 }
 
-Status BlockMover::split(Pinned& block, std::size_t size, std::size_t from, Pinned& first) const noexcept {
+Status BlockMover::split(Pinned& block, std::size_t size, Pinned& first) const noexcept {
     FileState& file = *file_;
     const Address address = block->address();
     const Address space = narrow(block->size());
@@ -82,7 +82,7 @@ Status BlockMover::split(Pinned& block, std::size_t size, std::size_t from, Pinn
     H5MOTE_TRY(file.space.allocate(block->usage(), space, to));
     const Status status = file.cache.split(block, to, size, first);
     if (status == Status::ok) {
-        MetadataCache::mark_dirty(*first, from, phase);
+        MetadataCache::mark_dirty(*first, 0, phase);
         file.space.release(narrow(address + size), narrow(space - size), false);
     } else {
         file.space.release(to, space, true);

@@ -62,9 +62,9 @@ public:
     /// live. Also out_of_memory, over_budget; `block` is empty after an error.
     Status move(CacheEntry& holder, std::size_t pointer, Pinned& block,
                 const BlockPages* pages = nullptr) const noexcept;
-    /// Moves a block and leaves its first `size` bytes where they were, as the block `first`, which counts as
-    /// changed from byte `from` on. Nobody else may hold `block`: busy. out_of_memory, over_budget, no_space, io_error.
-    Status split(Pinned& block, std::size_t size, std::size_t from, Pinned& first) const noexcept;
+    /// Moves a block and leaves its first `size` bytes where they were, as the block `first`, all of which counts as
+    /// changed. Nobody else may hold `block`: busy. out_of_memory, over_budget, no_space, io_error.
+    Status split(Pinned& block, std::size_t size, Pinned& first) const noexcept;
 
 private:
     Phase phase_of(const CacheEntry& block, Phase phase) const noexcept {

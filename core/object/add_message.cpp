@@ -113,12 +113,6 @@ private:
         moved_.block.reset(&*other.block());
         return Status::ok;
     }
-    // Whether this is the null message before or behind the continuation message of a first block that
-    // formats::any_placement has cut: no one write can change it. `linked`: that message was met.
-    bool is_filler(MessageIterator& message, bool linked) const noexcept {
-        return message.type() == MessageType::null && message.block_address() == header_ &&
-               (linked || message.head() == message.begin()) && !file_.one_write(*message.block(), message.head());
-    }
     std::size_t continuation_size() const noexcept { return layout_.body_size(continuation_body(file_.shape())); }
 
     // One walk finds room for the message itself (`room_`), and the last null message that can become a continuation
@@ -130,17 +124,17 @@ private:
         std::size_t run = 0;      // where movable messages side by side begin ...
         std::size_t run_end = 0;  // ... and end
         unsigned run_block = 0;
-        bool linked = false;  // a continuation message was met
         while ((status = message.next()) == Status::ok) {
             H5MOTE_TRY(message.hold());
             set_layout(message.layout());
             blocks_ = message.blocks();
             const std::size_t size = message.body().size();
-            linked = linked || message.type() == MessageType::continuation;
-            if (is_filler(message, linked)) {
-                continue;
-            }
             if (message.type() == MessageType::null) {
+                // A null message in a first block that would have to be cut stays: the only message beside it can be
+                // the continuation message of a block that formats::any_placement has cut already.
+                if (message.block_address() == header && !file_.one_write(*message.block(), message.head())) {
+                    continue;
+                }
                 // A null message can serve for both: what is left over must fit a continuation message.
                 if (size_ + head_size() <= size && layout_.fits(continuation_size(), size - size_ - head_size())) {
                     room_.set(message);

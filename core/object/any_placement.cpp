@@ -39,6 +39,7 @@ class Plan {
 public:
     static constexpr std::size_t kMostInUnit = 64;
 
+    // false: the block cannot be switched in these steps, or can be by one write.
     bool make(FileState& file, CacheEntry& first) noexcept;
     // Whether the first write suffices: no message begins in the first unit.
     bool at_once() const noexcept { return unit_ <= prefix_.size; }
@@ -73,6 +74,10 @@ bool Plan::make(FileState& file, CacheEntry& first) noexcept {
     end_ = size - layout_.checksum_size();
     used_ = layout_.end_of_messages(first.at(0), prefix_.size, end_);
     link_size_ = layout_.head_size() + continuation_body(file.shape());
+    const std::size_t cut_at_once = prefix_.size + link_size_ + layout_.checksum_size();
+    if (cut_at_once <= size && file.space.in_one_unit(address, address + cut_at_once)) {
+        return false;
+    }
     for (unit_ = 1; unit_ < size && file.space.in_one_unit(address, address + unit_ + 1);) {
         ++unit_;
     }
@@ -91,9 +96,7 @@ bool Plan::make(FileState& file, CacheEntry& first) noexcept {
     // lookup3 mixes in another way.
     mend_ = next_ == size ? 0 : (prepared + kWords - 1) / kWords * kWords;
     const bool mends = mend_ == 0 || (mend_ + kWords <= next_ && mend_ + kWords < end_);
-    const std::size_t copied = layout_.block_prefix() + kept_ - prefix_.size + link_size_ + layout_.checksum_size();
-    return mends && prepared <= next_ && prepared <= end_ && end_ - link_ <= 0xffff &&
-           file.space.in_one_unit(0, copied) && (at_once() || head_fits(first));
+    return mends && prepared <= next_ && prepared <= end_ && end_ - link_ <= 0xffff && (at_once() || head_fits(first));
 }
 
 // Whether the head of the first message can become that of the null message without a change behind the unit. The flags
@@ -143,8 +146,8 @@ private:
 
     FileState& file_;
     const Plan& plan_;
-    Block rest_;                            // holds the messages behind the first unit
-    Block kept_;                            // holds those that begin in it
+    Block all_;                             // holds all messages
+    Block step_;                            // leads to `all_`, or holds the messages behind the first unit for a while
     std::byte in_unit_[Plan::kMostInUnit];  // the bytes in the first unit, once they are switched
 };
 
@@ -179,15 +182,16 @@ Status Placement::store(ConstBytes messages, const Block* next, Block& block) no
 // Both blocks, and an end of file that covers them, are on the storage before anything leads to them.
 Status Placement::copy(CacheEntry& first) noexcept {
     const ConstBytes image = first.image();
-    Status status = store(image.subspan(plan_.kept_, plan_.used_ - plan_.kept_), nullptr, rest_);
+    Status status = store(image.subspan(plan_.prefix_.size, plan_.used_ - plan_.prefix_.size), nullptr, all_);
     if (status == Status::ok) {
-        status = store(image.subspan(plan_.prefix_.size, plan_.kept_ - plan_.prefix_.size), &rest_, kept_);
+        status = plan_.at_once() ? store({}, &all_, step_)
+                                 : store(image.subspan(plan_.kept_, plan_.used_ - plan_.kept_), nullptr, step_);
     }
     if (status == Status::ok && keep(PlacementRule::copy_first)) {
         status = file_.commit_metadata();
     }
     if (status != Status::ok) {
-        for (const Block& each : {kept_, rest_}) {
+        for (const Block& each : {step_, all_}) {
             if (each.size != 0) {
                 file_.give_up(each.address, narrow(each.size), true);
             }
@@ -198,7 +202,7 @@ Status Placement::copy(CacheEntry& first) noexcept {
 
 // Writes the end of the shorter block, and makes the bytes in the first unit that go with it.
 void Placement::prepare_end(CacheEntry& first, Writer& writer) noexcept {
-    write_link(writer, kept_);
+    write_link(writer, all_);
     std::memcpy(in_unit_, first.at(0), plan_.unit_);
     const std::size_t head = plan_.prefix_.size;
     store_uint(in_unit_ + plan_.prefix_.size_offset(), plan_.prefix_.size_width(), plan_.cut() - head - kChecksumSize);
@@ -217,7 +221,7 @@ void Placement::prepare_end(CacheEntry& first, Writer& writer) noexcept {
 Status Placement::prepare(CacheEntry& first) noexcept {
     const detail::Lookup3State wanted = state_before(first.at(0), plan_.mend_ + kWords, plan_.end_);
     Writer writer(first.image().subspan(plan_.kept_));
-    write_link(writer, plan_.at_once() ? kept_ : rest_);
+    write_link(writer, step_);
     write_null(writer, plan_.end_ - plan_.link_);
     if (!plan_.at_once()) {
         prepare_end(first, writer);
@@ -264,27 +268,34 @@ Status Placement::run(Pinned& block, std::size_t& from) noexcept {
     H5MOTE_TRY(status);
     if (!plan_.at_once()) {
         file_.space.release(narrow(address + plan_.cut()), narrow(size - plan_.cut()), false);
+        file_.give_up(step_.address, narrow(step_.size));
     }
-    const bool behind = from >= plan_.kept_;
-    const Block& now = behind ? rest_ : kept_;
-    from -= (behind ? plan_.kept_ : plan_.prefix_.size) - plan_.layout_.block_prefix();
-    return file_.cache.protect(Usage::object_header, now.address, now.size, block);
+    from -= plan_.prefix_.size - plan_.layout_.block_prefix();
+    return file_.cache.protect(Usage::object_header, all_.address, all_.size, block);
 }
 
-bool can_move(FileState& file, CacheEntry& first) {
+Status place(FileState& file, Address header, Pinned& block, std::size_t& from) {
+    // Finds out whether the first block is the first one, up the chain from `block`, that cannot change by one write.
+    Pinned holder;
+    CacheEntry* each = &*block;
+    std::size_t at = from;
+    while (!file.one_write(*each, at) && each->address() != header) {
+        MessageIterator continuation(file, header);
+        H5MOTE_TRY(find_continuation(continuation, each->address()));
+        at = continuation.offset();
+        holder = static_cast<Pinned&&>(continuation.block());
+        each = &*holder;
+    }
     Plan plan;
-    return plan.make(file, first);
-}
-
-Status move(FileState& file, Pinned& block, std::size_t& from) {
-    Plan plan;
-    return plan.make(file, *block) ? Placement(file, plan).run(block, from)
-                                   : file.context.unsupported(Module::object, H5MOTE_HERE, Feature::ordered_writing);
+    if (file.one_write(*each, at) || !plan.make(file, *each)) {
+        return Status::ok;
+    }
+    return holder ? Placement(file, plan).run(holder, at) : Placement(file, plan).run(block, from);
 }
 
 }  // namespace
 
-const AnyPlacementFormat formats::any_placement = {&can_move, &move};
+const AnyPlacementFormat formats::any_placement = {&place};
 
 }  // namespace h5mote
 

@@ -38,9 +38,6 @@ void discard_fresh_block(FileState& file, Address address) noexcept {
     }
 }
 
-namespace {
-
-// Finds the continuation message that leads to the block at `block`.
 Status find_continuation(MessageIterator& message, Address block) noexcept {
     FileState& file = message.file();
     Status status;
@@ -56,6 +53,8 @@ Status find_continuation(MessageIterator& message, Address block) noexcept {
                : status;
 }
 
+namespace {
+
 // The size of a first block that holds nothing but one continuation message.
 std::size_t cut_size(const FileState& file, const HeaderPrefix& prefix) noexcept {
     const HeaderLayout layout = prefix.layout();
@@ -63,22 +62,14 @@ std::size_t cut_size(const FileState& file, const HeaderPrefix& prefix) noexcept
            layout.checksum_size();
 }
 
-// Whether one atomic write can cut a first block to cut_size(). The write begins at the size in the prefix: what stands
-// before that stays.
-bool can_cut(FileState& file, CacheEntry& first) noexcept {
+// Whether a first block is too short to be cut to cut_size(), or even then not within one atomic unit of the storage.
+bool cannot_switch(FileState& file, CacheEntry& first) noexcept {
     HeaderPrefix prefix;
     if (prefix.decode(file.context, first.image()) != Status::ok) {
-        return false;
+        return true;
     }
     const std::size_t cut = cut_size(file, prefix);
-    const std::uint64_t address = first.address();
-    return cut <= first.size() && file.space.in_one_unit(address + prefix.size_offset(), address + cut);
-}
-
-// Whether a first block can be switched neither by one write nor by the steps of formats::any_placement.
-bool cannot_switch(FileState& file, CacheEntry& first) noexcept {
-    const AnyPlacementFormat* const any = file.context.formats().any_placement;
-    return !can_cut(file, first) && (any == nullptr || !any->can_move(file, first));
+    return cut > first.size() || !file.space.in_one_unit(first.address(), std::uint64_t{first.address()} + cut);
 }
 
 // Moves the messages of a first block into a continuation block, which `block` is afterwards. `from` becomes the offset
@@ -95,16 +86,15 @@ Status cut_first_block(const BlockMover& blocks, Pinned& block, std::size_t& fro
         return file.context.fail(Module::object, H5MOTE_HERE, Status::corrupt_file, 0, block->address());
     }
     const std::size_t cut = cut_size(file, prefix);
-    if (!can_cut(file, *block)) {
-        const AnyPlacementFormat* const any = file.context.formats().any_placement;
-        return any != nullptr ? any->move(file, block, from)
-                              : file.context.unsupported(Module::object, H5MOTE_HERE, Feature::ordered_writing);
+    if (cannot_switch(file, *block)) {
+        return file.context.unsupported(Module::object, H5MOTE_HERE, Feature::ordered_writing);
     }
     // The block in the cache becomes the continuation block, at another address and with a shorter prefix. The short
     // first block is made anew, so that the cache needs no room for the whole block twice.
     Pinned first;
-    H5MOTE_TRY(blocks.split(block, cut, prefix.size_offset(), first));
-    store_uint(first->at(prefix.size_offset()), prefix.size_width(), cut - prefix.size - layout.checksum_size());
+    H5MOTE_TRY(blocks.split(block, cut, first));
+    const unsigned width = 1U << (prefix.flags & 3U);
+    store_uint(first->at(prefix.size - width), width, cut - prefix.size - layout.checksum_size());
     Writer writer(first->image().subspan(prefix.size));
     write_message_head(writer, layout, MessageType::continuation, layout.body_size(continuation_body(file.shape())));
     file.shape().write_addr(writer, block->address());
@@ -134,12 +124,14 @@ Status secure_change(FileState& file, Address header, Pinned& block, std::size_t
         return file.one_write(each, at) ||
                (file.torn_headers() && each.address() == header && cannot_switch(file, each));
     };
+    if (const AnyPlacementFormat* const any = file.context.formats().any_placement) {
+        H5MOTE_TRY(any->place(file, header, block, from));
+    }
     const BlockMover blocks(file, header, phase);
     constexpr unsigned kMostRounds = 64;
     for (unsigned round = 0; !changes_safely(*block, from); ++round) {
         if (block->address() == header) {
-            H5MOTE_TRY(cut_first_block(blocks, block, from));
-            continue;
+            return cut_first_block(blocks, block, from);
         }
         if (round == kMostRounds) {
             return file.context.fail(Module::object, H5MOTE_HERE, Status::over_budget, round, block->address());

@@ -95,13 +95,13 @@ Status add_links(File& file) {
     return group->create_soft_link("the new link with a name that is longer than those of the others", "/");
 }
 
+#if H5MOTE_PARTIAL_IO
 void make_compact(hid_t file) {
     const Properties create(H5P_DATASET_CREATE);
     EXPECT_GE(H5Pset_layout(create, H5D_COMPACT), 0);
     make_dataset(file, H5T_STD_U8LE, 1500, create, 1500);
 }
 
-#if H5MOTE_PARTIAL_IO
 constexpr auto kByte = make_integer(1, false);
 
 Status overwrite(File& file) {

@@ -185,7 +185,7 @@ TEST(BlockMover, WithoutSpaceNothingChanges) {
     const Address end = rig.state.space.end();
     EXPECT_EQ(mover.move(*holder, kPointer, block), Status::no_space);
     Pinned first;
-    EXPECT_EQ(mover.split(block, kHolder, 0, first), Status::no_space);
+    EXPECT_EQ(mover.split(block, kHolder, first), Status::no_space);
     EXPECT_EQ(block->address(), large);
     EXPECT_EQ(rig.pointer(*holder), large);
     EXPECT_FALSE(holder->dirty() || block->dirty() || bool(first));
@@ -345,11 +345,11 @@ TEST(BlockMover, TheFirstBytesOfABlockStay) {
     {
         const Pinned other = rig.pin(large, kLarge);
         const Address end = rig.state.space.end();
-        EXPECT_EQ(mover.split(block, kHolder, 0, first), Status::busy);
+        EXPECT_EQ(mover.split(block, kHolder, first), Status::busy);
         EXPECT_EQ(block->address(), large);
         EXPECT_EQ(rig.state.space.end(), end);
     }
-    ASSERT_EQ(mover.split(block, kHolder, 0, first), Status::ok);
+    ASSERT_EQ(mover.split(block, kHolder, first), Status::ok);
     EXPECT_EQ(first->address(), large);
     EXPECT_EQ(first->size(), kHolder);
     EXPECT_EQ(*first->at(kHolder - 5), std::byte{1});
