@@ -71,8 +71,7 @@ bool FileSpace::reuse(Usage usage, Address size, Address& address) noexcept {
     std::size_t chosen = free_.count();
     for (std::size_t i = 0; i < free_.count(); ++i) {
         const FreeExtent extent = free_.get(i);
-        if (extent.pending == 0 && prefers(extent, best, kind_of(usage), size) &&
-            within(place(usage, extent, size) - extent.address, size, extent.size)) {
+        if (extent.pending == 0 && prefers(extent, best, kind_of(usage), size) && fits(usage, size, extent)) {
             best = extent;
             chosen = i;
         }
@@ -268,21 +267,23 @@ void FileSpace::tell(Address address, Address size, const FreeExtent& merged) no
     (void)driver_.release(Usage::raw_data, from, address + size + (after < kPage ? after : kPage) - from);
 }
 
+// Adding an extent may give a number that was looked at to one that was not: the last pass finds none to add.
 bool FileSpace::settle(bool all) noexcept {
     bool told = false;
-    for (std::size_t i = 0; i < free_.count();) {
-        const FreeExtent extent = free_.get(i);
-        if (extent.pending == 1 || (all && extent.pending == 2)) {
-            free_.erase(i);
-            FreeExtent merged{extent.address, extent.size, 0, extent.kind};
-            add(merged);
-            if (!commits_ || merged.size != extent.size) {
-                tell(extent.address, extent.size, merged);
-                told = commits_;
+    for (bool found = true; found;) {
+        found = false;
+        for (std::size_t i = 0; i < free_.count(); ++i) {
+            const FreeExtent extent = free_.get(i);
+            if (extent.pending == 1 || (all && extent.pending == 2)) {
+                found = true;
+                free_.erase(i);
+                FreeExtent merged{extent.address, extent.size, 0, extent.kind};
+                add(merged);
+                if (!commits_ || merged.size != extent.size) {
+                    tell(extent.address, extent.size, merged);
+                    told = commits_;
+                }
             }
-            i = 0;
-        } else {
-            ++i;
         }
     }
     for (std::size_t i = 0; i < free_.count(); ++i) {

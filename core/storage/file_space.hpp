@@ -16,6 +16,7 @@
 // some programs link.
 #pragma once
 
+#include "checked.hpp"
 #include "space_keeper.hpp"
 #include "space_map.hpp"
 #include "space_rule.hpp"
@@ -158,11 +159,21 @@ private:
             return place(usage, extent.address, size);
         }
     }
-    // The same without a rule.
+    // Whether the block finds room in a free extent.
+    bool fits(Usage usage, Address size, const FreeExtent& extent) const noexcept {
+        const std::uint64_t placed = place(usage, extent, size);
+        bool room = within(placed - extent.address, size, extent.size);
+        if constexpr (H5MOTE_ALL_FORMATS != 0) {
+            room = room && last_page_is_free(placed + size, extent);
+        }
+        return room;
+    }
+    // The first of these functions without a rule.
     std::uint64_t place_in_units(Usage usage, Address address, Address size) const noexcept;
     std::uint64_t place_by_rule(Usage usage, Address address, Address size) const noexcept;
     std::uint64_t place_in_page(Usage usage, Address address, Address size) const noexcept;
     std::uint64_t place_aligned(Usage usage, Address address, Address size, Address step) const noexcept;
+    bool last_page_is_free(std::uint64_t end, const FreeExtent& extent) const noexcept;
     Address first_in(const FreeExtent& extent) const noexcept;
     std::uint32_t count_together(Address size) const noexcept;
     Status find_space(Usage usage, Address size, Address& address, bool* zeros) noexcept;

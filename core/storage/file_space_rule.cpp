@@ -66,6 +66,12 @@ Address FileSpace::first_in(const FreeExtent& extent) const noexcept {
                                                           : extent.address;
 }
 
+// Whole pages are given out as such. The last one may be in use further on, if a large block was cut.
+bool FileSpace::last_page_is_free(std::uint64_t end, const FreeExtent& extent) const noexcept {
+    return !has_pages() || extent.kind != SpaceKind::pages ||
+           round_up(end, rule_.page) <= std::uint64_t{extent.address} + extent.size;
+}
+
 std::uint32_t FileSpace::count_together(Address size) const noexcept {
     constexpr std::uint32_t kAny = ~std::uint32_t{0};
     if (has_pages() && size < rule_.page) {
