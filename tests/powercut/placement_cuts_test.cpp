@@ -26,7 +26,7 @@ using namespace h5mote_test;
 constexpr std::size_t kSector = 512;
 
 // An object "o", as libhdf5 makes it, and a change of it.
-struct Object {
+struct Made {
     const char* name;
     void (*make)(hid_t file);
     Status (*change)(File& file);
@@ -143,7 +143,7 @@ Status add_chunk(File& file) {
 #endif
 
 // A file with an object that begins about `pad` bytes later than without. `offset`: of its header in a sector.
-Image make_file(const Object& object, std::size_t pad, std::size_t& offset) {
+Image make_file(const Made& object, std::size_t pad, std::size_t& offset) {
     const Properties access(H5P_FILE_ACCESS);
     EXPECT_GE(H5Pset_libver_bounds(access, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST), 0);
     const std::string name = object.name + ("." + std::to_string(getpid()) + ".h5");
@@ -220,16 +220,30 @@ public:
         EXPECT_EQ(disk_.assign({image.data(), image.size()}), Status::ok);
     }
     /// Opens the file, changes the object, and closes the file. `flushed`: the operations up to the flush.
-    Status change(const Object& object, std::size_t& flushed) {
-        FileAccess access;
-        access.metadata_cache = 32768;
-        auto file = File::open_or_create(library_, recorder_, access);
+    Status change(const Made& object, std::size_t& flushed) {
+        auto file = File::open_or_create(library_, recorder_, access());
         H5MOTE_TRY(file.status());
         const Status status = object.change(*file);
         const Status stored = file->flush();
         flushed = operations.size();
         const Status closed = file->close();
         return status != Status::ok ? status : stored != Status::ok ? stored : closed;
+    }
+    /// Adds attributes to the object until its header has several blocks more, replaces and removes some.
+    Status grow() {
+        auto file = File::open_or_create(library_, recorder_, access());
+        H5MOTE_TRY(file.status());
+        {
+            auto group = file->root().open_group("o");
+            if (group.status() == Status::ok) {
+                H5MOTE_TRY(grow(*file, *group));
+            } else {
+                auto dataset = file->root().open_dataset("o");
+                H5MOTE_TRY(dataset.status());
+                H5MOTE_TRY(grow(*file, *dataset));
+            }
+        }
+        return file->close();
     }
     /// What is wrong with the file; empty: nothing.
     std::string problems() {
@@ -245,6 +259,24 @@ public:
     std::vector<DiskOperation> operations;
 
 private:
+    static FileAccess access() {
+        FileAccess access;
+        access.metadata_cache = 32768;  // for the largest blocks
+        return access;
+    }
+    static Status grow(File& file, h5mote::Object& object) {
+        for (std::int32_t i = 0; i < 30; ++i) {
+            const std::string name = "added " + std::to_string(i);
+            H5MOTE_TRY(object.write_attribute(name, std::string_view("short")));
+            if (i % 3 == 2) {
+                H5MOTE_TRY(object.write_attribute(name, std::string_view("a text that is much longer than before")));
+                H5MOTE_TRY(object.remove_attribute("added " + std::to_string(i / 2)));
+            }
+            H5MOTE_TRY(i % 2 == 0 ? file.flush() : Status::ok);
+        }
+        return Status::ok;
+    }
+
     MallocAllocator memory_;
     NullPort port_;
     Library library_;
@@ -253,7 +285,7 @@ private:
 };
 
 // Cuts the power everywhere while the object is changed, and then changes it again.
-void cut(const Object& object, const Image& image, Tally& tally, std::size_t offset, const Formats& formats = kWith) {
+void cut(const Made& object, const Image& image, Tally& tally, std::size_t offset, const Formats& formats = kWith) {
     const std::string before = described(image);
     Storage storage(image, formats);
     std::size_t flushed = 0;
@@ -263,6 +295,15 @@ void cut(const Object& object, const Image& image, Tally& tally, std::size_t off
     if (after == before || after[0] == '!' || !storage.problems().empty()) {
         tally.lost(object.name + (" at " + std::to_string(offset)) + " after the change: " + after);
         return;
+    }
+    // Only builds with all formats add attributes where the order of their creation is kept.
+    if (formats.any_placement != nullptr && (H5MOTE_ALL_FORMATS != 0 || object.make != &make_attributes)) {
+        EXPECT_EQ(storage.problems(), "");
+        Storage grown(storage.image(), formats);
+        EXPECT_EQ(grown.grow(), Status::ok) << object.name << " at " << offset;
+        const std::string found = described(grown.image());
+        EXPECT_TRUE(found[0] != '!' && grown.problems().empty() && found.find("added 29") != std::string::npos)
+            << found;
     }
     const auto check = [&](const Disks& disks, std::size_t operations, const char* what, std::size_t number) {
         if (!tally.is_new(hash_of({disks[0].data(), disks[0].size()}, operations >= flushed))) {
@@ -290,7 +331,7 @@ void cut(const Object& object, const Image& image, Tally& tally, std::size_t off
     states.run();
 }
 
-void sweep(const Object& object, std::size_t floor) {
+void sweep(const Made& object, std::size_t floor) {
     Tally tally(std::string("placement-") + object.name);
     std::set<std::size_t> offsets;
     unsigned moved = 0;
@@ -341,7 +382,7 @@ TEST(PlacementCuts, CompactData) { sweep({"compact", &make_compact, &overwrite, 
 // An index of more than 64 KiB is changed in a copy. Without formats::any_placement it is changed in place, where a cut
 // can tear one of its pages.
 TEST(PlacementCuts, LargeIndex) {
-    const Object object{"index", &make_index, &add_chunk, 0};
+    const Made object{"index", &make_index, &add_chunk, 0};
     std::size_t offset = 0;
     const Image image = make_file(object, 1, offset);
     Tally tally("placement-index");
