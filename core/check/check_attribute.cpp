@@ -3,6 +3,7 @@
 #include "attribute_storage.hpp"
 #include "checker.hpp"
 #include "datatype_message.hpp"
+#include "reference_encoding.hpp"
 #include "stored_message.hpp"
 #include "text.hpp"
 
@@ -87,22 +88,69 @@ Status Checker::check_attribute(MetadataWindow& bytes, Address address, std::uin
     return judge(status, CheckPart::attribute, address);
 }
 
-bool has_heap_data(DatatypeView type) noexcept { return contains_class(type, TypeClass::variable_length); }
-
 namespace {
 
-// Checks one value. It recurses as deep as types are nested, which validate_datatype() limits. A damaged part does not
-// keep the others from being checked.
-Status check_value(Checker& checker, DatatypeView type, ConstBytes value) noexcept {
+bool leads_to_heap(ReferenceType type) noexcept { return type != ReferenceType::object1; }
+
+}  // namespace
+
+bool has_heap_data(DatatypeView type) noexcept {
+    return contains_class(type, TypeClass::variable_length) || contains_class(type, TypeClass::reference);
+}
+
+// A sequence, and its elements if they lead further.
+Status Checker::check_sequence(DatatypeView type, ConstBytes value) noexcept {
+    H5MOTE_TRY(go_on(check_heap_id(value)));
+    if (type.is_variable_string() || !has_heap_data(type.base())) {
+        return Status::ok;
+    }
+    Reader reader(value);
+    const std::uint32_t length = reader.u32();
+    GlobalHeapId place;
+    if (!place.decode(shape(), reader.rest()) || length == 0 || place.collection == 0 ||
+        place.collection == kUndefinedAddress) {
+        return Status::ok;
+    }
+    // The elements are looked at while other objects of the heap are opened.
+    GlobalHeap heap(file_);
+    MetadataWindow elements;
+    H5MOTE_TRY(judge(heap.object(place.collection, place.index, elements), CheckPart::global_heap, place.collection));
+    return judge(check_values(type.base(), elements, 0, length), CheckPart::global_heap, place.collection);
+}
+
+Status Checker::check_reference(DatatypeView type, ConstBytes value) noexcept {
+    const ReferenceType kind = type.reference_type();
+    GlobalHeapId place;
+    if (kind == ReferenceType::region1) {
+        return place.decode(shape(), value) ? check_heap_object(place) : Status::corrupt_file;
+    }
+    if (!leads_to_heap(kind)) {
+        return Status::ok;
+    }
+    Reader reader(value);
+    RevisedReference revised;
+    revised.decode(reader);
+    if (revised.type == 0 || (kind == ReferenceType::object2 && !revised.other_file)) {
+        return Status::ok;
+    }
+    reader.skip(RevisedReference::kBytesField);
+    return place.decode(shape(), reader.rest()) ? check_heap_object(place) : Status::corrupt_file;
+}
+
+// It recurses as deep as types are nested, which validate_datatype() limits. A damaged part does not keep the others
+// from being checked.
+Status Checker::check_value(DatatypeView type, ConstBytes value) noexcept {
     Status status = Status::ok;
     switch (type.type_class()) {
         case TypeClass::variable_length:
-            return go_on(checker.check_heap_id(value));
+            return go_on(check_sequence(type, value));
+        case TypeClass::reference:
+            return go_on(check_reference(type, value));
         case TypeClass::array: {
             const DatatypeView base = type.base();
             for (std::size_t at = 0; status == Status::ok && base.size() != 0 && at + base.size() <= value.size();
                  at += base.size()) {
-                status = check_value(checker, base, value.subspan(at, base.size()));
+                status = check_value(base, value.subspan(at, base.size()));
             }
             return status;
         }
@@ -112,7 +160,7 @@ Status check_value(Checker& checker, DatatypeView type, ConstBytes value) noexce
             while (status == Status::ok && members.next(member)) {
                 const DatatypeView inner = member.type;
                 if (has_heap_data(inner) && within(member.offset, inner.size(), value.size())) {
-                    status = check_value(checker, inner, value.subspan(member.offset, inner.size()));
+                    status = check_value(inner, value.subspan(member.offset, inner.size()));
                 }
             }
             return status;
@@ -122,15 +170,13 @@ Status check_value(Checker& checker, DatatypeView type, ConstBytes value) noexce
     }
 }
 
-}  // namespace
-
 Status Checker::check_values(DatatypeView type, MetadataWindow& bytes, Address offset,
                              std::uint64_t elements) noexcept {
     const std::uint32_t size = type.size();
     for (std::uint64_t i = 0; i < elements && size != 0; ++i) {
         ConstBytes value;
         H5MOTE_TRY(bytes.view(narrow(offset + i * size), size, value));
-        H5MOTE_TRY(check_value(*this, type, value));
+        H5MOTE_TRY(check_value(type, value));
     }
     return Status::ok;
 }
@@ -145,8 +191,6 @@ Status Checker::check_heap_id(ConstBytes id) noexcept {
     return length == 0 ? Status::ok : check_heap_object(place);
 }
 
-// Nothing inside of a sequence is followed: sequences of sequences are seldom, and their collections are mostly those
-// of the outer ones.
 Status Checker::check_heap_object(const GlobalHeapId& place) noexcept {
     const Address collection = place.collection;
     if (collection == 0 || collection == kUndefinedAddress) {

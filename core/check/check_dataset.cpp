@@ -143,6 +143,29 @@ Status DatasetCheck::load(Address header) noexcept {
     return load_layout(header);
 }
 
+// A fill value of variable length is in the global heap, too.
+Status DatasetCheck::check_fill(Address header) noexcept {
+    StoredMessage stored;
+    ConstBytes body;
+    FillValueMessage fill;
+    Status status = stored.find(checker.file(), header, MessageType::fill_value);
+    const bool old = status == Status::not_found;
+    if (old) {
+        status = stored.find(checker.file(), header, MessageType::fill_value_old);
+    }
+    if (status == Status::not_found) {
+        return Status::ok;
+    }
+    H5MOTE_TRY(status);
+    H5MOTE_TRY(stored.view(body));
+    Context& context = checker.file().context;
+    H5MOTE_TRY(old ? fill.decode_old(context, body) : fill.decode(context, body));
+    const DatatypeView type(type_);
+    return fill.value.size() >= type.size() && type.size() != 0
+               ? checker.check_value(type, fill.value.first(type.size()))
+               : Status::ok;
+}
+
 Status DatasetCheck::check_compact(Address header) noexcept {
     std::uint64_t size = 0;
     if (!checked_multiply(elements, std::uint64_t{element_size}, size) || layout.size < size) {
@@ -158,6 +181,9 @@ Status DatasetCheck::check_compact(Address header) noexcept {
 }
 
 Status DatasetCheck::check_contiguous() noexcept {
+    if (external && !type_.empty()) {
+        checker.refuse(Status::unsupported);  // nobody looks where the values in other files lead
+    }
     if (layout.address == kUndefinedAddress || external || null_space) {
         return Status::ok;
     }
@@ -206,7 +232,8 @@ std::uint64_t DatasetCheck::chunks_now() const noexcept { return count_chunks(*t
 Status DatasetCheck::check_data(const ChunkLocation& location) noexcept {
     const Address address = location.address;
     FileState& file = checker.file();
-    if (!checker.options().data || (type_.empty() && (!filtered() || !checker.verifying()))) {
+    const bool decode = filtered() && checker.verifying() && !checker.only_space();
+    if (!checker.options().data || (type_.empty() && !decode)) {
         return Status::ok;
     }
     MetadataWindow window;
@@ -266,7 +293,13 @@ Status DatasetCheck::chunk(const ChunkLocation& location, const std::uint64_t* s
     // Partial chunks at the edge may be stored unfiltered; where the index does not tell coordinates, any chunk may be
     // such a one, and cannot be decoded for certain.
     const bool unsure = (layout.flags & LayoutMessage::kPartialEdgeUnfiltered) != 0 && (scaled == nullptr || partial);
-    return filtered() && unsure ? Status::ok : check_data(location);
+    if (!filtered() || !unsure) {
+        return check_data(location);
+    }
+    if (!type_.empty()) {
+        checker.refuse(Status::unsupported);  // nobody knows where its values lead
+    }
+    return Status::ok;
 }
 
 Status DatasetCheck::check_chunked() noexcept {
@@ -309,6 +342,9 @@ Status DatasetCheck::run(Address header) noexcept {
                            static_cast<std::uint64_t>(MessageType::layout));
     }
     H5MOTE_TRY(checker.judge(status, CheckPart::message, header));
+    if (!type_.empty()) {
+        H5MOTE_TRY(go_on(checker.judge(check_fill(header), CheckPart::message, header)));
+    }
     switch (layout.layout_class) {
         case Layout::compact:
             return check_compact(header);

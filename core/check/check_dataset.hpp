@@ -58,6 +58,7 @@ private:
     Status load_layout(Address header) noexcept;
     bool fits_index() const noexcept;
     Status load_filters(Address header) noexcept;
+    Status check_fill(Address header) noexcept;
     Status check_compact(Address header) noexcept;
     Status check_contiguous() noexcept;
     Status check_chunked() noexcept;

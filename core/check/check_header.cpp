@@ -139,6 +139,9 @@ Status Checker::check_message(MessageIterator& message, HeaderFacts& facts) noex
     if (type == MessageType::null || type == MessageType::continuation) {
         return Status::ok;
     }
+    if (type == MessageType::bogus || type > MessageType::cache_image) {
+        refuse(Status::unsupported);  // nobody knows which space such a message uses
+    }
     const Address at = message.block_address() + message.offset();
     if (message.shared() && static_cast<unsigned>(type) < 32 && !can_be_shared(type)) {
         return bad(ProblemKind::malformed, CheckPart::message, at, static_cast<std::uint64_t>(type));

@@ -1,8 +1,6 @@
 #include "checker.hpp"
 
 #include "extension_messages.hpp"
-#include "fractal_heap.hpp"
-#include "local_heap.hpp"
 
 #if H5MOTE_ALL_FORMATS
 
@@ -22,6 +20,9 @@ void Checker::report(const Problem& problem) noexcept {
         problem.number == last_.number && problem.object == last_.object && problem.note == last_.note) {
         return;
     }
+    if (!problem.note) {
+        refuse(Status::corrupt_file);
+    }
     last_ = problem;
     (problem.note ? summary_.notes : summary_.problems) += 1;
     reporter_.problem(problem);
@@ -29,6 +30,7 @@ void Checker::report(const Problem& problem) noexcept {
 }
 
 Status Checker::bad(ProblemKind kind, CheckPart part, Address address, std::uint64_t number) noexcept {
+    refuse(kind == ProblemKind::unknown ? Status::unsupported : Status::corrupt_file);
     if (verifying()) {
         complete_ = false;
         report({kind, part, false, address, number, object_});
@@ -37,6 +39,9 @@ Status Checker::bad(ProblemKind kind, CheckPart part, Address address, std::uint
 }
 
 Status Checker::note(ProblemKind kind, CheckPart part, Address address, std::uint64_t number) noexcept {
+    if (kind == ProblemKind::unknown || kind == ProblemKind::too_large) {
+        refuse(kind == ProblemKind::unknown ? Status::unsupported : Status::out_of_memory);
+    }
     if (verifying()) {
         report({kind, part, true, address, number, object_});
     }
@@ -56,6 +61,7 @@ Status Checker::judge(Status status, CheckPart part, Address address) noexcept {
         case Status::overflow:
             break;
         case Status::io_error:
+            refuse(Status::io_error);
             // Report the first failure of the storage in later walks as well.
             if (verifying() || !unreadable_) {
                 report({ProblemKind::unreadable, part, false, address, 0, object_});
@@ -89,6 +95,9 @@ Status Checker::use(CheckPart part, Address address, Address size, bool shared) 
     if (!file_.contains(address, size)) {
         return bad(ProblemKind::outside, part, address);
     }
+    if (only_space()) {
+        return runs_->add(address, size, shared) ? Status::ok : bad(ProblemKind::overlap, part, address);
+    }
     extents_.add({address, size, object_, part, shared});
     return Status::ok;
 }
@@ -101,9 +110,15 @@ Status Checker::link_to(Address header) noexcept {
     if (!file_.contains(header, HeaderPrefix::kOldSize)) {
         return bad(ProblemKind::outside, CheckPart::object_header, header);
     }
-    return objects_.add(header) ? Status::ok
-                                : file_.context.fail(Module::file, H5MOTE_HERE, Status::over_budget, 0,
-                                                     2 * std::uint64_t{options_.memory});
+    if (objects_.add(header)) {
+        return Status::ok;
+    }
+    if (only_space()) {
+        H5MOTE_TRY(objects_.grow());
+        (void)objects_.add(header);
+        return Status::ok;
+    }
+    return file_.context.fail(Module::file, H5MOTE_HERE, Status::over_budget, 0, 2 * std::uint64_t{options_.memory});
 }
 
 Status Checker::open(CheckPart part, Address address, Address size, bool checksummed, MetadataWindow& window) noexcept {
@@ -156,6 +171,9 @@ void Checker::find_overlaps() noexcept {
         if (extent.address < reach_) {
             report({ProblemKind::overlap, extent.part, false, extent.address, reached_by_, extent.object});
         }
+        if (extent.address > reach_) {
+            reporter_.unused(reach_, extent.address - reach_);
+        }
         if (end > reach_) {
             summary_.used += end - (extent.address < reach_ ? reach_ : extent.address);
             reach_ = end;
@@ -186,8 +204,7 @@ Status Checker::check_superblock() noexcept {
             go_on(use(CheckPart::driver_information, superblock.driver_info, sizeof prefix + Address{block.size})));
     }
     if (superblock.extension != kUndefinedAddress) {
-        HeaderFacts facts;
-        H5MOTE_TRY(go_on(check_header(superblock.extension, facts)));
+        H5MOTE_TRY(go_on(check_extension()));
     }
     return file_.foreign()->shared_table == kUndefinedAddress ? Status::ok : go_on(check_shared_messages());
 }
@@ -239,11 +256,34 @@ Status Checker::run(CheckSummary& summary) noexcept {
         find_overlaps();
         ++walks_;
     } while (extents_.advance());
+    const Address end = file_.space.end();
+    if (reach_ < end) {
+        reporter_.unused(reach_, end - reach_);
+    }
+    for (std::size_t i = 0; i < file_.space.free().count(); ++i) {
+        free_ += file_.space.free().get(i).size;
+    }
     summary = summary_;
     summary.objects = objects_.size();
     summary.walks = walks_;
-    summary.unused = file_.space.end() - summary.used;
+    summary.unused = end - summary.used;
+    summary.free = free_ < summary.unused ? free_ : summary.unused;
+    summary.lost = summary.unused - summary.free;
     return Status::ok;
+}
+
+Status Checker::find_used(UsedRuns& runs) noexcept {
+    runs_ = &runs;
+    if (verifying()) {
+        H5MOTE_TRY(objects_.reserve(0));
+    }
+    collection_ = kUndefinedAddress;
+    H5MOTE_TRY(walk());
+    if (verifying()) {
+        check_reference_counts();
+    }
+    ++walks_;
+    return refusal_ == Status::ok ? Status::ok : file_.context.fail(Module::file, H5MOTE_HERE, refusal_);
 }
 
 Status check_file(File& file, const CheckOptions& options, CheckReporter& reporter, CheckSummary* summary) noexcept {

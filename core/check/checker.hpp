@@ -18,6 +18,7 @@
 #include "messages.hpp"
 #include "object_table.hpp"
 #include "symbol_entry.hpp"
+#include "used_runs.hpp"
 
 #include <h5mote/check.hpp>
 
@@ -57,12 +58,20 @@ public:
     /// The state of an open file, or nullptr.
     static FileState* state_of(File& file) noexcept { return file.file_; }
     Status run(CheckSummary& summary) noexcept;
+    /// Walks once over the file, and adds all blocks that something in it uses to `runs`. Whatever is damaged, or
+    /// cannot be verified, ends in an error: corrupt_file, unsupported, io_error, out_of_memory. A walk that is not the
+    /// first meets the same objects as the first one. Takes memory for as many objects as there are.
+    Status find_used(UsedRuns& runs) noexcept;
 
     FileState& file() noexcept { return file_; }
     FileShape shape() const noexcept { return file_.shape(); }
     const CheckOptions& options() const noexcept { return options_; }
     /// The walk that verifies; later ones only look for blocks that overlap.
     bool verifying() const noexcept { return walks_ == 0; }
+    /// Whether values of that kind must be followed, and nothing else of the raw data is looked at: find_used().
+    bool only_space() const noexcept { return runs_ != nullptr; }
+    /// What find_used() returns in the end, unless there was another error before: something was left out.
+    void refuse(Status status) noexcept { refusal_ = refusal_ == Status::ok ? status : refusal_; }
 
     /// Reports and returns kReported.
     Status bad(ProblemKind kind, CheckPart part, Address address, std::uint64_t number = 0) noexcept;
@@ -98,10 +107,18 @@ public:
     Status check_heap_object(const GlobalHeapId& place) noexcept;
     /// Checks the variable-length data in `elements` values of a type that has some.
     Status check_values(DatatypeView type, MetadataWindow& bytes, Address offset, std::uint64_t elements) noexcept;
+    /// Checks a value of a valid type, and what it leads to in the global heap.
+    Status check_value(DatatypeView type, ConstBytes value) noexcept;
 
 private:
     Status walk() noexcept;
     Status check_superblock() noexcept;
+    Status check_extension() noexcept;
+    Status check_cache_image(ConstBytes body) noexcept;
+    Status check_file_space(ConstBytes body) noexcept;
+    Status check_free_space(Address manager) noexcept;
+    Status check_sequence(DatatypeView type, ConstBytes value) noexcept;
+    Status check_reference(DatatypeView type, ConstBytes value) noexcept;
     Status check_object(std::uint32_t i) noexcept;
     Status check_message(MessageIterator& message, HeaderFacts& facts) noexcept;
     Status check_body(MessageType type, ConstBytes body, HeaderFacts& facts) noexcept;
@@ -124,6 +141,9 @@ private:
     std::uint32_t walks_ = 0;
     bool complete_ = true;  // nothing was given up so far
     bool unreadable_ = false;
+    UsedRuns* runs_ = nullptr;  // find_used(): where the blocks go instead of the table
+    Status refusal_ = Status::ok;
+    Address free_ = 0;  // bytes that the file's free-space managers name
 };
 
 /// Shows the blocks of a structure to the checker.
@@ -138,7 +158,7 @@ private:
     CheckPart tree_;
 };
 
-/// Whether values of a valid type lead into the global heap.
+/// Whether values of a valid type may lead into the global heap.
 bool has_heap_data(DatatypeView type) noexcept;
 
 }  // namespace h5mote

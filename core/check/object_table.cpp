@@ -20,15 +20,21 @@ Status ObjectTable::reserve(std::size_t bytes) noexcept {
     return Status::ok;
 }
 
-bool ObjectTable::add(Address address) noexcept {
+// The slot of the object, or the free one where it belongs.
+std::uint32_t ObjectTable::slot_of(Address address) noexcept {
     const std::uint32_t count = kSlotsPerObject * capacity_;
     auto slot = static_cast<std::uint32_t>(((address * 0x9e3779b97f4a7c15U) >> 32) * count >> 32);
-    for (; slots()[slot] != 0; slot = slot + 1 == count ? 0 : slot + 1) {
-        CheckedObject& object = objects_[slots()[slot] - 1];
-        if (object.address == address) {
-            ++object.links;
-            return true;
-        }
+    while (slots()[slot] != 0 && objects_[slots()[slot] - 1].address != address) {
+        slot = slot + 1 == count ? 0 : slot + 1;
+    }
+    return slot;
+}
+
+bool ObjectTable::add(Address address) noexcept {
+    const std::uint32_t slot = slot_of(address);
+    if (slots()[slot] != 0) {
+        ++objects_[slots()[slot] - 1].links;
+        return true;
     }
     if (count_ == capacity_) {
         return false;
@@ -36,6 +42,22 @@ bool ObjectTable::add(Address address) noexcept {
     objects_[count_] = {address, 1, kUnknown};
     slots()[slot] = ++count_;
     return true;
+}
+
+Status ObjectTable::grow() noexcept {
+    CheckedObject* const old = objects_;
+    const std::uint32_t capacity = capacity_;
+    const Status status = reserve(2 * std::size_t{capacity} * kFootprint);
+    if (status != Status::ok) {
+        objects_ = old;
+        return status;
+    }
+    for (std::uint32_t i = 0; i < count_; ++i) {
+        objects_[i] = old[i];
+        slots()[slot_of(old[i].address)] = i + 1;
+    }
+    context_.release(MemoryKind::other, old, capacity * kFootprint);
+    return Status::ok;
 }
 
 }  // namespace h5mote

@@ -25,6 +25,8 @@ public:
     Status reserve(std::size_t bytes) noexcept;
     /// One more link to the object. false: there is no room for one more object.
     bool add(Address address) noexcept;
+    /// Makes room for twice as many objects. out_of_memory: nothing changed.
+    Status grow() noexcept;
     std::uint32_t size() const noexcept { return count_; }
     CheckedObject& operator[](std::uint32_t i) noexcept { return objects_[i]; }
 
@@ -32,6 +34,7 @@ private:
     static constexpr std::uint32_t kSlotsPerObject = 2;
     static constexpr std::size_t kFootprint = sizeof(CheckedObject) + kSlotsPerObject * sizeof(std::uint32_t);
     // The slots of the hash table follow the objects in memory: number of an object + 1, or 0.
+    std::uint32_t slot_of(Address address) noexcept;
     std::uint32_t* slots() noexcept { return reinterpret_cast<std::uint32_t*>(objects_ + capacity_); }
 
     Context& context_;

@@ -5,6 +5,19 @@
 
 namespace h5mote {
 
+/// Is shown the blocks of structures that stay, when somebody wants to know what is in use.
+class BlockWitness {
+public:
+    /// A status other than ok ends the walk and is returned.
+    virtual Status block(Address address, Address size) noexcept = 0;
+
+protected:
+    BlockWitness() = default;
+    BlockWitness(const BlockWitness&) = delete;
+    BlockWitness& operator=(const BlockWitness&) = delete;
+    ~BlockWitness() = default;
+};
+
 /// Is given the space of a structure, block by block, and gives it up. A deletion comes after a rehearsal, which only
 /// checks every block, so that nothing is given up of a structure that cannot be given up as a whole.
 class Disposal {
@@ -12,6 +25,9 @@ public:
     /// Without `chunks` only the blocks of a chunk index are given up, not the chunks that it names.
     Disposal(FileState& file, bool rehearsal, bool chunks = true) noexcept
         : file_(file), rehearsal_(rehearsal), chunks_(chunks) {}
+    /// Gives nothing up: every block is checked and shown to `witness`.
+    Disposal(FileState& file, BlockWitness& witness) noexcept
+        : file_(file), witness_(&witness), rehearsal_(true), chunks_(true) {}
 
     bool takes_chunks() const noexcept { return chunks_; }
 
@@ -27,11 +43,12 @@ public:
         if (!rehearsal_) {
             file_.give_up(address, size, false, kind);
         }
-        return Status::ok;
+        return witness_ == nullptr ? Status::ok : witness_->block(address, size);
     }
 
 private:
     FileState& file_;
+    BlockWitness* witness_ = nullptr;
     bool rehearsal_;
     bool chunks_;
 };

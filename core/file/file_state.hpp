@@ -79,6 +79,7 @@ struct ForeignState {
         return true;
     }
     void set_access(const FileAccess& wanted) noexcept { file_access = wanted; }
+    std::size_t reclaim_memory() const noexcept { return file_access.reclaim_memory; }
     void set_btree_k(const BTreeK& k) noexcept { btree_k = k; }
     /// Sets what the layers above provide.
     void set_services(const BlockDecoder* decoder, Status (*open)(FileState&, Driver&, FileState*&)) noexcept {
@@ -109,11 +110,15 @@ struct NoForeignState {
     static Driver& driver_of(Driver& storage) noexcept { return storage; }
     static Driver& storage_of(Driver& driver) noexcept { return driver; }
     static bool set_base(std::uint64_t base) noexcept { return base == 0; }
-    static void set_access(const FileAccess& /*wanted*/) noexcept {}
+    void set_access(const FileAccess& wanted) noexcept { reclaim_memory_ = wanted.reclaim_memory; }
+    std::size_t reclaim_memory() const noexcept { return reclaim_memory_; }
     static void set_btree_k(const BTreeK& /*k*/) noexcept {}
     static void set_services(const BlockDecoder* /*decoder*/,
                              Status (* /*open*/)(FileState&, Driver&, FileState*&)) noexcept {}
     static bool set_truncated() noexcept { return false; }
+
+private:
+    std::size_t reclaim_memory_ = 0;
 };
 
 using ForeignOrNone = std::conditional_t<H5MOTE_ALL_FORMATS != 0, ForeignState, NoForeignState>;

@@ -1,13 +1,188 @@
-// H5MF - finding space that nothing in a file uses.
+// H5MF - finding space that nothing uses in files that this library made: the blocks of an object are those that its
+// deletion would give up.
 
+#include "lost_space.hpp"
+
+#include "attribute_message.hpp"
+#include "dataset_state.hpp"
+#include "disposal.hpp"
+#include "extension_messages.hpp"
 #include "free_space_format.hpp"
+#include "header.hpp"
+#include "link_message.hpp"
+#include "messages.hpp"
+#include "supported.hpp"
 
 namespace h5mote {
 namespace {
 
-Status search(FileState& file, std::size_t /*memory*/, std::uint64_t& bytes) noexcept {
-    bytes = 0;
-    return file.context.unsupported(Module::file, H5MOTE_HERE, Feature::reclaim);
+// The headers of all objects that hard links lead to, in the order in which they are met. Hard links may form circles,
+// and several may lead to one object.
+class Headers {
+public:
+    explicit Headers(Context& context) noexcept : context_(context) {}
+    Headers(const Headers&) = delete;
+    Headers& operator=(const Headers&) = delete;
+    ~Headers() { context_.release(MemoryKind::other, headers_, room_ * sizeof(Address)); }
+
+    std::size_t size() const noexcept { return count_; }
+    Address operator[](std::size_t i) const noexcept { return headers_[i]; }
+
+    Status add(Address header) noexcept {
+        for (std::size_t i = 0; i < count_; ++i) {
+            if (headers_[i] == header) {
+                return Status::ok;
+            }
+        }
+        if (count_ == room_) {
+            const std::size_t room = room_ == 0 ? 8 : 2 * room_;
+            auto* const more = static_cast<Address*>(context_.allocate(MemoryKind::other, room * sizeof(Address)));
+            if (more == nullptr) {
+                return Status::out_of_memory;
+            }
+            for (std::size_t i = 0; i < count_; ++i) {
+                more[i] = headers_[i];
+            }
+            context_.release(MemoryKind::other, headers_, room_ * sizeof(Address));
+            headers_ = more;
+            room_ = room;
+        }
+        headers_[count_++] = header;
+        return Status::ok;
+    }
+
+private:
+    Context& context_;
+    Address* headers_ = nullptr;
+    std::size_t room_ = 0;
+    std::size_t count_ = 0;
+};
+
+class OwnFileWalk final : public BlockWalk, private BlockWitness {
+public:
+    explicit OwnFileWalk(FileState& file) noexcept : file_(file), headers_(file.context), disposal_(file, *this) {}
+
+    Status walk(UsedRuns& runs) noexcept override {
+        runs_ = &runs;
+        const Superblock& superblock = file_.superblock();
+        H5MOTE_TRY(block(0, superblock.size()));
+        if (superblock.extension != kUndefinedAddress) {
+            H5MOTE_TRY(object(superblock.extension));
+        }
+        if (headers_.size() == 0) {
+            H5MOTE_TRY(headers_.add(file_.root()));
+        }
+        for (std::size_t i = 0; i < headers_.size(); ++i) {
+            H5MOTE_TRY(object(headers_[i]));
+        }
+        complete_ = true;
+        return Status::ok;
+    }
+
+private:
+    Status block(Address address, Address size) noexcept override {
+        return runs_->add(address, size)
+                   ? Status::ok
+                   : file_.context.fail(Module::file, H5MOTE_HERE, Status::corrupt_file, 0, address);
+    }
+
+    H5MOTE_STEP Status object(Address header) noexcept {
+        bool dataset = false;
+        H5MOTE_TRY(survey(header, dataset));
+        if (dataset) {
+            H5MOTE_TRY(DatasetState::dispose(file_, header, disposal_));
+        }
+        return dispose_header(file_, header, disposal_);
+    }
+
+    H5MOTE_STEP Status survey(Address header, bool& dataset) noexcept {
+        MessageIterator message(file_, header);
+        Status status;
+        while ((status = message.next()) == Status::ok) {
+            const bool known =
+                (message.flags() & kMessageShared) == 0 && (H5MOTE_ALL_FORMATS == 0 || message.version() != 1);
+            dataset = dataset || message.type() == MessageType::layout;
+            H5MOTE_TRY(known ? look_at(message) : unsupported(message.type()));
+        }
+        return status == Status::not_found ? Status::ok : status;
+    }
+
+    Status unsupported(MessageType type) noexcept {
+        return file_.context.unsupported(Module::file, H5MOTE_HERE, Feature::reclaim, static_cast<std::uint32_t>(type));
+    }
+
+    // Values of variable length and references to regions are in the global heap, which nobody else leads to.
+    Status look_at_type(ConstBytes body, MessageType holder) noexcept {
+        DatatypeView type;
+        H5MOTE_TRY(parse_datatype(file_.context, body, type));
+        return is_plain(type) ? Status::ok : unsupported(holder);
+    }
+
+    // Accepts nothing that might use space of which disposing of the object says nothing.
+    Status look_at(MessageIterator& message) noexcept {
+        const ConstBytes body = message.body();
+        const MessageType type = message.type();
+        Context& context = file_.context;
+        switch (type) {
+            case MessageType::link: {
+                LinkMessage link;
+                H5MOTE_TRY(link.decode(context, file_.shape(), body));
+                return complete_ || link.type != LinkType::hard ? Status::ok : headers_.add(link.address);
+            }
+            case MessageType::link_info: {
+                LinkInfoMessage info;
+                H5MOTE_TRY(info.decode(context, file_.shape(), body));
+                return info.dense ? unsupported(type) : Status::ok;
+            }
+            case MessageType::attribute_info: {
+                AttributeInfoMessage info;
+                H5MOTE_TRY(info.decode(context, file_.shape(), body));
+                return info.dense ? unsupported(type) : Status::ok;
+            }
+            case MessageType::attribute: {
+                AttributeMessage attribute;
+                H5MOTE_TRY(attribute.decode(context, body));
+                return look_at_type(attribute.type, type);
+            }
+            case MessageType::datatype:
+                return look_at_type(body, type);
+            case MessageType::file_space_info: {
+                FileSpaceInfoMessage space;
+                bool none = space.decode(file_.shape(), body);
+                for (unsigned i = 0; i < FileSpaceInfoMessage::kMaxManagers; ++i) {
+                    none = none && space.manager(file_.shape(), i) == kUndefinedAddress;
+                }
+                return none ? Status::ok : unsupported(type);
+            }
+            case MessageType::null:
+            case MessageType::continuation:
+            case MessageType::dataspace:
+            case MessageType::fill_value_old:
+            case MessageType::fill_value:
+            case MessageType::layout:
+            case MessageType::group_info:
+            case MessageType::filter_pipeline:
+            case MessageType::comment:
+            case MessageType::modification_time_old:
+            case MessageType::modification_time:
+            case MessageType::btree_k:
+            case MessageType::reference_count:
+                return Status::ok;
+            default:
+                return unsupported(type);
+        }
+    }
+
+    FileState& file_;
+    UsedRuns* runs_ = nullptr;
+    Headers headers_;
+    bool complete_ = false;  // all headers are known
+    Disposal disposal_;
+};
+
+Status search(FileState& file, std::size_t memory, std::uint64_t& bytes) noexcept {
+    OwnFileWalk walk(file);
+    return give_back_lost_space(file, memory, walk, bytes);
 }
 
 }  // namespace

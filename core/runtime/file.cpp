@@ -54,15 +54,19 @@ Status check_root(FileState& file) noexcept {
 }
 
 // What FileAccess::reclaim asks for.
-Status find_lost_space(FileState& file, std::size_t memory) noexcept {
+Status find_lost_space(FileState& file) noexcept {
     const Formats& formats = file.context.formats();
     if (formats.reclaim == nullptr) {
         return file.context.unsupported(Module::file, H5MOTE_HERE, Feature::reclaim);
     }
+    if (formats.free_space != nullptr && formats.free_space->is_complete(file)) {
+        return Status::ok;
+    }
     std::uint64_t bytes = 0;
-    return formats.free_space != nullptr && formats.free_space->is_complete(file)
-               ? Status::ok
-               : formats.reclaim->search(file, memory, bytes);
+    const Status status = formats.reclaim->search(file, file.reclaim_memory(), bytes);
+    // Nothing is found in a file that is damaged or not understood. It can be used all the same.
+    return status == Status::corrupt_file || status == Status::unsupported || status == Status::over_budget ? Status::ok
+                                                                                                            : status;
 }
 
 // Opens the file that the storage holds, or makes one. The storage is locked, so that nobody else makes one meanwhile.
@@ -98,7 +102,7 @@ Status fill(FileState& file, const FileAccess& access, const FileCreate* create,
     }
     H5MOTE_TRY(file.finish_open(access));
     H5MOTE_TRY(check_root(file));
-    return access.reclaim && file.writable() ? find_lost_space(file, access.reclaim_memory) : Status::ok;
+    return access.reclaim && file.writable() ? find_lost_space(file) : Status::ok;
 }
 
 // Opens a storage that no file of the library has open yet. `create`: how a file is made if there is none or, with
@@ -214,7 +218,7 @@ Status File::reclaim(std::uint64_t* bytes) noexcept {
     }
     H5MOTE_TRY(file_->check_writable());
     const ReclaimFormat* const format = file_->context.formats().reclaim;
-    const Status status = format != nullptr ? format->search(*file_, 1024, found)
+    const Status status = format != nullptr ? format->search(*file_, file_->reclaim_memory(), found)
                                             : file_->context.unsupported(Module::file, H5MOTE_HERE, Feature::reclaim);
     if (bytes != nullptr) {
         *bytes = found;

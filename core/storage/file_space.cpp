@@ -169,8 +169,15 @@ bool FileSpace::add_free(Address address, Address size, SpaceKind kind) noexcept
 Address FileSpace::add_unused(Address address, Address end) noexcept {
     Address found = 0;
     while (address < end) {
-        // The first known extent from `address` on ends what was lost.
+        // The first known extent from `address` on ends what was lost. So does the space that the keeper uses itself,
+        // which may have come out of what add() has just made free.
         FreeExtent known{end, 0, 0, SpaceKind::raw_data};
+        if (keeper_ != nullptr) {
+            const FreeExtent own = keeper_->own();
+            if (own.size != 0 && own.address + own.size > address && own.address < end) {
+                known = own;
+            }
+        }
         for (std::size_t i = 0; i < free_.count(); ++i) {
             const FreeExtent each = free_.get(i);
             if (each.size != 0 && each.address + each.size > address && each.address < known.address) {

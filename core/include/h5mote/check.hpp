@@ -71,6 +71,9 @@ struct Problem {
 class CheckReporter {
 public:
     virtual void problem(const Problem& problem) noexcept = 0;
+    /// [address, address + size) of the file belongs to no structure that was met. Called in the order of addresses;
+    /// two such ranges may lie side by side.
+    virtual void unused(Address /*address*/, std::uint64_t /*size*/) noexcept {}
 
 protected:
     CheckReporter() = default;
@@ -94,7 +97,10 @@ struct CheckSummary {
     std::uint64_t problems = 0;
     std::uint64_t notes = 0;
     std::uint64_t used = 0;    ///< bytes of the file that belong to a structure
-    std::uint64_t unused = 0;  ///< bytes that belong to none
+    std::uint64_t unused = 0;  ///< bytes that belong to none: free + lost
+    std::uint64_t free = 0;    ///< of these, bytes that are known to be free: the file records it, or, while it is open
+                               ///< to be changed, this session knows it
+    std::uint64_t lost = 0;    ///< the others: File::reclaim() finds them
     std::uint32_t walks = 0;   ///< number of walks over the file
 };
 

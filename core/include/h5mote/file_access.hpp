@@ -122,10 +122,14 @@ struct FileAccess {
     std::uint64_t metadata_block_size = 0;
     std::uint64_t small_data_block_size = 0;
     /// Opening the file for writing finds space that is lost, as File::reclaim() does, unless the file says that it was
-    /// closed: only a file with FileCreate::persist_free_space says so. Needs formats::reclaim (otherwise
-    /// `unsupported`, Feature::reclaim).
+    /// closed: only a file with FileCreate::persist_free_space says so. In a file that is damaged, or in which
+    /// something is not understood, nothing is found, and the file opens all the same; the error trail tells what it
+    /// was. Needs formats::reclaim or formats::reclaim_any (otherwise `unsupported`, Feature::reclaim).
     bool reclaim = false;
-    /// Bytes of memory for that search, while it runs. Less memory means more walks over the file's metadata.
+    /// Bytes of memory for the table of used space, in that search and in File::reclaim(), while they run: two
+    /// addresses for each run of used bytes. Less memory means more walks over the file's metadata. On top come the
+    /// addresses of all objects, at most three addresses an object with formats::reclaim and 72 bytes with
+    /// formats::reclaim_any, and what opening one dataset takes.
     std::size_t reclaim_memory = 1024;
 };
 

@@ -84,6 +84,7 @@ extern const ChunkIndexFormat chunk_btree1;
 extern const ChunkIndexFormat chunk_btree2;
 extern const FreeSpaceFormat free_space;
 extern const ReclaimFormat reclaim;
+extern const ReclaimFormat reclaim_any;
 
 inline constexpr Formats none{};
 inline constexpr Formats all{&conversion,
@@ -98,7 +99,7 @@ inline constexpr Formats all{&conversion,
                              &chunk_btree1,
                              &chunk_btree2,
                              H5MOTE_WRITE != 0 ? &free_space : nullptr,
-                             H5MOTE_WRITE != 0 ? &reclaim : nullptr};
+                             H5MOTE_WRITE != 0 ? &reclaim_any : nullptr};
 /// What files have that libhdf5 writes with the newest versions of all structures (H5Pset_libver_bounds, in h5py
 /// libver="latest").
 inline constexpr Formats newest{&conversion,
@@ -113,7 +114,7 @@ inline constexpr Formats newest{&conversion,
                                 nullptr,
                                 &chunk_btree2,
                                 H5MOTE_WRITE != 0 ? &free_space : nullptr,
-                                H5MOTE_WRITE != 0 ? &reclaim : nullptr};
+                                H5MOTE_WRITE != 0 ? &reclaim_any : nullptr};
 
 /// What a Library has that is given no list: all that its build has.
 inline constexpr Formats standard{H5MOTE_CONVERSION != 0 ? &conversion : nullptr,
@@ -128,7 +129,7 @@ inline constexpr Formats standard{H5MOTE_CONVERSION != 0 ? &conversion : nullptr
                                   H5MOTE_ALL_FORMATS != 0 ? &chunk_btree1 : nullptr,
                                   H5MOTE_ALL_FORMATS != 0 ? &chunk_btree2 : nullptr,
                                   H5MOTE_ALL_FORMATS* H5MOTE_WRITE != 0 ? &free_space : nullptr,
-                                  H5MOTE_ALL_FORMATS* H5MOTE_WRITE != 0 ? &reclaim : nullptr};
+                                  H5MOTE_ALL_FORMATS* H5MOTE_WRITE != 0 ? &reclaim_any : nullptr};
 
 /// `standard`, and what logs need that delete their oldest data for new data, however often the power fails: free space
 /// is recorded when the file is closed (FileCreate::persist_free_space) and found again otherwise
@@ -136,7 +137,7 @@ inline constexpr Formats standard{H5MOTE_CONVERSION != 0 ? &conversion : nullptr
 inline constexpr Formats rotating = [] {
     Formats list = standard;
     list.free_space = &free_space;
-    list.reclaim = &reclaim;
+    list.reclaim = H5MOTE_ALL_FORMATS != 0 ? &reclaim_any : &reclaim;
     return list;
 }();
 

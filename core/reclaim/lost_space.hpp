@@ -1,0 +1,28 @@
+// H5MF - finding space that nothing in a file uses: what is common to the walks over the used blocks.
+#pragma once
+
+#include "file_state.hpp"
+#include "used_runs.hpp"
+
+namespace h5mote {
+
+/// Knows all blocks of a file.
+class BlockWalk {
+public:
+    /// Adds every block that something in the file uses to `runs`, but for those of the SpaceKeeper. unsupported: there
+    /// is something of which the walk cannot tell what it uses. corrupt_file: two blocks overlap, or anything else is
+    /// damaged. io_error, out_of_memory, over_budget.
+    virtual Status walk(UsedRuns& runs) noexcept = 0;
+
+protected:
+    BlockWalk() = default;
+    BlockWalk(const BlockWalk&) = delete;
+    BlockWalk& operator=(const BlockWalk&) = delete;
+    ~BlockWalk() = default;
+};
+
+/// ReclaimFormat::search() with such a walk. It is made as often as a table of `memory` bytes needs to see all of the
+/// file. Only then is anything given back, for which all walks are made once more, unless one has seen everything.
+Status give_back_lost_space(FileState& file, std::size_t memory, BlockWalk& walk, std::uint64_t& bytes) noexcept;
+
+}  // namespace h5mote
