@@ -29,15 +29,12 @@ struct FoundLog {
 
 /// Where the bytes of a file are.
 struct SpaceUse {
-    bool known = false;          ///< profile logger knows only `end`
-    std::uint64_t end = 0;       ///< recorded end of the file
-    std::uint64_t used = 0;      ///< bytes that belong to a structure
-    std::uint64_t unused = 0;    ///< bytes that belong to none
-    std::uint64_t recorded = 0;  ///< bytes that the file itself says to be free
-    std::uint64_t pages = 0;     ///< bytes of whole pages in what it says to be free
-    std::uint64_t sections = 0;  ///< extents of it
-    /// Bytes that nothing uses and nobody knows of.
-    std::uint64_t lost() const noexcept { return unused - recorded; }
+    bool known = false;       ///< profile logger knows only `end`
+    std::uint64_t end = 0;    ///< recorded end of the file
+    std::uint64_t used = 0;   ///< bytes that belong to a structure
+    std::uint64_t free = 0;   ///< bytes of which the file itself says that they are free
+    std::uint64_t lost = 0;   ///< bytes that nothing uses, and nobody knows
+    std::uint64_t pages = 0;  ///< bytes of whole pages that nothing uses
 };
 
 struct Inspection {

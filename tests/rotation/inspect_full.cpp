@@ -7,8 +7,11 @@ namespace h5mote_test {
 
 namespace {
 
-class FirstProblem final : public h5mote::CheckReporter {
+// Keeps the first problem, and adds up the whole pages in what nothing uses.
+class Reporter final : public h5mote::CheckReporter {
 public:
+    explicit Reporter(std::uint32_t page) noexcept : page_(page) {}
+
     void problem(const h5mote::Problem& problem) noexcept override {
         if (!problem.note && text_.empty()) {
             text_ = "check: part " + std::to_string(static_cast<unsigned>(problem.part)) + ", problem " +
@@ -16,56 +19,52 @@ public:
                     ", number " + std::to_string(problem.number);
         }
     }
-    const std::string& text() const noexcept { return text_; }
-
-private:
-    std::string text_;
-};
-
-class WholePages final : public h5mote::SectionVisitor {
-public:
-    explicit WholePages(std::uint32_t page) noexcept : page_(page) {}
-    h5mote::Status section(h5mote::Address address, std::uint64_t size) noexcept override {
-        const std::uint64_t first = (address + page_ - 1) / page_;
-        const std::uint64_t end = (address + size) / page_;
-        bytes_ += end > first ? (end - first) * page_ : 0;
-        return h5mote::Status::ok;
+    void unused(h5mote::Address address, std::uint64_t size) noexcept override {
+        if (address != end_) {
+            finish();
+            begin_ = address;
+        }
+        end_ = address + size;
     }
-    std::uint64_t bytes() const noexcept { return bytes_; }
+    const std::string& text() const noexcept { return text_; }
+    /// Bytes of whole pages that nothing uses. Call it last.
+    std::uint64_t pages() noexcept {
+        finish();
+        return pages_;
+    }
 
 private:
+    void finish() noexcept {
+        const std::uint64_t first = (begin_ + page_ - 1) / page_;
+        const std::uint64_t end = end_ / page_;
+        pages_ += end > first ? (end - first) * page_ : 0;
+        begin_ = end_ = 0;
+    }
+
+    std::string text_;
     std::uint32_t page_;
-    std::uint64_t bytes_ = 0;
+    std::uint64_t pages_ = 0;
+    std::uint64_t begin_ = 0;  // of the range that may still grow
+    std::uint64_t end_ = 0;
 };
 
 }  // namespace
 
 std::string measure_space(h5mote::File& file, std::uint32_t page, SpaceUse& space) {
-    FirstProblem problem;
+    Reporter reporter(page);
     h5mote::CheckOptions options;
     options.memory = 1 << 20;
     options.data = false;
     h5mote::CheckSummary summary;
-    h5mote::Status status = check_file(file, options, problem, &summary);
-    if (status != h5mote::Status::ok || !problem.text().empty()) {
-        return problem.text().empty() ? std::string("check: ") + h5mote::to_string(status) : problem.text();
-    }
-    h5mote::FreeSpaceInfo free;
-    WholePages pages(page);
-    status = file.free_space(free, &pages);
-    if (status != h5mote::Status::ok) {
-        return std::string("free space: ") + h5mote::to_string(status);
+    const h5mote::Status status = check_file(file, options, reporter, &summary);
+    if (status != h5mote::Status::ok || !reporter.text().empty()) {
+        return reporter.text().empty() ? std::string("check: ") + h5mote::to_string(status) : reporter.text();
     }
     space.known = true;
     space.used = summary.used;
-    space.unused = summary.unused;
-    space.recorded = free.bytes;
-    space.pages = pages.bytes();
-    space.sections = free.sections;
-    if (free.bytes > summary.unused) {
-        return "the file says that " + std::to_string(free.bytes) + " bytes are free, but only " +
-               std::to_string(summary.unused) + " are";
-    }
+    space.free = summary.free;
+    space.lost = summary.lost;
+    space.pages = reporter.pages();
     return "";
 }
 

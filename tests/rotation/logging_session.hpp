@@ -26,9 +26,9 @@ public:
         h5mote::FileAccess access;
         access.metadata_cache = 2048;
         access.chunk_cache = std::size_t{plan_.chunk} * sizeof(Row);
-        access.reclaim = !plan_.forget;
+        access.reclaim = plan_.reclaim;
         h5mote::FileCreate create;
-        create.persist_free_space = !plan_.forget;
+        create.persist_free_space = plan_.persist;
         auto file = h5mote::File::open_or_create(library_, driver, access, create);
         H5MOTE_TRY(file.status());
         file_ = static_cast<h5mote::File&&>(*file);

@@ -3,7 +3,7 @@
 //   h5mote_rotation [--storage file|journal|card|memory|nor|nand] [--sessions one|each|killed] [--rotations N]
 //                   [--chunk ROWS] [--filters] [--uneven] [--capacity BYTES] [--share PERCENT] [--flush-rows N]
 //                   [--reserve BYTES] [--memory BYTES] [--libhdf5-every N] [--seed N] [--folder PATH]
-//                   [--forget]          a program that does not care for free space
+//                   [--no-persist] [--no-reclaim]   without that setting, see RotationPlan
 //                   [--expect FAULT]    succeeds if and only if this goes wrong, see Fault in rotation.hpp
 //   h5mote_rotation --figures [--folder PATH]   measures, and writes $H5MOTE_REPORT_DIR/figures.d/rotation.tsv
 #include "rotation.hpp"
@@ -41,15 +41,22 @@ std::uint32_t* number_of(RotationPlan& plan, const std::string& option) {
 }
 
 bool take_flag(Arguments& to, const std::string& option) {
-    bool* const flag = option == "--filters"   ? &to.plan.filters
-                       : option == "--uneven"  ? &to.plan.uneven
-                       : option == "--forget"  ? &to.plan.forget
-                       : option == "--figures" ? &to.figures
-                                               : nullptr;
-    if (flag != nullptr) {
-        *flag = true;
+    const struct {
+        const char* name;
+        bool* flag;
+        bool value;
+    } flags[] = {{"--filters", &to.plan.filters, true},
+                 {"--uneven", &to.plan.uneven, true},
+                 {"--no-persist", &to.plan.persist, false},
+                 {"--no-reclaim", &to.plan.reclaim, false},
+                 {"--figures", &to.figures, true}};
+    for (const auto& each : flags) {
+        if (option == each.name) {
+            *each.flag = each.value;
+            return true;
+        }
     }
-    return flag != nullptr;
+    return false;
 }
 
 bool take_value(Arguments& to, const std::string& option, const std::string& value) {

@@ -228,14 +228,14 @@ private:
         }
         judge_size(found.space);
         if (storage_->flash() != nullptr) {
-            judge_chip(found.space, closed);
+            judge_chip(found.space);
         }
         if (found.space.known) {
-            lost = std::max(lost, found.space.lost());
-            if (closed && !plan_.forget && found.space.lost() != 0) {
-                throw Failure{Fault::lost, std::to_string(found.space.lost()) + " bytes of " +
+            lost = std::max(lost, found.space.lost);
+            if (closed && plan_.persist && found.space.lost != 0) {
+                throw Failure{Fault::lost, std::to_string(found.space.lost) + " bytes of " +
                                                std::to_string(found.space.end) + " are lost, " +
-                                               std::to_string(found.space.recorded) + " known to be free"};
+                                               std::to_string(found.space.free) + " known to be free"};
             }
         }
     }
@@ -280,15 +280,14 @@ private:
         }
     }
 
-    // Of a file that was closed the chip may keep no page that lies wholly in what the file says to be free, or behind
-    // its end. While the file is open only the program knows what is free; then the same bound as for a file must do.
-    void judge_chip(const SpaceUse& space, bool closed) {
-        const std::uint64_t live = storage_->flash()->usage().live;
-        if (closed && space.known) {
+    // The chip may keep no page that lies wholly in what nothing uses, or behind the end of the file.
+    void judge_chip(const SpaceUse& space) {
+        if (space.known) {
+            const std::uint64_t live = storage_->flash()->usage().live;
             const std::uint64_t needed = (space.end + kPage - 1) / kPage * kPage - space.pages;
             const auto lost = static_cast<std::int64_t>(live) - static_cast<std::int64_t>(needed);
             result_.flash_lost = std::max(result_.flash_lost, lost);
-            if (lost > 0 && !plan_.forget) {
+            if (lost > 0) {
                 throw Failure{Fault::live, "the chip keeps " + std::to_string(live) +
                                                " bytes of pages, the file needs " + std::to_string(needed)};
             }

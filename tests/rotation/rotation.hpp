@@ -28,8 +28,8 @@ struct RotationPlan {
     std::uint32_t libhdf5_every = 10;  ///< rotations; 0: never
     std::uint32_t memory = 0;          ///< bytes of the library's arena; 0: by chunk and filters
     std::uint64_t seed = 1;
-    /// The program does not care for free space: neither FileCreate::persist_free_space nor FileAccess::reclaim.
-    bool forget = false;
+    bool persist = true;  ///< FileCreate::persist_free_space
+    bool reclaim = true;  ///< FileAccess::reclaim
 };
 
 /// What goes wrong.
