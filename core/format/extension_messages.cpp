@@ -54,12 +54,26 @@ bool FileSpaceInfoMessage::decode(FileShape shape, ConstBytes body) noexcept {
     const bool known = FileSpaceStrategy::decode(body);
     Reader reader(body);
     reader.skip(version == 0 ? 2 : 3);
-    threshold = shape.read_size(reader);
-    page_size = version == 0 ? 0 : shape.read_size(reader);
+    threshold = reader.uint(shape.sizeof_size);
+    page_size = version == 0 ? 0 : reader.uint(shape.sizeof_size);
     const bool sound = known && reader.ok();
-    reader.skip(version == 0 ? 0U : 2U + shape.sizeof_addr);
+    if (version != 0) {
+        reader.skip(2);
+        end = shape.read_addr(reader);
+        end = reader.ok() ? end : kUndefinedAddress;
+    }
     managers = persistent ? reader.rest() : ConstBytes{};
     return sound;
+}
+
+void FileSpaceInfoMessage::encode(FileShape shape, Writer& writer) const noexcept {
+    writer.u8(1);
+    writer.u8(strategy);
+    writer.u8(persistent ? 1 : 0);
+    writer.uint(shape.sizeof_size, threshold);
+    writer.uint(shape.sizeof_size, page_size);
+    writer.u16(0);
+    writer.fill(std::byte{0xff}, (persistent ? 1 + kMaxManagers : 1) * std::size_t{shape.sizeof_addr});
 }
 
 Address FileSpaceInfoMessage::manager(FileShape shape, unsigned i) const noexcept {

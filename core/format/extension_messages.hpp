@@ -70,11 +70,16 @@ struct FileSpaceStrategy {
 struct FileSpaceInfoMessage : FileSpaceStrategy {
     static constexpr unsigned kMaxManagers = 12;
 
-    Address threshold = 1;  ///< smaller free sections are not kept track of
-    Address page_size = 0;  ///< version 1
+    std::uint64_t threshold = 1;      ///< smaller free sections are not kept track of
+    std::uint64_t page_size = 0;      ///< version 1
+    Address end = kUndefinedAddress;  ///< version 1: of the file when it was closed; undefined: it was not
     ConstBytes managers;
 
+    /// The offset in version 1 of the end of the file, behind which the addresses of the managers follow.
+    static std::size_t end_offset(FileShape shape) noexcept { return 5U + 2U * shape.sizeof_size; }
     bool decode(FileShape shape, ConstBytes body) noexcept;
+    /// Writes version 1 with all addresses undefined.
+    void encode(FileShape shape, Writer& writer) const noexcept;
     /// Address of the manager with that number; undefined: there is none.
     Address manager(FileShape shape, unsigned i) const noexcept;
 };

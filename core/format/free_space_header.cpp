@@ -1,10 +1,17 @@
 #include "free_space_header.hpp"
 
+#include "checksum.hpp"
+
 namespace h5mote {
+namespace {
+
+constexpr std::uint32_t kHeaderSignature = 0x44485346U;  // "FSHD"
+
+}  // namespace
 
 bool FreeSpaceListPlace::decode(FileShape shape, ConstBytes header) noexcept {
     Reader reader(header);
-    const bool signature = reader.u32() == 0x44485346U && reader.u8() == 0;  // "FSHD"
+    const bool signature = reader.u32() == kHeaderSignature && reader.u8() == 0;
     reader.skip(9U + 5U * shape.sizeof_size);
     list = shape.read_addr(reader);
     list_used = shape.read_size(reader);
@@ -28,9 +35,28 @@ bool FreeSpaceHeader::decode(FileShape shape, ConstBytes header) noexcept {
     return FreeSpaceListPlace::decode(shape, header) && address_bits != 0 && address_bits <= 64;
 }
 
+void FreeSpaceHeader::encode(FileShape shape, Writer& writer) const noexcept {
+    writer.u32(kHeaderSignature);
+    writer.u8(0);
+    writer.u8(client);
+    shape.write_size(writer, bytes);
+    shape.write_size(writer, sections);
+    shape.write_size(writer, serialized);
+    shape.write_size(writer, others);
+    writer.u16(classes);
+    writer.u16(shrink);
+    writer.u16(expand);
+    writer.u16(address_bits);
+    shape.write_size(writer, longest);
+    shape.write_addr(writer, list);
+    shape.write_size(writer, list_used);
+    shape.write_size(writer, list_size);
+    writer.u32(lookup3({writer.at(0), writer.written()}));
+}
+
 bool FreeSpaceList::decode(FileShape shape, ConstBytes prefix) noexcept {
     Reader reader(prefix);
-    const bool signature = reader.u32() == 0x45535346U && reader.u8() == 0;  // "FSSE"
+    const bool signature = reader.u32() == kSignature && reader.u8() == 0;
     header = shape.read_addr(reader);
     return signature && reader.ok();
 }

@@ -43,6 +43,8 @@ struct FreeSpaceHeader : FreeSpaceListPlace {
 
     /// Reads size() bytes; false when they are no header, or its address space has no bits or more than 64.
     bool decode(FileShape shape, ConstBytes header) noexcept;
+    /// Writes size() bytes, the checksum with them.
+    void encode(FileShape shape, Writer& writer) const noexcept;
 
     /// Widths of the numbers in the list: how many sections a group has, and the size and the address of these.
     unsigned count_width() const noexcept { return uint_width(serialized); }
@@ -55,6 +57,7 @@ struct FreeSpaceList {
 
     /// Bytes before the first group.
     static std::size_t prefix_size(FileShape shape) noexcept { return 5U + shape.sizeof_addr; }
+    static constexpr std::uint32_t kSignature = 0x45535346U;  ///< "FSSE"
     /// Reads prefix_size() bytes; false when they begin no list.
     bool decode(FileShape shape, ConstBytes prefix) noexcept;
 };

@@ -38,7 +38,9 @@ enum class MessageType : std::uint8_t {
 /// Message flags, specification IV.A.1.b.
 inline constexpr std::uint8_t kMessageConstant = 0x01;
 inline constexpr std::uint8_t kMessageShared = 0x02;
+inline constexpr std::uint8_t kMessageNotShareable = 0x04;
 inline constexpr std::uint8_t kMessageFailIfUnknownAndWriting = 0x08;
+inline constexpr std::uint8_t kMessageMarkIfUnknown = 0x10;
 inline constexpr std::uint8_t kMessageWasUnknown = 0x20;
 inline constexpr std::uint8_t kMessageFailIfUnknown = 0x80;
 

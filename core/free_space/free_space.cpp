@@ -1,27 +1,452 @@
 #include "free_space.hpp"
 
+#include "extension_messages.hpp"
+#include "free_space_manager.hpp"
+#include "header.hpp"
+#include "section_writer.hpp"
+
+#include <cstring>
+
 namespace h5mote {
 namespace {
 
-Status create(FileState& file, const FileCreate& create) noexcept {
-    if (create.file_space != SpaceStrategy::managers || create.persist_free_space || create.free_space_threshold != 1) {
-        return file.context.unsupported(Module::file, H5MOTE_HERE, Feature::free_space);
+// The rules of core/file/file_state.cpp, continued.
+enum class Rule {
+    none,
+    drop_first,  // the file names no free-space managers any more before their space is used
+};
+
+constexpr bool keep(Rule rule) noexcept { return rule != Rule::H5MOTE_TEST_OMIT; }
+
+constexpr unsigned kManagers = FileSpaceInfoMessage::kMaxManagers;
+constexpr std::uint64_t kLeastPage = 512;
+constexpr std::uint64_t kMostPage = std::uint64_t{1} << 30;
+
+// The managers that this library writes, by SpaceKind.
+constexpr std::uint8_t kNumbers[] = {0, 2, 6};
+static_assert(static_cast<int>(SpaceKind::raw_data) == 1 && static_cast<int>(SpaceKind::pages) == 2);
+
+constexpr bool has_managers(std::uint8_t strategy) noexcept {
+    return strategy <= static_cast<std::uint8_t>(SpaceStrategy::pages);
+}
+
+class ExtensionContent final : public HeaderContent {
+public:
+    explicit ExtensionContent(const FileSpaceInfoMessage& message) noexcept : message_(message) {}
+    void write(HeaderWriter& header) const noexcept override {
+        header.begin(MessageType::file_space_info, kMessageNotShareable | kMessageMarkIfUnknown);
+        message_.encode(header.shape, header.out);
+        header.end();
     }
-    SpilledExtents::attach(file);
+
+private:
+    const FileSpaceInfoMessage& message_;
+};
+
+// Goes to the file space info message. not_found.
+Status find(MessageIterator& message) noexcept {
+    do {
+        H5MOTE_TRY(message.next(MessageType::file_space_info));
+    } while ((message.flags() & kMessageWasUnknown) != 0);
     return Status::ok;
+}
+
+// Finds out whether sections overlap each other, or anything else that is offered.
+class Overlaps final : public SectionVisitor {
+public:
+    void begin_pass() noexcept { next_.begin_pass(); }
+    Status section(Address address, std::uint64_t size) noexcept override {
+        offer(address, narrow(size));
+        ++sections_;
+        bytes_ += size;
+        return Status::ok;
+    }
+    void offer(Address address, Address size) noexcept {
+        ++offered_;
+        next_.offer({address, size});
+    }
+    // Judges what the pass has found. `done`: there is no more.
+    bool sound(Address limit, bool& done) noexcept {
+        for (std::size_t i = 0; i < next_.count(); ++i) {
+            const NumberPair& each = next_[i];
+            if (each.second == 0 || each.first < end_ || !within(each.first, each.second, limit)) {
+                return false;
+            }
+            end_ = each.first + each.second;
+        }
+        judged_ += next_.count();
+        most_ = most_ == 0 ? offered_ : most_;
+        done = next_.count() < NextPairs::kMost;
+        // Of two equal sections one may have been passed over.
+        return !done || judged_ == most_;
+    }
+    // Whether the sections since the call before are as many and as large as the manager says.
+    bool agrees(const FreeSpaceHeader& header) noexcept {
+        const bool same = sections_ == header.serialized && bytes_ == header.bytes;
+        sections_ = 0;
+        bytes_ = 0;
+        return same;
+    }
+
+private:
+    NextPairs next_;
+    std::uint64_t sections_ = 0;
+    std::uint64_t bytes_ = 0;
+    std::uint64_t offered_ = 0;
+    std::uint64_t most_ = 0;
+    std::uint64_t judged_ = 0;
+    Address end_ = 0;
+};
+
+class Loader final : public SectionVisitor {
+public:
+    Loader(FileSpace& space, SpaceKind kind) noexcept : space_(space), kind_(kind) {}
+    Status section(Address address, std::uint64_t size) noexcept override {
+        // What is known already was released since the file was opened, or comes from a call that failed half way.
+        (void)space_.add_free(address, narrow(size), kind_);
+        return Status::ok;
+    }
+
+private:
+    FileSpace& space_;
+    SpaceKind kind_;
+};
+
+FreeSpace* attach(FileState& file) noexcept {
+    auto* const keeper = file.context.create<FreeSpace>(MemoryKind::file, file);
+    if (keeper != nullptr) {
+        file.space.set_keeper(*keeper);
+    }
+    return keeper;
+}
+
+Status create(FileState& file, const FileCreate& create) noexcept {
+    FreeSpace* const keeper = attach(file);
+    return keeper == nullptr ? Status::out_of_memory : keeper->create(create);
 }
 
 Status open(FileState& file) noexcept {
-    if (file.writable()) {
-        SpilledExtents::attach(file);
-    }
-    return Status::ok;
+    FreeSpace* const keeper = attach(file);
+    return keeper == nullptr ? Status::out_of_memory : keeper->open();
 }
 
-bool is_complete(FileState& /*file*/) noexcept { return false; }
+bool is_complete(FileState& file) noexcept {
+    // Every file of a program with this part has such a keeper.
+    const auto* const keeper = static_cast<const FreeSpace*>(file.space.keeper());
+    return keeper != nullptr && keeper->is_complete();
+}
 
 }  // namespace
 
 const FreeSpaceFormat formats::free_space = {&create, &open, &is_complete};
+
+void FreeSpace::use(SpaceStrategy strategy, std::uint64_t page_size) noexcept {
+    SpaceRule rule = file_.space.rule();
+    rule.reuse = strategy <= SpaceStrategy::pages;
+    rule.page = strategy == SpaceStrategy::pages ? narrow(page_size) : 0;
+    file_.space.set_rule(rule);
+}
+
+Status FreeSpace::create(const FileCreate& create) noexcept {
+    Context& context = file_.context;
+    constexpr FileCreate kPlain{};
+    if (create.file_space > SpaceStrategy::none || create.page_size < kLeastPage || create.page_size > kMostPage ||
+        (create.persist_free_space && create.file_space > SpaceStrategy::pages)) {
+        return context.fail(Module::file, H5MOTE_HERE, Status::invalid_argument);
+    }
+    begun_ = true;
+    if (create.file_space == kPlain.file_space && !create.persist_free_space &&
+        create.free_space_threshold == kPlain.free_space_threshold && create.page_size == kPlain.page_size) {
+        return Status::ok;
+    }
+    if (H5MOTE_ALL_FORMATS == 0 && create.file_space != SpaceStrategy::managers) {
+        return context.unsupported(Module::file, H5MOTE_HERE, Feature::free_space);
+    }
+    use(create.file_space, create.page_size);
+    persistent_ = create.persist_free_space;
+    threshold_ = create.free_space_threshold;
+    FileSpaceInfoMessage message;
+    message.strategy = static_cast<std::uint8_t>(create.file_space);
+    message.persistent = persistent_;
+    message.threshold = threshold_;
+    message.page_size = create.page_size;
+    Address extension = 0;
+    H5MOTE_TRY(create_header(file_, ExtensionContent(message), extension));
+    file_.set_extension(extension);
+    return Status::ok;
+}
+
+Status FreeSpace::open() noexcept {
+    if (file_.superblock().is_old() || file_.superblock().extension == kUndefinedAddress) {
+        return Status::ok;
+    }
+    const bool understood = file_.context.formats().superblock_extension != nullptr;
+    MessageIterator message(file_, file_.superblock().extension);
+    Status status;
+    while ((status = message.next()) == Status::ok) {
+        const MessageType type = message.type();
+        if (type == MessageType::file_space_info) {
+            H5MOTE_TRY(file_.writable() ? read(message) : Status::ok);
+        } else if (!understood && type != MessageType::null && type != MessageType::continuation) {
+            return file_.context.unsupported(Module::file, H5MOTE_HERE, Feature::superblock_extension,
+                                             static_cast<std::uint32_t>(type));
+        }
+    }
+    return status == Status::not_found ? Status::ok : status;
+}
+
+// A message that a library has marked as unknown to it may be out of date. libhdf5 pays no attention to it then.
+Status FreeSpace::read(MessageIterator& message) noexcept {
+    if ((message.flags() & kMessageWasUnknown) != 0) {
+        return Status::ok;
+    }
+    FileSpaceInfoMessage info;
+    const FileShape shape = file_.shape();
+    const bool pages = info.decode(shape, message.body()) && info.strategy == FileSpaceStrategy::kPages;
+    const std::size_t least = FileSpaceInfoMessage::end_offset(shape) + shape.sizeof_addr * (1 + kManagers);
+    if (info.version == 0) {
+        return file_.context.unsupported(Module::file, H5MOTE_HERE, Feature::superblock_extension,
+                                         static_cast<std::uint32_t>(message.type()));
+    }
+    if (info.strategy > static_cast<std::uint8_t>(SpaceStrategy::none) || (info.persistent && message.size() < least) ||
+        (pages && (info.page_size < kLeastPage || info.page_size > kMostPage))) {
+        return damaged_message(file_.context, H5MOTE_HERE, message.type());
+    }
+    if (H5MOTE_ALL_FORMATS == 0 && info.strategy != 0) {
+        return file_.context.unsupported(Module::file, H5MOTE_HERE, Feature::free_space, info.strategy);
+    }
+    use(static_cast<SpaceStrategy>(info.strategy), info.page_size);
+    persistent_ = info.persistent && has_managers(info.strategy);
+    threshold_ = info.threshold;
+    recorded_ = persistent_ && info.end != kUndefinedAddress;
+    return Status::ok;
+}
+
+// libhdf5 has a manager for each kind of metadata and for raw data, of which global heaps are a part for it, and in
+// files with pages as many again for what is not smaller than a page.
+SpaceKind FreeSpace::kind_of(unsigned manager) const noexcept {
+    if (manager >= kManagers / 2 && file_.space.rule().page != 0) {
+        return SpaceKind::pages;
+    }
+    const unsigned usage = manager % (kManagers / 2);
+    return usage == 2 || usage == 3 ? SpaceKind::raw_data : SpaceKind::metadata;
+}
+
+// Whether the managers can be believed: their sections lie in the file, and overlap neither each other nor the
+// superblock, its extension, the root group's header or the managers themselves. corrupt_file: they do not.
+Status FreeSpace::check(const MessageIterator& message, const Address* managers) noexcept {
+    constexpr Address kLeastHeader = 12;
+    const Superblock& superblock = file_.superblock();
+    Overlaps overlaps;
+    for (bool first = true, done = false; !done; first = false) {
+        overlaps.begin_pass();
+        overlaps.offer(0, static_cast<Address>(superblock.size()));
+        overlaps.offer(superblock.root, kLeastHeader);
+        overlaps.offer(message.block_address(), message.block_size());
+        if (message.block_address() != superblock.extension) {
+            overlaps.offer(superblock.extension, kLeastHeader);
+        }
+        for (unsigned i = 0; i < kManagers; ++i) {
+            if (managers[i] == kUndefinedAddress) {
+                continue;
+            }
+            FreeSpaceManager manager(file_, managers[i]);
+            H5MOTE_TRY(manager.open());
+            overlaps.offer(managers[i], static_cast<Address>(FreeSpaceHeader::size(file_.shape())));
+            if (manager.has_list()) {
+                overlaps.offer(manager.header().list, manager.header().list_size);
+                H5MOTE_TRY(first ? manager.verify() : Status::ok);
+                H5MOTE_TRY(manager.walk(overlaps));
+            }
+            if (!overlaps.agrees(manager.header())) {
+                return Status::corrupt_file;
+            }
+        }
+        if (!overlaps.sound(file_.space.end(), done)) {
+            return Status::corrupt_file;
+        }
+    }
+    return Status::ok;
+}
+
+// Takes over the sections of all managers, and the space of the managers themselves.
+Status FreeSpace::load(const Address* managers) noexcept {
+    for (unsigned i = 0; i < kManagers; ++i) {
+        if (managers[i] == kUndefinedAddress) {
+            continue;
+        }
+        FreeSpaceManager manager(file_, managers[i]);
+        H5MOTE_TRY(manager.open());
+        if (manager.has_list()) {
+            Loader loader(file_.space, kind_of(i));
+            H5MOTE_TRY(manager.walk(loader));
+        }
+    }
+    for (unsigned i = 0; i < kManagers; ++i) {
+        if (managers[i] == kUndefinedAddress) {
+            continue;
+        }
+        FreeSpaceManager manager(file_, managers[i]);
+        H5MOTE_TRY(manager.open());
+        if (manager.has_list()) {
+            file_.space.release(manager.header().list, manager.header().list_size, false);
+        }
+        file_.space.release(managers[i], static_cast<Address>(FreeSpaceHeader::size(file_.shape())), false);
+    }
+    return Status::ok;
+}
+
+// Makes all addresses in the message undefined.
+Status FreeSpace::drop(MessageIterator& message) noexcept {
+    std::byte* at = nullptr;
+    const std::size_t from = FileSpaceInfoMessage::end_offset(file_.shape());
+    H5MOTE_TRY(message.change(from, at));
+    std::memset(at, 0xff, message.size() - from);
+    return Status::ok;
+}
+
+Status FreeSpace::begin() noexcept {
+    if (begun_ || !persistent_) {
+        begun_ = true;
+        return Status::ok;
+    }
+    MessageIterator message(file_, file_.superblock().extension);
+    H5MOTE_TRY(find(message));
+    FileSpaceInfoMessage info;
+    (void)info.decode(file_.shape(), message.body());
+    Address managers[kManagers];
+    for (unsigned i = 0; i < kManagers; ++i) {
+        managers[i] = info.manager(file_.shape(), i);
+    }
+    const Status sound = check(message, managers);
+    if (sound != Status::ok && sound != Status::corrupt_file) {
+        return sound;
+    }
+    // If the block of the message has to be moved, it goes where nothing is free yet: to the end of the file.
+    H5MOTE_TRY(message.secure(message.offset() + FileSpaceInfoMessage::end_offset(file_.shape())));
+    if (sound == Status::ok) {
+        at_end_ = true;
+        const Status status = load(managers);
+        at_end_ = false;
+        H5MOTE_TRY(status);
+    }
+    if (sound != Status::ok || !recorded_) {
+        file_.space.free().set_complete(false);
+    }
+    if (keep(Rule::drop_first)) {
+        H5MOTE_TRY(drop(message));
+        message.park();
+        H5MOTE_TRY(file_.is_atomic() ? Status::ok : file_.commit_metadata());
+    }
+    begun_ = true;
+    return Status::ok;
+}
+
+// Makes room for the managers at the end of the file. Placing a block can itself leave free space behind, before an
+// aligned block or in its page, so that the lists may need other sizes than before. Then it is done again, which leaves
+// the same space behind. no_space: there is no room, or no end to this.
+Status FreeSpace::make_room(Room (&rooms)[kWritten]) noexcept {
+    constexpr unsigned kTries = 4;
+    const Usage usage = file_.space.rule().page == 0 ? Usage::raw_data : Usage::object_header;
+    for (unsigned tries = 0; tries < kTries; ++tries) {
+        bool fits = true;
+        Address sizes[kWritten];
+        for (unsigned i = 0; i < kWritten; ++i) {
+            SectionWriter writer(file_, own(), threshold_, static_cast<SpaceKind>(i));
+            writer.measure();
+            sizes[i] = writer.header().sections == 0 ? 0 : writer.header().list_size;
+            fits = fits && sizes[i] == rooms[i].size;
+        }
+        if (fits) {
+            return Status::ok;
+        }
+        give_back(rooms);
+        for (unsigned i = 0; i < kWritten; ++i) {
+            if (sizes[i] != 0) {
+                const auto header = static_cast<Address>(FreeSpaceHeader::size(file_.shape()));
+                H5MOTE_TRY(file_.space.extend(usage, header, rooms[i].header));
+                const Status status = file_.space.extend(usage, sizes[i], rooms[i].list);
+                if (status != Status::ok) {
+                    file_.space.release(rooms[i].header, header, true);
+                    return status;
+                }
+                rooms[i].size = sizes[i];
+            }
+        }
+    }
+    return Status::no_space;
+}
+
+// The last block first, so that the file becomes shorter again.
+void FreeSpace::give_back(Room (&rooms)[kWritten]) noexcept {
+    for (unsigned i = kWritten; i-- > 0;) {
+        if (rooms[i].size != 0) {
+            file_.space.release(rooms[i].list, rooms[i].size, true);
+            file_.space.release(rooms[i].header, static_cast<Address>(FreeSpaceHeader::size(file_.shape())), true);
+            rooms[i] = Room{};
+        }
+    }
+}
+
+Status FreeSpace::write(const Room (&rooms)[kWritten]) noexcept {
+    for (unsigned i = 0; i < kWritten; ++i) {
+        if (rooms[i].size != 0) {
+            SectionWriter writer(file_, own(), threshold_, static_cast<SpaceKind>(i));
+            writer.measure();
+            H5MOTE_TRY(writer.write(rooms[i].header, rooms[i].list));
+        }
+    }
+    return Status::ok;
+}
+
+// Writes managers for everything that is free, and then their addresses. no_space: there is no room for them.
+Status FreeSpace::record(MessageIterator& message) noexcept {
+    const FileShape shape = file_.shape();
+    const std::size_t from = FileSpaceInfoMessage::end_offset(shape);
+    // If the block of the message has to be moved, that comes before the free space is counted.
+    H5MOTE_TRY(message.secure(message.offset() + from));
+    Room rooms[kWritten];
+    Status status = make_room(rooms);
+    if (status == Status::ok) {
+        status = write(rooms);
+    }
+    std::byte* at = nullptr;
+    if (status == Status::ok) {
+        status = message.change(from, at);
+    }
+    if (status != Status::ok) {
+        give_back(rooms);
+        return status;
+    }
+    // libhdf5 1.10 cuts the file to the end that stands here, if that is smaller than the end of the file; newer ones
+    // record the end of the file. An undefined end says that there is more free space than was recorded.
+    shape.store_addr(at, file_.space.free().is_complete() ? file_.space.end() : kUndefinedAddress);
+    std::memset(at + shape.sizeof_addr, 0xff, std::size_t{kManagers} * shape.sizeof_addr);
+    for (unsigned i = 0; i < kWritten; ++i) {
+        if (rooms[i].size != 0) {
+            shape.store_addr(at + (1 + kNumbers[i]) * std::size_t{shape.sizeof_addr}, rooms[i].header);
+        }
+    }
+    return Status::ok;
+}
+
+Status FreeSpace::store() noexcept {
+    if (!persistent_) {
+        return SpilledExtents::store();
+    }
+    if (!begun_ && file_.space.free().count() == 0 && file_.space.end() == file_.superblock().end_of_file) {
+        return Status::ok;
+    }
+    H5MOTE_TRY(file_.space.begin());
+    {
+        MessageIterator message(file_, file_.superblock().extension);
+        H5MOTE_TRY(find(message));
+        const Status status = record(message);
+        if (status != Status::ok) {
+            return status == Status::no_space ? Status::ok : status;
+        }
+    }
+    return file_.commit_metadata();
+}
 
 }  // namespace h5mote

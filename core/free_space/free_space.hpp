@@ -1,4 +1,16 @@
 // H5MF H5FS - the free space that a file records from one opening to the next.
+//
+// The record is what libhdf5 keeps with H5Pset_file_space_strategy(persist): the file space info message in the
+// superblock extension names free-space managers, one for metadata, one for raw data, in files with pages one for whole
+// pages. It is used in this order:
+//
+//   opening      reads the message, and nothing else
+//   begin()      checks all sections, takes them over into the SpaceMap, and makes the addresses in the message
+//                undefined. On the storage that change comes before the first use of the space.
+//   store()      writes new managers behind the end of the file, and their addresses into the message
+//
+// A power cut between begin() and store() leaves a file without a record, and so does libhdf5. Its free space is lost
+// until File::reclaim() finds it.
 #pragma once
 
 #include "free_space_format.hpp"
@@ -6,11 +18,47 @@
 
 namespace h5mote {
 
+class MessageIterator;
+
 class FreeSpace final : public SpilledExtents {
 public:
     using SpilledExtents::SpilledExtents;
 
+    /// Reads the superblock extension of a file that is being opened.
+    Status open() noexcept;
+    /// Makes a superblock extension for a new file.
+    Status create(const FileCreate& create) noexcept;
+    /// Whether the file said, when it was opened, that all its free space is recorded.
+    bool is_complete() const noexcept { return recorded_; }
+
+    Status begin() noexcept override;
+    Status store() noexcept override;
     void end() noexcept override { file_.context.destroy(MemoryKind::file, this); }
+    bool has_taken_over() const noexcept override { return persistent_ && begun_; }
+
+private:
+    static constexpr unsigned kWritten = 3;  // managers: one of each SpaceKind
+    struct Room {
+        Address header = 0;
+        Address list = 0;
+        Address size = 0;  // of the list; 0: there is none
+    };
+
+    Status read(MessageIterator& message) noexcept;
+    void use(SpaceStrategy strategy, std::uint64_t page_size) noexcept;
+    SpaceKind kind_of(unsigned manager) const noexcept;
+    Status check(const MessageIterator& message, const Address* managers) noexcept;
+    Status load(const Address* managers) noexcept;
+    Status drop(MessageIterator& message) noexcept;
+    Status make_room(Room (&rooms)[kWritten]) noexcept;
+    void give_back(Room (&rooms)[kWritten]) noexcept;
+    Status write(const Room (&rooms)[kWritten]) noexcept;
+    Status record(MessageIterator& message) noexcept;
+
+    std::uint64_t threshold_ = 1;
+    bool persistent_ = false;  // the file has a record, or gets one
+    bool recorded_ = false;
+    bool begun_ = false;
 };
 
 }  // namespace h5mote

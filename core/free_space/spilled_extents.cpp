@@ -38,7 +38,8 @@ Status SpilledExtents::grow() noexcept {
     const std::size_t room = room_ == 0 ? 2 * kWindow : 2 * room_;
     FreeExtent old = own();
     FreeExtent made{0, narrow(room * kEntry), 0, SpaceKind::raw_data};
-    H5MOTE_TRY(file_.space.allocate(Usage::raw_data, made.size, made.address));
+    H5MOTE_TRY(at_end_ ? file_.space.extend(Usage::raw_data, made.size, made.address)
+                       : file_.space.allocate(Usage::raw_data, made.size, made.address));
     Status status = Status::ok;
     for (std::size_t at = 0; at < room && status == Status::ok; at += kWindow) {
         if (at < room_) {

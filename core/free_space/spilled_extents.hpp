@@ -30,6 +30,7 @@ protected:
     ~SpilledExtents() = default;
 
     FileState& file_;
+    bool at_end_ = false;  // a new table goes to the end of the file, whatever is free
 
 private:
     static constexpr std::size_t kEntry = 18;   // bytes

@@ -47,8 +47,8 @@ Status read_extension_message(FileState& file, MessageIterator& message) noexcep
 
 // Whether a file can be changed whose extension has this message. What this library writes does not depend on the
 // widths of version 1 B-trees, nor on how libhdf5 uses free space, unless the file keeps a record of that space, or has
-// pages.
-bool permits_writing(MessageIterator& message) noexcept {
+// pages. Programs with formats::free_space look at that message themselves.
+bool permits_writing(FileState& file, MessageIterator& message) noexcept {
     FileSpaceStrategy space;
     switch (message.type()) {
         case MessageType::null:
@@ -56,8 +56,9 @@ bool permits_writing(MessageIterator& message) noexcept {
         case MessageType::btree_k:
             return true;
         case MessageType::file_space_info:
-            return space.decode(message.body()) && space.version == 1 && space.strategy != FileSpaceStrategy::kPages &&
-                   !space.persistent;
+            return file.context.formats().free_space != nullptr ||
+                   (space.decode(message.body()) && space.version == 1 && space.strategy != FileSpaceStrategy::kPages &&
+                    !space.persistent);
         default:
             return false;
     }
@@ -67,7 +68,7 @@ Status load(FileState& file) noexcept {
     MessageIterator message(file, file.superblock().extension);
     Status status;
     while ((status = message.next()) == Status::ok) {
-        if (file.writable() && !permits_writing(message)) {
+        if (file.writable() && !permits_writing(file, message)) {
             return file.context.unsupported(Module::file, H5MOTE_HERE, Feature::superblock_extension,
                                             static_cast<std::uint32_t>(message.type()));
         }

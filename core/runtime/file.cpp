@@ -37,7 +37,7 @@ Status make_root(FileState& file, const FileCreate& create) noexcept {
     if (const FreeSpaceFormat* const format = file.context.formats().free_space) {
         H5MOTE_TRY(format->create(file, create));
     } else if (create.file_space != SpaceStrategy::managers || create.persist_free_space ||
-               create.free_space_threshold != 1) {
+               create.free_space_threshold != 1 || create.page_size != FileCreate{}.page_size) {
         return file.context.unsupported(Module::file, H5MOTE_HERE, Feature::free_space);
     }
     H5MOTE_TRY(create_header(file, GroupContent(create.track_link_order), root));

@@ -144,6 +144,10 @@ Status Group::unlink(std::string_view path) noexcept {
     H5MOTE_TRY(check_link_storage(file, parent));
     Parting parting;
     H5MOTE_TRY(prepare(file, parent, name, parting));
+    if (parting.last) {
+        // Once space was released, the file must no longer say that all its free space is recorded.
+        H5MOTE_TRY(file.space.begin());
+    }
     H5MOTE_TRY(file.order());
     H5MOTE_TRY(remove(file, parent, name));
     if (parting.last) {

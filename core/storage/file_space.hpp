@@ -14,6 +14,7 @@
 
 #include "space_keeper.hpp"
 #include "space_map.hpp"
+#include "space_rule.hpp"
 
 #include <h5mote/driver.hpp>
 
@@ -44,6 +45,10 @@ public:
     /// Starts with a file of `end` bytes whose addresses stay below `limit`. The storage has `stored` bytes: those
     /// beyond `end` may have been written before a power cut and cannot be taken for zeros.
     void open(Address end, Address limit, Address stored) noexcept;
+
+    /// How the file places its blocks from now on.
+    void set_rule(const SpaceRule& /*rule*/) noexcept {}
+    SpaceRule rule() const noexcept { return {}; }
 
     /// Hands in the keeper of the file's free space. It owns itself: close() tells it to go.
     void set_keeper(SpaceKeeper& keeper) noexcept {

@@ -60,8 +60,10 @@ public:
     }
     /// From now on extents without room in memory go there; nullptr: they are forgotten.
     void set_overflow(SpaceOverflow* overflow) noexcept { overflow_ = overflow; }
-    /// Whether no extent was forgotten since clear().
+    /// Whether no extent was forgotten since clear(), and nobody said anything else since.
     bool is_complete() const noexcept { return complete_; }
+    /// Says that the file has free space of which the map does not know, or that all lost space is about to be added.
+    void set_complete(bool complete) noexcept { complete_ = complete; }
     /// How many of the extents are kept by the SpaceOverflow.
     std::size_t spilled() const noexcept { return spilled_; }
 

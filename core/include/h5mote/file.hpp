@@ -123,7 +123,9 @@ public:
     Status close() noexcept;
     bool valid() const noexcept;
     Status info(FileInfo& info) const noexcept;
-    /// What the file's free-space managers hold, and section by section if a visitor is given. All numbers are 0 for a
+    /// What the file's free-space managers hold, and section by section if a visitor is given. In a file that this
+    /// program has begun to change, what is free now, also what can be used only after the next flush, in no order;
+    /// `metadata` is 0 then, because the managers are written anew when the file is closed. All numbers are 0 for a
     /// file that does not keep its free space from one opening to the next. corrupt_file, io_error, out_of_memory.
     Status free_space(FreeSpaceInfo& info, SectionVisitor* visitor = nullptr) const noexcept;
     /// Finds space that nothing in the file uses and of which nobody knows, as power cuts and programs that were killed

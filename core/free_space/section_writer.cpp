@@ -1,0 +1,146 @@
+#include "section_writer.hpp"
+
+namespace h5mote {
+namespace {
+
+// As libhdf5 writes them. Addresses and sizes of sections have 63 bits, which is what its drivers have.
+constexpr std::uint8_t kClientFile = 1;
+constexpr std::uint16_t kClasses = 3;
+constexpr std::uint16_t kShrink = 80;
+constexpr std::uint16_t kExpand = 120;
+constexpr std::uint16_t kAddressBits = 63;
+
+constexpr std::uint64_t longest(FileShape shape) noexcept {
+    return ~std::uint64_t{0} >> (shape.sizeof_size == 8 ? 1 : 64 - 8 * shape.sizeof_size);
+}
+
+constexpr unsigned section_class(Address page, SpaceKind kind) noexcept {
+    return page == 0 ? 0 : kind == SpaceKind::pages ? 2 : 1;
+}
+
+}  // namespace
+
+// In a file with pages the managers tell sections apart by their size, too.
+SpaceKind SectionWriter::kind_of(const FreeExtent& extent) const noexcept {
+    const Address page = file_.space.rule().page;
+    return page != 0 && extent.size >= page     ? SpaceKind::pages
+           : extent.kind == SpaceKind::raw_data ? SpaceKind::raw_data
+                                                : SpaceKind::metadata;
+}
+
+// Calls `take` with size and address of each section of the manager's kind, in no order.
+template <typename Take>
+void SectionWriter::each(Take take) noexcept {
+    SpaceMap& free = file_.space.free();
+    for (std::size_t i = 0; i <= free.count(); ++i) {
+        const FreeExtent extent = i < free.count() ? free.get(i) : own_;
+        if (extent.size != 0 && extent.size >= least_ && kind_of(extent) == kind_) {
+            take(NumberPair{extent.size, extent.address});
+        }
+    }
+}
+
+std::uint64_t SectionWriter::count_equal(Address size) noexcept {
+    std::uint64_t count = 0;
+    each([&](const NumberPair& section) { count += section.first == size ? 1 : 0; });
+    return count;
+}
+
+void SectionWriter::measure() noexcept {
+    header_ = {};
+    header_.client = kClientFile;
+    header_.classes = kClasses;
+    header_.shrink = kShrink;
+    header_.expand = kExpand;
+    header_.address_bits = kAddressBits;
+    header_.longest = longest(file_.shape());
+    each([&](const NumberPair& section) {
+        header_.bytes += section.first;
+        ++header_.sections;
+    });
+    header_.serialized = header_.sections;
+    Address groups = 0;
+    Address size = 0;
+    NextPairs next;
+    do {
+        next.begin_pass();
+        each([&](const NumberPair& section) { next.offer(section); });
+        for (std::size_t i = 0; i < next.count(); ++i) {
+            groups += next[i].first != size ? 1 : 0;
+            size = next[i].first;
+        }
+    } while (next.count() == NextPairs::kMost);
+    header_.list_used = static_cast<Address>(
+        FreeSpaceList::prefix_size(file_.shape()) + FreeSpaceHeader::kChecksumSize +
+        groups * (header_.count_width() + header_.size_width()) + header_.sections * (header_.address_width() + 1));
+    header_.list_size = header_.list_used;
+}
+
+Status SectionWriter::flush() noexcept {
+    const ConstBytes bytes{piece_, held_};
+    checksum_.update(bytes);
+    held_ = 0;
+    file_.unsynced = true;
+    const Status status = file_.driver.write(Usage::object_header, to_, bytes);
+    to_ += static_cast<Address>(bytes.size());
+    return status;
+}
+
+// More than was measured is io_error: reading what the keeper holds has failed meanwhile.
+Status SectionWriter::put(std::uint64_t number, unsigned width) noexcept {
+    if (width > left_) {
+        return Status::io_error;
+    }
+    left_ -= width;
+    if (held_ + width > kPiece) {
+        H5MOTE_TRY(flush());
+    }
+    store_uint(piece_ + held_, width, number);
+    held_ += width;
+    return Status::ok;
+}
+
+Status SectionWriter::write_sections() noexcept {
+    const unsigned section = section_class(file_.space.rule().page, kind_);
+    Address size = 0;
+    NextPairs next;
+    do {
+        next.begin_pass();
+        each([&](const NumberPair& pair) { next.offer(pair); });
+        for (std::size_t i = 0; i < next.count(); ++i) {
+            if (next[i].first != size) {
+                size = next[i].first;
+                H5MOTE_TRY(put(count_equal(size), header_.count_width()));
+                H5MOTE_TRY(put(size, header_.size_width()));
+            }
+            H5MOTE_TRY(put(next[i].second, header_.address_width()));
+            H5MOTE_TRY(put(section, 1));
+        }
+    } while (next.count() == NextPairs::kMost);
+    return Status::ok;
+}
+
+Status SectionWriter::write(Address header, Address list) noexcept {
+    const FileShape shape = file_.shape();
+    to_ = list;
+    left_ = header_.list_used - FreeSpaceHeader::kChecksumSize;
+    checksum_ = Lookup3Stream(static_cast<std::uint32_t>(left_));
+    H5MOTE_TRY(put(FreeSpaceList::kSignature, 4));
+    H5MOTE_TRY(put(0, 1));
+    H5MOTE_TRY(put(header, shape.sizeof_addr));
+    H5MOTE_TRY(write_sections());
+    if (left_ != 0) {
+        return Status::io_error;
+    }
+    H5MOTE_TRY(flush());
+    left_ = FreeSpaceHeader::kChecksumSize;
+    H5MOTE_TRY(put(checksum_.finish(), FreeSpaceHeader::kChecksumSize));
+    H5MOTE_TRY(flush());
+    header_.list = list;
+    std::byte bytes[14 + 7 * 8 + 8 + FreeSpaceHeader::kChecksumSize];
+    Writer writer{Bytes{bytes, FreeSpaceHeader::size(shape)}};
+    header_.encode(shape, writer);
+    return file_.driver.write(Usage::object_header, header, {bytes, writer.written()});
+}
+
+}  // namespace h5mote

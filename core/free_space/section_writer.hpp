@@ -1,0 +1,47 @@
+// H5FS - writing free-space managers: what of a file's free space they record, in which order, and their bytes.
+#pragma once
+
+#include "checksum.hpp"
+#include "free_space_header.hpp"
+#include "next_pairs.hpp"
+#include "spilled_extents.hpp"
+
+namespace h5mote {
+
+/// The sections of which one manager of the file keeps a record.
+class SectionWriter {
+public:
+    /// `own` is space that becomes free with the record. Sections of less than `least` bytes are left out.
+    SectionWriter(FileState& file, const FreeExtent& own, std::uint64_t least, SpaceKind kind) noexcept
+        : file_(file), own_(own), least_(least), kind_(kind) {}
+
+    /// Counts the sections: header() has all numbers then.
+    void measure() noexcept;
+    /// Writes header and list to these addresses. no_space, io_error.
+    Status write(Address header, Address list) noexcept;
+    const FreeSpaceHeader& header() const noexcept { return header_; }
+
+private:
+    static constexpr std::size_t kPiece = 64;
+
+    SpaceKind kind_of(const FreeExtent& extent) const noexcept;
+    template <typename Take>
+    void each(Take take) noexcept;
+    std::uint64_t count_equal(Address size) noexcept;
+    Status put(std::uint64_t number, unsigned width) noexcept;
+    Status flush() noexcept;
+    Status write_sections() noexcept;
+
+    FileState& file_;
+    FreeExtent own_;
+    std::uint64_t least_;
+    SpaceKind kind_;
+    FreeSpaceHeader header_;
+    Lookup3Stream checksum_{0};
+    Address to_ = 0;    // where the next bytes of the list go ...
+    Address left_ = 0;  // ... and how many may come
+    std::size_t held_ = 0;
+    std::byte piece_[kPiece];
+};
+
+}  // namespace h5mote
