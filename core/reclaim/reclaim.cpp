@@ -11,7 +11,6 @@
 #include "header.hpp"
 #include "link_message.hpp"
 #include "messages.hpp"
-#include "supported.hpp"
 
 namespace h5mote {
 namespace {
@@ -56,6 +55,75 @@ private:
     Address* headers_ = nullptr;
     std::size_t room_ = 0;
     std::size_t count_ = 0;
+};
+
+// Reads a datatype message of which no more is wanted than whether its values are nothing but their own bytes, and
+// accepts it only in the versions that this library writes. Values of variable length and references to regions are in
+// the global heap, to which nothing else leads. Specification IV.A.2.d.
+class PlainType {
+public:
+    explicit PlainType(ConstBytes body) noexcept : reader_(body) {}
+    bool check() noexcept { return type(0) && reader_.ok(); }
+
+private:
+    static constexpr unsigned kVersion = 3;
+
+    void name() noexcept {
+        while (reader_.ok() && reader_.u8() != 0) {
+        }
+    }
+
+    // It recurses as deep as types may be nested.
+    bool type(unsigned depth) noexcept {
+        const std::uint32_t head = reader_.u32();
+        const std::uint32_t size = reader_.u32();
+        const unsigned version = head >> 4 & 15;
+        const std::uint32_t count = head >> 8 & 0xffff;
+        if (!reader_.ok() || depth > H5MOTE_MAX_TYPE_DEPTH) {
+            return false;
+        }
+        switch (static_cast<TypeClass>(head & 15)) {
+            case TypeClass::integer:
+            case TypeClass::bitfield:
+                reader_.skip(4);
+                return true;
+            case TypeClass::floating:
+                reader_.skip(12);
+                return true;
+            case TypeClass::string:
+                return true;
+            case TypeClass::opaque:
+                reader_.skip(count & 0xff);
+                return true;
+            case TypeClass::array:
+                reader_.skip(std::size_t{4} * reader_.u8());
+                return version == kVersion && type(depth + 1);
+            case TypeClass::enumeration:
+                if (version != kVersion || !type(depth + 1)) {
+                    return false;
+                }
+                for (std::uint32_t i = 0; i < count; ++i) {
+                    name();
+                }
+                for (std::uint32_t i = 0; i < count; ++i) {
+                    reader_.skip(size);
+                }
+                return true;
+            case TypeClass::compound:
+                for (std::uint32_t i = 0; i < count; ++i) {
+                    name();
+                    reader_.skip(uint_width(size));
+                    if (version != kVersion || !type(depth + 1)) {
+                        return false;
+                    }
+                }
+                return true;
+            default:
+                return false;
+        }
+    }
+
+    Reader reader_;
 };
 
 class OwnFileWalk final : public BlockWalk, private BlockWitness {
@@ -111,11 +179,8 @@ private:
         return file_.context.unsupported(Module::file, H5MOTE_HERE, Feature::reclaim, static_cast<std::uint32_t>(type));
     }
 
-    // Values of variable length and references to regions are in the global heap, which nobody else leads to.
     Status look_at_type(ConstBytes body, MessageType holder) noexcept {
-        DatatypeView type;
-        H5MOTE_TRY(parse_datatype(file_.context, body, type));
-        return is_plain(type) ? Status::ok : unsupported(holder);
+        return PlainType(body).check() ? Status::ok : unsupported(holder);
     }
 
     // Accepts nothing that might use space of which disposing of the object says nothing.

@@ -5,6 +5,7 @@ The images in --images are built by measuring_images.cmake beside this file. The
 read back with h5py, if that is installed. Figures (`toolchains/figures` collects them):
 
   code.* data.* bss.*   difference of two images, without the functions and constants of the programs themselves
+                        code.reclaim: formats::reclaim and File::reclaim() beside a logger that deletes objects
   ram.logger.*          peak of the arena in the reference workload, and the static objects (library, arena, driver),
                         without the one chunk buffer
   stack.*               deepest stack below main(), painted; logger: the reference workload from creating the file to
@@ -98,6 +99,14 @@ class Measurement:
             raise Failure(f"{image}: {printed['left']} bytes were not released")
         check_rows(saved, "/flight/imu")
         return printed
+
+    def reclaim(self):
+        """What finding lost space costs a logger that deletes, and the stack that it takes."""
+        self.code("reclaim", "reference_reclaim", "reference_reclaim_not", self.budget(3072))
+        printed = self.board("reference_reclaim")
+        if printed["left"] != 0 or printed["bytes"] == 0:
+            raise Failure(f"reference_reclaim printed {printed}")
+        self.figure("stack.reclaim", printed["stack"], "bytes", self.budget(1024))
 
     def workload(self, folder):
         saved = folder / f"reference.{self.options.core}.h5"
@@ -249,6 +258,7 @@ def main():
     measurement = Measurement(options)
     try:
         measurement.logger(options.images)
+        measurement.reclaim()
         measurement.workload(options.images)
         measurement.recorder(options.images)
         measurement.flash_recorder()

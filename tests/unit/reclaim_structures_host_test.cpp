@@ -1,0 +1,224 @@
+// Files of libhdf5 with every way to store chunks, links, attributes and messages: what check_file() and
+// formats::reclaim_any take for unused is overwritten, and everything in the file reads as before.
+#include <h5mote/config.hpp>
+
+#if H5MOTE_WRITE && H5MOTE_ALL_FORMATS
+
+#include <h5mote/check.hpp>
+#include <h5mote/port/malloc.hpp>
+#include <h5mote/vfd/memory.hpp>
+
+#include "hdf5_files.hpp"
+#include "reclaim_files.hpp"
+#include "walker.hpp"
+
+#include <gtest/gtest.h>
+
+using namespace h5mote;
+using namespace h5mote_test;
+
+namespace {
+
+using Image = std::vector<std::byte>;
+
+class Machine {
+public:
+    explicit Machine(const Image& image) {
+        EXPECT_EQ(storage.assign({image.data(), image.size()}), Status::ok);
+        access.metadata_cache = 65536;
+    }
+    Status open() {
+        auto opened = File::open(library, storage, access);
+        file = static_cast<File&&>(*opened);
+        return opened.status();
+    }
+    Image image() const { return Image(storage.contents().begin(), storage.contents().end()); }
+
+    MallocAllocator memory;
+    MallocAllocator bytes;
+    GrowingMemoryDriver storage{bytes};
+    NullPort port;
+    FileAccess access;
+    Library library{memory, port, {}, formats::all};
+    File file;
+};
+
+std::uint32_t digest_of(const Image& image) {
+    Machine machine(image);
+    machine.access.read_only = true;
+    static std::byte buffer[8192];
+    WalkResult result;
+    EXPECT_EQ(walk_file(machine.library, machine.storage, machine.access, buffer, {}, result), Status::ok);
+    return result.digest;
+}
+
+class Overwriter final : public CheckReporter {
+public:
+    explicit Overwriter(Image& image) noexcept : image_(image) {}
+    void problem(const Problem& problem) noexcept override { problems += problem.note ? 0U : 1U; }
+    void unused(Address address, std::uint64_t size) noexcept override {
+        EXPECT_GE(address, last_);
+        last_ = narrow(address + size);
+        bytes += size;
+        for (std::uint64_t i = 0; i < size && address + i < image_.size(); ++i) {
+            image_[static_cast<std::size_t>(address + i)] = std::byte{0xee};
+        }
+    }
+
+    unsigned problems = 0;
+    std::uint64_t bytes = 0;
+
+private:
+    Image& image_;
+    Address last_ = 0;
+};
+
+// A dataset of which nothing is stored but its fill value, two sequences of one number.
+MadeFile made_fill(Hdf5Maker::Format format) {
+    Hdf5Maker another(format);
+    const hsize_t two = 2;
+    const Hdf5Id inner(H5Tvlen_create(H5T_NATIVE_INT), H5Tclose);
+    {
+        int number = 5;
+        hvl_t fill = {1, &number};
+        const hsize_t chunk = 2;
+        const hsize_t most = H5S_UNLIMITED;
+        const Hdf5Id growing(H5Screate_simple(1, &two, &most), H5Sclose);
+        const Hdf5Id list(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+        H5Pset_chunk(list, 1, &chunk);
+        H5Pset_fill_value(list, inner, &fill);
+        const Hdf5Id data(H5Dcreate2(another.file(), "filled", inner, growing, H5P_DEFAULT, list, H5P_DEFAULT),
+                          H5Dclose);
+    }
+    return {"fill value", another.finish()};
+}
+
+std::vector<MadeFile> all_files() {
+    std::vector<MadeFile> files = files_of_chunks();
+    for (MadeFile& file : files_of_objects()) {
+        files.push_back(file);
+    }
+    for (const auto format : {Hdf5Maker::Format::oldest, Hdf5Maker::Format::newest}) {
+        files.push_back(made_fill(format));
+    }
+    // What is in the global heap only: region references, sequences of sequences.
+    for (const auto format : {Hdf5Maker::Format::oldest, Hdf5Maker::Format::newest}) {
+        Hdf5Maker maker(format);
+        const hid_t file = maker.file();
+        MadeDataset target;
+        target.dims = target.max_dims = {40};
+        target.make(file);
+        const hsize_t one = 1;
+        const hsize_t two = 2;
+        const Hdf5Id space(H5Screate_simple(1, &two, nullptr), H5Sclose);
+        {
+            const Hdf5Id data(
+                H5Dcreate2(file, "regions", H5T_STD_REF_DSETREG, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
+                H5Dclose);
+            const Hdf5Id region(H5Dget_space(Hdf5Id(H5Dopen2(file, "d", H5P_DEFAULT), H5Dclose)), H5Sclose);
+            hdset_reg_ref_t references[2] = {};
+            H5Sselect_hyperslab(region, H5S_SELECT_SET, &one, nullptr, &two, nullptr);
+            H5Rcreate(&references[0], file, "d", H5R_DATASET_REGION, region);
+            H5Rcreate(&references[1], file, "d", H5R_DATASET_REGION, region);
+            H5Dwrite(data, H5T_STD_REF_DSETREG, H5S_ALL, H5S_ALL, H5P_DEFAULT, references);
+        }
+        const Hdf5Id inner(H5Tvlen_create(H5T_NATIVE_INT), H5Tclose);
+        const Hdf5Id outer(H5Tvlen_create(inner), H5Tclose);
+        {
+            // The inner sequences do not fit in one collection.
+            std::vector<int> numbers(20000, 7);
+            hvl_t inside[2] = {{numbers.size(), numbers.data()}, {numbers.size(), numbers.data()}};
+            hvl_t rows[2] = {{2, inside}, {1, inside}};
+            const Hdf5Id data(H5Dcreate2(file, "nested", outer, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
+                              H5Dclose);
+            H5Dwrite(data, outer, H5S_ALL, H5S_ALL, H5P_DEFAULT, rows);
+        }
+        files.push_back({"global heap", maker.finish()});
+    }
+    return files;
+}
+
+// What walk_file() does not read: elements of sequences in sequences, and fill values of variable length.
+void expect_values(const MadeFile& made, const Image& image) {
+    const Hdf5Id file = open_image({image.data(), image.size()});
+    ASSERT_GE(file, 0);
+    hvl_t rows[2] = {};
+    const Hdf5Id inner(H5Tvlen_create(H5T_NATIVE_INT), H5Tclose);
+    const Hdf5Id outer(H5Tvlen_create(inner), H5Tclose);
+    if (made.name == "global heap") {
+        const Hdf5Id data(H5Dopen2(file, "nested", H5P_DEFAULT), H5Dclose);
+        ASSERT_GE(H5Dread(data, outer, H5S_ALL, H5S_ALL, H5P_DEFAULT, rows), 0);
+        for (unsigned i = 0; i < 2; ++i) {
+            ASSERT_EQ(rows[i].len, 2U - i);
+            for (unsigned k = 0; k < rows[i].len; ++k) {
+                const hvl_t& sequence = static_cast<const hvl_t*>(rows[i].p)[k];
+                ASSERT_EQ(sequence.len, 20000U);
+                for (unsigned n = 0; n < 20000; ++n) {
+                    ASSERT_EQ(static_cast<const int*>(sequence.p)[n], 7);
+                }
+            }
+        }
+        H5Dvlen_reclaim(outer, Hdf5Id(H5Dget_space(data), H5Sclose), H5P_DEFAULT, rows);
+    } else if (made.name == "fill value") {
+        const Hdf5Id data(H5Dopen2(file, "filled", H5P_DEFAULT), H5Dclose);
+        ASSERT_GE(H5Dread(data, inner, H5S_ALL, H5S_ALL, H5P_DEFAULT, rows), 0);
+        for (const hvl_t& row : rows) {
+            ASSERT_EQ(row.len, 1U);
+            ASSERT_EQ(*static_cast<const int*>(row.p), 5);
+        }
+        H5Dvlen_reclaim(inner, Hdf5Id(H5Dget_space(data), H5Sclose), H5P_DEFAULT, rows);
+    }
+}
+
+}  // namespace
+
+TEST(ReclaimStructures, WhatIsUnusedIsReadByNobody) {
+    unsigned writable = 0;
+    unsigned with_gaps = 0;
+    const std::vector<MadeFile> files = all_files();
+    for (const MadeFile& made : files) {
+        SCOPED_TRACE(made.name);
+        const std::uint32_t digest = digest_of(made.image);
+        for (const std::size_t memory : {0U, 65536U}) {
+            Machine machine(made.image);
+            machine.access.read_only = true;
+            ASSERT_EQ(machine.open(), Status::ok);
+            Image overwritten = made.image;
+            Overwriter overwriter(overwritten);
+            CheckSummary summary;
+            CheckOptions options;
+            options.memory = 65536 + memory;
+            ASSERT_EQ(check_file(machine.file, options, overwriter, &summary), Status::ok);
+            EXPECT_EQ(overwriter.problems, 0U);
+            EXPECT_EQ(overwriter.bytes, summary.unused);
+            EXPECT_EQ(summary.unused, summary.free + summary.lost);
+            with_gaps += summary.unused != 0 ? 1U : 0U;
+            EXPECT_EQ(digest_of(overwritten), digest);
+            expect_values(made, overwritten);
+            ASSERT_EQ(machine.file.close(), Status::ok);
+        }
+        for (const std::size_t memory : {0U, 65536U}) {
+            Machine machine(made.image);
+            machine.access.reclaim_memory = memory;
+            if (machine.open() != Status::ok) {
+                continue;  // files of old versions are only read
+            }
+            ++writable;
+            std::uint64_t bytes = 0;
+            ASSERT_EQ(machine.file.reclaim(&bytes), Status::ok);
+            EXPECT_EQ(lost_bytes(machine.file), 0U);
+            Image overwritten = machine.image();
+            EXPECT_GE(overwrite_free(machine.file, overwritten), bytes);
+            EXPECT_EQ(digest_of(overwritten), digest);
+            expect_values(made, overwritten);
+            ASSERT_EQ(machine.file.close(), Status::ok);
+            EXPECT_EQ(digest_of(machine.image()), digest);
+        }
+    }
+    printf("reclaim in files of libhdf5: %zu files, %u searches, %u with gaps\n", files.size(), writable, with_gaps);
+    EXPECT_GE(files.size(), 20U);
+    EXPECT_GE(writable, 20U);
+    EXPECT_GE(with_gaps, 10U);
+}
+
+#endif
