@@ -50,13 +50,16 @@ Status SpilledExtents::grow() noexcept {
         }
     }
     first_ = kNone;
-    if (status == Status::ok) {
+    const bool failed = status != Status::ok;
+    if (failed) {
+        old = made;
+    } else {
         table_ = made.address;
         room_ = room;
-    } else {
-        old = made;
     }
-    file_.space.release(old.address, old.size, false, SpaceKind::raw_data);
+    // What was not written is free at once. If it were pending, settle() would come here with it again and again while
+    // the storage fails.
+    file_.space.release(old.address, old.size, failed, SpaceKind::raw_data);
     return status;
 }
 
@@ -70,8 +73,10 @@ bool SpilledExtents::read(std::size_t i, FreeExtent& extent) noexcept {
     return true;
 }
 
+bool SpilledExtents::make_room(std::size_t count) noexcept { return count <= room_ || grow() == Status::ok; }
+
 bool SpilledExtents::write(std::size_t i, const FreeExtent& extent) noexcept {
-    if ((i == room_ && grow() != Status::ok) || load(i - i % kWindow) != Status::ok) {
+    if (load(i - i % kWindow) != Status::ok) {
         return false;
     }
     std::byte* const to = entry(i);

@@ -78,22 +78,31 @@ void SpaceMap::absorb(FreeExtent& extent, Address page) noexcept {
     }
 }
 
-// While the overflow makes room for itself it may release space: that call must find room in memory, or be forgotten.
-bool SpaceMap::spill(const FreeExtent& extent) noexcept {
+// Takes a copy, because what the overflow does to make room may move the extents in memory. Extents that this adds to
+// the map find places there, which are freed again afterwards.
+bool SpaceMap::spill(FreeExtent extent) noexcept {
     if (overflow_ == nullptr || spilling_) {
         return false;
     }
     spilling_ = true;
-    const bool kept = overflow_->write(spilled_, extent);
+    const bool room = overflow_->make_room(spilled_ + 1 + kSpare);
     spilling_ = false;
-    spilled_ += kept ? 1 : 0;
-    return kept;
+    if (!room || !overflow_->write(spilled_, extent)) {
+        return false;
+    }
+    ++spilled_;
+    for (std::size_t left = kSpare; left > 0 && count_ + kSpare > room_; --left) {
+        if (!overflow_->write(spilled_, extents_[count_ - 1])) {
+            break;
+        }
+        --count_;
+        ++spilled_;
+    }
+    return true;
 }
 
 void SpaceMap::insert(const FreeExtent& extent) noexcept {
-    // One place is left for what the overflow itself releases.
-    const std::size_t room = overflow_ == nullptr || spilling_ ? room_ : room_ - 1;
-    if (spilled_ == 0 && (count_ < room || grow())) {
+    if (spilled_ == 0 && (count_ + spare() < room_ || grow())) {
         extents_[count_++] = extent;
     } else if (!spill(extent)) {
         const std::size_t at = count_ < room_ ? count_ : smallest();
@@ -139,24 +148,24 @@ bool SpaceMap::grow() noexcept {
 }
 
 void SpaceMap::reclaim() noexcept {
-    if (extents_ != few_ && count_ <= H5MOTE_FREE_EXTENTS) {
+    if (extents_ != few_ && count_ + spare() <= H5MOTE_FREE_EXTENTS) {
         use(few_, H5MOTE_FREE_EXTENTS);
     }
 }
 
 bool SpaceMap::reclaim_used() noexcept {
     const bool many = extents_ != few_;
-    while (many && count_ > H5MOTE_FREE_EXTENTS) {
+    while (many && count_ + spare() > H5MOTE_FREE_EXTENTS) {
+        // Take the extent out first: spill() may change the numbers of the others.
         const std::size_t least = smallest();
         const FreeExtent extent = extents_[least];
-        if (overflow_ != nullptr) {
-            if (!spill(extent)) {
-                return false;
-            }
-        } else {
-            complete_ = false;
-        }
         extents_[least] = extents_[--count_];
+        if (overflow_ == nullptr) {
+            complete_ = false;
+        } else if (!spill(extent)) {
+            extents_[count_++] = extent;
+            return false;
+        }
     }
     reclaim();
     return many;
