@@ -306,10 +306,18 @@ Status FreeSpace::drop(MessageIterator& message) noexcept {
 }
 
 Status FreeSpace::begin() noexcept {
-    if (begun_ || !persistent_) {
-        begun_ = true;
-        return Status::ok;
+    if (!begun_ && persistent_) {
+        H5MOTE_TRY(take_over());
+        if (keep(Rule::drop_first) && !file_.is_atomic()) {
+            H5MOTE_TRY(file_.commit_metadata());
+        }
     }
+    begun_ = true;
+    return Status::ok;
+}
+
+// All that begin() does but the commit, which then needs less stack.
+Status FreeSpace::take_over() noexcept {
     MessageIterator message(file_, file_.superblock().extension);
     H5MOTE_TRY(find(message));
     FileSpaceInfoMessage info;
@@ -333,13 +341,7 @@ Status FreeSpace::begin() noexcept {
     if (sound != Status::ok || !recorded_) {
         file_.space.free().set_complete(false);
     }
-    if (keep(Rule::drop_first)) {
-        H5MOTE_TRY(drop(message));
-        message.park();
-        H5MOTE_TRY(file_.is_atomic() ? Status::ok : file_.commit_metadata());
-    }
-    begun_ = true;
-    return Status::ok;
+    return keep(Rule::drop_first) ? drop(message) : Status::ok;
 }
 
 // Makes room for the managers at the end of the file. Placing a block can itself leave free space behind, before an
@@ -400,7 +402,9 @@ Status FreeSpace::write(const Room (&rooms)[kWritten]) noexcept {
 }
 
 // Writes managers for everything that is free, and then their addresses. no_space: there is no room for them.
-Status FreeSpace::record(MessageIterator& message) noexcept {
+Status FreeSpace::record() noexcept {
+    MessageIterator message(file_, file_.superblock().extension);
+    H5MOTE_TRY(find(message));
     const FileShape shape = file_.shape();
     const std::size_t from = FileSpaceInfoMessage::end_offset(shape);
     // If the block of the message has to be moved, that comes before the free space is counted.
@@ -438,15 +442,10 @@ Status FreeSpace::store() noexcept {
         return Status::ok;
     }
     H5MOTE_TRY(file_.space.begin());
-    {
-        MessageIterator message(file_, file_.superblock().extension);
-        H5MOTE_TRY(find(message));
-        const Status status = record(message);
-        if (status != Status::ok) {
-            return status == Status::no_space ? Status::ok : status;
-        }
-    }
-    return file_.commit_metadata();
+    const Status status = record();
+    return status == Status::ok         ? file_.commit_metadata()
+           : status == Status::no_space ? Status::ok  // the file stays without a record
+                                        : status;
 }
 
 }  // namespace h5mote

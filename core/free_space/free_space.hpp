@@ -47,13 +47,14 @@ private:
     Status read(MessageIterator& message) noexcept;
     void use(SpaceStrategy strategy, std::uint64_t page_size) noexcept;
     SpaceKind kind_of(unsigned manager) const noexcept;
-    Status check(const MessageIterator& message, const Address* managers) noexcept;
-    Status load(const Address* managers) noexcept;
+    H5MOTE_STEP Status check(const MessageIterator& message, const Address* managers) noexcept;
+    H5MOTE_STEP Status load(const Address* managers) noexcept;
+    H5MOTE_STEP Status take_over() noexcept;
     Status drop(MessageIterator& message) noexcept;
-    Status make_room(Room (&rooms)[kWritten]) noexcept;
+    H5MOTE_STEP Status make_room(Room (&rooms)[kWritten]) noexcept;
     void give_back(Room (&rooms)[kWritten]) noexcept;
-    Status write(const Room (&rooms)[kWritten]) noexcept;
-    Status record(MessageIterator& message) noexcept;
+    H5MOTE_STEP Status write(const Room (&rooms)[kWritten]) noexcept;
+    H5MOTE_STEP Status record() noexcept;
 
     std::uint64_t threshold_ = 1;
     bool persistent_ = false;  // the file has a record, or gets one

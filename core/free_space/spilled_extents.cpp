@@ -73,10 +73,8 @@ bool SpilledExtents::read(std::size_t i, FreeExtent& extent) noexcept {
     return true;
 }
 
-bool SpilledExtents::make_room(std::size_t count) noexcept { return count <= room_ || grow() == Status::ok; }
-
 bool SpilledExtents::write(std::size_t i, const FreeExtent& extent) noexcept {
-    if (load(i - i % kWindow) != Status::ok) {
+    if ((i == room_ && grow() != Status::ok) || load(i - i % kWindow) != Status::ok) {
         return false;
     }
     std::byte* const to = entry(i);

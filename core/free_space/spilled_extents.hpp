@@ -19,7 +19,6 @@ public:
     static void attach(FileState& file) noexcept;
 
     bool read(std::size_t i, FreeExtent& extent) noexcept override;
-    bool make_room(std::size_t count) noexcept override;
     bool write(std::size_t i, const FreeExtent& extent) noexcept override;
     Status store() noexcept override;
     FreeExtent own() const noexcept override {

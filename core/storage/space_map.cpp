@@ -9,6 +9,10 @@ constexpr std::size_t kMostExtents = 1024;
 
 constexpr std::uint8_t kForEver = 0xff;
 
+// Places in memory that are left for what the overflow releases while it makes room for itself: the space that it had,
+// and what its new space leaves of a free extent.
+constexpr std::size_t kept_for_overflow(std::size_t room) noexcept { return room > 6 ? 3 : 1; }
+
 bool same_page(const FreeExtent& a, const FreeExtent& b, Address page) noexcept {
     return a.kind == b.kind && (a.kind == SpaceKind::pages || a.address / page == b.address / page);
 }
@@ -78,33 +82,47 @@ void SpaceMap::absorb(FreeExtent& extent, Address page) noexcept {
     }
 }
 
-// Takes a copy, because what the overflow does to make room may move the extents in memory. Extents that this adds to
-// the map find places there, which are freed again afterwards.
-bool SpaceMap::spill(FreeExtent extent) noexcept {
+// While the overflow makes room for itself it may release space: that call must find room in memory, or be forgotten.
+bool SpaceMap::spill(const FreeExtent& extent) noexcept {
     if (overflow_ == nullptr || spilling_) {
         return false;
     }
     spilling_ = true;
-    const bool room = overflow_->make_room(spilled_ + 1 + kSpare);
+    // If the overflow uses free space itself, an extent that it kept may have come back into memory meanwhile: then the
+    // new one gets its number.
+    std::size_t number = 0;
+    bool kept = false;
+    do {
+        number = spilled_;
+        kept = overflow_->write(number, extent);
+    } while (kept && number != spilled_);
     spilling_ = false;
-    if (!room || !overflow_->write(spilled_, extent)) {
-        return false;
+    spilled_ += kept ? 1 : 0;
+    return kept;
+}
+
+// The extent leaves memory first: the overflow may use any that is there for itself.
+bool SpaceMap::spill_smallest() noexcept {
+    const std::size_t least = smallest();
+    const FreeExtent extent = extents_[least];
+    extents_[least] = extents_[--count_];
+    const bool spilled = spill(extent);
+    if (!spilled && count_ < room_) {
+        extents_[count_++] = extent;
+    } else if (!spilled) {
+        complete_ = false;
     }
-    ++spilled_;
-    for (std::size_t left = kSpare; left > 0 && count_ + kSpare > room_; --left) {
-        if (!overflow_->write(spilled_, extents_[count_ - 1])) {
-            break;
-        }
-        --count_;
-        ++spilled_;
-    }
-    return true;
+    return spilled;
 }
 
 void SpaceMap::insert(const FreeExtent& extent) noexcept {
-    if (spilled_ == 0 && (count_ + spare() < room_ || grow())) {
+    const std::size_t room = overflow_ == nullptr || spilling_ ? room_ : room_ - kept_for_overflow(room_);
+    if (spilled_ == 0 && (count_ < room || grow())) {
         extents_[count_++] = extent;
-    } else if (!spill(extent)) {
+    } else if (spill(extent)) {
+        while (count_ > room && spill_smallest()) {
+        }
+    } else {
         const std::size_t at = count_ < room_ ? count_ : smallest();
         if (at == count_) {
             // What the overflow keeps is numbered from count_ on, so that the new extent becomes number count_.
@@ -148,22 +166,19 @@ bool SpaceMap::grow() noexcept {
 }
 
 void SpaceMap::reclaim() noexcept {
-    if (extents_ != few_ && count_ + spare() <= H5MOTE_FREE_EXTENTS) {
+    if (extents_ != few_ && count_ <= H5MOTE_FREE_EXTENTS) {
         use(few_, H5MOTE_FREE_EXTENTS);
     }
 }
 
 bool SpaceMap::reclaim_used() noexcept {
     const bool many = extents_ != few_;
-    while (many && count_ + spare() > H5MOTE_FREE_EXTENTS) {
-        // Take the extent out first: spill() may change the numbers of the others.
-        const std::size_t least = smallest();
-        const FreeExtent extent = extents_[least];
-        extents_[least] = extents_[--count_];
+    while (many && count_ > H5MOTE_FREE_EXTENTS) {
         if (overflow_ == nullptr) {
             complete_ = false;
-        } else if (!spill(extent)) {
-            extents_[count_++] = extent;
+            extents_[smallest()] = extents_[count_ - 1];
+            --count_;
+        } else if (!spill_smallest()) {
             return false;
         }
     }

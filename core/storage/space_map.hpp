@@ -34,11 +34,7 @@ class SpaceOverflow {
 public:
     /// false: the storage failed. The map then forgets all that is kept here.
     virtual bool read(std::size_t i, FreeExtent& extent) noexcept = 0;
-    /// Makes room for that many extents in all. It may take space out of the map for this, and give other space back to
-    /// it: the numbers of the extents change, and how many there are. false: there is no room.
-    virtual bool make_room(std::size_t count) noexcept = 0;
-    /// Replaces the extent with that number, or adds one behind the last, for which there is room. false: it is not
-    /// kept.
+    /// Replaces the extent with that number, or adds one behind the last. false: it is not kept.
     virtual bool write(std::size_t i, const FreeExtent& extent) noexcept = 0;
 
 protected:
@@ -96,13 +92,9 @@ public:
     bool reclaim_used() noexcept override;
 
 private:
-    // Extents that the overflow may add to the map while it makes room for itself: what it leaves of the space that it
-    // takes, a gap before that, and what it had before. Places in memory are kept for them.
-    static constexpr std::size_t kSpare = H5MOTE_FREE_EXTENTS > 3 ? 3 : H5MOTE_FREE_EXTENTS - 1;
-
-    std::size_t spare() const noexcept { return overflow_ == nullptr || spilling_ ? 0 : kSpare; }
     FreeExtent get_spilled(std::size_t i) noexcept;
-    bool spill(FreeExtent extent) noexcept;
+    bool spill(const FreeExtent& extent) noexcept;
+    bool spill_smallest() noexcept;
     std::size_t smallest() const noexcept;
     void use(FreeExtent* extents, std::size_t room) noexcept;
     bool grow() noexcept;

@@ -59,6 +59,7 @@ TEST(PowerCut, CompressedLinks) { cut_disks("compressed-links", links(26, 2, tru
 TEST(PowerCut, CompressedChunks) { cut_disks("compressed-chunks", appending(one_row_chunks(true)), 153700, options()); }
 TEST(PowerCut, Sessions) { cut_disks("sessions", sessions(5, 32, false, 4), 40700, options()); }
 TEST(PowerCut, CompressedSessions) { cut_disks("compressed-sessions", sessions(7, 44, true, 8), 42800, options()); }
+TEST(PowerCut, Rotating) { cut_disks("rotating", rotating(12, 13, 5, 8), 115000, options(24)); }
 TEST(PowerCut, Remaking) { cut_disks("remaking", remaking(16, 1), 30000, options(24)); }
 TEST(PowerCut, Remaking3) { cut_disks("remaking-3", remaking(16, 3), 32000, options(24)); }
 TEST(PowerCut, SectorsOf128) {

@@ -192,6 +192,38 @@ Scenario remaking(unsigned rounds, unsigned flush_rounds) {
     };
 }
 
+Scenario rotating(unsigned count, unsigned rows, unsigned flush_rows, std::uint8_t sizeof_addr) {
+    return [=](Scene& scene) {
+        FileCreate create;
+        create.sizeof_addr = sizeof_addr;
+        create.persist_free_space = true;
+        for (unsigned number = 0; number < count; ++number) {
+            Session session = scene.session();
+            session.open(create);
+            session.group("/flight");
+            const std::string log = "/flight/log" + std::to_string(number % 3);
+            if (number % 2 == 0) {
+                session.imu("/flight/imu", {8, false, 64});
+            }
+            if (session.exists(log)) {
+                session.unlink(log);
+            }
+            session.health(log, {4, false, 64});
+            for (unsigned i = 1; i <= rows; ++i) {
+                session.append(log);
+                if (number % 2 == 0) {
+                    session.append("/flight/imu");
+                }
+                if (i % flush_rows == 0) {
+                    session.flush();
+                }
+            }
+            session.close();
+            scene.end(session);
+        }
+    };
+}
+
 Scenario sessions(unsigned count, unsigned rows, bool filtered, std::uint8_t sizeof_addr) {
     return [=](Scene& scene) {
         FileCreate create;

@@ -44,6 +44,9 @@ Scenario links(unsigned rows, unsigned flush_rows, bool filtered);
 Scenario remaking(unsigned rounds, unsigned flush_rounds);
 /// `count` sessions with one file, which is closed and opened again between them.
 Scenario sessions(unsigned count, unsigned rows, bool filtered, std::uint8_t sizeof_addr);
+/// `count` sessions with one file that records its free space. Each session removes the log of the session before the
+/// last one, and begins a new one in its place.
+Scenario rotating(unsigned count, unsigned rows, unsigned flush_rows, std::uint8_t sizeof_addr);
 /// Fills the storage until there is no space left; then a log is unlinked, which makes room for more rows. `late`: it
 /// is flush() that may report no_space, because how long a compressed chunk will be, or how much a flash driver can
 /// free, is not known before.

@@ -6,6 +6,7 @@
 //   H5MOTE_REFERENCE_FLETCHER32  with filters shuffle and fletcher32
 //   H5MOTE_REFERENCE_JOURNAL     through a journal, with a log in memory
 //   H5MOTE_REFERENCE_FLASH       on a NOR flash chip, which is an array in memory
+//   H5MOTE_REFERENCE_FREE_SPACE  with a record of the free space in the file
 //   H5MOTE_REFERENCE_EMPTY       without calls of the library
 //
 // reference_logger [FILE]: saves the file that it created as FILE of the host.
@@ -62,6 +63,13 @@ h5mote::Arena arena{memory};
 h5mote::NullPort port;
 #if defined(H5MOTE_REFERENCE_DEFLATE) || defined(H5MOTE_REFERENCE_FLETCHER32)
 h5mote::Library library{arena, port, filters};
+#elif defined(H5MOTE_REFERENCE_FREE_SPACE)
+constexpr h5mote::Formats kFormats = [] {
+    h5mote::Formats list = h5mote::formats::standard;
+    list.free_space = &h5mote::formats::free_space;
+    return list;
+}();
+h5mote::Library library{arena, port, {}, kFormats};
 #else
 h5mote::Library library{arena, port};
 #endif
@@ -138,6 +146,14 @@ constexpr h5mote::FileAccess kAccess = [] {
     return access;
 }();
 
+constexpr h5mote::FileCreate kCreate = [] {
+    h5mote::FileCreate create = reference::file_create(4);
+#ifdef H5MOTE_REFERENCE_FREE_SPACE
+    create.persist_free_space = true;
+#endif
+    return create;
+}();
+
 constexpr h5mote::DatasetCreate kImu = [] {
     h5mote::DatasetCreate create;
     create.chunk = {reference::kChunkRows};
@@ -163,7 +179,7 @@ Status describe(h5mote::Group& group, h5mote::Dataset& imu) {
 
 Status log_rows(std::uint32_t begin, std::uint32_t end) {
     H5MOTE_TRY(open_storage());
-    auto file = h5mote::File::open_or_create(library, driver, kAccess, reference::file_create(4));
+    auto file = h5mote::File::open_or_create(library, driver, kAccess, kCreate);
     H5MOTE_TRY(file.status());
     auto group = file->root().open_or_create_group("flight");
     H5MOTE_TRY(group.status());
