@@ -505,6 +505,7 @@ TEST(Reclaim, MorePiecesThanMemoryHasRoomForAreKeptInTheFile) {
             if (state.space.keeper() != nullptr) {
                 const FreeExtent own = state.space.keeper()->own();
                 EXPECT_TRUE(own.size == 0 || !state.space.free().overlaps(own));
+                EXPECT_TRUE(own.size == 0 || own.address + own.size <= state.space.end());
             }
             Image overwritten(storage.contents().begin(), storage.contents().end());
             overwrite_free(*file, overwritten);
