@@ -50,10 +50,6 @@ private:
         if (first) {
             used_ = runs_.bytes();
         }
-        if (const SpaceKeeper* const keeper = file_.space.keeper()) {
-            const FreeExtent own = keeper->own();
-            (void)runs_.add(own.address, own.size, true);
-        }
         return runs_.bytes() == used_ ? Status::ok
                                       : file_.context.fail(Module::file, H5MOTE_HERE, Status::corrupt_file);
     }

@@ -9,7 +9,8 @@ namespace h5mote {
 /// Knows all blocks of a file.
 class BlockWalk {
 public:
-    /// Adds every block that something in the file uses to `runs`, but for those of the SpaceKeeper. unsupported: there
+    /// Adds every block that something in the file uses to `runs`, but for the SpaceKeeper's own space, which
+    /// FileSpace::add_unused() leaves out. unsupported: there
     /// is something of which the walk cannot tell what it uses. corrupt_file: two blocks overlap, or anything else is
     /// damaged. io_error, out_of_memory, over_budget.
     virtual Status walk(UsedRuns& runs) noexcept = 0;

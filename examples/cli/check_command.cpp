@@ -142,8 +142,16 @@ private:
 
 class CheckPrinter final : public CheckReporter {
 public:
-    CheckPrinter(Session& session, Output& output, const std::string& file, ObjectPaths& paths, bool verbose)
-        : session_(session), output_(output), file_(file), paths_(paths), verbose_(verbose) {}
+    CheckPrinter(Session& session, Output& output, const std::string& file, ObjectPaths& paths, bool verbose,
+                 bool unused)
+        : session_(session), output_(output), file_(file), paths_(paths), verbose_(verbose), unused_(unused) {}
+
+    void unused(Address address, std::uint64_t size) noexcept override {
+        if (unused_) {
+            output_.print("%s: address 0x%llx: unused: %llu bytes\n", file_.c_str(),
+                          static_cast<unsigned long long>(address), static_cast<unsigned long long>(size));
+        }
+    }
 
     void problem(const Problem& problem) noexcept override {
         if (problem.note && !verbose_) {
@@ -198,6 +206,7 @@ private:
     const std::string& file_;
     ObjectPaths& paths_;
     bool verbose_;
+    bool unused_;
 };
 
 struct CheckArguments {
@@ -205,6 +214,7 @@ struct CheckArguments {
     std::vector<std::string> files;
     bool verbose = false;
     bool quick = false;
+    bool unused = false;
 };
 
 // Checks one file. Returns the exit code: 0 without problems, 1 with problems, 2 if the file could not be checked.
@@ -218,18 +228,23 @@ int check_one(Session& session, const CheckArguments& arguments, const std::stri
     Output output;
     {
         ObjectPaths paths(session.context(), session.file().root(), session.table_budget() / 2);
-        CheckPrinter printer(session, output, name, paths, arguments.verbose);
+        CheckPrinter printer(session, output, name, paths, arguments.verbose, arguments.unused);
         CheckOptions options;
         options.memory = session.table_budget();
         options.data = !arguments.quick;
         status = check_file(session.file(), options, printer, &summary);
     }
     if (status == Status::ok) {
-        output.print("%s: %llu objects, %llu problems, %llu of %llu bytes belong to nobody, %u walks%s\n", name.c_str(),
+        output.print("%s: %llu objects, %llu problems, %llu of %llu bytes belong to nobody, %u walks%s", name.c_str(),
                      static_cast<unsigned long long>(summary.objects),
                      static_cast<unsigned long long>(summary.problems), static_cast<unsigned long long>(summary.unused),
                      static_cast<unsigned long long>(summary.used + summary.unused), summary.walks,
                      arguments.quick ? ", without what is in raw data" : "");
+        if (arguments.verbose) {
+            output.print(", %llu bytes used, %llu free, %llu lost", static_cast<unsigned long long>(summary.used),
+                         static_cast<unsigned long long>(summary.free), static_cast<unsigned long long>(summary.lost));
+        }
+        output.put('\n');
     }
     output.flush();
     if (status != Status::ok) {
@@ -261,8 +276,10 @@ Command add_check(CLI::App& tool) {
         "The last line of each file says what was looked at. Exit code: 0 nothing is wrong, 1 something is, 2 the file "
         "cannot be opened or checked.");
     add_common_options(*check, arguments->common);
-    check->add_flag("-v,--verbose", arguments->verbose, "Notes of what is not wrong as well");
+    check->add_flag("-v,--verbose", arguments->verbose,
+                    "Notes of what is not wrong as well, and how many bytes are used, free, and lost to both");
     check->add_flag("-q,--quick", arguments->quick, "Leaves out what is in raw data: filters, variable-length data");
+    check->add_flag("-u,--unused", arguments->unused, "Lists which bytes belong to nobody");
     check->add_option("file", arguments->files, "HDF5 files")->required();
     return {check, [arguments] { return run_check(*arguments); }};
 }

@@ -108,7 +108,8 @@ class Damage(unittest.TestCase):
         self.expect(image)
         code, lines = self.check(image, "-v")
         self.assertEqual(code, 0)
-        self.assertRegex(lines[0], r"^F: 2 objects, 0 problems, \d+ of %d bytes belong to nobody, 1 walks$" % len(image))
+        self.assertRegex(lines[0], r"^F: 2 objects, 0 problems, \d+ of %d bytes belong to nobody, 1 walks, "
+                         r"\d+ bytes used, 0 free, \d+ lost$" % len(image))
 
     def test_cannot_be_opened(self):
         self.assertEqual(self.check(b"nothing of the kind" * 100)[0], 2)
