@@ -5,6 +5,8 @@
 #include "header.hpp"
 #include "section_writer.hpp"
 
+#include <h5mote/limits.hpp>
+
 #include <cstring>
 
 namespace h5mote {
@@ -137,6 +139,8 @@ bool is_complete(FileState& file) noexcept {
 }
 
 }  // namespace
+
+static_assert(sizeof(FreeSpace) <= footprint::kFreeSpace, "raise footprint::kFreeSpace");
 
 const FreeSpaceFormat formats::free_space = {&create, &open, &is_complete};
 

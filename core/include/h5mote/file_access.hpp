@@ -51,7 +51,7 @@ struct FileCreate {
     bool track_link_order = false;
     /// How the file uses its space (H5Pset_file_space_strategy), for every program that ever writes it. A file in which
     /// all four values are the defaults says nothing about it, and is as libhdf5 makes them by default. Anything else
-    /// needs formats::free_space, and strategy `pages` H5MOTE_ALL_FORMATS as well: `unsupported`
+    /// needs formats::free_space, and a strategy other than `managers` H5MOTE_ALL_FORMATS as well: `unsupported`
     /// (Feature::free_space).
     SpaceStrategy file_space = SpaceStrategy::managers;
     /// The file records, when it is closed, which of its space is free, so that the next opening uses it again. The

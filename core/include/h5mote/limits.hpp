@@ -23,6 +23,8 @@ struct Limits {
     std::uint32_t chunk_buffers = 1;  ///< chunks that fit in access.chunk_cache at once
     /// Partial reads and writes (not append) need memory for their iterators while they run.
     bool partial_io = false;
+    /// The program names formats::free_space.
+    bool free_space = false;
 };
 
 /// Upper bounds for the sizes of the library's objects, checked when the library is compiled
@@ -44,6 +46,7 @@ inline constexpr std::size_t kDataset = kWide                     ? 344
 inline constexpr std::size_t kFilterEntry = 56;
 inline constexpr std::size_t kChunkSlot = kWide ? 72 : kLarge ? 56 : 48;
 inline constexpr std::size_t kTransfer = (H5MOTE_ALL_FORMATS != 0 ? 1712 : 1600) + 44 * std::size_t{H5MOTE_MAX_RANK};
+inline constexpr std::size_t kFreeSpace = kWide ? 352 : 320;
 inline constexpr std::size_t kBucket = sizeof(void*);
 }  // namespace footprint
 
@@ -65,7 +68,8 @@ constexpr std::size_t required_memory(const Limits& limits) noexcept {
            limits.chunk_buffers * arena_block_size(footprint::kChunkSlot + coordinates) +
            arena_block_size(limits.filter_work) +
            (limits.filters == 0 ? 0 : arena_block_size(limits.filters * footprint::kFilterEntry)) +
-           (limits.partial_io ? arena_block_size(footprint::kTransfer) : 0);
+           (limits.partial_io ? arena_block_size(footprint::kTransfer) : 0) +
+           (limits.free_space ? arena_block_size(footprint::kFreeSpace) : 0);
 }
 
 }  // namespace h5mote
