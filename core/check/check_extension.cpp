@@ -2,7 +2,7 @@
 
 #include "checker.hpp"
 #include "extension_messages.hpp"
-#include "free_space_header.hpp"
+#include "free_space_manager.hpp"
 
 #if H5MOTE_ALL_FORMATS
 
@@ -54,21 +54,41 @@ Status Checker::check_file_space(ConstBytes body) noexcept {
     return Status::ok;
 }
 
-// What the sections say is the matter of whoever uses the space. Here only the manager's own blocks count.
+// Sections of a manager must overlap neither with each other nor with anything that is in use: the next writer of the
+// file gives them out.
+class Checker::Sections final : public SectionVisitor {
+public:
+    Sections(Checker& checker, Address manager) noexcept : checker_(checker), manager_(manager) {}
+    Status section(Address address, std::uint64_t size) noexcept override {
+        if (!checker_.file_.contains(address, narrow(size))) {
+            return go_on(checker_.bad(ProblemKind::outside, CheckPart::free_space, manager_, address));
+        }
+        checker_.extents_.add({address, narrow(size), checker_.object_, CheckPart::free_space, false, true});
+        return Status::ok;
+    }
+
+private:
+    Checker& checker_;
+    Address manager_;
+};
+
 Status Checker::check_free_space(Address manager) noexcept {
-    FreeSpaceHeader header;
-    MetadataWindow window;
-    ConstBytes bytes;
-    const std::size_t size = FreeSpaceHeader::size(shape());
-    H5MOTE_TRY(open(CheckPart::free_space, manager, size, true, window));
-    H5MOTE_TRY(judge(window.view(0, size, bytes), CheckPart::free_space, manager));
-    if (!header.decode(shape(), bytes)) {
-        return bad(ProblemKind::malformed, CheckPart::free_space, manager);
-    }
+    FreeSpaceManager reader(file_, manager);
+    H5MOTE_TRY(use(CheckPart::free_space, manager, FreeSpaceHeader::size(shape())));
+    H5MOTE_TRY(judge(reader.open(), CheckPart::free_space, manager));
     if (verifying()) {
-        free_ += header.bytes;
+        free_ += reader.header().bytes;
     }
-    return header.list == kUndefinedAddress ? Status::ok : use(CheckPart::free_space, header.list, header.list_size);
+    if (!reader.has_list()) {
+        return Status::ok;
+    }
+    H5MOTE_TRY(use(CheckPart::free_space, reader.header().list, reader.header().list_size));
+    if (only_space()) {
+        return Status::ok;
+    }
+    H5MOTE_TRY(judge(reader.verify(), CheckPart::free_space, manager));
+    Sections sections(*this, manager);
+    return judge(reader.walk(sections), CheckPart::free_space, manager);
 }
 
 }  // namespace h5mote

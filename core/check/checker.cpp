@@ -175,7 +175,12 @@ void Checker::find_overlaps() noexcept {
             reporter_.unused(reach_, extent.address - reach_);
         }
         if (end > reach_) {
-            summary_.used += end - (extent.address < reach_ ? reach_ : extent.address);
+            const Address from = extent.address < reach_ ? reach_ : extent.address;
+            if (extent.free) {
+                reporter_.unused(from, end - from);
+            } else {
+                summary_.used += end - from;
+            }
             reach_ = end;
             reached_by_ = extent.address;
         }
@@ -263,6 +268,11 @@ Status Checker::run(CheckSummary& summary) noexcept {
     for (std::size_t i = 0; i < file_.space.free().count(); ++i) {
         free_ += file_.space.free().get(i).size;
     }
+    if (SpaceKeeper* const keeper = file_.space.keeper()) {
+        free_ += keeper->own().size;
+    }
+    free_ += file_.space.aggregation_rest(SpaceKind::metadata).size;
+    free_ += file_.space.aggregation_rest(SpaceKind::raw_data).size;
     summary = summary_;
     summary.objects = objects_.size();
     summary.walks = walks_;

@@ -15,7 +15,8 @@ struct CheckExtent {
     Address size;
     Address object;  ///< header of the object that it belongs to
     CheckPart part;
-    bool shared;  ///< may belong to many objects: the same block again does not overlap with itself
+    bool shared;        ///< may belong to many objects: the same block again does not overlap with itself
+    bool free = false;  ///< belongs to nobody: a manager of free space names it
 };
 
 class ExtentTable {

@@ -349,19 +349,21 @@ Status FreeSpace::take_over() noexcept {
 }
 
 // Makes room for the managers at the end of the file. Placing a block can itself leave free space behind, before an
-// aligned block or in its page, so that the lists may need other sizes than before. Then it is done again, which leaves
-// the same space behind. no_space: there is no room, or no end to this.
+// aligned block or in its page, so that the lists may need more room than they have got. Then it is done again, and no
+// list gets less than before: that ends, because there are only so many pieces to leave behind. no_space: there is no
+// room, or no end to this.
 Status FreeSpace::make_room(Room (&rooms)[kWritten]) noexcept {
-    constexpr unsigned kTries = 4;
+    constexpr unsigned kTries = 8;
     const Usage usage = file_.space.rule().page == 0 ? Usage::raw_data : Usage::object_header;
+    Address sizes[kWritten] = {};
     for (unsigned tries = 0; tries < kTries; ++tries) {
         bool fits = true;
-        Address sizes[kWritten];
         for (unsigned i = 0; i < kWritten; ++i) {
             SectionWriter writer(file_, own(), threshold_, static_cast<SpaceKind>(i));
             writer.measure();
-            sizes[i] = writer.header().sections == 0 ? 0 : writer.header().list_size;
-            fits = fits && sizes[i] == rooms[i].size;
+            const Address size = writer.header().sections == 0 ? 0 : writer.header().list_used;
+            fits = fits && size <= rooms[i].size && (size == 0) == (rooms[i].size == 0);
+            sizes[i] = size == 0 || size > sizes[i] ? size : sizes[i];
         }
         if (fits) {
             return Status::ok;
@@ -399,7 +401,7 @@ Status FreeSpace::write(const Room (&rooms)[kWritten]) noexcept {
         if (rooms[i].size != 0) {
             SectionWriter writer(file_, own(), threshold_, static_cast<SpaceKind>(i));
             writer.measure();
-            H5MOTE_TRY(writer.write(rooms[i].header, rooms[i].list));
+            H5MOTE_TRY(writer.write(rooms[i].header, rooms[i].list, rooms[i].size));
         }
     }
     return Status::ok;

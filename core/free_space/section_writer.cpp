@@ -73,7 +73,6 @@ void SectionWriter::measure() noexcept {
     header_.list_used = static_cast<Address>(
         FreeSpaceList::prefix_size(file_.shape()) + FreeSpaceHeader::kChecksumSize +
         groups * (header_.count_width() + header_.size_width()) + header_.sections * (header_.address_width() + 1));
-    header_.list_size = header_.list_used;
 }
 
 Status SectionWriter::flush() noexcept {
@@ -120,7 +119,7 @@ Status SectionWriter::write_sections() noexcept {
     return Status::ok;
 }
 
-Status SectionWriter::write(Address header, Address list) noexcept {
+Status SectionWriter::write(Address header, Address list, Address room) noexcept {
     const FileShape shape = file_.shape();
     to_ = list;
     left_ = header_.list_used - FreeSpaceHeader::kChecksumSize;
@@ -137,6 +136,7 @@ Status SectionWriter::write(Address header, Address list) noexcept {
     H5MOTE_TRY(put(checksum_.finish(), FreeSpaceHeader::kChecksumSize));
     H5MOTE_TRY(flush());
     header_.list = list;
+    header_.list_size = room;
     std::byte bytes[14 + 7 * 8 + 8 + FreeSpaceHeader::kChecksumSize];
     Writer writer{Bytes{bytes, FreeSpaceHeader::size(shape)}};
     header_.encode(shape, writer);

@@ -15,10 +15,10 @@ public:
     SectionWriter(FileState& file, const FreeExtent& own, std::uint64_t least, SpaceKind kind) noexcept
         : file_(file), own_(own), least_(least), kind_(kind) {}
 
-    /// Counts the sections: header() has all numbers then.
+    /// Counts the sections: header() has all numbers then but those of the list's place.
     void measure() noexcept;
-    /// Writes header and list to these addresses. no_space, io_error.
-    Status write(Address header, Address list) noexcept;
+    /// Writes header and list to these addresses. The list has `room`, which may be more than it takes. io_error.
+    Status write(Address header, Address list, Address room) noexcept;
     const FreeSpaceHeader& header() const noexcept { return header_; }
 
 private:

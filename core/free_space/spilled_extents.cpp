@@ -33,7 +33,8 @@ Status SpilledExtents::load(std::size_t first) noexcept {
     return status;
 }
 
-// Makes the table twice as large, in another place.
+// Makes the table twice as large, in another place. What is released meanwhile goes into the table as far as it has
+// room.
 Status SpilledExtents::grow() noexcept {
     const std::size_t room = room_ == 0 ? 2 * kWindow : 2 * room_;
     FreeExtent old = own();
@@ -73,8 +74,17 @@ bool SpilledExtents::read(std::size_t i, FreeExtent& extent) noexcept {
     return true;
 }
 
+bool SpilledExtents::reserve(std::size_t count) noexcept {
+    if (count > room_ && !busy_) {
+        busy_ = true;
+        (void)grow();
+        busy_ = false;
+    }
+    return count <= room_;
+}
+
 bool SpilledExtents::write(std::size_t i, const FreeExtent& extent) noexcept {
-    if ((i == room_ && grow() != Status::ok) || load(i - i % kWindow) != Status::ok) {
+    if (i >= room_ || load(i - i % kWindow) != Status::ok) {
         return false;
     }
     std::byte* const to = entry(i);
@@ -87,11 +97,12 @@ bool SpilledExtents::write(std::size_t i, const FreeExtent& extent) noexcept {
     return status == Status::ok;
 }
 
+// The map reads the table until the file is closed, which nothing overwrites any more.
 Status SpilledExtents::store() noexcept {
     const FreeExtent table = own();
-    room_ = 0;
-    first_ = kNone;
+    busy_ = true;
     file_.space.release(table.address, table.size, true, SpaceKind::raw_data);
+    room_ = 0;
     return Status::ok;
 }
 

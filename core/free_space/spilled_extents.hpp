@@ -19,6 +19,7 @@ public:
     static void attach(FileState& file) noexcept;
 
     bool read(std::size_t i, FreeExtent& extent) noexcept override;
+    bool reserve(std::size_t count) noexcept override;
     bool write(std::size_t i, const FreeExtent& extent) noexcept override;
     Status store() noexcept override;
     FreeExtent own() const noexcept override {
@@ -42,6 +43,7 @@ private:
 
     Address table_ = 0;
     std::size_t room_ = 0;                              // extents that the table has space for
+    bool busy_ = false;                                 // the table is moved, or has been given up: it cannot grow
     std::size_t first_ = static_cast<std::size_t>(-1);  // number of the first extent in the window, if it has any
     std::byte window_[kWindow * kEntry] = {};
 };

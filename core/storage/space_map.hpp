@@ -34,7 +34,10 @@ class SpaceOverflow {
 public:
     /// false: the storage failed. The map then forgets all that is kept here.
     virtual bool read(std::size_t i, FreeExtent& extent) noexcept = 0;
-    /// Replaces the extent with that number, or adds one behind the last. false: it is not kept.
+    /// Makes room for so many extents. That may allocate and release space, which changes the map. false: there is
+    /// less.
+    virtual bool reserve(std::size_t count) noexcept = 0;
+    /// Replaces the extent with that number, for which there is room. false: it is not kept.
     virtual bool write(std::size_t i, const FreeExtent& extent) noexcept = 0;
 
 protected:
@@ -94,7 +97,6 @@ public:
 private:
     FreeExtent get_spilled(std::size_t i) noexcept;
     bool spill(const FreeExtent& extent) noexcept;
-    bool spill_smallest() noexcept;
     std::size_t smallest() const noexcept;
     void use(FreeExtent* extents, std::size_t room) noexcept;
     bool grow() noexcept;
@@ -105,7 +107,6 @@ private:
     std::size_t room_ = H5MOTE_FREE_EXTENTS;
     SpaceOverflow* overflow_ = nullptr;
     bool complete_ = true;
-    bool spilling_ = false;       // the overflow is at work, and may call insert() itself
     FreeExtent* extents_ = few_;  // few_, or a larger array from the allocator
     FreeExtent few_[H5MOTE_FREE_EXTENTS];
 };

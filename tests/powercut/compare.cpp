@@ -3,6 +3,7 @@
 #include "judge.hpp"
 #include "say.hpp"
 #include "session.hpp"
+#include "workload_allocator.hpp"
 
 #include <h5mote/port/malloc.hpp>
 
@@ -218,6 +219,55 @@ std::string find_problems(Driver& driver) {
         return {};
     }
     return problems_after_cut(*file);
+}
+
+namespace {
+
+// What check_file() finds in an open file, and how many bytes are lost.
+std::string problems_and_lost(File& file, bool may_lose) {
+    ProblemsAfterCut found;
+    CheckOptions options;
+    options.memory = std::size_t{1} << 16;
+    options.data = false;
+    CheckSummary summary;
+    const Status status = check_file(file, options, found, &summary);
+    if (status != Status::ok) {
+        found.text += std::string("cannot be checked: ") + to_string(status) + "; ";
+    }
+    if (summary.lost != 0 && !may_lose) {
+        found.text += std::to_string(summary.lost) + " bytes are lost; ";
+    }
+    return found.text;
+}
+
+}  // namespace
+
+std::string reclaim_all(Driver& driver) {
+    WorkloadAllocator allocator;
+    NullPort port;
+    Library library{allocator, port, all_filters()};
+    allocator.prepare(library);
+    FileAccess access;
+    access.reclaim = true;
+    auto file = File::open(library, driver, access);
+    if (!file) {
+        return "reclaim: open: " + say(library, file.status()) + "; ";
+    }
+    FileInfo info;
+    std::string bad = problems_and_lost(*file, false);
+    const Status told = file->info(info);
+    const Status closed = file->close();
+    if (told != Status::ok || closed != Status::ok) {
+        return bad + "reclaim: close: " + say(library, closed) + "; ";
+    }
+    access.reclaim = false;
+    access.read_only = true;
+    auto again = File::open(library, driver, access);
+    if (!again) {
+        return bad + "after reclaiming: open: " + say(library, again.status()) + "; ";
+    }
+    const std::string after = problems_and_lost(*again, !info.persists_free_space || info.free_space_threshold > 1);
+    return bad.empty() && after.empty() ? "" : "reclaim: " + bad + (after.empty() ? "" : "closed: " + after);
 }
 
 }  // namespace h5mote_test

@@ -1,5 +1,7 @@
 #include "disk_cuts.hpp"
 
+#include "workload_allocator.hpp"
+
 #include <h5mote/vfd/memory.hpp>
 
 #include <gtest/gtest.h>
@@ -58,9 +60,10 @@ public:
             tally.lost("mounting nothing: " + failure);
             return;
         }
-        MallocAllocator allocator;
+        WorkloadAllocator allocator;
         NullPort port;
         Library library{allocator, port, all_filters()};
+        allocator.prepare(library);
         Scene scene{library, machine.driver(), history_, [&machine] { return machine.operations.size(); }};
         scenario(scene);
         history_.finish();
@@ -116,13 +119,26 @@ private:
             lost(operations, what, number, (first ? "" : "in the recovery: ") + bad);
             return;
         }
+        if (bad.empty() && options_.reclaim && found["/"].generation != 0) {
+            Machine other(options_, disks);
+            bad = other.mount();
+            bad += bad.empty() ? reclaim_all(other.driver()) : "";
+            if (bad.empty()) {
+                Found kept;
+                bad = other.mount() + compare(other.driver(), allowed_exactly(allowed, found), kept);
+            }
+            if (!bad.empty()) {
+                lost(operations, what, number, (first ? "" : "in the recovery: ") + bad);
+                return;
+            }
+        }
         if (only_read_) {
             return;
         }
         History next(History::Interval{0, found["/"].generation != 0, only(allowed.items, found)});
         bad = resume(
             machine.driver(), next, [&machine] { return machine.operations.size(); },
-            options_.limit != ~std::size_t{0});
+            options_.limit != ~std::size_t{0}, options_.reclaim && hash / 4 % 2 == 0);
         next.finish();
         if (bad.empty()) {
             // As after switching off and on: only the disks keep what they hold.
@@ -140,6 +156,11 @@ private:
         if (first && (whole || tally.cuts_recovery(hash, options_.recovery_of))) {
             cut_recovery(disks, machine.operations, next, whole);
         }
+    }
+
+    // What may be found after a session that changed nothing: what was found before it.
+    static History::Interval allowed_exactly(const History::Interval& allowed, const Found& found) {
+        return {allowed.operations, true, only(allowed.items, found)};
     }
 
     // Cuts the recovery itself: as a rule up to its first flush of new rows, and what these cuts leave is only read. If

@@ -29,6 +29,8 @@ struct DiskOptions {
     std::size_t recoveries = 24;          ///< about so many recoveries are cut up to their end, and logged on from
     std::size_t samples = 0;              ///< images that are kept as files for check_samples.py
     std::size_t random_subsets = 200;
+    /// After each cut lost space is found, too, on a copy: reclaim_all(). One in two recoveries begins with finding it.
+    bool reclaim = false;
     std::uint32_t sector = 512;  ///< bytes of a disk that arrive wholly or not at all
 };
 

@@ -1,6 +1,6 @@
 #include "flash_cuts.hpp"
 
-#include <h5mote/port/malloc.hpp>
+#include "workload_allocator.hpp"
 
 #include <gtest/gtest.h>
 
@@ -25,9 +25,10 @@ public:
         const Status formatted = base_.format();
         before_.chip.copy_from(base_.chip);
         base_.recorder.operations.clear();
-        MallocAllocator allocator;
+        WorkloadAllocator allocator;
         NullPort port;
         Library library{allocator, port, all_filters()};
+        allocator.prepare(library);
         Scene scene{library, base_.driver(), history_, [this] { return base_.recorder.operations.size(); }};
         scenario(scene);
         history_.finish();
@@ -119,7 +120,8 @@ private:
         }
         History next(History::Interval{0, found["/"].generation != 0 && allowed.created, items});
         bad = resume(
-            machine.driver(), next, [&machine] { return machine.recorder.operations.size(); }, options_.fills_up);
+            machine.driver(), next, [&machine] { return machine.recorder.operations.size(); }, options_.fills_up,
+            options_.reclaim && hash / 4 % 2 == 0);
         next.finish();
         const std::size_t end = machine.recorder.operations.size();
         for (std::uint64_t n = 2; n < 4 && bad.empty(); ++n) {
@@ -128,6 +130,15 @@ private:
                 Found last;
                 bad = compare(machine.driver(), next.at(end), last) + find_problems(machine.driver());
             }
+        }
+        if (bad.empty() && options_.reclaim) {
+            bad = reclaim_all(machine.driver());
+            bad += bad.empty() ? mount(machine, hash + 4) : "";
+            if (bad.empty()) {
+                Found last;
+                bad = compare(machine.driver(), next.at(end), last);
+            }
+            machine.recorder.operations.resize(end);
         }
         bad += machine.violation();
         if (!bad.empty()) {

@@ -9,6 +9,7 @@ namespace h5mote_test {
 
 struct FlashCutOptions : FlashChipOptions {
     bool fills_up = false;         ///< the scenario fills the device, so that logging on may report no_space
+    bool reclaim = false;          ///< as DiskOptions::reclaim, on what the second mount finds
     std::size_t recovery_of = 64;  ///< one in so many cuts has its recovery cut, too, in every operation; 0: none
     std::size_t recoveries = 12;   ///< about so many recoveries are cut up to their end, and logged on from
 };

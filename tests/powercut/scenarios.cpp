@@ -259,6 +259,55 @@ Scenario sessions(unsigned count, unsigned rows, bool filtered, std::uint8_t siz
     };
 }
 
+static void churn(Session& session, unsigned n) {
+    const std::string log = "/log" + std::to_string(n % 5);
+    if (!session.exists(log)) {
+        session.health(log, {1 + n % 3, false, n % 2 == 0 ? 0U : 16U});
+        session.set(log, "kind");
+    } else {
+        session.health(log);
+    }
+    for (unsigned i = 0; i <= n * 7 % 6; ++i) {
+        session.append(log);
+    }
+    session.append("/flight/imu");
+    const std::string old = "/log" + std::to_string((3 * n + 1) % 5);
+    if (n % 3 != 0 && old != log && session.exists(old)) {
+        session.unlink(old);
+    }
+    const std::string group = "/group" + std::to_string(n % 3);
+    if (session.exists(group)) {
+        session.unlink(group);
+    } else {
+        session.group(group);
+        session.set(group, "number" + std::to_string(n % 2));
+    }
+    if (n % 2 == 0) {
+        session.flush();
+    }
+}
+
+Scenario churning(const Churning& options) {
+    return [options](Scene& scene) {
+        for (unsigned number = 0; number < options.sessions; ++number) {
+            Session session = scene.session();
+            session.open(options.create, number % 4 == 2);
+            session.group("/flight");
+            session.imu("/flight/imu", {4, false, 48});
+            for (unsigned i = 0; i < options.rounds; ++i) {
+                churn(session, number * options.rounds + i);
+            }
+            if (number % 2 == 1) {
+                session.flush();
+                session.kill();
+            } else {
+                session.close();
+            }
+            scene.end(session);
+        }
+    };
+}
+
 // Appends and flushes until a call reports no_space. True when that happened and, unless `late`, a flush still fits.
 static bool fill(Scene& scene, Session& session, bool late) {
     for (unsigned i = 1; !session.failed(); ++i) {

@@ -44,6 +44,14 @@ Scenario links(unsigned rows, unsigned flush_rows, bool filtered);
 Scenario remaking(unsigned rounds, unsigned flush_rounds);
 /// `count` sessions with one file, which is closed and opened again between them.
 Scenario sessions(unsigned count, unsigned rows, bool filtered, std::uint8_t sizeof_addr);
+struct Churning {
+    h5mote::FileCreate create = {};
+    unsigned sessions = 4;
+    unsigned rounds = 8;  ///< of each session
+};
+/// Logs and groups are made, unlinked and made again, in sessions that close the file, sessions that are killed, and
+/// sessions that find what the killed ones have lost.
+Scenario churning(const Churning& options);
 /// `count` sessions with one file that records its free space. Each session removes the log of the session before the
 /// last one, and begins a new one in its place.
 Scenario rotating(unsigned count, unsigned rows, unsigned flush_rows, std::uint8_t sizeof_addr);

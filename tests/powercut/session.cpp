@@ -22,10 +22,11 @@ Status Session::take_failure() noexcept {
 
 std::string Session::what() const { return what_; }
 
-void Session::open(const FileCreate& create, std::size_t metadata_cache, std::size_t chunk_cache) {
+void Session::open(const FileCreate& create, bool reclaim) {
     FileAccess access;
-    access.metadata_cache = metadata_cache;
-    access.chunk_cache = chunk_cache;
+    access.metadata_cache = 2048;
+    access.chunk_cache = 4096;
+    access.reclaim = reclaim;
     const bool created = history_.now("/") != nullptr;
     auto result =
         created ? File::open(library_, driver_, access) : File::open_or_create(library_, driver_, access, create);
@@ -186,6 +187,15 @@ void Session::close() {
     }
     groups_.clear();
     logs_.clear();
+}
+
+void Session::kill() {
+    driver_.dead = true;
+    logs_.clear();
+    groups_.clear();
+    file_ = File();
+    driver_.dead = false;
+    (void)driver_.discard();
 }
 
 }  // namespace h5mote_test

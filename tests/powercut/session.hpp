@@ -4,6 +4,7 @@
 
 #include "../fault/workload.hpp"
 #include "history.hpp"
+#include "killable.hpp"
 
 namespace h5mote_test {
 
@@ -20,7 +21,8 @@ public:
     Session(h5mote::Library& library, h5mote::Driver& driver, History& history, std::function<std::size_t()> operations)
         : library_(library), driver_(driver), history_(history), operations_(std::move(operations)) {}
 
-    void open(const h5mote::FileCreate& create = {}, std::size_t metadata_cache = 2048, std::size_t chunk_cache = 4096);
+    /// `reclaim`: lost space is found (FileAccess::reclaim).
+    void open(const h5mote::FileCreate& create = {}, bool reclaim = false);
     /// group(), imu() and health() open what is there, else they create it.
     void group(const std::string& path, bool track_order = false);
     void imu(const std::string& path, const LogOptions& options = {});
@@ -37,6 +39,8 @@ public:
     bool exists(const std::string& path) { return history_.now(path) != nullptr; }
     void flush();
     void close();
+    /// Ends the session as kill -9 does. Call after a flush, so that nothing is lost.
+    void kill();
     /// Closes the handle of a group or log.
     void leave(const std::string& path);
 
@@ -60,7 +64,7 @@ private:
     void open_log(const std::string& path, const LogOptions& options, Kind kind, h5mote::TypedDataset<T> Log::*member);
 
     h5mote::Library& library_;
-    h5mote::Driver& driver_;
+    Killable driver_;
     History& history_;
     std::function<std::size_t()> operations_;
     h5mote::File file_;

@@ -1,20 +1,21 @@
 #include "verify.hpp"
 
 #include "session.hpp"
-
-#include <h5mote/port/malloc.hpp>
+#include "workload_allocator.hpp"
 
 namespace h5mote_test {
 
 using namespace h5mote;
 
-std::string resume(Driver& driver, History& history, const std::function<std::size_t()>& operations, bool may_be_full) {
-    MallocAllocator allocator;
+std::string resume(Driver& driver, History& history, const std::function<std::size_t()>& operations, bool may_be_full,
+                   bool reclaim) {
+    WorkloadAllocator allocator;
     NullPort port;
     Library library{allocator, port, all_filters()};
+    allocator.prepare(library);
     Session session(library, driver, history, operations);
     const auto full = [&] { return may_be_full && session.take_failure() == Status::no_space; };
-    session.open();
+    session.open({}, reclaim);
     session.flush();  // acknowledges what is there, although nothing was written
     session.group("/flight");
     session.set("/flight", "resumed");

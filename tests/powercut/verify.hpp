@@ -21,7 +21,12 @@ std::string find_problems(h5mote::Driver& driver);
 /// `history` begins with what is there and records all of that. Returns the call that failed; empty: none. no_space is
 /// no failure if `may_be_full`.
 std::string resume(h5mote::Driver& driver, History& history, const std::function<std::size_t()>& operations,
-                   bool may_be_full);
+                   bool may_be_full, bool reclaim = false);
+
+/// Opens what a cut left with FileAccess::reclaim: all space that is lost must be found, and the file must be sound
+/// then and after closing it. A file that records its free space must record all of it. Changes the storage. Nothing in
+/// profile logger, which cannot check.
+std::string reclaim_all(h5mote::Driver& driver);
 
 /// As compare(), with libhdf5, which opens the image of the storage.
 std::string compare_by_libhdf5(h5mote::ConstBytes image, const History::Interval& allowed, Found& found);

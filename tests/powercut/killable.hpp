@@ -1,0 +1,38 @@
+// A driver on which a session can end as a killed program does.
+#pragma once
+
+#include <h5mote/driver.hpp>
+
+namespace h5mote_test {
+
+/// A driver that can be made `dead`, as if its program had been killed: nothing more reaches the storage.
+class Killable final : public h5mote::Driver {
+public:
+    explicit Killable(h5mote::Driver& inner) : inner_(inner) {}
+    bool dead = false;
+
+    h5mote::Capabilities capabilities() const noexcept override { return inner_.capabilities(); }
+    h5mote::Status read(h5mote::Usage usage, std::uint64_t address, h5mote::Bytes to) noexcept override {
+        return dead ? h5mote::Status::io_error : inner_.read(usage, address, to);
+    }
+    h5mote::Status write(h5mote::Usage usage, std::uint64_t address, h5mote::ConstBytes from) noexcept override {
+        return dead ? h5mote::Status::io_error : inner_.write(usage, address, from);
+    }
+    h5mote::Status sync() noexcept override { return dead ? h5mote::Status::io_error : inner_.sync(); }
+    h5mote::Status end_of_file(std::uint64_t& size) noexcept override { return inner_.end_of_file(size); }
+    h5mote::Status truncate(std::uint64_t size) noexcept override {
+        return dead ? h5mote::Status::io_error : inner_.truncate(size);
+    }
+    h5mote::Status release(h5mote::Usage usage, std::uint64_t address, std::uint64_t size) noexcept override {
+        return dead ? h5mote::Status::io_error : inner_.release(usage, address, size);
+    }
+    h5mote::Status keep_room(std::uint32_t ranges, std::uint64_t bytes) noexcept override {
+        return dead ? h5mote::Status::ok : inner_.keep_room(ranges, bytes);
+    }
+    h5mote::Status discard() noexcept override { return dead ? h5mote::Status::io_error : inner_.discard(); }
+
+private:
+    h5mote::Driver& inner_;
+};
+
+}  // namespace h5mote_test
