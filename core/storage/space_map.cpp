@@ -11,10 +11,6 @@ constexpr std::size_t kMostExtents = 1024;
 
 constexpr std::uint8_t kForEver = 0xff;
 
-// Places in memory that are left for what the overflow releases while it makes room for itself: the space that it had,
-// and what its new space leaves of a free extent.
-constexpr std::size_t kept_for_overflow(std::size_t room) noexcept { return room > 6 ? 3 : 1; }
-
 // Whether two extents that meet at `border` become one in a file with pages. A page in the middle of which whole pages
 // end or begin belongs to one large block: all that is free in it goes with them.
 bool may_join(SpaceKind a, SpaceKind b, Address border, Address page) noexcept {
@@ -95,47 +91,21 @@ void SpaceMap::absorb(FreeExtent& extent, [[maybe_unused]] Address page) noexcep
     }
 }
 
-// While the overflow makes room for itself it may release space: that call must find room in memory, or be forgotten.
+// Making room changes the map, and how many extents the overflow keeps.
 bool SpaceMap::spill(const FreeExtent& extent) noexcept {
-    if (overflow_ == nullptr || spilling_) {
+    if (overflow_ == nullptr || !overflow_->reserve(spilled_ + 1) || !overflow_->write(spilled_, extent)) {
         return false;
     }
-    spilling_ = true;
-    // If the overflow uses free space itself, an extent that it kept may have come back into memory meanwhile: then the
-    // new one gets its number.
-    std::size_t number = 0;
-    bool kept = false;
-    do {
-        number = spilled_;
-        kept = overflow_->write(number, extent);
-    } while (kept && number != spilled_);
-    spilling_ = false;
-    spilled_ += kept ? 1 : 0;
-    return kept;
-}
-
-// The extent leaves memory first: the overflow may use any that is there for itself.
-bool SpaceMap::spill_smallest() noexcept {
-    const std::size_t least = smallest();
-    const FreeExtent extent = extents_[least];
-    extents_[least] = extents_[--count_];
-    const bool spilled = spill(extent);
-    if (!spilled && count_ < room_) {
-        extents_[count_++] = extent;
-    } else if (!spilled) {
-        complete_ = false;
-    }
-    return spilled;
+    ++spilled_;
+    return true;
 }
 
 void SpaceMap::insert(const FreeExtent& extent) noexcept {
-    const std::size_t room = overflow_ == nullptr || spilling_ ? room_ : room_ - kept_for_overflow(room_);
+    // One place is left for what the overflow releases while it makes room for itself and takes nothing.
+    const std::size_t room = overflow_ == nullptr ? room_ : room_ - 1;
     if (spilled_ == 0 && (count_ < room || grow())) {
         extents_[count_++] = extent;
-    } else if (spill(extent)) {
-        while (count_ > room && spill_smallest()) {
-        }
-    } else {
+    } else if (!spill(extent)) {
         const std::size_t at = count_ < room_ ? count_ : smallest();
         if (at == count_) {
             // What the overflow keeps is numbered from count_ on, so that the new extent becomes number count_.
@@ -186,12 +156,16 @@ void SpaceMap::reclaim() noexcept {
 
 bool SpaceMap::reclaim_used() noexcept {
     const bool many = extents_ != few_;
-    while (many && count_ > H5MOTE_FREE_EXTENTS) {
+    const std::size_t few = overflow_ == nullptr ? H5MOTE_FREE_EXTENTS : H5MOTE_FREE_EXTENTS - 1;
+    while (many && count_ > few) {
+        // The extent leaves the map first: the overflow may allocate its own space from what is in the map.
+        const std::size_t least = smallest();
+        const FreeExtent extent = extents_[least];
+        extents_[least] = extents_[--count_];
         if (overflow_ == nullptr) {
             complete_ = false;
-            extents_[smallest()] = extents_[count_ - 1];
-            --count_;
-        } else if (!spill_smallest()) {
+        } else if (!spill(extent)) {
+            insert(extent);
             return false;
         }
     }

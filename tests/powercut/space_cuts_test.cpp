@@ -1,6 +1,6 @@
 // The power fails while logs are made and unlinked in sessions that close the file and in sessions that are killed, in
-// every way in which a file can use its space. After each cut the file opens and is sound: no block is in use twice, and
-// no section of a free-space manager that the file names lies in anything that is in use. Opening it with
+// every way in which a file can use its space. After each cut the file opens and is sound: no block is in use twice,
+// and no section of a free-space manager that the file names lies in anything that is in use. Opening it with
 // FileAccess::reclaim leaves no byte lost, and that is cut, too.
 //
 // The same program is built once more for two free extents in memory, so that the others go to the table in the file.
@@ -73,9 +73,7 @@ FlashCutOptions chip() {
 
 }  // namespace
 
-TEST(SpaceCut, Managers) {
-    cut_disks(named("managers"), churning(space(SpaceStrategy::managers, true)), 1000, disk());
-}
+TEST(SpaceCut, Managers) { cut_disks(named("managers"), churning(space(SpaceStrategy::managers, true)), 1000, disk()); }
 TEST(SpaceCut, Pages) { cut_disks(named("pages"), churning(space(SpaceStrategy::pages, true)), 1000, disk()); }
 TEST(SpaceCut, Unrecorded) {
     cut_disks(named("unrecorded"), churning(space(SpaceStrategy::managers, false)), 1000, disk());
@@ -97,9 +95,7 @@ TEST(SpaceCut, Journal) {
 TEST(SpaceCut, JournalPages) {
     cut_disks(named("journal-pages"), churning(space(SpaceStrategy::pages, true, 3, 6)), 1000, journaled());
 }
-TEST(SpaceCut, Flash) {
-    cut_flash(named("flash"), churning(space(SpaceStrategy::managers, true, 3, 6)), 1000, chip());
-}
+TEST(SpaceCut, Flash) { cut_flash(named("flash"), churning(space(SpaceStrategy::managers, true, 3, 6)), 1000, chip()); }
 TEST(SpaceCut, FlashPages) {
     cut_flash(named("flash-pages"), churning(space(SpaceStrategy::pages, true, 3, 5)), 1000, chip());
 }

@@ -1,5 +1,5 @@
-// The memory of workloads. In builds with few free extents there is none to spare for more of them, so that most of them
-// go to the table in the file.
+// The memory of workloads. In builds with few free extents there is none to spare for more of them, so that most of
+// them go to the table in the file.
 #pragma once
 
 #include <h5mote/library.hpp>
