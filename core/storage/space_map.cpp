@@ -100,12 +100,30 @@ bool SpaceMap::spill(const FreeExtent& extent) noexcept {
     return true;
 }
 
+// The extent leaves memory first: the overflow may allocate its own space from what is there.
+bool SpaceMap::spill_smallest() noexcept {
+    const std::size_t least = smallest();
+    const FreeExtent extent = extents_[least];
+    extents_[least] = extents_[--count_];
+    const bool spilled = spill(extent);
+    if (!spilled && count_ < room_) {
+        extents_[count_++] = extent;
+    } else if (!spilled) {
+        complete_ = false;
+    }
+    return spilled;
+}
+
 void SpaceMap::insert(const FreeExtent& extent) noexcept {
     // One place is left for what the overflow releases while it makes room for itself and takes nothing.
     const std::size_t room = overflow_ == nullptr ? room_ : room_ - 1;
     if (spilled_ == 0 && (count_ < room || grow())) {
         extents_[count_++] = extent;
-    } else if (!spill(extent)) {
+    } else if (spill(extent)) {
+        // What took the place that is left goes into the overflow as well, now that this has room.
+        while (count_ > room && spill_smallest()) {
+        }
+    } else {
         const std::size_t at = count_ < room_ ? count_ : smallest();
         if (at == count_) {
             // What the overflow keeps is numbered from count_ on, so that the new extent becomes number count_.
@@ -158,14 +176,11 @@ bool SpaceMap::reclaim_used() noexcept {
     const bool many = extents_ != few_;
     const std::size_t few = overflow_ == nullptr ? H5MOTE_FREE_EXTENTS : H5MOTE_FREE_EXTENTS - 1;
     while (many && count_ > few) {
-        // The extent leaves the map first: the overflow may allocate its own space from what is in the map.
-        const std::size_t least = smallest();
-        const FreeExtent extent = extents_[least];
-        extents_[least] = extents_[--count_];
         if (overflow_ == nullptr) {
             complete_ = false;
-        } else if (!spill(extent)) {
-            insert(extent);
+            extents_[smallest()] = extents_[count_ - 1];
+            --count_;
+        } else if (!spill_smallest()) {
             return false;
         }
     }

@@ -97,6 +97,7 @@ public:
 private:
     FreeExtent get_spilled(std::size_t i) noexcept;
     bool spill(const FreeExtent& extent) noexcept;
+    bool spill_smallest() noexcept;
     std::size_t smallest() const noexcept;
     void use(FreeExtent* extents, std::size_t room) noexcept;
     bool grow() noexcept;

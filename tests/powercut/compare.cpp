@@ -254,8 +254,10 @@ std::string reclaim_all(Driver& driver) {
         return "reclaim: open: " + say(library, file.status()) + "; ";
     }
     FileInfo info;
-    std::string bad = problems_and_lost(*file, false);
+    // What is smaller than the threshold is lost when the file is closed, and the file says that it was closed.
     const Status told = file->info(info);
+    const bool may_lose = told == Status::ok && info.free_space_threshold > 1;
+    std::string bad = problems_and_lost(*file, may_lose);
     const Status closed = file->close();
     if (told != Status::ok || closed != Status::ok) {
         return bad + "reclaim: close: " + say(library, closed) + "; ";
@@ -266,7 +268,7 @@ std::string reclaim_all(Driver& driver) {
     if (!again) {
         return bad + "after reclaiming: open: " + say(library, again.status()) + "; ";
     }
-    const std::string after = problems_and_lost(*again, !info.persists_free_space || info.free_space_threshold > 1);
+    const std::string after = problems_and_lost(*again, !info.persists_free_space || may_lose);
     return bad.empty() && after.empty() ? "" : "reclaim: " + bad + (after.empty() ? "" : "closed: " + after);
 }
 

@@ -62,9 +62,9 @@ DiskOptions journaled() {
 
 FlashCutOptions chip() {
     FlashCutOptions result;
-    result.geometry = {64, 1024, 256, 4, 0xff};
+    result.geometry = {96, 1024, 256, 4, 0xff};
     result.format.reserve = 25;
-    result.changes = 8;
+    result.changes = 64;  // each extent that goes to the table is a change
     result.reclaim = true;
     result.recovery_of = 256;
     result.recoveries = 4;

@@ -1,15 +1,16 @@
 // Shared by the two sources of Player: the open file with its handles, and the functions that draw datasets.
 #pragma once
 
+#include "../workload_allocator.hpp"
 #include "player.hpp"
 
 namespace h5mote_test {
 
 struct Player::Session {
-    explicit Session(h5mote::Driver& inner) : driver(inner) {}
+    explicit Session(h5mote::Driver& inner) : driver(inner) { allocator.prepare(library); }
 
     Killable driver;
-    h5mote::MallocAllocator allocator;
+    FrugalAllocator allocator;
     h5mote::NullPort port;
     h5mote::Library library{allocator, port, all_filters()};
     h5mote::File file;
