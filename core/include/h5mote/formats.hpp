@@ -120,7 +120,15 @@ inline constexpr Formats newest{&conversion,
                                 H5MOTE_WRITE != 0 ? &reclaim_any : nullptr,
                                 H5MOTE_WRITE != 0 ? &any_placement : nullptr};
 
-/// What a Library has that is given no list: all that its build has.
+/// Whether `standard` has formats::reclaim_any, which is 24 KB of code on a Cortex-M4, because it looks at files as
+/// check_file() does. Without an operating system a program names it itself.
+#if defined(__unix__) || defined(__APPLE__)
+inline constexpr bool kStandardReclaims = H5MOTE_ALL_FORMATS != 0 && H5MOTE_WRITE != 0;
+#else
+inline constexpr bool kStandardReclaims = false;
+#endif
+
+/// What a Library has that is given no list: all that its build has, but for kStandardReclaims.
 inline constexpr Formats standard{H5MOTE_CONVERSION != 0 ? &conversion : nullptr,
                                   H5MOTE_ALL_FORMATS != 0 ? &virtual_data : nullptr,
                                   H5MOTE_ALL_FORMATS != 0 ? &external_data : nullptr,
@@ -133,7 +141,7 @@ inline constexpr Formats standard{H5MOTE_CONVERSION != 0 ? &conversion : nullptr
                                   H5MOTE_ALL_FORMATS != 0 ? &chunk_btree1 : nullptr,
                                   H5MOTE_ALL_FORMATS != 0 ? &chunk_btree2 : nullptr,
                                   H5MOTE_ALL_FORMATS* H5MOTE_WRITE != 0 ? &free_space : nullptr,
-                                  H5MOTE_ALL_FORMATS* H5MOTE_WRITE != 0 ? &reclaim_any : nullptr,
+                                  kStandardReclaims ? &reclaim_any : nullptr,
                                   H5MOTE_ALL_FORMATS* H5MOTE_WRITE != 0 ? &any_placement : nullptr};
 
 /// `standard`, and what logs need that delete their oldest data for new data, however often the power fails: free space
