@@ -222,7 +222,9 @@ Status FreeSpace::read(MessageIterator& message) noexcept {
     use(static_cast<SpaceStrategy>(info.strategy), info.page_size);
     persistent_ = info.persistent && has_managers(info.strategy);
     threshold_ = info.threshold;
-    recorded_ = persistent_ && info.end != kUndefinedAddress;
+    // A power cut may come between the record and the superblock, which is to say that the file has become shorter. What
+    // lies between both ends is recorded nowhere then.
+    recorded_ = persistent_ && info.end != kUndefinedAddress && info.end >= file_.superblock().end_of_file;
     return Status::ok;
 }
 
@@ -417,6 +419,9 @@ Status FreeSpace::record() noexcept {
     H5MOTE_TRY(message.secure(message.offset() + from));
     Room rooms[kWritten];
     Status status = make_room(rooms);
+    // From here on the table stays where it is: a call that runs out of memory would otherwise move extents into a new
+    // one, of which the record knows nothing.
+    busy_ = true;
     if (status == Status::ok) {
         status = write(rooms);
     }

@@ -32,6 +32,7 @@ protected:
 
     FileState& file_;
     bool at_end_ = false;  // a new table goes to the end of the file, whatever is free
+    bool busy_ = false;    // the table is moved, recorded or has been given up: it cannot grow
 
 private:
     static constexpr std::size_t kEntry = 18;   // bytes
@@ -43,7 +44,6 @@ private:
 
     Address table_ = 0;
     std::size_t room_ = 0;                              // extents that the table has space for
-    bool busy_ = false;                                 // the table is moved, or has been given up: it cannot grow
     std::size_t first_ = static_cast<std::size_t>(-1);  // number of the first extent in the window, if it has any
     std::byte window_[kWindow * kEntry] = {};
 };
