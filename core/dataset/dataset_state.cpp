@@ -107,15 +107,20 @@ Status DatasetState::allocate_chunks(const ChunkKey& key, ChunkLocation& locatio
         // Stop at a chunk that has its space already, because it was written out of order.
         H5MOTE_TRY(table_.free_run(key, count));
     }
-    // If there is no space for several chunks, try again with one, which also leaves more for new index blocks.
+    // Free space is used chunk by chunk, because it holds old bytes: chunks in it that are not written now would read
+    // as these. Several chunks are taken only at the end of the file. If there is no space for them, try again with
+    // one, which also leaves more for new index blocks.
     for (;; count = 1) {
         bool fresh = false;
-        Status status =
-            file_->space.allocate(Usage::raw_data, std::uint64_t{count} * chunk_bytes_, location.address, &fresh);
+        Status status = Status::ok;
+        if (file_->space.allocate_free(chunk_bytes_, location.address)) {
+            count = 1;
+        } else {
+            status =
+                file_->space.allocate(Usage::raw_data, std::uint64_t{count} * chunk_bytes_, location.address, &fresh);
+        }
         if (status == Status::ok) {
             if (!fresh && count > 1) {
-                // The space was used before. Chunks in it that are not written now would read as its old bytes: keep
-                // the first one only.
                 file_->space.release(location.address + chunk_bytes_, std::uint64_t{count - 1} * chunk_bytes_, true,
                                      SpaceKind::raw_data);
                 count = 1;

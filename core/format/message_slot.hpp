@@ -91,6 +91,8 @@ private:
 
 /// What the head of a message says.
 struct MessageSlot {
+    static constexpr std::size_t kMostHead = 8;  ///< bytes of the longest head
+
     std::uint16_t size = 0;   ///< bytes of the body
     std::uint16_t order = 0;  ///< creation order; 0 in headers that have none
     std::uint8_t type = 0;

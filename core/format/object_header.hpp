@@ -49,6 +49,10 @@ struct HeaderPrefix : std::conditional_t<H5MOTE_ALL_FORMATS != 0, OldHeaderPrefi
 
     /// Whether the header has version 1, which only builds with H5MOTE_ALL_FORMATS read.
     bool is_old() const noexcept { return H5MOTE_ALL_FORMATS != 0 && version == 1; }
+    /// The size of messages in the prefix of a version 2 header: its bytes, which are the prefix's last, and its
+    /// offset.
+    unsigned size_width() const noexcept { return 1U << (flags & 3U); }
+    std::size_t size_offset() const noexcept { return size - size_width(); }
     /// Bytes of the whole first block.
     Address block_size() const noexcept { return size + messages_size + layout().checksum_size(); }
     HeaderLayout layout() const noexcept {

@@ -222,8 +222,8 @@ Status FreeSpace::read(MessageIterator& message) noexcept {
     use(static_cast<SpaceStrategy>(info.strategy), info.page_size);
     persistent_ = info.persistent && has_managers(info.strategy);
     threshold_ = info.threshold;
-    // A power cut may come between the record and the superblock, which is to say that the file has become shorter. What
-    // lies between both ends is recorded nowhere then.
+    // A power cut may come between the record and the superblock, which is to say that the file has become shorter.
+    // What lies between both ends is recorded nowhere then.
     recorded_ = persistent_ && info.end != kUndefinedAddress && info.end >= file_.superblock().end_of_file;
     return Status::ok;
 }

@@ -51,13 +51,16 @@ Status SpilledExtents::grow() noexcept {
         }
     }
     first_ = kNone;
-    if (status == Status::ok) {
+    const bool failed = status != Status::ok;
+    if (failed) {
+        old = made;
+    } else {
         table_ = made.address;
         room_ = room;
-    } else {
-        old = made;
     }
-    file_.space.release(old.address, old.size, false, SpaceKind::raw_data);
+    // What was not written is free at once. If it were pending, settle() would come here with it again and again while
+    // the storage fails.
+    file_.space.release(old.address, old.size, failed, SpaceKind::raw_data);
     return status;
 }
 

@@ -92,7 +92,7 @@ Status FixedArray::walk(Address index, Pinned& block, std::size_t& offset) noexc
 // Whether the data block has to be moved because a power cut could tear the write of a changed element, or of the
 // page's bit, up to the checksum.
 bool FixedArray::must_move(CacheEntry& data, Address index) noexcept {
-    if (data.fresh() || data_block_space() > kMostMoved) {
+    if (data.fresh() || (data_block_space() > kMostMoved && file().context.formats().any_placement == nullptr)) {
         return false;
     }
     if (pages() == 0) {

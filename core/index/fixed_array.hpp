@@ -54,8 +54,8 @@ private:
     H5MOTE_STEP Status move(CacheEntry& header, Pinned& data) noexcept;
     Status make_data_block(CacheEntry& header, Pinned& data) noexcept;
 
-    // The most bytes of a data block with its pages that is moved to be changed. A larger one is changed in place:
-    // moving it would take too long.
+    // The most bytes of a data block with its pages that every program moves to change it. To move a larger one takes
+    // long: programs with formats::any_placement do so, others change it in place.
     static constexpr Address kMostMoved = 65536;
 
     FileState& file() const noexcept { return blocks_.file(); }

@@ -130,6 +130,11 @@ private:
             blocks_ = message.blocks();
             const std::size_t size = message.body().size();
             if (message.type() == MessageType::null) {
+                // A null message in a first block that would have to be cut stays: the only message beside it can be
+                // the continuation message of a block that formats::any_placement has cut already.
+                if (message.block_address() == header && !file_.one_write(*message.block(), message.head())) {
+                    continue;
+                }
                 // A null message can serve for both: what is left over must fit a continuation message.
                 if (size_ + head_size() <= size && layout_.fits(continuation_size(), size - size_ - head_size())) {
                     room_.set(message);

@@ -1,5 +1,6 @@
 #include "header.hpp"
 
+#include "any_placement.hpp"
 #include "block_mover.hpp"
 #include "checked.hpp"
 #include "object_messages.hpp"
@@ -37,9 +38,6 @@ void discard_fresh_block(FileState& file, Address address) noexcept {
     }
 }
 
-namespace {
-
-// Finds the continuation message that leads to the block at `block`.
 Status find_continuation(MessageIterator& message, Address block) noexcept {
     FileState& file = message.file();
     Status status;
@@ -54,6 +52,8 @@ Status find_continuation(MessageIterator& message, Address block) noexcept {
                ? file.context.fail(Module::object, H5MOTE_HERE, Status::corrupt_file, 0, message.address())
                : status;
 }
+
+namespace {
 
 // The size of a first block that holds nothing but one continuation message.
 std::size_t cut_size(const FileState& file, const HeaderPrefix& prefix) noexcept {
@@ -124,6 +124,9 @@ Status secure_change(FileState& file, Address header, Pinned& block, std::size_t
         return file.one_write(each, at) ||
                (file.torn_headers() && each.address() == header && cannot_switch(file, each));
     };
+    if (const AnyPlacementFormat* const any = file.context.formats().any_placement) {
+        H5MOTE_TRY(any->place(file, header, block, from));
+    }
     const BlockMover blocks(file, header, phase);
     constexpr unsigned kMostRounds = 64;
     for (unsigned round = 0; !changes_safely(*block, from); ++round) {

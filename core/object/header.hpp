@@ -156,6 +156,10 @@ protected:
 /// Allocates and fills a new header that nothing points to yet.
 H5MOTE_STEP Status create_header(FileState& file, const HeaderContent& content, Address& address) noexcept;
 
+/// Finds and pins the continuation message that leads to the block at `block`, with a new iterator. corrupt_file: there
+/// is none.
+Status find_continuation(MessageIterator& message, Address block) noexcept;
+
 /// Gives up all blocks of a header, in which nobody else may hold a block pinned.
 H5MOTE_STEP Status dispose_header(FileState& file, Address header, Disposal& disposal) noexcept;
 
@@ -169,8 +173,9 @@ H5MOTE_STEP Status dispose_header(FileState& file, Address header, Disposal& dis
 /// switches has phase `phase`.
 ///
 /// unsupported (Feature::ordered_writing): the header was made by others, and its first block is too short or begins so
-/// near the end of a unit that no atomic write can switch it. no_space, out_of_memory, over_budget, busy, io_error: the
-/// header is as it was.
+/// near the end of a unit that no atomic write can switch it. With formats::any_placement such a block is moved first,
+/// which commits the metadata changed so far, but for the few of which any_placement.hpp says otherwise. no_space,
+/// out_of_memory, over_budget, busy, io_error: the header is as it was.
 H5MOTE_STEP Status secure_change(FileState& file, Address header, Pinned& block, std::size_t& from,
                                  Phase phase) noexcept;
 

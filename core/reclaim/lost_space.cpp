@@ -31,9 +31,14 @@ public:
         if (!at_once) {
             runs_.begin(end);
         }
+        // After this search nothing is unknown, unless one of the pieces found is forgotten again.
+        SpaceMap& free = file_.space.free();
+        free.set_complete(true);
         do {
-            if (!at_once) {
-                H5MOTE_TRY(see(false));
+            const Status status = at_once ? Status::ok : see(false);
+            if (status != Status::ok) {
+                free.set_complete(false);
+                return status;
             }
             for (std::size_t i = 0; i < runs_.gaps(); ++i) {
                 const ByteRun gap = runs_.gap(i);

@@ -96,6 +96,10 @@ public:
     /// anything is changed. For metadata, which is written later, room is kept in it as well: keep_metadata(). `zeros`,
     /// if given, says whether the new bytes are known to read as zero.
     Status allocate(Usage usage, Address size, Address& address, bool* zeros = nullptr) noexcept;
+    /// Allocates `size` bytes for raw data out of free space. false: no free extent has room.
+    bool allocate_free(Address size, Address& address) noexcept {
+        return begin() == Status::ok && reuse(Usage::raw_data, size, address);
+    }
     /// The same at the end of the file, whatever is free before it. For keepers, whose own space must not come out of
     /// what they keep. `usage` counts for the placement.
     Status extend(Usage usage, Address size, Address& address, bool* zeros = nullptr) noexcept;

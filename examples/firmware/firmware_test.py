@@ -2,14 +2,17 @@
 """firmware_test.py COMMAND...: runs a program of the README twice (power off between) and reads its file with h5py.
 firmware_test.py --chip H5MOTE COMMAND...: the same for a program that records on a flash chip, of which H5MOTE makes
 the file. --ring H5MOTE COMMAND...: for the program whose log never ends.
+firmware_test.py --rotating COMMAND...: for the program that deletes its oldest log for a new one.
 firmware_test.py --readme README SOURCE: whether the page shows this program, letter for letter."""
 
 import os
 import pathlib
+import random
 import re
 import subprocess
 import sys
 import tempfile
+import time
 
 
 def readme(page, source):
@@ -69,6 +72,54 @@ def run_ring(command, tool):
         assert (found == rows[-len(found):]).all()
 
 
+def run_rotating(command):
+    import h5py
+    import numpy
+
+    # Before each count of further logs the program is started anew. A log never grows, and the file stops growing.
+    largest = full = 0
+    done = 0
+    for logs in (1, 1, 1, 1, 2, 5, 20):
+        subprocess.run([*command, "f.h5", str(logs)], check=True, stdin=subprocess.DEVNULL, timeout=120)
+        done += logs
+        size = os.path.getsize("f.h5")
+        full = size if done == 3 else full
+        largest = max(largest, size)
+        with h5py.File("f.h5", "r") as file:
+            names = sorted(f"log{n % 4}" for n in range(max(0, done - 3), done))
+            assert sorted(file) == names and file.attrs["number"] == done, (list(file), dict(file.attrs))
+            # The stand-ins for sensors begin anew with each start of the program.
+            for age, n in enumerate(range(done - 1, max(0, done - min(3, logs)) - 1, -1)):
+                begin = 1000 * (logs - 1 - age)
+                rows = expected(numpy, begin + 1000)[begin:]
+                for name in rows.dtype.names:
+                    assert (file[f"log{n % 4}"][name] == rows[name]).all(), (n, name)
+    assert 48000 < full <= largest <= 1.2 * full, (full, largest)
+    if len(command) == 1:  # an emulator would outlive its wrapper
+        kill_rotating(command, 1.2 * full)
+
+
+def kill_rotating(command, most):
+    """Ends the program at random instants. What it was about to use is lost each time, and must be found again."""
+    import h5py
+
+    chance = random.Random(1)
+    for _ in range(40):
+        with subprocess.Popen([*command, "f.h5", "1000000"], stdin=subprocess.DEVNULL) as program:
+            time.sleep(chance.uniform(0.005, 0.1))
+            program.kill()
+        with h5py.File("f.h5", "r") as file:
+            assert 1 <= len(file) <= 4, list(file)
+        size = os.path.getsize("f.h5")
+        assert size <= most, (size, most)
+    subprocess.run([*command, "f.h5", "4"], check=True, stdin=subprocess.DEVNULL, timeout=120)
+    with h5py.File("f.h5", "r") as file:
+        done = file.attrs["number"]
+        assert sorted(file) == sorted(f"log{n % 4}" for n in range(done - 3, done)), (list(file), done)
+        assert all(log.shape == (1000,) for log in file.values()), list(file.values())
+    assert os.path.getsize("f.h5") <= most, (os.path.getsize("f.h5"), most)
+
+
 def main(arguments):
     if arguments[0] == "--readme":
         return readme(*arguments[1:])
@@ -77,6 +128,8 @@ def main(arguments):
         try:
             if arguments[0] == "--ring":
                 run_ring(arguments[2:], arguments[1])
+            elif arguments[0] == "--rotating":
+                run_rotating(arguments[1:])
             elif arguments[0] == "--chip":
                 run(arguments[2:], arguments[1])
             else:

@@ -137,8 +137,8 @@ private:
         }
         History next(History::Interval{0, found["/"].generation != 0, only(allowed.items, found)});
         bad = resume(
-            machine.driver(), next, [&machine] { return machine.operations.size(); },
-            options_.limit != ~std::size_t{0}, options_.reclaim && hash / 4 % 2 == 0);
+            machine.driver(), next, [&machine] { return machine.operations.size(); }, options_.limit != ~std::size_t{0},
+            options_.reclaim && hash / 4 % 2 == 0);
         next.finish();
         if (bad.empty()) {
             // As after switching off and on: only the disks keep what they hold.

@@ -10,7 +10,7 @@ read back with h5py, if that is installed. Figures (`toolchains/figures` collect
                         without the one chunk buffer
   stack.*               deepest stack below main(), painted; logger: the reference workload from creating the file to
                         closing it a second time; firmware: reference_logger; deflate: that with shuffle and deflate;
-                        journal: that through a journal
+                        journal: that through a journal; free_space: that in a file that records its free space
   rom.recorder.image    bytes of a blueprint's empty file and its tables, in ROM; not part of code.recorder*
   ram.recorder          the recorder without its chunk in memory; *.dataset: for each dataset more
   code.recorder.flash   a FlashRecorder instead of a recorder, more; *.alone: all of it
@@ -84,10 +84,12 @@ class Measurement:
         self.code("deflate", "reference_deflate", "reference_logger")
         self.code("filters", "reference_fletcher32", "reference_logger")
         self.code("journal", "reference_journal", "reference_logger", self.budget(6144))
-        for image in ("reference_logger", "reference_deflate", "reference_fletcher32", "reference_journal"):
+        self.code("free_space", "reference_free_space", "reference_logger", self.budget(8192))
+        for image in ("reference_logger", "reference_deflate", "reference_fletcher32", "reference_journal",
+                      "reference_free_space"):
             printed = self.log(folder, image)
             name = {"reference_logger": "firmware", "reference_deflate": "deflate",
-                    "reference_journal": "journal"}.get(image)
+                    "reference_journal": "journal", "reference_free_space": "free_space"}.get(image)
             if name:
                 self.figure(f"stack.{name}", printed["stack"], "bytes")
 

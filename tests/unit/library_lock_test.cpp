@@ -73,6 +73,7 @@ TEST(LibraryLock, EveryCallOfAFile) {
     auto file = File::open(bench.library, bench.driver, bench.access);
     TAKES(file->valid());
     TAKES(file->flush());
+    TAKES(file->reclaim());
     TAKES_AND_ENDS(1, file->root());
 #if H5MOTE_ALL_FORMATS
     FileInfo info;

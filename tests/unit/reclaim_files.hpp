@@ -7,6 +7,7 @@
 #include "checker.hpp"
 #include "file_state.hpp"
 #include "sound.hpp"
+#include "test.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -14,11 +15,22 @@
 
 namespace h5mote_test {
 
+/// All parts of the build, with that search for lost space.
 inline const h5mote::Formats& formats_with(const h5mote::ReclaimFormat& reclaim) {
-    static h5mote::Formats list;
-    list = h5mote::formats::standard;
-    list.reclaim = &reclaim;
-    return list;
+    static const auto list = [](const h5mote::ReclaimFormat& chosen) {
+        h5mote::Formats formats = h5mote::formats::standard;
+        formats.reclaim = &chosen;
+        return formats;
+    };
+    static const h5mote::Formats own = list(h5mote::formats::reclaim);
+#if H5MOTE_ALL_FORMATS
+    static const h5mote::Formats any = list(h5mote::formats::reclaim_any);
+    if (&reclaim == &h5mote::formats::reclaim_any) {
+        return any;
+    }
+#endif
+    EXPECT_EQ(&reclaim, &h5mote::formats::reclaim);
+    return own;
 }
 
 /// All searches for lost space that the build has.

@@ -30,6 +30,15 @@ using namespace h5mote;
 using namespace h5mote_test;
 using Image = RecordingDriver::Image;
 
+// What most programs have that do not change files of other libraries: all parts but formats::any_placement, with which
+// hardly any change is refused (tests/powercut/placement_cuts_test.cpp).
+constexpr Formats without_any_placement() {
+    Formats formats = formats::standard;
+    formats.any_placement = nullptr;
+    return formats;
+}
+constexpr Formats kFormats = without_any_placement();
+
 // A file in memory, opened for writing. All operations of the driver are recorded.
 struct Storage {
     explicit Storage(const Image& image, std::size_t metadata_cache, bool torn_headers = false)
@@ -47,7 +56,7 @@ struct Storage {
     MallocAllocator memory;
     NullPort port;
     const Filter* filters[1] = {&fletcher32_filter};
-    Library library{memory, port, filters};
+    Library library{memory, port, filters, kFormats};
     GrowingMemoryDriver driver{memory};
     Status filled;
     RecordingDriver recorder{driver};

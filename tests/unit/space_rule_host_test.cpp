@@ -58,6 +58,7 @@ public:
         extent = kept_[i];
         return true;
     }
+    bool reserve(std::size_t count) noexcept override { return count <= most_; }
     bool write(std::size_t i, const FreeExtent& extent) noexcept override {
         if (i >= most_) {
             return false;

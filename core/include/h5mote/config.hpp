@@ -72,10 +72,11 @@
 #endif
 #endif
 
-// Extents of released file space that an open file remembers in any case (24 bytes of RAM each). 1 to 1024. When more
-// extents are free at once, they take memory from the allocator as long as nobody else needs it; where there is none,
-// the smallest extents are forgotten, and not used again until the file is closed. The default is the same in every
-// profile, so that all write the same files.
+// Extents of free file space that an open file remembers in memory in any case (24 bytes of RAM each, 12 without
+// H5MOTE_LARGE_FILES). 1 to 1024. When more extents are free at once, they take memory from the allocator as long as
+// nobody else needs it. Where there is none, programs that delete objects, or that name formats::free_space, keep the
+// rest in a table in the file; in other programs the smallest extents are forgotten until File::reclaim() finds them.
+// The default is the same in every profile, so that all write the same files.
 #ifndef H5MOTE_FREE_EXTENTS
 #define H5MOTE_FREE_EXTENTS 16
 #endif

@@ -64,8 +64,9 @@ struct Formats {
     /// Finding space that nothing in the file uses, as a power cut leaves it behind: FileAccess::reclaim.
     const ReclaimFormat* reclaim = nullptr;
     /// Changing metadata that another library placed across the end of a sector, on storages where the order of writes
-    /// keeps a file sound: such a block is moved first. Without it the change is `unsupported`
-    /// (Feature::ordered_writing).
+    /// keeps a file sound: such an object header is moved first. Without it the change is `unsupported`
+    /// (Feature::ordered_writing). Also the indexes of fixed-size datasets that are larger than 64 KiB: they are
+    /// changed in a copy, and without this part in place.
     const AnyPlacementFormat* any_placement = nullptr;
 };
 
@@ -85,6 +86,7 @@ extern const ChunkIndexFormat chunk_btree2;
 extern const FreeSpaceFormat free_space;
 extern const ReclaimFormat reclaim;
 extern const ReclaimFormat reclaim_any;
+extern const AnyPlacementFormat any_placement;
 
 inline constexpr Formats none{};
 inline constexpr Formats all{&conversion,
@@ -99,7 +101,8 @@ inline constexpr Formats all{&conversion,
                              &chunk_btree1,
                              &chunk_btree2,
                              H5MOTE_WRITE != 0 ? &free_space : nullptr,
-                             H5MOTE_WRITE != 0 ? &reclaim_any : nullptr};
+                             H5MOTE_WRITE != 0 ? &reclaim_any : nullptr,
+                             H5MOTE_WRITE != 0 ? &any_placement : nullptr};
 /// What files have that libhdf5 writes with the newest versions of all structures (H5Pset_libver_bounds, in h5py
 /// libver="latest").
 inline constexpr Formats newest{&conversion,
@@ -114,9 +117,18 @@ inline constexpr Formats newest{&conversion,
                                 nullptr,
                                 &chunk_btree2,
                                 H5MOTE_WRITE != 0 ? &free_space : nullptr,
-                                H5MOTE_WRITE != 0 ? &reclaim_any : nullptr};
+                                H5MOTE_WRITE != 0 ? &reclaim_any : nullptr,
+                                H5MOTE_WRITE != 0 ? &any_placement : nullptr};
 
-/// What a Library has that is given no list: all that its build has.
+/// Whether `standard` has formats::reclaim_any, which is 24 KB of code on a Cortex-M4, because it looks at files as
+/// check_file() does. Without an operating system a program names it itself.
+#if defined(__unix__) || defined(__APPLE__)
+inline constexpr bool kStandardReclaims = H5MOTE_ALL_FORMATS != 0 && H5MOTE_WRITE != 0;
+#else
+inline constexpr bool kStandardReclaims = false;
+#endif
+
+/// What a Library has that is given no list: all that its build has, but for kStandardReclaims.
 inline constexpr Formats standard{H5MOTE_CONVERSION != 0 ? &conversion : nullptr,
                                   H5MOTE_ALL_FORMATS != 0 ? &virtual_data : nullptr,
                                   H5MOTE_ALL_FORMATS != 0 ? &external_data : nullptr,
@@ -129,7 +141,8 @@ inline constexpr Formats standard{H5MOTE_CONVERSION != 0 ? &conversion : nullptr
                                   H5MOTE_ALL_FORMATS != 0 ? &chunk_btree1 : nullptr,
                                   H5MOTE_ALL_FORMATS != 0 ? &chunk_btree2 : nullptr,
                                   H5MOTE_ALL_FORMATS* H5MOTE_WRITE != 0 ? &free_space : nullptr,
-                                  H5MOTE_ALL_FORMATS* H5MOTE_WRITE != 0 ? &reclaim_any : nullptr};
+                                  kStandardReclaims ? &reclaim_any : nullptr,
+                                  H5MOTE_ALL_FORMATS* H5MOTE_WRITE != 0 ? &any_placement : nullptr};
 
 /// `standard`, and what logs need that delete their oldest data for new data, however often the power fails: free space
 /// is recorded when the file is closed (FileCreate::persist_free_space) and found again otherwise

@@ -28,6 +28,15 @@ struct Lookup3State {
         mix_step(b, c, a, 19);
         mix_step(c, a, b, 4);
     }
+    /// The state before mix().
+    constexpr void unmix() noexcept {
+        unmix_step(c, a, b, 4);
+        unmix_step(b, c, a, 19);
+        unmix_step(a, b, c, 16);
+        unmix_step(c, a, b, 8);
+        unmix_step(b, c, a, 6);
+        unmix_step(a, b, c, 4);
+    }
     constexpr void final() noexcept {
         final_step(c, b, 14);
         final_step(a, c, 11);
@@ -48,6 +57,11 @@ private:
         x -= z;
         x ^= rotate(z, k);
         z += y;
+    }
+    static constexpr void unmix_step(std::uint32_t& x, std::uint32_t y, std::uint32_t& z, unsigned k) noexcept {
+        z -= y;
+        x ^= rotate(z, k);
+        x += z;
     }
     static constexpr void final_step(std::uint32_t& x, std::uint32_t y, unsigned k) noexcept {
         x ^= y;

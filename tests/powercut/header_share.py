@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+"""header_share.py [--most PERCENT]: how many of the object headers that libhdf5 makes for h5py one write cannot switch,
+and how many of them formats::any_placement does not move either.
+
+Makes files of groups, datasets and committed datatypes with libver="latest" and attributes, as programs do, and looks at
+the first block of each header: its place in a sector of 512 bytes, and where its messages begin. The conditions are
+those of core/object/header.cpp and core/object/any_placement.cpp.
+"""
+
+import argparse
+import random
+import struct
+import sys
+import tempfile
+from pathlib import Path
+
+import h5py
+import numpy
+
+SECTOR = 512
+LINK = 16  # bytes of a continuation message's body
+
+
+def make(path, seed):
+    """Returns the addresses of the headers of all objects."""
+    choose = random.Random(seed)
+    with h5py.File(path, "w", libver="latest") as file:
+        objects = [file]
+        groups = [file]
+        for i in range(60):
+            parent = choose.choice(groups)
+            name = f"{choose.choice(['run', 'temperature', 'x', 'calibration_of_the_sensor'])}_{i}"
+            kind = choose.randrange(20)
+            if kind < 3:
+                groups.append(parent.create_group(name, track_order=choose.random() < 0.2))
+                objects.append(groups[-1])
+            elif kind == 3:
+                parent[name] = numpy.dtype([("t", "<u4"), ("value", "<f8")][: choose.randrange(1, 3)])
+                objects.append(parent[name])
+            else:
+                rank = choose.randrange(0, 4)
+                shape = tuple(choose.randrange(1, 20) for _ in range(rank))
+                options = {}
+                if rank and kind > 11:
+                    options = {"maxshape": (None,) * (1 if rank == 1 else 0) + shape[1 if rank == 1 else 0:],
+                               "chunks": True, "compression": choose.choice([None, "gzip"])}
+                dtype = choose.choice(["<i4", "<f8", "S10", [("t", "<u4"), ("a", "<i2", (3,)), ("temp", "<f4")]])
+                objects.append(parent.create_dataset(name, shape, dtype, track_times=choose.random() < 0.3, **options))
+            for j in range(choose.choice([0, 0, 1, 3])):
+                objects[-1].attrs[f"attribute {j}"] = choose.choice([1.5, "some text", numpy.arange(5)])
+        return {h5py.h5o.get_info(each.id).addr for each in objects}
+
+
+class Header:
+    """The first block of a header, and offsets in it."""
+
+    def __init__(self, image, address):
+        self.bytes = image[address:]
+        assert self.bytes[:5] == b"OHDR\2"
+        flags = self.bytes[5]
+        width = 1 << (flags & 3)
+        self.prefix = 6 + (16 if flags & 0x20 else 0) + (4 if flags & 0x10 else 0) + width
+        self.head = 6 if flags & 4 else 4
+        self.size = self.prefix + int.from_bytes(self.bytes[self.prefix - width:self.prefix], "little") + 4
+        self.unit = SECTOR - address % SECTOR
+
+    def cut_by_one_write(self):
+        return self.prefix + self.head + LINK + 4 <= min(self.unit, self.size)
+
+    def changes_by_one_write(self):
+        """Whether every change does not cross a sector: nothing has to be moved."""
+        return self.size <= self.unit or (self.unit <= self.prefix and self.size <= self.unit + SECTOR)
+
+    def moved(self):
+        end = self.size - 4
+        behind = min(self.size, self.unit + SECTOR)
+        kept = self.prefix
+        while kept < self.unit and kept + self.head <= end:
+            kept += self.head + struct.unpack_from("<H", self.bytes, kept + 1)[0]
+        body = kept + self.head + LINK + self.head
+        last = body if self.unit <= self.prefix else body + self.head + LINK + 4
+        if behind < self.size:
+            mend = (last + 11) // 12 * 12 + 12
+            if mend > behind or mend >= end:
+                return False
+        if self.unit > 64 or kept > end or last > min(behind, end):
+            return False
+        at = self.unit - self.prefix
+        length = struct.pack("<H", body - self.prefix - self.head)
+        fits = all(at > i + 1 or self.bytes[self.prefix + i + 1] == length[i] for i in range(2))
+        return at <= 0 or (fits and (at > 3 or self.bytes[self.prefix + 3] & 2 == 0))
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--files", type=int, default=100)
+    parser.add_argument("--most", type=float, help="fails if more than this percentage is not moved either")
+    options = parser.parse_args()
+    total = refused = left = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for seed in range(options.files):
+            path = Path(folder) / "made.h5"
+            addresses = make(path, seed)
+            image = path.read_bytes()
+            for address in addresses:
+                header = Header(image, address)
+                total += 1
+                if not header.changes_by_one_write() and not header.cut_by_one_write():
+                    refused += 1
+                    left += not header.moved()
+    print(f"{total} headers; not by one write {100 * refused / total:.2f} %, not at all {100 * left / total:.2f} %")
+    return options.most is not None and 100 * left / total > options.most
+
+
+if __name__ == "__main__":
+    sys.exit(main())
