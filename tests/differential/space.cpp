@@ -317,12 +317,11 @@ struct Totals {
     };
     std::map<std::string, Kind> kinds;
     double ratio() const {
-        Kind all;
+        double most = 0;
         for (const auto& [name, kind] : kinds) {
-            all.ours += kind.ours;
-            all.theirs += kind.theirs;
+            most = std::max(most, kind.ratio());
         }
-        return all.ratio();
+        return most;
     }
 };
 

@@ -253,6 +253,7 @@ WorkloadOptions cycles() {
     return options;
 }
 
+#if H5MOTE_ALL_FORMATS
 // Logs are unlinked, and free space is loaded, recorded and searched.
 WorkloadOptions space(SpaceStrategy strategy) {
     WorkloadOptions options;
@@ -267,6 +268,7 @@ WorkloadOptions space(SpaceStrategy strategy) {
     options.space.page_size = 512;
     return options;
 }
+#endif
 
 }  // namespace
 
@@ -285,13 +287,13 @@ TEST(FaultSweep, CompressedWithFreeLists) {
 #endif
 TEST(FaultSweep, CyclesAllocations) { report("cycles, allocations", sweep_allocations(cycles(), "cycles"), 850); }
 TEST(FaultSweep, CyclesDriver) { report("cycles, driver calls", sweep_driver(cycles(), "cycles"), 2100); }
+#if H5MOTE_ALL_FORMATS
 TEST(FaultSweep, SpaceAllocations) {
     report("space, allocations", sweep_allocations(space(SpaceStrategy::managers), "space"), 1000);
 }
 TEST(FaultSweep, SpaceDriver) {
     report("space, driver calls", sweep_driver(space(SpaceStrategy::managers), "space"), 1000);
 }
-#if H5MOTE_ALL_FORMATS
 TEST(FaultSweep, PagesDriver) {
     report("pages, driver calls", sweep_driver(space(SpaceStrategy::pages), "pages"), 1000);
 }
