@@ -283,6 +283,16 @@ Status FileState::drop_handle() noexcept {
     return handles_ > 0 || is_mounted() || (others && close_degree_ != CloseDegree::strong) ? commit() : close();
 }
 
+// Lowers the recorded end to that of the space in use. The storage is cut later, so that the recorded end never lies
+// beyond the end of the storage.
+Status FileState::lower_end() noexcept {
+    if (space.end() >= superblock_.end_of_file) {
+        return Status::ok;
+    }
+    H5MOTE_TRY(write_superblock());
+    return told(context, driver, H5MOTE_HERE, driver.sync());
+}
+
 Status FileState::close() noexcept {
     if (!open_) {
         return Status::invalid_handle;
@@ -298,14 +308,13 @@ Status FileState::close() noexcept {
         space.end_aggregation();
         status = give_back();
         if (status == Status::ok && space.keeper() != nullptr) {
-            status = space.keeper()->store();
+            // What is free at the end of the file is in no record: it must be gone before the record says that all is
+            // known.
+            status = lower_end();
+            status = status == Status::ok ? space.keeper()->store() : status;
         }
-        if (status == Status::ok && space.end() < superblock_.end_of_file) {
-            // Lower the recorded end first, so that it never lies beyond the end of the storage.
-            status = write_superblock();
-            if (status == Status::ok) {
-                status = told(context, driver, H5MOTE_HERE, driver.sync());
-            }
+        if (status == Status::ok) {
+            status = lower_end();
         }
         if (status == Status::ok && space.stored() != space.end()) {
             status = driver.truncate(space.end());

@@ -316,6 +316,7 @@ private:
     Status flush_from(Phase first, Phase along = Phase::none) noexcept;
     Status flush_raw() noexcept;
     Status give_back() noexcept;
+    Status lower_end() noexcept;
     Status prepare(Phase phase) noexcept;
     H5MOTE_STEP Status write_metadata(bool prepared) noexcept;
     bool grown() const noexcept { return space.end() > superblock_.end_of_file || superblock_.root != stored_root_; }

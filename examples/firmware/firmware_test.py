@@ -96,11 +96,12 @@ def run_rotating(command):
                     assert (file[f"log{n % 4}"][name] == rows[name]).all(), (n, name)
     assert 48000 < full <= largest <= 1.2 * full, (full, largest)
     if len(command) == 1:  # an emulator would outlive its wrapper
-        kill_rotating(command, 1.2 * full)
+        kill_rotating(command, 1.2 * full * 4 / 3)
 
 
 def kill_rotating(command, most):
-    """Ends the program at random instants. What it was about to use is lost each time, and must be found again."""
+    """Ends the program at random instants. What it was about to use, a log at most, is lost each time, and must be found
+    again."""
     import h5py
 
     chance = random.Random(1)
