@@ -303,7 +303,7 @@ Status check_file(File& file, const CheckOptions& options, CheckReporter& report
         return Status::invalid_handle;
     }
     if (state->writable()) {
-        H5MOTE_TRY(file.flush());
+        H5MOTE_TRY(state->commit());
     }
     Context& context = state->context;
     auto* const checker = context.create<Checker>(MemoryKind::other, *state, options, reporter);
