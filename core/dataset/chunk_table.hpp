@@ -75,6 +75,8 @@ public:
     bool has_storage() const noexcept { return !index_.missing; }
 
     ChunkIndex kind() const noexcept { return index_.kind; }
+    /// Bytes that the size of a filtered chunk has in the index; 0 when chunks are not filtered.
+    std::uint8_t size_width() const noexcept { return index_.size_width(); }
     /// Whether chunks are found by coordinates rather than by number.
     bool by_coordinates() const noexcept { return format().by_coordinates; }
     /// The location and the stored size of a chunk; its address is undefined when the chunk does not exist. Works for

@@ -1,4 +1,4 @@
-// Appending to a one-dimensional dataset, and growing any.
+// Appending to a one-dimensional dataset, and growing any; dataset_extent.cpp makes them smaller.
 
 #include "checked.hpp"
 #include "conversion.hpp"
@@ -151,13 +151,20 @@ Status DatasetState::append_in_place(const std::byte* records, std::size_t recor
 Status DatasetState::set_extent(Span<const std::uint64_t> wanted) noexcept {
     count_appended();
     bool sound = wanted.size() == rank() && is_chunked();
+    bool smaller = false;
+    bool larger = false;
     for (unsigned i = 0; sound && i < rank(); ++i) {
-        sound = wanted[i] >= dims()[i] && wanted[i] <= max_dims()[i] && wanted[i] != kUnlimited;
+        sound = wanted[i] <= max_dims()[i] && wanted[i] != kUnlimited;
+        smaller = smaller || wanted[i] < dims()[i];
+        larger = larger || wanted[i] > dims()[i];
     }
     if (!sound) {
         return file_->context.fail(Module::dataset, H5MOTE_HERE, Status::invalid_argument, rank());
     }
     H5MOTE_TRY(secure_dims(wanted.data()));
+    if (smaller && !larger) {
+        return shrink(wanted.data());
+    }
     // A session that a power cut ended may have left elements beyond the extent: whole chunks, which are removed here,
     // and parts of chunks at the edge of the extent, which are set to the fill value.
     std::uint64_t row = 0;
@@ -190,13 +197,20 @@ Status DatasetState::set_extent(Span<const std::uint64_t> wanted) noexcept {
         tail_->touch(offset, tail_->size);
         evicted(*tail_);
     }
+    if (smaller) {
+        return shrink(wanted.data());
+    }
+    set_dims(wanted.data());
+    return Status::ok;
+}
+
+void DatasetState::set_dims(const std::uint64_t* wanted) noexcept {
     for (unsigned i = 0; i < rank(); ++i) {
         dims()[i] = wanted[i];
     }
     tail_ = nullptr;
     at = end = nullptr;
     dims_changed_ = true;
-    return Status::ok;
 }
 
 }  // namespace h5mote

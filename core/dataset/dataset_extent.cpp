@@ -1,4 +1,5 @@
-// Clearing what lies beyond the extent of a dataset: a session that a power cut ended may have written there.
+// Making a dataset smaller, and clearing what lies beyond its extent: also sessions that a power cut ended may have
+// written there.
 
 #include "checked.hpp"
 #include "chunk_grid.hpp"
@@ -57,6 +58,11 @@ Status DatasetState::clear_chunk(ChunkNumber number, const ChunkLocation& locati
         return Status::ok;
     }
     if (whole && table_.can_remove()) {
+        // In memory it would be written once more, into space that is no longer its own.
+        if (ChunkSlot* const slot = cached_chunk(number)) {
+            evicted(*slot);
+            file_->chunks.drop(*slot);
+        }
         H5MOTE_TRY(table_.set(number, ChunkLocation{}, 0, 1));
         release_chunk(location);
         return Status::ok;
@@ -92,6 +98,60 @@ Status DatasetState::clear_chunk(ChunkNumber number, const ChunkLocation& locati
         slot->touch(begin, begin + static_cast<std::uint32_t>(bytes));
     }
     return Status::ok;
+}
+
+// Rows that count have to be on the storage before the sizes that count them, and what lies beyond the new sizes is
+// cleared after them: the index and the chunks hold all rows of the old extent until the new one is durable.
+Status DatasetState::shrink(const std::uint64_t* wanted) noexcept {
+    const std::size_t size = rank() * sizeof(std::uint64_t);
+    auto* const old = static_cast<std::uint64_t*>(file_->context.allocate(MemoryKind::other, size));
+    if (old == nullptr) {
+        return Status::out_of_memory;
+    }
+    std::memcpy(old, dims(), size);
+    Status status = store_chunks();
+    if (status == Status::ok) {
+        set_dims(wanted);
+        status = store_dims();
+        if (status == Status::ok) {
+            status = file_->order();
+        }
+        if (status != Status::ok) {
+            set_dims(old);
+        }
+    }
+    file_->context.release(MemoryKind::other, old, size);
+    H5MOTE_TRY(status);
+    // From here on the dataset is smaller. What cannot be cleared now is cleared later.
+    cleared_ = false;
+    uncleared_ = true;
+    (void)clear_cut();
+    return Status::ok;
+}
+
+Status DatasetState::store_chunks() noexcept {
+    count_appended();
+    return file_->chunks.write_back(*this);
+}
+
+Status DatasetState::clear_cut() noexcept {
+    H5MOTE_TRY(store_chunks());
+    file_->chunks.drop_all(*this);
+    tail_ = nullptr;
+    at = end = nullptr;
+    prepared_ = unfilled_end_ = 0;
+    begun_ = rank() == 1 ? narrow(divide_up(dims()[0], chunk_dims()[0])) : 0;
+    H5MOTE_TRY(clear_beyond());
+    cleared_ = true;
+    uncleared_ = false;
+    return Status::ok;
+}
+
+void DatasetState::withdraw_rows(std::uint64_t rows) noexcept {
+    dims()[0] = rows;
+    dims_changed_ = true;
+    cleared_ = false;
+    uncleared_ = true;
 }
 
 }  // namespace h5mote

@@ -429,6 +429,11 @@ Status DatasetState::flush_raw() noexcept {
         return Status::ok;
     }
     count_appended();
+    if constexpr (H5MOTE_PARTIAL_IO != 0) {
+        if (uncleared_) {
+            H5MOTE_TRY(clear_cut());
+        }
+    }
     H5MOTE_TRY(file_->chunks.write_back(*this));
     return store_dims();
 }

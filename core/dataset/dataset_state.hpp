@@ -128,8 +128,15 @@ public:
     /// unsupported: the datatype is not is_plain(), it has variable-length data or references, which cannot be stored
     /// as they are in memory.
     Status check_plain() noexcept;
-    /// Makes the dataset larger.
+    /// Makes the dataset larger or smaller.
     Status set_extent(Span<const std::uint64_t> dims) noexcept;
+    /// Takes back an extent that was made larger for rows that could not be written: `rows` is the first size before.
+    void withdraw_rows(std::uint64_t rows) noexcept;
+    /// Stores everything that is buffered for the dataset, so that its chunk index is up to date.
+    Status store_chunks() noexcept;
+    /// Enters a chunk in the form in which it is to be stored, with the filters of `mask` skipped; the bytes that it
+    /// had before are released. The dataset is filtered.
+    Status enter_stored(const ChunkKey& key, ConstBytes stored, std::uint32_t mask) noexcept;
 
     /// The chunk with that name in the chunk cache, ready to be changed: read from the file, or filled with the fill
     /// value if it does not exist or `overwrite` is set. over_budget: it is too large for the cache.
@@ -260,6 +267,11 @@ private:
     // Removes chunks that lie wholly beyond the extent, and sets the elements beyond it in other chunks to the fill
     // value.
     H5MOTE_STEP Status clear_beyond() noexcept;
+    // Clears what lies beyond dims() after the dataset became smaller, whatever chunks are in memory.
+    Status clear_cut() noexcept;
+    // Makes the dataset smaller; sizes that are larger were made ready by set_extent().
+    Status shrink(const std::uint64_t* wanted) noexcept;
+    void set_dims(const std::uint64_t* wanted) noexcept;
     ChunkNumber first_beyond() noexcept;
     Status clear_chunk(ChunkNumber number, const ChunkLocation& location, std::uint64_t* first) noexcept;
 
@@ -281,8 +293,9 @@ private:
     bool growable_ = false;  // append() found that the header can be changed
     bool changed_ = false;   // in this session: begin_change() was called
     bool given_back_ = false;
-    bool plain_ = false;    // check_plain() found it so
-    bool cleared_ = false;  // nothing is left beyond the extent, from earlier sessions or held in advance by this one
+    bool plain_ = false;      // check_plain() found it so
+    bool cleared_ = false;    // nothing is left beyond the extent, from earlier sessions or held in advance by this one
+    bool uncleared_ = false;  // in this session the dataset became smaller, and what lies beyond is still to be cleared
     bool external_ = false;
     bool edges_unfiltered_ = false;
     Address data_address_ = kUndefinedAddress;

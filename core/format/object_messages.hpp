@@ -49,6 +49,10 @@ struct CommentMessage {
         }
         return length;
     }
+    static void encode(Writer& writer, ConstBytes text) noexcept {
+        writer.bytes(text);
+        writer.u8(0);
+    }
 };
 
 /// version 1 | 0 3 | seconds since 1970-01-01 4

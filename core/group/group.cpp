@@ -5,6 +5,8 @@
 
 #include <h5mote/group.hpp>
 
+#include <cstring>
+
 namespace h5mote {
 
 Result<Group> Group::create_group(std::string_view path, const GroupCreate& create) noexcept {
@@ -96,6 +98,84 @@ Status Group::create_soft_link(std::string_view path, std::string_view target) n
     link.type = LinkType::soft;
     link.name = bytes_of(name);
     link.target = bytes_of(target);
+    return insert_link(*file_, parent, link);
+}
+
+namespace {
+
+// The value of an external link in memory of its own: version and flags 1 | file name\0 | path\0. The path is stored
+// without repeated and final '/'.
+class ExternalTarget {
+public:
+    explicit ExternalTarget(Context& context) noexcept : context_(context) {}
+    ExternalTarget(const ExternalTarget&) = delete;
+    ExternalTarget& operator=(const ExternalTarget&) = delete;
+    ~ExternalTarget() { context_.release(MemoryKind::other, text_, capacity_); }
+
+    Status make(std::string_view file_name, std::string_view path) noexcept {
+        capacity_ = 1 + file_name.size() + 1 + path.size() + 1;
+        text_ = static_cast<char*>(context_.allocate(MemoryKind::other, capacity_));
+        if (text_ == nullptr) {
+            return Status::out_of_memory;
+        }
+        text_[0] = '\0';
+        std::memcpy(text_ + 1, file_name.data(), file_name.size());
+        char* const begin = text_ + 1 + file_name.size() + 1;
+        begin[-1] = '\0';
+        char* to = begin;
+        for (const char c : path) {
+            if (c != '/' || to == begin || to[-1] != '/') {
+                *to++ = c;
+            }
+        }
+        to -= to - begin > 1 && to[-1] == '/' ? 1 : 0;
+        *to++ = '\0';
+        length_ = static_cast<std::size_t>(to - text_);
+        return Status::ok;
+    }
+    ConstBytes bytes() const noexcept { return bytes_of({text_, length_}); }
+
+private:
+    Context& context_;
+    char* text_ = nullptr;
+    std::size_t capacity_ = 0;
+    std::size_t length_ = 0;
+};
+
+}  // namespace
+
+Status Group::create_external_link(std::string_view path, std::string_view file_name,
+                                   std::string_view target) noexcept {
+    const LibraryLock lock(context_of(file_));
+    H5MOTE_TRY(check());
+    LinkMessage link;
+    Address parent = 0;
+    std::string_view name;
+    H5MOTE_TRY(prepare_link(*file_, address_, path, parent, name));
+    if (!is_name(file_name) || !is_name(target) || file_name.size() + target.size() > 0xffff - 3) {
+        return file_->context.fail(Module::group, H5MOTE_HERE, Status::invalid_argument, 0, target.size());
+    }
+    ExternalTarget value(file_->context);
+    H5MOTE_TRY(value.make(file_name, target));
+    link.type = LinkType::external;
+    link.name = bytes_of(name);
+    link.target = value.bytes();
+    return insert_link(*file_, parent, link);
+}
+
+Status Group::create_user_link(std::string_view path, LinkType type, ConstBytes data) noexcept {
+    const LibraryLock lock(context_of(file_));
+    H5MOTE_TRY(check());
+    LinkMessage link;
+    Address parent = 0;
+    std::string_view name;
+    H5MOTE_TRY(prepare_link(*file_, address_, path, parent, name));
+    if (type <= LinkType::external || data.size() > 0xffff) {
+        return file_->context.fail(Module::group, H5MOTE_HERE, Status::invalid_argument, 0, data.size());
+    }
+    link.type = type;
+    link.name = bytes_of(name);
+    link.target = data;
     return insert_link(*file_, parent, link);
 }
 

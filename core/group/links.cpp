@@ -92,6 +92,28 @@ Status insert_link(FileState& file, Address group, LinkMessage& link) noexcept {
     return add_message(file, group, MessageType::link, 0, 0, LinkContent(link, file.shape()));
 }
 
+Status find_link(MessageIterator& message, std::string_view name, LinkMessage& link) noexcept {
+    do {
+        H5MOTE_TRY(message.next(MessageType::link));
+    } while (!LinkMessage::has_name(message.body(), bytes_of(name)));
+    return link.decode(message.file().context, message.file().shape(), message.body());
+}
+
+Status replace_link(FileState& file, Address group, std::string_view name, LinkMessage& link) noexcept {
+    H5MOTE_TRY(take_order(file, group, link));
+    MessageIterator message(file, group);
+    LinkMessage replaced;
+    H5MOTE_TRY(find_link(message, name, replaced));
+    return replace_message(message, LinkContent(link, file.shape()));
+}
+
+Status remove_link(FileState& file, Address group, std::string_view name) noexcept {
+    MessageIterator message(file, group);
+    LinkMessage removed;
+    H5MOTE_TRY(find_link(message, name, removed));
+    return remove_message(message);
+}
+
 Status resolve(FileState& file, Address group, std::string_view path, Address& object) noexcept {
     Place place(file, group);
     H5MOTE_TRY(place.follow(path));

@@ -30,6 +30,15 @@ private:
 /// free. When an error is returned there is no new link, but a creation order may have been used up.
 H5MOTE_STEP Status insert_link(FileState& file, Address group, LinkMessage& link) noexcept;
 
+/// Finds the message of the link `name` in the group's header, with a new iterator, and decodes it. not_found.
+Status find_link(MessageIterator& message, std::string_view name, LinkMessage& link) noexcept;
+/// Puts `link` in the place of the link `name`: both names in one group whose links are messages of its header. The
+/// storage has the old link or the new one. The creation order is set as in insert_link(), and prepare_link() must have
+/// found that the new name is free. Call FileState::order() before. Errors as for insert_link().
+H5MOTE_STEP Status replace_link(FileState& file, Address group, std::string_view name, LinkMessage& link) noexcept;
+/// Removes the link `name`, and nothing of what it leads to.
+H5MOTE_STEP Status remove_link(FileState& file, Address group, std::string_view name) noexcept;
+
 /// Follows a path from a group to an object header. not_found. unsupported: the path leads to another file, or follows
 /// a user-defined link that nobody resolves. Builds that do not read all formats refuse every external or user-defined
 /// link.

@@ -82,13 +82,6 @@ H5MOTE_STEP Status dispose(FileState& file, Address header, bool rehearsal) noex
     return Victim(file, header, disposal).dispose();
 }
 
-Status find(MessageIterator& message, std::string_view name, LinkMessage& link) noexcept {
-    do {
-        H5MOTE_TRY(message.next(MessageType::link));
-    } while (!LinkMessage::has_name(message.body(), bytes_of(name)));
-    return link.decode(message.file().context, message.file().shape(), message.body());
-}
-
 // Whether one link to the object may be removed; `gone`: that was the last one, and the object is deleted with it.
 H5MOTE_STEP Status judge(FileState& file, Address object, bool& gone) noexcept {
     std::uint32_t count = 0;
@@ -115,18 +108,11 @@ H5MOTE_STEP Status prepare(FileState& file, Address group, std::string_view name
     {
         MessageIterator message(file, group);
         LinkMessage link;
-        H5MOTE_TRY(find(message, name, link));
+        H5MOTE_TRY(find_link(message, name, link));
         parting.hard = link.type == LinkType::hard;
         parting.object = link.address;
     }
     return parting.hard ? judge(file, parting.object, parting.last) : Status::ok;
-}
-
-H5MOTE_STEP Status remove(FileState& file, Address group, std::string_view name) noexcept {
-    MessageIterator message(file, group);
-    LinkMessage link;
-    H5MOTE_TRY(find(message, name, link));
-    return remove_message(message);
 }
 
 }  // namespace
@@ -149,7 +135,7 @@ Status Group::unlink(std::string_view path) noexcept {
         H5MOTE_TRY(file.space.begin());
     }
     H5MOTE_TRY(file.order());
-    H5MOTE_TRY(remove(file, parent, name));
+    H5MOTE_TRY(remove_link(file, parent, name));
     if (parting.last) {
         SpilledExtents::attach(file);
         // A dataset that nobody has open stays in memory if its last rows could not be stored. They are deleted with
@@ -168,6 +154,20 @@ Status Group::unlink(std::string_view path) noexcept {
         (void)change_reference_count(file, parting.object, -1, count);
     }
     return Status::ok;
+}
+
+Status Group::unlink(std::string_view path, IndexOrder order, Direction direction, std::uint64_t position) noexcept {
+    const LibraryLock lock(context_of(file_));
+    Result<Group> group = open_group(path);
+    H5MOTE_TRY(group.status());
+    Link link;
+    {
+        LinkIterator links(*group, order, direction);
+        do {
+            H5MOTE_TRY(links.next(link));
+        } while (position-- > 0);
+    }
+    return group->unlink(link.name());
 }
 
 }  // namespace h5mote

@@ -92,6 +92,8 @@ struct DatasetCreate {
     std::uint32_t reserve = 65536;
     /// Records the port's time at creation in the header (H5Pset_obj_track_times). Later changes do not update it.
     bool track_times = false;
+    /// Stores chunks that reach beyond the extent without filters (H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS).
+    bool edge_chunks_unfiltered = false;
 };
 
 /// Where append() puts the next record: at `at` in the chunk that is in memory. [at, end) is the room that is left
@@ -111,11 +113,11 @@ public:
     Dataset& operator=(Dataset&& other) noexcept;
     ~Dataset() { (void)close(); }
 
-    /// Adds `count` elements at the end of a one-dimensional extensible dataset. `records` are packed values of the
-    /// memory datatype that the handle was opened with or that set_memory_type() fixed; without one, of the datatype in
-    /// the file. After an error the elements that fitted are appended; size() tells how many there are.
-    /// invalid_argument: the dataset has another rank or a fixed extent, or would exceed its maximum. unsupported
-    /// (datatype_class): another program made the dataset, of variable-length data or references.
+    /// Adds `count` elements at the end of a one-dimensional extensible dataset; append_rows() is for any rank.
+    /// `records` are packed values of the memory datatype that the handle was opened with or that set_memory_type()
+    /// fixed; without one, of the datatype in the file. After an error the elements that fitted are appended; size()
+    /// tells how many there are. invalid_argument: the dataset has another rank or a fixed extent, or would exceed its
+    /// maximum. unsupported (datatype_class): another program made the dataset, of variable-length data or references.
     Status append_records(const void* records, std::size_t count) noexcept;
 
     /// Copies the number of dimensions, the current sizes and the maxima.
@@ -165,12 +167,40 @@ public:
     Status fill_value(DatatypeView type, Bytes to) const noexcept;
     Status stored_fill_value(Bytes to) const noexcept;
 
+    /// Adds rows at the end of the first dimension of a chunked dataset of any rank: `count` elements, which are whole
+    /// rows of the other dimensions' present sizes, as values of `type`. After an error nothing is appended.
+    /// invalid_argument: no whole rows, or more than the maximum of the first dimension. Other errors of write().
+    Status append_rows(DatatypeView type, const void* elements, std::size_t count) noexcept;
+
+    /// What is known of the chunk that has the element at `element`, one coordinate for each dimension
+    /// (H5Dget_chunk_info_by_coord). Without space in the file its address is undefined and its size 0.
+    /// invalid_argument: not chunked, or the element lies beyond the extent. Chunks in memory are written first.
+    Status chunk_info(Span<const std::uint64_t> element, ChunkInfo& chunk) noexcept;
+    /// The same for the chunk at `position` in the order of the index, counted from 0 (H5Dget_chunk_info). `offset`,
+    /// with room for as many numbers as there are dimensions, gets the coordinates of its first element. not_found.
+    Status chunk_info(std::uint64_t position, Span<std::uint64_t> offset, ChunkInfo& chunk) noexcept;
+    /// Reads a chunk as it is stored, that is after its filters (H5Dread_chunk). `offset`: coordinates of its first
+    /// element. `to` has at least ChunkInfo::size bytes; `chunk` tells how many were read, and which filters were
+    /// skipped. invalid_argument: that is no chunk, or `to` is too small. not_found: it has no space in the file.
+    Status read_chunk(Span<const std::uint64_t> offset, Bytes to, ChunkInfo& chunk) noexcept;
+    /// Writes a chunk as it will be stored (H5Dwrite_chunk): `stored` went through all filters but those of
+    /// `filter_mask`. Nothing checks that. The new chunk is complete before the index leads to it. invalid_argument:
+    /// `offset` is no chunk, or the dataset has no filters and `stored` is not exactly a chunk. Other errors of
+    /// write().
+    Status write_chunk(Span<const std::uint64_t> offset, ConstBytes stored, std::uint32_t filter_mask = 0) noexcept;
+
     /// Reads the selected elements without conversion: element_size() bytes each as they stand in the file, packed in
     /// the order of the selection. It needs little memory, so that any dataset can be shown piece by piece.
     Status read_stored(const Selection& selection, Bytes data) noexcept;
 
-    /// Makes the dataset larger; new elements read as the fill value. invalid_argument: a size is beyond the maximum of
-    /// its dimension, or smaller than the current size.
+    /// Makes the dataset larger or smaller, or both in different dimensions; new elements read as the fill value, also
+    /// where there were others before it became smaller. invalid_argument: the dataset is not chunked, or a size is
+    /// beyond the maximum of its dimension.
+    ///
+    /// What lies beyond the new extent is cleared once the new sizes are durable: chunks give their space back, and
+    /// parts of chunks become fill values. Therefore a call that makes the dataset smaller writes and syncs on a
+    /// storage whose sync is no commit. A power cut leaves the old sizes or the new ones. What could not be cleared,
+    /// because memory or space was short for instance, is cleared by flush() or before the dataset grows again.
     Status set_extent(Span<const std::uint64_t> dims) noexcept;
     Status set_extent(std::initializer_list<std::uint64_t> dims) noexcept {
         return set_extent(Span<const std::uint64_t>(dims.begin(), dims.size()));
@@ -257,6 +287,10 @@ public:
         return append_packed(&record, 1);
     }
     Status append(Span<const T> records) noexcept { return append_packed(records.data(), records.size()); }
+    /// Adds whole rows to a dataset of any rank: Dataset::append_rows().
+    Status append_rows(Span<const T> elements) noexcept {
+        return Dataset::append_rows(datatype_of<T>(), elements.data(), elements.size());
+    }
 
     using Dataset::read;
     using Dataset::write;

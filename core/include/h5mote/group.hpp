@@ -25,6 +25,7 @@ struct LinkInfo {
 };
 
 class File;
+class NamedDatatype;
 
 /// How a group keeps its links (H5G_storage_type_t).
 enum class LinkStorage : std::uint8_t { symbol_table, compact, dense };
@@ -94,6 +95,14 @@ public:
     Result<Dataset> open_or_create_dataset(std::string_view path, DatatypeView type, const Dataspace& space,
                                            const DatasetCreate& create = {}) noexcept;
 
+    /// Makes `type` an object of the file with that name (H5Tcommit), whose datatype datasets and attributes can share.
+    /// Errors of create_dataset() that concern the type.
+    Result<NamedDatatype> commit_datatype(std::string_view path, DatatypeView type) noexcept;
+    /// Creates a dataset whose datatype is a committed one: its header refers to that object, which cannot be deleted
+    /// as long as it is used. invalid_argument: the datatype belongs to another file.
+    Result<Dataset> create_dataset(std::string_view path, const NamedDatatype& type, const Dataspace& space,
+                                   const DatasetCreate& create = {}) noexcept;
+
     /// Creates a dataset of C++ records. Without a dataspace it is a log: one unlimited dimension.
     template <typename T>
     Result<TypedDataset<T>> create_dataset(std::string_view path, const DatasetCreate& create) noexcept {
@@ -125,6 +134,30 @@ public:
     /// Creates a link that stands for the path `target`, where nothing need exist. invalid_argument: `target` is empty,
     /// longer than 65,535 bytes or contains a zero byte.
     Status create_soft_link(std::string_view path, std::string_view target) noexcept;
+    /// Creates a link to the object at `target`, a path from the root group, of the file of that name, neither of which
+    /// need exist. As libhdf5 does, it stores the path without repeated and final '/'. invalid_argument: a name is
+    /// empty or contains a zero byte, or both together have more than 65,532 bytes.
+    Status create_external_link(std::string_view path, std::string_view file_name, std::string_view target) noexcept;
+    /// Creates a user-defined link (H5Lcreate_ud) of the class `type`, 65 to 255, with `data` for whoever resolves it
+    /// (FileAccess::link_resolver). invalid_argument: another class, or more than 65,535 bytes.
+    Status create_user_link(std::string_view path, LinkType type, ConstBytes data) noexcept;
+
+    /// Gives the link at `from` the path `to` (H5Lmove), from this group or, in move_link(), from `group`, which
+    /// belongs to the same file. The link keeps its kind; a soft link at `from` is not followed. It gets the next
+    /// creation order of the group where it is then. Open handles of the object stay valid.
+    ///
+    /// A power cut before the next flush() that returns ok leaves the object under its old name or the new one. If the
+    /// two are in different groups it may also be there under both, and its count of links may be too high by one or
+    /// two, as with unlink(); on a storage whose sync is no commit the call itself may then write and sync.
+    ///
+    /// already_exists: there is a link at `to`, also if that is the same as `from`. invalid_argument: `group` belongs
+    /// to another file, or `from` ends in no name. unsupported: one of the groups keeps its links where they cannot be
+    /// changed. A group that is moved below itself can no longer be reached.
+    Status rename(std::string_view from, std::string_view to) noexcept { return move_link(from, *this, to); }
+    Status move_link(std::string_view from, const Group& group, std::string_view to) noexcept;
+    /// Makes a second link like that at `from` (H5Lcopy): one more hard link to the same object, or a link with the
+    /// same target. Errors as for move_link().
+    Status copy_link(std::string_view from, const Group& group, std::string_view to) noexcept;
 
     /// Removes the link at the end of the path; a soft link there is not followed (H5Ldelete). When it was the last
     /// hard link to its object, the object is deleted, too, and its space is used again after the next flush() that
@@ -141,6 +174,9 @@ public:
     /// and has dense attributes, shared messages, a version 1 header, external or virtual data, or chunks in a B-tree.
     /// over_budget: a block of the chunk index is larger than the metadata cache.
     Status unlink(std::string_view path) noexcept;
+    /// The same for the link at `position`, counted from 0, among the links of the group at `path` in that order
+    /// (H5Ldelete_by_idx). not_found: there are fewer links. invalid_argument: the group does not track creation order.
+    Status unlink(std::string_view path, IndexOrder order, Direction direction, std::uint64_t position) noexcept;
 
     /// Whether the path leads to an object.
     bool exists(std::string_view path) noexcept;

@@ -14,6 +14,7 @@ namespace h5mote {
 class Context;
 class FileState;
 class Attribute;
+class NamedDatatype;
 class SelectionSet;
 
 /// What an object is (H5O_type_t).
@@ -120,6 +121,24 @@ public:
         return write_attribute(name, std::string_view(text));
     }
 
+    /// Creates the attribute with a committed datatype, to which its message refers, or gives it a new value of that
+    /// datatype. type_mismatch: it exists with another one. Declared in named_datatype.hpp.
+    Status write_attribute(std::string_view name, const NamedDatatype& type, const Dataspace& space,
+                           ConstBytes data) noexcept;
+    /// Creates the attribute, or puts a value of any type, size and rank in the place of the one that it has. A power
+    /// cut before the next flush() leaves the old attribute or the new one. The creation order stays. Errors of
+    /// write_attribute() but for type_mismatch.
+    Status replace_attribute(std::string_view name, DatatypeView type, const Dataspace& space,
+                             ConstBytes data) noexcept;
+    template <typename T>
+    Status replace_attribute(std::string_view name, const T& value) noexcept {
+        return replace_attribute(name, file_type_of<T>(), Dataspace::scalar(), as_bytes(Span<const T>(&value, 1)));
+    }
+    /// Gives an attribute another name (H5Arename). The creation order stays. A power cut before the next flush()
+    /// leaves the old name or the new one; on a storage whose sync is no commit the call itself may write and sync.
+    /// already_exists: there is an attribute of the new name. not_found; invalid_argument: `to` cannot be a name.
+    Status rename_attribute(std::string_view from, std::string_view to) noexcept;
+
     /// Reads all elements, packed, converted from the file's datatype to `type`. invalid_argument: `to` has another
     /// length. type_mismatch: there is no such conversion. not_found.
     Status read_attribute(std::string_view name, DatatypeView type, Bytes to) const noexcept;
@@ -139,6 +158,9 @@ public:
     bool has_attribute(std::string_view name) const noexcept;
     /// not_found.
     Status remove_attribute(std::string_view name) noexcept;
+    /// Removes the attribute at `position`, counted from 0, in that order (H5Adelete_by_idx). not_found: there are
+    /// fewer. invalid_argument: the object does not track creation order.
+    Status remove_attribute(IndexOrder order, Direction direction, std::uint64_t position) noexcept;
     Status attribute_count(std::uint32_t& count) const noexcept;
     /// Copies the name of the i-th attribute in the order of the header, without a terminating zero. not_found: there
     /// is no i-th attribute. invalid_argument: the buffer is too small, and `length` is what is needed.
@@ -153,6 +175,10 @@ public:
     /// Copies the object's comment to `to` (no terminating zero) and its length to `length`, 0 if it has none.
     /// invalid_argument: `to` is too small; with an empty `to` only `length` is set.
     Status comment(Span<char> to, std::size_t& length) const noexcept;
+    /// Gives the object a comment, or another one in place of that which it has (H5Oset_comment); an empty text removes
+    /// it. A power cut before the next flush() leaves the old comment or the new one. invalid_argument: the text
+    /// contains a zero byte or has more than 65,534 bytes.
+    Status set_comment(std::string_view text) noexcept;
 
     /// Follow a reference in a value of this object's file. `stored` is the element as it stands there. not_found: a
     /// null reference, or one whose target does not exist.

@@ -1,0 +1,125 @@
+// H5L (H5Lmove, H5Lcopy) - links that get another name or place, or a copy.
+
+#include "link_storage.hpp"
+#include "links.hpp"
+#include "text.hpp"
+
+#include <h5mote/group.hpp>
+
+namespace h5mote {
+namespace {
+
+// A link, with name and value in memory of its own, and the group that it goes to.
+class Relocation {
+public:
+    explicit Relocation(FileState& file) noexcept : file_(file) {}
+
+    /// Reads the link at the end of `path`. not_found.
+    H5MOTE_STEP Status find(Address from, std::string_view path) noexcept {
+        H5MOTE_TRY(file_.check_writable());
+        H5MOTE_TRY(resolve_parent(file_, from, path, group_, name_));
+        StoredLink stored;
+        H5MOTE_TRY(find_stored_link(file_, group_, name_, stored));
+        return source_.assign(file_.context, stored.link);
+    }
+
+    /// Checks that a link can be made at the end of `path`.
+    H5MOTE_STEP Status prepare(Address from, std::string_view path) noexcept {
+        std::string_view name;
+        H5MOTE_TRY(prepare_link(file_, from, path, target_, name));
+        link_.name = bytes_of(name);
+        link_.type = source_.type();
+        link_.address = source_.address();
+        link_.target = source_.data();
+        return Status::ok;
+    }
+
+    /// A copy of a hard link leads to an object that one more link has to be counted for; `always` false: only until
+    /// the old link is gone, which on an atomic storage nobody can see.
+    Status insert(bool always) noexcept {
+        const bool counted = link_.type == LinkType::hard && (always || !file_.is_atomic());
+        if (counted) {
+            // The count of a version 1 header stands in its prefix: this refuses such an object.
+            std::uint32_t links = 0;
+            H5MOTE_TRY(reference_count(file_, link_.address, links));
+            H5MOTE_TRY(count(1));
+        }
+        Status status = counted ? file_.order() : Status::ok;
+        if (status == Status::ok) {
+            status = insert_link(file_, target_, link_);
+        }
+        if (status != Status::ok && counted) {
+            // Should this fail as well: a reference count that is too high does no harm.
+            (void)count(-1);
+        }
+        return status;
+    }
+
+    Status move() noexcept {
+        H5MOTE_TRY(check_link_storage(file_, group_));
+        if (group_ == target_) {
+            // One block changes. It must not come before the block that lost a link of the new name earlier.
+            H5MOTE_TRY(file_.order());
+            return replace_link(file_, group_, name_, link_);
+        }
+        H5MOTE_TRY(insert(false));
+        // The new link is on the storage before the old one goes.
+        Status status = file_.order();
+        if (status == Status::ok) {
+            status = remove_link(file_, group_, name_);
+        }
+        const bool counted = link_.type == LinkType::hard && !file_.is_atomic();
+        if (status != Status::ok) {
+            const bool undone = remove_link(file_, target_, text_of(link_.name)) == Status::ok;
+            if (undone && counted && file_.order() == Status::ok) {
+                (void)count(-1);
+            }
+            return status;
+        }
+        if (counted && file_.order() == Status::ok) {
+            (void)count(-1);
+        }
+        return Status::ok;
+    }
+
+private:
+    Status count(int change) noexcept {
+        std::uint32_t now = 0;
+        return change_reference_count(file_, link_.address, change, now);
+    }
+
+    FileState& file_;
+    Address group_ = kUndefinedAddress;
+    Address target_ = kUndefinedAddress;
+    std::string_view name_;
+    Link source_;
+    LinkMessage link_;
+};
+
+}  // namespace
+
+Status Group::move_link(std::string_view from, const Group& group, std::string_view to) noexcept {
+    const LibraryLock lock(context_of(file_));
+    H5MOTE_TRY(check());
+    if (!group.valid() || !same_file(group)) {
+        return file_->context.fail(Module::group, H5MOTE_HERE, Status::invalid_argument);
+    }
+    Relocation relocation(*file_);
+    H5MOTE_TRY(relocation.find(address_, from));
+    H5MOTE_TRY(relocation.prepare(group.address_, to));
+    return relocation.move();
+}
+
+Status Group::copy_link(std::string_view from, const Group& group, std::string_view to) noexcept {
+    const LibraryLock lock(context_of(file_));
+    H5MOTE_TRY(check());
+    if (!group.valid() || !same_file(group)) {
+        return file_->context.fail(Module::group, H5MOTE_HERE, Status::invalid_argument);
+    }
+    Relocation relocation(*file_);
+    H5MOTE_TRY(relocation.find(address_, from));
+    H5MOTE_TRY(relocation.prepare(group.address_, to));
+    return relocation.insert(true);
+}
+
+}  // namespace h5mote
