@@ -1,6 +1,7 @@
 // H5L H5O - removing links, and the objects that no link leads to any more.
 
 #include "dataset_state.hpp"
+#include "deletion.hpp"
 #include "disposal.hpp"
 #include "links.hpp"
 #include "spilled_extents.hpp"
@@ -168,6 +169,17 @@ Status Group::unlink(std::string_view path, IndexOrder order, Direction directio
         } while (position-- > 0);
     }
     return group->unlink(link.name());
+}
+
+Status delete_unlinked(FileState& file, Address object) noexcept {
+    H5MOTE_TRY(dispose(file, object, true));
+    H5MOTE_TRY(file.space.begin());
+    SpilledExtents::attach(file);
+    const Status status = dispose(file, object, false);
+    if (status != Status::ok) {
+        file.space.free().set_complete(false);
+    }
+    return status;
 }
 
 }  // namespace h5mote

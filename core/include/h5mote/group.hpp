@@ -178,6 +178,11 @@ public:
     /// (H5Ldelete_by_idx). not_found: there are fewer links. invalid_argument: the group does not track creation order.
     Status unlink(std::string_view path, IndexOrder order, Direction direction, std::uint64_t position) noexcept;
 
+    /// unlink(), but if the link is the last one to a group, the links of that group are removed before it, and so on
+    /// (what H5Ldelete does to groups). Each link is removed by itself: after an error, or a power cut, some may be gone
+    /// and others not. Memory for the longest path.
+    Status unlink_tree(std::string_view path) noexcept;
+
     /// Whether the path leads to an object.
     bool exists(std::string_view path) noexcept;
     Status link_count(std::uint32_t& count) noexcept;
@@ -212,6 +217,7 @@ public:
 
 private:
     friend class File;
+    friend class Copier;
     Group(FileState& file, Address address) noexcept : Object(file, address) {}
 
     // `memory` is the datatype of the records in memory, `type` that in the file. Without a dataspace the dataset has

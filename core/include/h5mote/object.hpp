@@ -221,6 +221,7 @@ protected:
     friend class Group;
     friend class File;
     friend class NamedDatatype;
+    friend class Copier;
     Object(FileState& file, Address address) noexcept;
 
     /// invalid_handle unless the object can be used.

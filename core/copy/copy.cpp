@@ -1,0 +1,272 @@
+#include "copier.hpp"
+#include "deletion.hpp"
+#include "links.hpp"
+#include "text.hpp"
+
+namespace h5mote {
+
+// A link that is to be expanded, or a copy that has references.
+struct Copier::Pending {
+    Pending(Context& context, Object&& of, Address copy) noexcept
+        : object(static_cast<Object&&>(of)), user(copy), path(context) {}
+
+    Object object;   // what the link leads to; the original of the copy
+    Address user;    // the copy whose references are to be set; undefined: a link
+    OwnedText path;  // of the link, from the staging group on
+    Pending* next = nullptr;
+};
+
+Copier::Copier(Group& destination, Group& staging, const CopyOptions& options) noexcept
+    : destination_(file_of(destination)),
+      root_(destination_, destination_.root()),
+      staging_(staging),
+      options_(options),
+      copied_(context()),
+      path_(context()),
+      buffer_(context()),
+      resolved_(context()),
+      type_(context(), MemoryKind::type) {}
+
+Copier::~Copier() {
+    while (pending_ != nullptr) {
+        Pending* const next = pending_->next;
+        context().destroy(MemoryKind::other, pending_);
+        pending_ = next;
+    }
+}
+
+Status Copier::run(Object& from) noexcept {
+    H5MOTE_TRY(copy_tree(from, "copy"));
+    while (pending_ != nullptr) {
+        H5MOTE_TRY(resolve(*pending_));
+        Pending* const done = pending_;
+        pending_ = done->next;
+        last_pending_ = pending_ == nullptr ? &pending_ : last_pending_;
+        context().destroy(MemoryKind::other, done);
+    }
+    return Status::ok;
+}
+
+// Copies an object, and under a group what hard links lead to, to the path `to` of the staging group.
+Status Copier::copy_tree(Object& from, std::string_view to) noexcept {
+    H5MOTE_TRY(path_.set(0, to));
+    base_ = to.size();
+    Result<Group> group = Group::from(from.duplicate());
+    if (!group) {
+        // No group, so that there is nothing below the object.
+        return group.status() == Status::not_found ? copy_one(from) : group.status();
+    }
+    walked_ = &*group;
+    if (!options_.shallow) {
+        return group->visit(*this, IndexOrder::creation);
+    }
+    H5MOTE_TRY(object(".", from));
+    return walk_links(*group);
+}
+
+// Copies what the links of one group lead to, and no more.
+Status Copier::walk_links(Group& from) noexcept {
+    GroupInfo info;
+    H5MOTE_TRY(from.group_info(info));
+    LinkIterator links(from, info.tracks_order ? IndexOrder::creation : IndexOrder::name);
+    Link each;
+    Status status;
+    while ((status = links.next(each)) == Status::ok) {
+        H5MOTE_TRY(link(each.name(), each));
+        if (each.type() == LinkType::hard && copy_of(from, each.address()) == kUndefinedAddress) {
+            Result<Object> below = from.open_object_at(each.address());
+            H5MOTE_TRY(below.status());
+            H5MOTE_TRY(object(each.name(), *below));
+        }
+    }
+    return status == Status::not_found ? Status::ok : status;
+}
+
+// The path of the walk becomes one from the staging group on.
+Status Copier::set_path(std::string_view path) noexcept {
+    if (path == ".") {
+        return path_.set(base_, {});
+    }
+    H5MOTE_TRY(path_.set(base_, "/"));
+    return path_.set(base_ + 1, path);
+}
+
+Status Copier::object(std::string_view path, Object& object) noexcept {
+    H5MOTE_TRY(set_path(path));
+    return copy_one(object);
+}
+
+Status Copier::link(std::string_view path, const Link& link) noexcept {
+    H5MOTE_TRY(set_path(path));
+    if (link.type() != LinkType::hard) {
+        bool expanded = false;
+        H5MOTE_TRY(expand(path, link, expanded));
+        return expanded ? Status::ok : make_link(link);
+    }
+    const Address copy = copy_of(*walked_, link.address());
+    if (copy == kUndefinedAddress) {
+        return Status::ok;  // object() follows
+    }
+    const Result<Object> target = staging_.open_object_at(copy);
+    H5MOTE_TRY(target.status());
+    return staging_.create_hard_link(path_.view(), *target);
+}
+
+Status Copier::make_link(const Link& link) noexcept {
+    switch (link.type()) {
+        case LinkType::soft:
+            return staging_.create_soft_link(path_.view(), link.target());
+        case LinkType::external:
+            return staging_.create_external_link(path_.view(), link.file_name(), link.target());
+        default:
+            return staging_.create_user_link(path_.view(), link.type(), link.data());
+    }
+}
+
+// Notes a soft or external link, for which a hard link is to stand in the copy, if the options ask for that and the
+// link leads somewhere.
+Status Copier::expand(std::string_view path, const Link& link, bool& expanded) noexcept {
+    const bool wanted = (link.type() == LinkType::soft && options_.expand_soft_links) ||
+                        (link.type() == LinkType::external && options_.expand_external_links);
+    if (!wanted) {
+        return Status::ok;
+    }
+    Result<Object> target = walked_->open_object(path);
+    if (!target) {
+        return target.status() == Status::not_found ? Status::ok : target.status();
+    }
+    expanded = true;
+    return note(static_cast<Object&&>(*target), path_.view(), kUndefinedAddress);
+}
+
+Status Copier::note(Object&& object, std::string_view to, Address user) noexcept {
+    auto* const noted = context().create<Pending>(MemoryKind::other, context(), static_cast<Object&&>(object), user);
+    if (noted == nullptr) {
+        return Status::out_of_memory;
+    }
+    *last_pending_ = noted;
+    last_pending_ = &noted->next;
+    return noted->path.set(0, to);
+}
+
+Status Copier::resolve(Pending& pending) noexcept {
+    if (pending.user != kUndefinedAddress) {
+        Result<Object> copy = staging_.open_object_at(pending.user);
+        H5MOTE_TRY(copy.status());
+        return set_references(pending.object, *copy);
+    }
+    const Address copy = copy_of(pending.object, pending.object.address());
+    if (copy == kUndefinedAddress) {
+        return copy_tree(pending.object, pending.path.view());
+    }
+    const Result<Object> target = staging_.open_object_at(copy);
+    H5MOTE_TRY(target.status());
+    return staging_.create_hard_link(pending.path.view(), *target);
+}
+
+Status Copier::number_name(char kind, OwnedText& name) noexcept {
+    char text[1 + 10];
+    std::size_t at = sizeof text;
+    for (std::uint32_t left = ++numbers_; left != 0; left /= 10) {
+        text[--at] = static_cast<char>('0' + left % 10);
+    }
+    text[--at] = kind;
+    return name.set(0, {text + at, sizeof text - at});
+}
+
+namespace {
+
+// An empty group to which no link leads.
+H5MOTE_STEP Status make_staging(FileState& file, Address& group) noexcept {
+    return create_header(file, GroupContent(false), group);
+}
+
+Status remove_staging(FileState& file, Group& staging) noexcept {
+    Link link;
+    for (;;) {
+        Status status = Status::ok;
+        {
+            LinkIterator links(staging);
+            status = links.next(link);
+        }
+        if (status == Status::not_found) {
+            return delete_unlinked(file, staging.address());
+        }
+        H5MOTE_TRY(status);
+        H5MOTE_TRY(staging.unlink_tree(link.name()));
+    }
+}
+
+// "~obj_pointed_by_" and the address in decimal, which is the name that libhdf5 gives such an object.
+std::string_view referenced_name(Address address, char (&text)[40]) noexcept {
+    constexpr std::string_view kPrefix = "~obj_pointed_by_";
+    std::size_t at = sizeof text;
+    do {
+        text[--at] = static_cast<char>('0' + address % 10);
+        address /= 10;
+    } while (address != 0);
+    at -= kPrefix.size();
+    std::memcpy(text + at, kPrefix.data(), kPrefix.size());
+    return {text + at, sizeof text - at};
+}
+
+}  // namespace
+
+Status Copier::link_referenced() noexcept {
+    LinkIterator links(staging_);
+    Link each;
+    Status status;
+    while ((status = links.next(each)) == Status::ok) {
+        if (each.name()[0] != 'r') {
+            continue;
+        }
+        const Result<Object> target = staging_.open_object_at(each.address());
+        H5MOTE_TRY(target.status());
+        ObjectInfo info;
+        H5MOTE_TRY((*target).info(info, false));
+        if (info.reference_count == 1) {
+            char text[40];
+            H5MOTE_TRY(root_.create_hard_link(referenced_name(each.address(), text), *target));
+        }
+    }
+    return status == Status::not_found ? Status::ok : status;
+}
+
+Status Copier::copy(Group& source, std::string_view path, Group& destination, std::string_view name,
+                    const CopyOptions& options) noexcept {
+    const LibraryLock lock(source.library());
+    H5MOTE_TRY(source.check());
+    H5MOTE_TRY(destination.check());
+    FileState& file = file_of(destination);
+    Address parent = 0;
+    std::string_view last;
+    H5MOTE_TRY(prepare_link(file, destination.address(), name, parent, last));
+    Result<Object> from = source.open_object(path);
+    H5MOTE_TRY(from.status());
+    Address address = kUndefinedAddress;
+    H5MOTE_TRY(make_staging(file, address));
+    Group staging(file, address);
+    Status status = Status::ok;
+    {
+        Copier copier(destination, staging, options);
+        status = copier.run(*from);
+        if (status == Status::ok) {
+            status = copier.link_referenced();
+        }
+    }
+    if (status == Status::ok) {
+        const Result<Object> copied = staging.open_object("copy");
+        status = copied ? destination.create_hard_link(name, *copied) : copied.status();
+    }
+    // The copies have all links that they are to have; those of the staging group go. After an error these are the only
+    // ones, so that everything goes.
+    const Status cleared = remove_staging(file, staging);
+    return status == Status::ok ? cleared : status;
+}
+
+Status copy_object(Group& source, std::string_view path, Group& destination, std::string_view name,
+                   const CopyOptions& options) noexcept {
+    return Copier::copy(source, path, destination, name, options);
+}
+
+}  // namespace h5mote

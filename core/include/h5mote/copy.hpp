@@ -1,0 +1,47 @@
+// H5O (H5Ocopy) - copies of objects, with everything below them, within a file or into another one.
+#pragma once
+
+#include <h5mote/group.hpp>
+
+namespace h5mote {
+
+/// What copy_object() copies and how (H5Pset_copy_object).
+struct CopyOptions {
+    /// Of a group only the objects that its own links lead to are copied, and of groups among them nothing but the
+    /// group itself, which is then empty (H5O_COPY_SHALLOW_HIERARCHY_FLAG).
+    bool shallow = false;
+    /// A soft link to an object is replaced by a hard link to a copy of that object
+    /// (H5O_COPY_EXPAND_SOFT_LINK_FLAG). A link that leads nowhere stays a soft link.
+    bool expand_soft_links = false;
+    /// The same for external links (H5O_COPY_EXPAND_EXT_LINK_FLAG), through FileAccess::opener.
+    bool expand_external_links = false;
+    /// Objects that references in the copied data lead to are copied as well, unless they are copied anyway, and the
+    /// copied references lead to the copies (H5O_COPY_EXPAND_REFERENCE_FLAG). What no link of the copy leads to gets
+    /// one in the destination's root group, named as libhdf5 names it: "~obj_pointed_by_" and the address of the copy.
+    /// Without this option references stay as they are in a copy within one file, and lead nowhere in another file.
+    bool expand_references = false;
+    /// No attributes are copied (H5O_COPY_WITHOUT_ATTR_FLAG).
+    bool without_attributes = false;
+    /// A dataset or attribute whose committed datatype equals one that the destination's root group has a link to uses
+    /// that one (H5O_COPY_MERGE_COMMITTED_DTYPE_FLAG). Otherwise each committed datatype is copied.
+    bool merge_datatypes = false;
+    /// Bytes of memory for raw data on their way. A filtered chunk that is larger takes more, because it is copied as
+    /// it is stored.
+    std::size_t buffer = 4096;
+};
+
+/// Copies the object at `path` of `source`, and under a group everything that hard links lead to, to the new link
+/// `name` of `destination`, which may belong to another open file. Objects with several links among those that are
+/// copied are copied once. Filtered chunks are copied as they are stored, so that their filters need not be there.
+///
+/// Before the call returns ok no link leads to the copy; afterwards it is durable with the next flush() of the
+/// destination's file. After an error, or a power cut before the link is durable, the destination's links are as they
+/// were; space that was taken for a part of the copy is then found by File::reclaim().
+///
+/// already_exists: `name` is taken. not_found: nothing is at `path`. invalid_argument: the destination lies below the
+/// object that is copied. unsupported: the object has something that this program cannot write. Memory: some bytes for
+/// each level of groups, and 24 for each object that is copied.
+Status copy_object(Group& source, std::string_view path, Group& destination, std::string_view name,
+                   const CopyOptions& options = {}) noexcept;
+
+}  // namespace h5mote

@@ -1,0 +1,59 @@
+// H5L (H5Ldelete of a group with links) - everything below a group is removed link by link.
+
+#include "file_state.hpp"
+#include "owned_bytes.hpp"
+
+#include <h5mote/group.hpp>
+
+namespace h5mote {
+namespace {
+
+// Whether the link is the last one to a group that has links. The name of its first link is then in `first`.
+H5MOTE_STEP Status look(Group& from, std::string_view path, Link& first, bool& descend) noexcept {
+    Link link;
+    H5MOTE_TRY(from.find_link(path, link));
+    if (link.type() != LinkType::hard) {
+        return Status::ok;
+    }
+    Result<Object> object = from.open_object_at(link.address());
+    H5MOTE_TRY(object.status());
+    ObjectInfo info;
+    H5MOTE_TRY((*object).info(info, false));
+    if (info.type != ObjectType::group || info.reference_count > 1) {
+        return Status::ok;
+    }
+    const Result<Group> group = Group::from(static_cast<Object&&>(*object));
+    H5MOTE_TRY(group.status());
+    LinkIterator links(*group);
+    const Status status = links.next(first);
+    descend = status == Status::ok;
+    return status == Status::not_found ? Status::ok : status;
+}
+
+}  // namespace
+
+// The path of the link at hand is all that is remembered: a tree of any depth takes the memory of its longest path.
+Status Group::unlink_tree(std::string_view path) noexcept {
+    const LibraryLock lock(context_of(file_));
+    H5MOTE_TRY(check());
+    OwnedText text(file_->context);
+    H5MOTE_TRY(text.set(0, path));
+    for (;;) {
+        const std::string_view now = text.view();
+        Link first;
+        bool descend = false;
+        H5MOTE_TRY(look(*this, now, first, descend));
+        if (descend) {
+            H5MOTE_TRY(text.set(now.size(), "/"));
+            H5MOTE_TRY(text.set(text.view().size(), first.name()));
+            continue;
+        }
+        H5MOTE_TRY(unlink(now));
+        if (now.size() == path.size()) {
+            return Status::ok;
+        }
+        H5MOTE_TRY(text.set(now.rfind('/'), {}));
+    }
+}
+
+}  // namespace h5mote
