@@ -55,6 +55,8 @@ public:
     /// copy_object().
     static Status copy(Group& source, std::string_view path, Group& destination, std::string_view name,
                        const CopyOptions& options) noexcept;
+    /// copy_file() for the root groups of both files.
+    static Status copy_root(Group& source, Group& destination, const CopyOptions& options) noexcept;
 
 private:
     struct Pending;
@@ -62,10 +64,12 @@ private:
     /// `staging`: an empty group of the destination's file.
     Copier(Group& destination, Group& staging, const CopyOptions& options) noexcept;
 
+    static Status fill_root(Group& source, Group& destination, Group& staging, const CopyOptions& options) noexcept;
+
     /// Copies `from` and what belongs to it to the link `copy` of the staging group.
     Status run(Object& from) noexcept;
-    /// Gives the copies of objects that only references lead to their links in the root group.
-    Status link_referenced() noexcept;
+    /// Gives the copies of objects that only references lead to their links in `root`.
+    Status link_referenced(Group& root) noexcept;
 
     Context& context() const noexcept { return destination_.context; }
     static FileState& file_of(const Object& object) noexcept { return *object.file_; }

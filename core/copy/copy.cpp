@@ -212,7 +212,7 @@ std::string_view referenced_name(Address address, char (&text)[40]) noexcept {
 
 }  // namespace
 
-Status Copier::link_referenced() noexcept {
+Status Copier::link_referenced(Group& root) noexcept {
     LinkIterator links(staging_);
     Link each;
     Status status;
@@ -226,7 +226,7 @@ Status Copier::link_referenced() noexcept {
         H5MOTE_TRY((*target).info(info, false));
         if (info.reference_count == 1) {
             char text[40];
-            H5MOTE_TRY(root_.create_hard_link(referenced_name(each.address(), text), *target));
+            H5MOTE_TRY(root.create_hard_link(referenced_name(each.address(), text), *target));
         }
     }
     return status == Status::not_found ? Status::ok : status;
@@ -251,7 +251,7 @@ Status Copier::copy(Group& source, std::string_view path, Group& destination, st
         Copier copier(destination, staging, options);
         status = copier.run(*from);
         if (status == Status::ok) {
-            status = copier.link_referenced();
+            status = copier.link_referenced(copier.root_);
         }
     }
     if (status == Status::ok) {
@@ -264,9 +264,55 @@ Status Copier::copy(Group& source, std::string_view path, Group& destination, st
     return status == Status::ok ? cleared : status;
 }
 
+Status Copier::copy_root(Group& source, Group& destination, const CopyOptions& options) noexcept {
+    const LibraryLock lock(source.library());
+    H5MOTE_TRY(source.check());
+    H5MOTE_TRY(destination.check());
+    FileState& file = file_of(destination);
+    H5MOTE_TRY(file.check_writable());
+    GroupInfo links;
+    std::uint32_t attributes = 0;
+    H5MOTE_TRY(destination.group_info(links));
+    H5MOTE_TRY(destination.attribute_count(attributes));
+    if (source.same_file(destination) || links.links != 0 || attributes != 0) {
+        return file.context.fail(Module::file, H5MOTE_HERE, Status::invalid_argument);
+    }
+    Address address = kUndefinedAddress;
+    H5MOTE_TRY(make_staging(file, address));
+    Group staging(file, address);
+    const Status status = fill_root(source, destination, staging, options);
+    const Status cleared = remove_staging(file, staging);
+    return status == Status::ok ? cleared : status;
+}
+
+// Copies the root group to the staging group and puts the copy in the place of the root group that was there.
+Status Copier::fill_root(Group& source, Group& destination, Group& staging, const CopyOptions& options) noexcept {
+    FileState& file = file_of(destination);
+    Address root = kUndefinedAddress;
+    {
+        Copier copier(destination, staging, options);
+        H5MOTE_TRY(copier.run(source));
+        Result<Group> copied = staging.open_group("copy");
+        H5MOTE_TRY(copied.status());
+        H5MOTE_TRY(copier.link_referenced(*copied));
+        root = copied->address();
+    }
+    H5MOTE_TRY(remove_link(file, staging.address(), "copy"));
+    file.set_root(root);
+    return delete_unlinked(file, destination.address());
+}
+
 Status copy_object(Group& source, std::string_view path, Group& destination, std::string_view name,
                    const CopyOptions& options) noexcept {
     return Copier::copy(source, path, destination, name, options);
+}
+
+Status copy_file(File& source, File& destination, const CopyOptions& options) noexcept {
+    CopyOptions all = options;
+    all.expand_references = true;
+    Group from = source.root();
+    Group to = destination.root();
+    return Copier::copy_root(from, to, all);
 }
 
 }  // namespace h5mote

@@ -92,6 +92,9 @@ int run(const std::vector<std::string>& words) {
     commands.push_back(add_check(tool));
     commands.push_back(add_ls(tool));
     commands.push_back(add_stat(tool));
+#if H5MOTE_CLI_WRITE
+    commands.push_back(add_repack(tool));
+#endif
 #if H5MOTE_CLI_JOURNAL
     commands.push_back(add_recover(tool));
 #endif

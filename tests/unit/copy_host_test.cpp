@@ -1,0 +1,286 @@
+// Copies of objects: within a file and between two, with each option; deletion of whole trees.
+#include <h5mote/copy.hpp>
+#include <h5mote/filters/deflate.hpp>
+#include <h5mote/filters/shuffle.hpp>
+#include <h5mote/h5mote.hpp>
+#include <h5mote/port/malloc.hpp>
+#include <h5mote/vfd/memory.hpp>
+
+#include "sound.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace h5mote;
+using namespace h5mote_test;
+
+constexpr const Filter* kFilters[] = {&shuffle_filter, &deflate_filter};
+
+// Two files in memory, which every test finds sound when it ends.
+struct Copies : public ::testing::Test {
+    Copies() : library(memory, port, kFilters), storage(memory), other_storage(memory) {
+        FileAccess access;
+        access.metadata_cache = 4096;
+        access.chunk_cache = 2048;
+        FileCreate create;
+        create.track_link_order = true;
+        auto made = File::create(library, storage, access, create);
+        EXPECT_EQ(made.status(), Status::ok);
+        file = static_cast<File&&>(*made);
+        root = file.root();
+        auto second = File::create(library, other_storage, access);
+        EXPECT_EQ(second.status(), Status::ok);
+        other = static_cast<File&&>(*second);
+        other_root = other.root();
+    }
+    ~Copies() override {
+        EXPECT_TRUE(sound(file));
+        EXPECT_TRUE(sound(other));
+        EXPECT_EQ(file.close(), Status::ok);
+        EXPECT_EQ(other.close(), Status::ok);
+    }
+    static bool sound(File& checked) {
+        EXPECT_EQ(checked.flush(), Status::ok);
+        const Findings findings = findings_in(checked);
+        EXPECT_TRUE(findings.none()) << "problem " << findings.last_kind << " at " << findings.last_address;
+        return findings.none();
+    }
+    // A group with two datasets, of which one has a second name, a group below, links, attributes.
+    void make_tree() {
+        Group tree = made(root.create_group("tree", ordered()));
+        EXPECT_EQ(tree.write_attribute("title", "a tree"), Status::ok);
+        EXPECT_EQ(tree.set_comment("of two levels"), Status::ok);
+        make_chunked(tree, "packed");
+        Dataset plain = made(tree.create_dataset("plain", datatype_of<double>(), Dataspace::simple({3, 4})));
+        EXPECT_EQ(plain.write(Selection::all(), datatype_of<double>(), as_bytes(Span<const double>(numbers, 12))),
+                  Status::ok);
+        Group below = made(tree.create_group("below"));
+        EXPECT_EQ(below.create_hard_link("again", plain), Status::ok);
+        EXPECT_EQ(below.create_hard_link("up", tree), Status::ok);
+        EXPECT_EQ(below.create_soft_link("soft", "/tree/plain"), Status::ok);
+        EXPECT_EQ(below.create_soft_link("nowhere", "/there/is/none"), Status::ok);
+        EXPECT_EQ(below.create_external_link("external", "other.h5", "/object"), Status::ok);
+    }
+    static GroupCreate ordered() {
+        GroupCreate create;
+        create.track_link_order = true;
+        return create;
+    }
+    void make_chunked(Group& group, const char* name) {
+        DatasetCreate create;
+        create.chunk = {16};
+        create.filters = {filters::shuffle, filters::deflate};
+        TypedDataset<std::int32_t> data = made(group.create_dataset<std::int32_t>(name, create));
+        for (std::int32_t i = 0; i < 100; ++i) {
+            EXPECT_EQ(data.append(i * i), Status::ok);
+        }
+        EXPECT_EQ(data.write_attribute("unit", "m"), Status::ok);
+    }
+    static void expect_chunked(Group& group, const char* name) {
+        auto data = group.open_dataset<std::int32_t>(name);
+        ASSERT_EQ(data.status(), Status::ok);
+        std::int32_t values[100] = {};
+        EXPECT_EQ(data->read(Selection::all(), Span<std::int32_t>(values, 100)), Status::ok);
+        for (std::int32_t i = 0; i < 100; ++i) {
+            EXPECT_EQ(values[i], i * i);
+        }
+        EXPECT_EQ(data->append(-1), Status::ok);
+        EXPECT_EQ(data->size(), 101U);
+    }
+    static void expect_plain(Group& group, const char* name) {
+        auto data = group.open_dataset<double>(name);
+        ASSERT_EQ(data.status(), Status::ok);
+        double values[12] = {};
+        EXPECT_EQ(data->read(Selection::all(), Span<double>(values, 12)), Status::ok);
+        for (unsigned i = 0; i < 12; ++i) {
+            EXPECT_EQ(values[i], numbers[i]);
+        }
+    }
+    void expect_tree(Group& group, const std::string& name) {
+        auto tree = group.open_group(name);
+        ASSERT_EQ(tree.status(), Status::ok);
+        char text[32];
+        std::size_t length = 0;
+        EXPECT_EQ(tree->read_attribute("title", Span<char>(text), length), Status::ok);
+        EXPECT_EQ(std::string(text, length), "a tree");
+        EXPECT_EQ(tree->comment(Span<char>(text), length), Status::ok);
+        EXPECT_EQ(std::string(text, length), "of two levels");
+        GroupInfo info;
+        EXPECT_EQ(tree->group_info(info), Status::ok);
+        EXPECT_TRUE(info.tracks_order);
+        EXPECT_EQ(info.links, 3U);
+        expect_chunked(*tree, "packed");
+        expect_plain(*tree, "plain");
+        auto plain = tree->open_dataset("plain");
+        auto again = tree->open_dataset("below/again");
+        ASSERT_EQ(again.status(), Status::ok);
+        EXPECT_EQ(plain->address(), again->address());
+        auto up = tree->open_group("below/up");
+        ASSERT_EQ(up.status(), Status::ok);
+        EXPECT_EQ(up->address(), tree->address());
+        Link link;
+        EXPECT_EQ(tree->find_link("below/nowhere", link), Status::ok);
+        EXPECT_EQ(link.target(), "/there/is/none");
+        EXPECT_EQ(tree->find_link("below/external", link), Status::ok);
+        EXPECT_EQ(link.file_name(), "other.h5");
+    }
+    template <typename T>
+    static T made(Result<T>&& result) {
+        EXPECT_EQ(result.status(), Status::ok);
+        return static_cast<T&&>(*result);
+    }
+    std::uint64_t lost(File& checked) {
+        EXPECT_EQ(checked.flush(), Status::ok);
+        CheckSummary summary;
+        struct Ignore final : CheckReporter {
+            void problem(const Problem&) noexcept override {}
+        } reporter;
+        EXPECT_EQ(check_file(checked, {}, reporter, &summary), Status::ok);
+        return summary.lost;
+    }
+
+    static const double numbers[12];
+    MallocAllocator memory;
+    NullPort port;
+    Library library;
+    GrowingMemoryDriver storage;
+    GrowingMemoryDriver other_storage;
+    File file;
+    File other;
+    Group root;
+    Group other_root;
+};
+
+const double Copies::numbers[12] = {1, 2.5, -3, 4e300, 5, 6, 7, 8, 9, 10, 11, 0.125};
+
+TEST_F(Copies, ATreeIntoAnotherFileAndBesideItself) {
+    make_tree();
+    ASSERT_EQ(copy_object(root, "tree", other_root, "copy"), Status::ok);
+    expect_tree(other_root, "copy");
+    ASSERT_EQ(copy_object(root, "tree", root, "twin"), Status::ok);
+    expect_tree(root, "twin");
+    EXPECT_EQ(lost(file), 0U);
+    EXPECT_EQ(lost(other), 0U);
+}
+
+TEST_F(Copies, IntoItself) {
+    make_tree();
+    ASSERT_EQ(copy_object(root, "tree", root, "tree/below/inner"), Status::ok);
+    auto inner = root.open_group("tree/below/inner");
+    ASSERT_EQ(inner.status(), Status::ok);
+    EXPECT_FALSE(inner->exists("below/inner"));
+    expect_chunked(*inner, "packed");
+}
+
+TEST_F(Copies, OneObject) {
+    make_tree();
+    ASSERT_EQ(copy_object(root, "tree/packed", other_root, "packed"), Status::ok);
+    expect_chunked(other_root, "packed");
+    EXPECT_EQ(copy_object(root, "tree/packed", other_root, "packed"), Status::already_exists);
+    EXPECT_EQ(copy_object(root, "tree/none", other_root, "none"), Status::not_found);
+    EXPECT_FALSE(other_root.exists("none"));
+}
+
+TEST_F(Copies, Shallow) {
+    make_tree();
+    CopyOptions options;
+    options.shallow = true;
+    ASSERT_EQ(copy_object(root, "tree", other_root, "copy", options), Status::ok);
+    auto copy = other_root.open_group("copy");
+    ASSERT_EQ(copy.status(), Status::ok);
+    expect_plain(*copy, "plain");
+    auto below = copy->open_group("below");
+    ASSERT_EQ(below.status(), Status::ok);
+    std::uint32_t links = 1;
+    EXPECT_EQ(below->link_count(links), Status::ok);
+    EXPECT_EQ(links, 0U);
+}
+
+TEST_F(Copies, WithoutAttributes) {
+    make_tree();
+    CopyOptions options;
+    options.without_attributes = true;
+    ASSERT_EQ(copy_object(root, "tree", other_root, "copy", options), Status::ok);
+    auto copy = other_root.open_group("copy");
+    EXPECT_FALSE(copy->has_attribute("title"));
+    auto packed = copy->open_dataset("packed");
+    EXPECT_FALSE(packed->has_attribute("unit"));
+}
+
+TEST_F(Copies, SoftLinksExpanded) {
+    make_tree();
+    make_chunked(root, "outside");
+    ASSERT_EQ(root.create_soft_link("tree/below/far", "/outside"), Status::ok);
+    ASSERT_EQ(root.create_soft_link("tree/below/further", "/outside"), Status::ok);
+    CopyOptions options;
+    options.expand_soft_links = true;
+    ASSERT_EQ(copy_object(root, "tree", other_root, "copy", options), Status::ok);
+    auto copy = other_root.open_group("copy");
+    ASSERT_EQ(copy.status(), Status::ok);
+    auto plain = copy->open_dataset("plain");
+    auto soft = copy->open_dataset("below/soft");
+    ASSERT_EQ(soft.status(), Status::ok);
+    EXPECT_EQ(plain->address(), soft->address());
+    auto far = copy->open_dataset("below/far");
+    auto further = copy->open_dataset("below/further");
+    ASSERT_EQ(far.status(), Status::ok);
+    EXPECT_EQ(far->address(), further->address());
+    Link link;
+    EXPECT_EQ(copy->find_link("below/soft", link), Status::ok);
+    EXPECT_EQ(link.type(), LinkType::hard);
+    EXPECT_EQ(copy->find_link("below/nowhere", link), Status::ok);
+    EXPECT_EQ(link.type(), LinkType::soft);
+}
+
+TEST_F(Copies, WholeFile) {
+    make_tree();
+    EXPECT_EQ(root.write_attribute("name", "all of it"), Status::ok);
+    EXPECT_EQ(root.create_hard_link("tree/root", root), Status::ok);
+    ASSERT_EQ(copy_file(file, other), Status::ok);
+    other_root = other.root();
+    EXPECT_TRUE(other_root.has_attribute("name"));
+    auto tree = other_root.open_group("tree");
+    ASSERT_EQ(tree.status(), Status::ok);
+    expect_chunked(*tree, "packed");
+    auto up = other_root.open_group("tree/root");
+    ASSERT_EQ(up.status(), Status::ok);
+    EXPECT_EQ(up->address(), other_root.address());
+    EXPECT_EQ(lost(other), 0U);
+    EXPECT_EQ(copy_file(file, other), Status::invalid_argument);
+    EXPECT_EQ(copy_file(file, file), Status::invalid_argument);
+}
+
+TEST_F(Copies, TreesAreDeleted) {
+    make_tree();
+    Group kept = made(root.create_group("kept"));
+    auto plain = root.open_dataset("tree/plain");
+    ASSERT_EQ(kept.create_hard_link("plain", *plain), Status::ok);
+    plain->close();
+    ASSERT_EQ(root.unlink("tree/below/up"), Status::ok);
+    EXPECT_EQ(root.unlink("tree"), Status::busy);
+    ASSERT_EQ(root.unlink_tree("tree"), Status::ok);
+    EXPECT_FALSE(root.exists("tree"));
+    expect_plain(kept, "plain");
+    ASSERT_EQ(root.unlink_tree("kept"), Status::ok);
+    EXPECT_EQ(lost(file), 0U);
+}
+
+TEST_F(Copies, DeepTreesAreCopiedAndDeleted) {
+    std::string path = "deep";
+    ASSERT_EQ(root.create_group(path).status(), Status::ok);
+    for (unsigned i = 0; i < 100; ++i) {
+        path += "/g";
+        ASSERT_EQ(root.create_group(path).status(), Status::ok);
+    }
+    ASSERT_EQ(copy_object(root, "deep", root, "again"), Status::ok);
+    EXPECT_TRUE(root.exists("again" + path.substr(4)));
+    ASSERT_EQ(root.unlink_tree("deep"), Status::ok);
+    ASSERT_EQ(root.unlink_tree("again"), Status::ok);
+    EXPECT_EQ(lost(file), 0U);
+}
+
+}  // namespace
