@@ -39,7 +39,7 @@ struct Changes : public ::testing::Test {
     }
     ~Changes() override { EXPECT_EQ(file.close(), Status::ok); }
     void reopen() {
-        EXPECT_EQ(file.close(), Status::ok);
+        EXPECT_TRUE(!root.valid() || file.close() == Status::ok);
         FileAccess access;
         access.metadata_cache = 4096;
         access.chunk_cache = 2048;
@@ -314,9 +314,9 @@ void resize_at_random(Changes& test, const Shape& shape, unsigned seed) {
         create.filters = {filters::shuffle, filters::deflate};
     }
     const std::size_t rank = shape.dims.size();
-    auto made = test.root.create_dataset(
-        "data", datatype_of<std::int32_t>(),
-        Dataspace::simple({shape.dims.data(), rank}, {shape.most.data(), rank}), create);
+    auto made =
+        test.root.create_dataset("data", datatype_of<std::int32_t>(),
+                                 Dataspace::simple({shape.dims.data(), rank}, {shape.most.data(), rank}), create);
     ASSERT_EQ(made.status(), Status::ok);
     Dataset data = static_cast<Dataset&&>(*made);
     Model model{shape.dims, {}};
@@ -473,8 +473,8 @@ TEST_F(Changes, ChunksWithoutAnIndex) {
 TEST_F(Changes, RefusedExtents) {
     DatasetCreate create;
     create.chunk = {4, 4};
-    auto data = root.create_dataset("data", datatype_of<std::int32_t>(),
-                                    Dataspace::simple({4, 4}, {kUnlimited, 8}), create);
+    auto data =
+        root.create_dataset("data", datatype_of<std::int32_t>(), Dataspace::simple({4, 4}, {kUnlimited, 8}), create);
     ASSERT_EQ(data.status(), Status::ok);
     EXPECT_EQ(data->set_extent({4, 9}), Status::invalid_argument);
     EXPECT_EQ(data->set_extent({4}), Status::invalid_argument);
@@ -526,8 +526,8 @@ TEST_F(Changes, ChunksAsTheyAreStored) {
             create.filters = {filters::shuffle, filters::deflate};
         }
         const char* const name = filtered ? "filtered" : "plain";
-        auto data = root.create_dataset(name, datatype_of<std::int32_t>(),
-                                        Dataspace::simple({7, 9}, {kUnlimited, 9}), create);
+        auto data =
+            root.create_dataset(name, datatype_of<std::int32_t>(), Dataspace::simple({7, 9}, {kUnlimited, 9}), create);
         ASSERT_EQ(data.status(), Status::ok);
         std::vector<std::int32_t> values(63);
         for (std::size_t i = 0; i < values.size(); ++i) {
