@@ -128,12 +128,16 @@ Status write_value(FileState& file, Address header, AttributeContent& content) n
     if (status != Status::not_found) {
         return status;
     }
+    return add_attribute(file, header, content);
+}
+
+}  // namespace
+
+Status add_attribute(FileState& file, Address header, const MessageContent& content) noexcept {
     std::uint16_t order = 0;
     H5MOTE_TRY(next_order(file, header, order));
     return add_message(file, header, MessageType::attribute, 0, order, content);
 }
-
-}  // namespace
 
 Status StoredAttribute::next() noexcept {
     for (;;) {
@@ -149,6 +153,17 @@ Status StoredAttribute::next() noexcept {
             if ((message.flags() & kMessageShared) != 0) {
                 return context.unsupported(Module::attribute, H5MOTE_HERE, Feature::shared_message);
             }
+            if constexpr (H5MOTE_ALL_FORMATS != 0) {
+                const ConstBytes body = message.body();
+                shared = AttributeParts::are_shared(body);
+                if (shared) {
+                    AttributeParts stored;
+                    H5MOTE_TRY(stored.decode(context, body, body.size()));
+                    const std::string_view name = text_of(body.subspan(stored.name, stored.name_size));
+                    parts.name = bytes_of(text_before(name, '\0'));
+                    return Status::ok;
+                }
+            }
             return parts.decode(context, message.body());
         }
     }
@@ -163,6 +178,9 @@ Status StoredAttribute::find(std::string_view name) noexcept {
 
 Status StoredAttribute::describe() noexcept {
     FileState& file = message.file();
+    if (shared) {
+        return file.context.unsupported(Module::attribute, H5MOTE_HERE, Feature::shared_message);
+    }
     H5MOTE_TRY(view_datatype(file.context, parts.type, type));
     H5MOTE_TRY(space.decode(file.context, file.shape(), parts.space));
     elements = space.type == DataspaceMessage::Type::null ? 0 : 1;
@@ -344,6 +362,11 @@ H5MOTE_STEP Status Object::remove_attribute(std::string_view name) noexcept {
     H5MOTE_TRY(file_->check_writable());
     StoredAttribute attribute(*file_, address_);
     H5MOTE_TRY(attribute.find(name));
+    if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        if (attribute.shared) {
+            return remove_of_committed_type(attribute.message);
+        }
+    }
     return remove_message(attribute.message);
 }
 

@@ -1,9 +1,13 @@
 // H5A - attributes that get another name, or a value of another type, size or rank.
 
+#include "attribute.hpp"
 #include "attribute_storage.hpp"
+#include "committed_type.hpp"
 #include "extent.hpp"
 #include "prepare.hpp"
 #include "text.hpp"
+
+#include <h5mote/named_datatype.hpp>
 
 #include <cstring>
 
@@ -168,10 +172,74 @@ Status Object::replace_attribute(std::string_view name, DatatypeView type, const
     H5MOTE_TRY(status);
     AttributePieces content(file.shape());
     content.name = name;
-    content.type = type.bytes().first(type.encoded_length());
+    content.type = type.bytes();
     content.extent = &extent;
     content.data = data;
-    return replace_message(message, content);
+    Address committed = kUndefinedAddress;
+    H5MOTE_TRY(committed_type_of(message, committed));
+    H5MOTE_TRY(replace_message(message, content));
+    if (committed != kUndefinedAddress && file.order() == Status::ok) {
+        (void)release_committed_type(file, committed);
+    }
+    return Status::ok;
+}
+
+Status Object::write_attribute(std::string_view name, const NamedDatatype& type, const Dataspace& space,
+                               ConstBytes data) noexcept {
+    const LibraryLock lock(context_of(file_));
+    H5MOTE_TRY(check());
+    FileState& file = *file_;
+    H5MOTE_TRY(file.check_writable());
+    const Extent extent = extent_of(space);
+    std::uint64_t bytes = 0;
+    if (!type.valid() || !same_file(type) || !is_name(name) || name.size() == 0xffff || !space.valid() ||
+        !extent.data_size(type.type().size(), bytes) || bytes != data.size()) {
+        return file.context.fail(Module::attribute, H5MOTE_HERE, Status::invalid_argument, 0, data.size());
+    }
+    std::byte reference[SharedReference::kMaxSize];
+    Writer writer({reference, CommittedReference::size(file.shape())});
+    CommittedReference::encode(writer, file.shape(), type.address());
+    AttributePieces content(file.shape());
+    content.flags = AttributeParts::kSharedType;
+    content.name = name;
+    content.type = {reference, CommittedReference::size(file.shape())};
+    content.extent = &extent;
+    content.data = data;
+    if (content.size() > 0xffff) {
+        return file.context.fail(Module::attribute, H5MOTE_HERE, Status::over_budget, 0, content.size());
+    }
+    MessageIterator message(file, address_);
+    Status status = find_message(message, name);
+    if (status == Status::ok) {
+        Address committed = kUndefinedAddress;
+        H5MOTE_TRY(committed_type_of(message, committed));
+        return committed == type.address()
+                   ? replace_message(message, content)
+                   : file.context.fail(Module::attribute, H5MOTE_HERE, Status::type_mismatch, 1, committed);
+    }
+    if (status != Status::not_found) {
+        return status;
+    }
+    message.park();
+    H5MOTE_TRY(use_committed_type(file, type.address()));
+    status = add_attribute(file, address_, content);
+    if (status != Status::ok) {
+        std::uint32_t count = 0;
+        (void)change_reference_count(file, type.address(), -1, count);
+    }
+    return status;
+}
+
+Status remove_of_committed_type(MessageIterator& message) noexcept {
+    FileState& file = message.file();
+    Address committed = kUndefinedAddress;
+    H5MOTE_TRY(committed_type_of(message, committed));
+    H5MOTE_TRY(remove_message(message));
+    message.park();
+    if (committed != kUndefinedAddress && file.order() == Status::ok) {
+        (void)release_committed_type(file, committed);
+    }
+    return Status::ok;
 }
 
 Status Object::remove_attribute(IndexOrder order, Direction direction, std::uint64_t position) noexcept {

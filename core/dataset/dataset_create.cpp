@@ -2,6 +2,7 @@
 
 #include "checked.hpp"
 #include "chunk_grid.hpp"
+#include "committed_type.hpp"
 #include "conversion.hpp"
 #include "dataset_state.hpp"
 #include "extent.hpp"
@@ -11,6 +12,7 @@
 #include "text.hpp"
 
 #include <h5mote/group.hpp>
+#include <h5mote/named_datatype.hpp>
 
 namespace h5mote {
 namespace {
@@ -26,6 +28,19 @@ public:
     NewDataset& operator=(const NewDataset&) = delete;
     ~NewDataset() { file_.context.release(MemoryKind::other, filters_, filters_size()); }
 
+    /// The datatype is the committed one whose header is there.
+    void set_committed(Address header) noexcept { committed_ = header; }
+    /// A committed datatype counts the new dataset before that is there, and no longer if it cannot be made.
+    Status use_type() noexcept {
+        return H5MOTE_ALL_FORMATS == 0 || committed_ == kUndefinedAddress ? Status::ok
+                                                                          : use_committed_type(file_, committed_);
+    }
+    void release_type() noexcept {
+        std::uint32_t count = 0;
+        if (H5MOTE_ALL_FORMATS != 0 && committed_ != kUndefinedAddress) {
+            (void)change_reference_count(file_, committed_, -1, count);
+        }
+    }
     H5MOTE_STEP Status plan() noexcept;
     /// Makes chunk index and header; nothing points to them yet.
     H5MOTE_STEP Status make(Address& address) noexcept;
@@ -54,6 +69,7 @@ private:
     LayoutMessage layout_;
     ChunkTableShape shape_;
     std::uint64_t bytes_ = 0;  // of all elements
+    Address committed_ = kUndefinedAddress;
 };
 
 Status NewDataset::plan() noexcept {
@@ -154,8 +170,13 @@ Status NewDataset::plan_filters() noexcept {
 // The dataspace message comes last, so that growing the dataset rewrites only the end of the header: the dimension, its
 // maximum and the checksum.
 void NewDataset::write(HeaderWriter& header) const noexcept {
-    header.begin(MessageType::datatype, kMessageConstant);
-    header.out.bytes(type_.bytes());
+    if (H5MOTE_ALL_FORMATS != 0 && committed_ != kUndefinedAddress) {
+        header.begin(MessageType::datatype, kMessageConstant | kMessageShared);
+        CommittedReference::encode(header.out, header.shape, committed_);
+    } else {
+        header.begin(MessageType::datatype, kMessageConstant);
+        header.out.bytes(type_.bytes());
+    }
     header.end();
 
     constexpr AllocationTime kDefault[] = {AllocationTime::early, AllocationTime::late, AllocationTime::incremental};
@@ -235,8 +256,13 @@ Status create(FileState& file, Address group, std::string_view path, NewDataset&
     std::string_view name;
     H5MOTE_TRY(prepare_link(file, group, path, parent, name));
     H5MOTE_TRY(content.plan());
-    H5MOTE_TRY(content.make(link.address));
-    Status status = DatasetState::open(file, link.address, state);
+    H5MOTE_TRY(content.use_type());
+    Status status = content.make(link.address);
+    if (status != Status::ok) {
+        content.release_type();
+        return status;
+    }
+    status = DatasetState::open(file, link.address, state);
     if (status == Status::ok) {
         status = content.finish(*state);
     }
@@ -248,6 +274,9 @@ Status create(FileState& file, Address group, std::string_view path, NewDataset&
         DatasetState::unmake(*state);
     } else if (status != Status::ok) {
         content.unmake(link.address);
+    }
+    if (status != Status::ok) {
+        content.release_type();
     }
     return status;
 }
@@ -293,6 +322,21 @@ Result<Dataset> Group::create_dataset(std::string_view path, DatatypeView type, 
     H5MOTE_TRY(check());
     H5MOTE_TRY(check_storable(file_->context, type));
     return make_dataset(path, type, type, &space, properties);
+}
+
+Result<Dataset> Group::create_dataset(std::string_view path, const NamedDatatype& type, const Dataspace& space,
+                                      const DatasetCreate& properties) noexcept {
+    const LibraryLock lock(context_of(file_));
+    H5MOTE_TRY(check());
+    FileState& file = *file_;
+    if (!space.valid() || !type.valid() || !same_file(type)) {
+        return file.context.fail(Module::dataset, H5MOTE_HERE, Status::invalid_argument);
+    }
+    NewDataset content(file, type.type(), extent_of(space), properties);
+    content.set_committed(type.address());
+    DatasetState* state = nullptr;
+    H5MOTE_TRY(create(file, address_, path, content, state));
+    return Dataset(file, state->address(), *state);
 }
 
 Result<Dataset> Group::open_dataset(std::string_view path) noexcept {

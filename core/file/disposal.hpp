@@ -30,6 +30,7 @@ public:
         : file_(file), witness_(&witness), rehearsal_(true), chunks_(true) {}
 
     bool takes_chunks() const noexcept { return chunks_; }
+    bool rehearses() const noexcept { return rehearsal_; }
 
     /// Gives up [address, address + size), or only checks it in a rehearsal. No metadata block there may be pinned. An
     /// undefined address is ignored. corrupt_file: the bytes do not lie within the file.

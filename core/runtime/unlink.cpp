@@ -1,5 +1,6 @@
 // H5L H5O - removing links, and the objects that no link leads to any more.
 
+#include "committed_type.hpp"
 #include "dataset_state.hpp"
 #include "deletion.hpp"
 #include "disposal.hpp"
@@ -21,6 +22,9 @@ public:
     Status dispose() noexcept {
         bool dataset = false;
         H5MOTE_TRY(survey(dataset));
+        if (!disposal_.rehearses()) {
+            release_types();
+        }
         if (dataset) {
             H5MOTE_TRY(DatasetState::dispose(file_, header_, disposal_));
         }
@@ -46,10 +50,14 @@ private:
     }
 
     Status look_at(MessageIterator& message) noexcept {
-        const ConstBytes body = message.body();
-        if ((message.flags() & kMessageShared) != 0) {
+        Address type = kUndefinedAddress;
+        if constexpr (H5MOTE_ALL_FORMATS != 0) {
+            H5MOTE_TRY(committed_type_of(message, type));
+            types_ = types_ || type != kUndefinedAddress;
+        } else if ((message.flags() & kMessageShared) != 0) {
             return unsupported(H5MOTE_HERE, Feature::shared_message);
         }
+        const ConstBytes body = message.body();
         switch (message.type()) {
             case MessageType::link:
                 return file_.context.fail(Module::group, H5MOTE_HERE, Status::busy, 0, header_);
@@ -66,16 +74,34 @@ private:
                 return info.dense ? unsupported(H5MOTE_HERE, Feature::dense_attributes) : Status::ok;
             }
             case MessageType::attribute:
-                return AttributeParts::are_shared(body) ? unsupported(H5MOTE_HERE, Feature::shared_message)
-                                                        : Status::ok;
+                return type == kUndefinedAddress && AttributeParts::are_shared(body)
+                           ? unsupported(H5MOTE_HERE, Feature::shared_message)
+                           : Status::ok;
             default:
                 return Status::ok;
+        }
+    }
+
+    // The committed datatypes that the object uses are used once less. Their counts follow when the object is gone on
+    // the storage; a count that cannot follow is too high, which harms nothing.
+    void release_types() noexcept {
+        if (!types_ || file_.order() != Status::ok) {
+            return;
+        }
+        MessageIterator message(file_, header_);
+        while (message.next() == Status::ok) {
+            Address type = kUndefinedAddress;
+            if (committed_type_of(message, type) == Status::ok && type != kUndefinedAddress) {
+                message.park();
+                (void)release_committed_type(file_, type);
+            }
         }
     }
 
     FileState& file_;
     Address header_;
     Disposal& disposal_;
+    bool types_ = false;  // the object uses committed datatypes
 };
 
 H5MOTE_STEP Status dispose(FileState& file, Address header, bool rehearsal) noexcept {

@@ -143,7 +143,7 @@ private:
             return false;
         }
         for (const State& each : item.states) {
-            if (each.generation != 0 && value == attribute_value(key, each.least)) {
+            if (each.generation != 0 && value == attribute_value(item.values.empty() ? key : item.values, each.least)) {
                 state = each;
                 return true;
             }

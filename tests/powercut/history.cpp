@@ -45,6 +45,32 @@ void History::give(const std::string& key) {
     ++item.given;
 }
 
+void History::move(const std::string& from, const std::string& to) {
+    Item moved = items_[from];
+    if (moved.kind == Kind::attribute && moved.values.empty()) {
+        moved.values = from;
+    }
+    moved.states = {{}, moved.states.back()};
+    items_[to] = moved;
+    items_[from].states.push_back({});
+    for (auto& keys : moves_) {
+        if (keys.back() == from) {
+            keys.push_back(to);
+            return;
+        }
+    }
+    moves_.push_back({from, to});
+}
+
+void History::cut(const std::string& key, std::uint64_t rows) {
+    for (auto& [name, item] : items_) {
+        const unsigned generation = item.states.back().generation;
+        if (name == key || (item.target == key && item.kind != Kind::soft_link && generation != 0)) {
+            item.states.push_back({generation, rows, rows});
+        }
+    }
+}
+
 void History::remove_all(const std::string& path) {
     for (auto& [key, item] : items_) {
         if (key == path || key.compare(0, path.size() + 1, path + "/") == 0 ||
@@ -65,6 +91,7 @@ void History::acknowledge(std::size_t operations) {
     next.operations = operations;
     next.created = true;
     next.items = items_;
+    moves_.clear();
     intervals_.push_back(next);
 }
 

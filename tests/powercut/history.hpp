@@ -30,6 +30,7 @@ struct Item {
     std::string target;         ///< of a soft link, its target; of a second name of a log, the first name
     unsigned made = 0;          ///< how often it was created
     std::uint64_t given = 0;    ///< how many values an attribute was given
+    std::string values = {};    ///< of an attribute that was renamed: the key whose values it has
 
     bool allows(const State& found) const noexcept {
         for (const State& state : states) {
@@ -52,6 +53,9 @@ public:
         std::size_t operations = 0;  ///< operations of the storage when the interval began
         bool created = false;        ///< the creation of the file was acknowledged
         Items items;
+        /// Keys of items that were renamed, each with the keys it had before: under one of them the item must be found,
+        /// an attribute under no more than one.
+        std::vector<std::vector<std::string>> moves = {};
     };
 
     History() = default;
@@ -82,6 +86,15 @@ public:
         const auto found = items_.find(key);
         return found == items_.end() ? 0 : found->second.made;
     }
+    /// The key whose values an attribute has.
+    std::string values_of(const std::string& key) const {
+        const auto found = items_.find(key);
+        return found == items_.end() || found->second.values.empty() ? key : found->second.values;
+    }
+    /// An item gets another key, under which there was none before.
+    void move(const std::string& from, const std::string& to);
+    /// A log loses its rows from that number on, under all its names.
+    void cut(const std::string& key, std::uint64_t rows);
     /// A log gets one more row, under all its names.
     void append(const std::string& key);
     void remove(const std::string& key) { items_[key].states.push_back({}); }
@@ -92,7 +105,10 @@ public:
     /// is found in its newest state or a later one.
     void acknowledge(std::size_t operations);
     /// Call after the last change: completes the last interval.
-    void finish() { intervals_.back().items = items_; }
+    void finish() {
+        intervals_.back().items = items_;
+        intervals_.back().moves = moves_;
+    }
 
     /// What may be found after a cut when so many operations were done.
     const Interval& at(std::size_t operations) const;
@@ -105,6 +121,7 @@ public:
 
 private:
     Items items_;
+    std::vector<std::vector<std::string>> moves_;
     std::vector<Interval> intervals_ = std::vector<Interval>(1);
 };
 

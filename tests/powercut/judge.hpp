@@ -35,6 +35,15 @@ std::string judge(const History::Interval& allowed, Found& found, const StateOf&
         }
         found[key] = state;
     }
+    for (const auto& keys : allowed.moves) {
+        std::size_t there = 0;
+        for (const std::string& key : keys) {
+            there += found[key].generation != 0 ? 1 : 0;
+        }
+        if (there == 0 || (there > 1 && keys[0].find('@') != std::string::npos)) {
+            bad += keys[0] + " is there " + std::to_string(there) + " times on its way to " + keys.back() + "; ";
+        }
+    }
     return bad;
 }
 

@@ -117,7 +117,7 @@ private:
         }
         const std::string key = path + "@" + name;
         for (const State& each : item.states) {
-            if (each.generation != 0 && attribute_value(key, each.least) == value) {
+            if (each.generation != 0 && attribute_value(item.values.empty() ? key : item.values, each.least) == value) {
                 state = each;
                 return true;
             }

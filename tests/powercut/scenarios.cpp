@@ -192,6 +192,60 @@ Scenario remaking(unsigned rounds, unsigned flush_rounds) {
     };
 }
 
+Scenario changing(unsigned rounds, unsigned flush_rounds, bool filtered) {
+    return [=](Scene& scene) {
+        Session session = scene.session();
+        session.open();
+        session.group("/flight");
+        session.group("/other", true);
+        session.imu("/flight/imu", {4, filtered, 64});
+        session.health("/moving", {2, filtered, 32});
+        session.soft_link("/soft", "/flight/imu");
+        session.set("/flight", "name");
+        session.flush();
+        // Names of different lengths, so that messages grow and shrink.
+        const auto name = [](const std::string& of, unsigned i) {
+            return of + std::to_string(i) + std::string(i * 5 % 17, '.');
+        };
+        std::string moving = "/moving";
+        std::string soft = "/soft";
+        std::string attribute = "name";
+        std::uint64_t rows = 0;
+        constexpr const char* kGroups[] = {"/other/", "/flight/", "/", "/", "/flight/"};
+        for (unsigned i = 0; i < rounds; ++i) {
+            for (unsigned n = 0; n < 5 + i % 3; ++n, ++rows) {
+                session.append("/flight/imu");
+            }
+            session.append(moving);
+            const std::string next = kGroups[i % 5] + name("moving", i);
+            session.rename(moving, next);
+            moving = next;
+            const std::string renamed = name("name", i);
+            session.rename_attribute("/flight", attribute, renamed);
+            attribute = renamed;
+            session.set("/flight", attribute);
+            session.replace("/flight", "value");
+            const std::string turned = kGroups[i % 3] + name("soft", i);
+            session.rename(soft, turned);
+            soft = turned;
+            if (i % 4 != 2) {
+                rows -= i * 3 % 8;
+                session.cut("/flight/imu", rows);
+            }
+            if (i % flush_rounds == 0) {
+                session.flush();
+            }
+            if (i % 4 == 1) {
+                session.copy("/flight/imu", "/copy");
+            } else if (i % 4 == 3) {
+                session.unlink("/copy");
+            }
+        }
+        session.close();
+        scene.end(session);
+    };
+}
+
 Scenario rotating(unsigned count, unsigned rows, unsigned flush_rows, std::uint8_t sizeof_addr) {
     return [=](Scene& scene) {
         FileCreate create;

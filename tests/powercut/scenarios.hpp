@@ -44,6 +44,8 @@ Scenario links(unsigned rows, unsigned flush_rows, bool filtered);
 Scenario remaking(unsigned rounds, unsigned flush_rounds);
 /// `count` sessions with one file, which is closed and opened again between them.
 Scenario sessions(unsigned count, unsigned rows, bool filtered, std::uint8_t sizeof_addr);
+/// Logs and soft links get other names and groups, attributes other names and types, and a log becomes shorter.
+Scenario changing(unsigned rounds, unsigned flush_rounds, bool filtered);
 struct Churning {
     h5mote::FileCreate create = {};
     unsigned sessions = 4;

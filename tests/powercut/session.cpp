@@ -135,7 +135,8 @@ void Session::set(const std::string& path, const std::string& name) {
         return;
     }
     const std::string key = path + "@" + name;
-    if (done(to->write_attribute(name, attribute_value(key, history_.given(key))), "attribute", key)) {
+    if (done(to->write_attribute(name, attribute_value(history_.values_of(key), history_.given(key))), "attribute",
+             key)) {
         history_.give(key);
     }
 }
@@ -157,6 +158,59 @@ void Session::hard_link(const std::string& path, const std::string& target) {
     Object* const to = failed() ? nullptr : object(target);
     if (to != nullptr && done(groups_["/"].create_hard_link(path, *to), "hard link", path)) {
         history_.link(path, target);
+    }
+}
+
+void Session::rename(const std::string& from, const std::string& to) {
+    if (failed() || !done(groups_["/"].rename(from, to), "rename", from)) {
+        return;
+    }
+    history_.move(from, to);
+    if (const auto log = logs_.find(from); log != logs_.end()) {
+        logs_[to] = static_cast<Log&&>(log->second);
+        logs_.erase(log);
+    }
+}
+
+void Session::rename_attribute(const std::string& path, const std::string& from, const std::string& to) {
+    Object* const of = failed() ? nullptr : object(path);
+    if (of != nullptr && done(of->rename_attribute(from, to), "rename attribute", path + "@" + from)) {
+        history_.move(path + "@" + from, path + "@" + to);
+    }
+}
+
+void Session::replace(const std::string& path, const std::string& name) {
+    Object* const of = failed() ? nullptr : object(path);
+    if (of == nullptr) {
+        return;
+    }
+    const std::string key = path + "@" + name;
+    const std::uint64_t n = history_.given(key);
+    const std::int64_t value = attribute_value(history_.values_of(key), n);
+    const Status status = n % 3 == 0   ? of->replace_attribute(name, value)
+                          : n % 3 == 1 ? of->replace_attribute(name, static_cast<std::int32_t>(value))
+                                       : of->replace_attribute(name, datatype_of<std::int64_t>(),
+                                                               Dataspace::simple({1}), as_bytes(Span(&value, 1)));
+    if (done(status, "replace attribute", key)) {
+        history_.give(key);
+    }
+}
+
+void Session::cut(const std::string& path, std::uint64_t rows) {
+    const auto log = logs_.find(path);
+    if (failed() || log == logs_.end()) {
+        return;
+    }
+    const Status status =
+        log->second.imu ? log->second.imus.set_extent({rows}) : log->second.healths.set_extent({rows});
+    if (done(status, "cut", path)) {
+        history_.cut(path, rows);
+    }
+}
+
+void Session::copy(const std::string& from, const std::string& to) {
+    if (!failed() && done(groups_["/"].copy_link(from, groups_["/"], to), "copy", from)) {
+        history_.link(to, from);
     }
 }
 

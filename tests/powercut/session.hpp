@@ -34,6 +34,16 @@ public:
     void soft_link(const std::string& path, const std::string& target);
     /// Gives a log one more name, under which its further rows appear, too.
     void hard_link(const std::string& path, const std::string& target);
+    /// Gives a log, a soft link or a group without links another path, where nothing ever was; in the root group or
+    /// below.
+    void rename(const std::string& from, const std::string& to);
+    void rename_attribute(const std::string& path, const std::string& from, const std::string& to);
+    /// Gives an attribute its next value, as a number of another type and rank.
+    void replace(const std::string& path, const std::string& name);
+    /// Makes a log shorter.
+    void cut(const std::string& path, std::uint64_t rows);
+    /// Gives a log one more name, as hard_link() does.
+    void copy(const std::string& from, const std::string& to);
     /// Unlinks an object, after closing the session's handle of it. A group must have no links any more.
     void unlink(const std::string& path);
     bool exists(const std::string& path) { return history_.now(path) != nullptr; }

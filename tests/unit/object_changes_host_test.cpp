@@ -3,6 +3,7 @@
 #include <h5mote/filters/deflate.hpp>
 #include <h5mote/filters/shuffle.hpp>
 #include <h5mote/h5mote.hpp>
+#include <h5mote/named_datatype.hpp>
 #include <h5mote/port/malloc.hpp>
 #include <h5mote/vfd/memory.hpp>
 
@@ -39,7 +40,7 @@ struct Changes : public ::testing::Test {
     }
     ~Changes() override { EXPECT_EQ(file.close(), Status::ok); }
     void reopen() {
-        EXPECT_EQ(file.close(), Status::ok);
+        EXPECT_TRUE(!root.valid() || file.close() == Status::ok);
         FileAccess access;
         access.metadata_cache = 4096;
         access.chunk_cache = 2048;
@@ -250,6 +251,125 @@ TEST_F(Changes, AttributesAreRenamedReplacedAndRemovedByPosition) {
     check();
 }
 
+struct Point {
+    std::int32_t x;
+    float y;
+};
+H5MOTE_COMPOUND(Point, x, y)
+
+TEST_F(Changes, CommittedDatatypes) {
+    auto type = root.commit_datatype("point", datatype_of<Point>());
+    ASSERT_EQ(type.status(), Status::ok);
+    EXPECT_EQ(root.commit_datatype("point", datatype_of<Point>()).status(), Status::already_exists);
+    const Point points[4] = {{1, 2}, {3, 4}, {5, 6}, {7, 8}};
+    ASSERT_EQ(file.flush(), Status::ok);
+    DatasetCreate create;
+    create.chunk = {2};
+    ASSERT_EQ(root.create_dataset("none/data", *type, Dataspace::simple({4})).status(), Status::not_found);
+    auto data = root.create_dataset("data", *type, Dataspace::simple({4}, {kUnlimited}), create);
+    ASSERT_EQ(data.status(), Status::ok);
+    ASSERT_EQ(data->write(Selection::all(), datatype_of<Point>(), as_bytes(Span(points))), Status::ok);
+    ASSERT_EQ(data->append_records(points, 2), Status::ok);
+    EXPECT_EQ(count_of("point"), 2U);
+    Group group = static_cast<Group&&>(*root.create_group("group"));
+    ASSERT_EQ(group.write_attribute("of this type", *type, Dataspace::simple({2}), as_bytes(Span(points, 2))),
+              Status::ok);
+    EXPECT_EQ(count_of("point"), 3U);
+    ASSERT_EQ(group.write_attribute("of this type", *type, Dataspace::simple({4}), as_bytes(Span(points))), Status::ok);
+    EXPECT_EQ(count_of("point"), 3U);
+    EXPECT_EQ(
+        group.write_attribute("of this type", datatype_of<Point>(), Dataspace::simple({4}), as_bytes(Span(points))),
+        Status::unsupported);
+    EXPECT_EQ(group.write_attribute("number", std::int32_t{5}), Status::ok);
+    EXPECT_EQ(group.rename_attribute("of this type", "renamed"), Status::ok);
+    check();
+    Point read[4] = {};
+    ASSERT_EQ(group.read_attribute("renamed", datatype_of<Point>(), {reinterpret_cast<std::byte*>(read), sizeof read}),
+              Status::ok);
+    EXPECT_EQ(read[3].y, 8);
+    auto attribute = group.open_attribute("renamed");
+    ASSERT_EQ(attribute.status(), Status::ok);
+    EXPECT_EQ(attribute->type_object(), type->address());
+    EXPECT_TRUE(identical_layout(attribute->type(), datatype_of<Point>()));
+#ifdef H5MOTE_TEST_HDF5
+    {
+        const std::vector<std::byte> bytes = image();
+        const Hdf5Id opened = open_image({bytes.data(), bytes.size()}, H5F_ACC_RDWR);
+        ASSERT_GE(opened, 0);
+        const Hdf5Id set(H5Dopen2(opened, "data", H5P_DEFAULT), H5Dclose);
+        const Hdf5Id stored(H5Dget_type(set), H5Tclose);
+        EXPECT_GT(H5Tcommitted(stored), 0);
+        Point found[6] = {};
+        ASSERT_GE(H5Dread(set, stored, H5S_ALL, H5S_ALL, H5P_DEFAULT, found), 0);
+        EXPECT_EQ(found[5].x, 3);
+        H5O_info_t info;
+        ASSERT_GE(H5Oget_info_by_name(opened, "point", &info, H5P_DEFAULT), 0);
+        EXPECT_EQ(info.rc, 3U);
+        // libhdf5 counts down as well.
+        ASSERT_GE(H5Adelete_by_name(opened, "group", "renamed", H5P_DEFAULT), 0);
+        ASSERT_GE(H5Oget_info_by_name(opened, "point", &info, H5P_DEFAULT), 0);
+        EXPECT_EQ(info.rc, 2U);
+    }
+#endif
+    EXPECT_EQ(data->close(), Status::ok);
+    EXPECT_EQ(root.unlink("point"), Status::ok);
+    check();
+    EXPECT_EQ(root.open_dataset("data")->size(), 6U);
+    EXPECT_EQ(group.replace_attribute("renamed", 7.5), Status::ok);
+    EXPECT_EQ(group.write_attribute("again", *type, Dataspace::scalar(), as_bytes(Span(points, 1))), Status::ok);
+    EXPECT_EQ(group.remove_attribute("again"), Status::ok);
+    check();
+    // With its last user the datatype goes, and everything is free that it took.
+    EXPECT_EQ(root.unlink("data"), Status::ok);
+    type->close();
+    check();
+    reopen();
+    check();
+}
+
+#ifdef H5MOTE_TEST_HDF5
+// Datatypes that libhdf5 committed, in a file of its own.
+TEST_F(Changes, CommittedDatatypesOfLibhdf5) {
+    constexpr const char* kName = "object_changes_types.h5";
+    {
+        const Hdf5Id access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
+        H5Pset_libver_bounds(access, H5F_LIBVER_V110, H5F_LIBVER_V110);
+        const Hdf5Id made(H5Fcreate(kName, H5F_ACC_TRUNC, H5P_DEFAULT, access), H5Fclose);
+        const Hdf5Id type(H5Tcopy(H5T_STD_I16BE), H5Tclose);
+        ASSERT_GE(H5Tcommit2(made, "type", type, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), 0);
+        const Hdf5Id space(H5Screate(H5S_SCALAR), H5Sclose);
+        const Hdf5Id set(H5Dcreate2(made, "data", type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Dclose);
+        const Hdf5Id attribute(H5Acreate2(set, "a", type, space, H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
+        const Hdf5Id own(H5Acreate2(type, "of the type", type, space, H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
+    }
+    ASSERT_EQ(file.close(), Status::ok);
+    const std::vector<std::byte> bytes = take_file(kName);
+    ASSERT_EQ(storage.assign({bytes.data(), bytes.size()}), Status::ok);
+    root.close();
+    reopen();
+    EXPECT_EQ(count_of("type"), 4U);
+    auto type = NamedDatatype::from(static_cast<Object&&>(*root.open_object("type")));
+    ASSERT_EQ(type.status(), Status::ok);
+    auto data = root.open_dataset("data");
+    ASSERT_EQ(data.status(), Status::ok);
+    const std::byte value[2] = {std::byte{1}, std::byte{2}};
+    EXPECT_EQ(data->write_attribute("b", *type, Dataspace::scalar(), value), Status::ok);
+    EXPECT_EQ(data->write_attribute("a", *type, Dataspace::scalar(), value), Status::ok);
+    EXPECT_EQ(count_of("type"), 5U);
+    EXPECT_EQ(data->remove_attribute("a"), Status::ok);
+    EXPECT_EQ(count_of("type"), 4U);
+    check();
+    EXPECT_EQ(data->close(), Status::ok);
+    EXPECT_EQ(root.unlink("data"), Status::ok);
+    EXPECT_EQ(count_of("type"), 2U);
+    check();
+    EXPECT_EQ(type->remove_attribute("of the type"), Status::ok);
+    EXPECT_EQ(count_of("type"), 1U);
+    EXPECT_EQ(root.unlink("type"), Status::ok);
+    check();
+}
+#endif
+
 // The values of a dataset of numbers, as a model holds them: row-major, the fill value where nothing was written.
 struct Model {
     std::vector<std::uint64_t> dims;
@@ -314,9 +434,9 @@ void resize_at_random(Changes& test, const Shape& shape, unsigned seed) {
         create.filters = {filters::shuffle, filters::deflate};
     }
     const std::size_t rank = shape.dims.size();
-    auto made = test.root.create_dataset(
-        "data", datatype_of<std::int32_t>(),
-        Dataspace::simple({shape.dims.data(), rank}, {shape.most.data(), rank}), create);
+    auto made =
+        test.root.create_dataset("data", datatype_of<std::int32_t>(),
+                                 Dataspace::simple({shape.dims.data(), rank}, {shape.most.data(), rank}), create);
     ASSERT_EQ(made.status(), Status::ok);
     Dataset data = static_cast<Dataset&&>(*made);
     Model model{shape.dims, {}};
@@ -473,8 +593,8 @@ TEST_F(Changes, ChunksWithoutAnIndex) {
 TEST_F(Changes, RefusedExtents) {
     DatasetCreate create;
     create.chunk = {4, 4};
-    auto data = root.create_dataset("data", datatype_of<std::int32_t>(),
-                                    Dataspace::simple({4, 4}, {kUnlimited, 8}), create);
+    auto data =
+        root.create_dataset("data", datatype_of<std::int32_t>(), Dataspace::simple({4, 4}, {kUnlimited, 8}), create);
     ASSERT_EQ(data.status(), Status::ok);
     EXPECT_EQ(data->set_extent({4, 9}), Status::invalid_argument);
     EXPECT_EQ(data->set_extent({4}), Status::invalid_argument);
@@ -526,8 +646,8 @@ TEST_F(Changes, ChunksAsTheyAreStored) {
             create.filters = {filters::shuffle, filters::deflate};
         }
         const char* const name = filtered ? "filtered" : "plain";
-        auto data = root.create_dataset(name, datatype_of<std::int32_t>(),
-                                        Dataspace::simple({7, 9}, {kUnlimited, 9}), create);
+        auto data =
+            root.create_dataset(name, datatype_of<std::int32_t>(), Dataspace::simple({7, 9}, {kUnlimited, 9}), create);
         ASSERT_EQ(data.status(), Status::ok);
         std::vector<std::int32_t> values(63);
         for (std::size_t i = 0; i < values.size(); ++i) {

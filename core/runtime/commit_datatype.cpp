@@ -1,0 +1,50 @@
+// H5T (H5Tcommit) - datatypes become objects of a file.
+
+#include "links.hpp"
+#include "prepare.hpp"
+#include "text.hpp"
+
+#include <h5mote/group.hpp>
+#include <h5mote/named_datatype.hpp>
+
+namespace h5mote {
+namespace {
+
+class DatatypeContent final : public HeaderContent {
+public:
+    explicit DatatypeContent(DatatypeView type) noexcept : type_(type) {}
+    void write(HeaderWriter& header) const noexcept override {
+        header.begin(MessageType::datatype, kMessageConstant | kMessageNotShareable);
+        header.out.bytes(type_.bytes());
+        header.end();
+        header.reserve_continuation();
+    }
+
+private:
+    DatatypeView type_;
+};
+
+}  // namespace
+
+Result<NamedDatatype> Group::commit_datatype(std::string_view path, DatatypeView type) noexcept {
+    const LibraryLock lock(context_of(file_));
+    H5MOTE_TRY(check());
+    FileState& file = *file_;
+    H5MOTE_TRY(check_storable(file.context, type));
+    LinkMessage link;
+    Address parent = 0;
+    std::string_view name;
+    H5MOTE_TRY(prepare_link(file, address_, path, parent, name));
+    H5MOTE_TRY(create_header(file, DatatypeContent(type), link.address));
+    // The handle is made before the link: it needs memory.
+    Result<NamedDatatype> named = NamedDatatype::from(Object(file, link.address));
+    link.name = bytes_of(name);
+    const Status status = named ? insert_link(file, parent, link) : named.status();
+    if (status != Status::ok) {
+        discard_fresh_block(file, link.address);
+        return status;
+    }
+    return named;
+}
+
+}  // namespace h5mote

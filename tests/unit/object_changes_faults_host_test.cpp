@@ -1,0 +1,272 @@
+// Every allocation and every driver call of a change of links, attributes, comments and extents fails: the call returns
+// the error and nothing has changed, or all of it has. The file stays sound, and the same call then succeeds.
+#include <h5mote/filters/deflate.hpp>
+#include <h5mote/h5mote.hpp>
+#include <h5mote/port/malloc.hpp>
+#include <h5mote/vfd/memory.hpp>
+
+#include "failing_driver.hpp"
+#include "sound.hpp"
+#include "sweep.hpp"
+#include "test_allocators.hpp"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace h5mote;
+using namespace h5mote_test;
+
+constexpr const Filter* kFilters[] = {&deflate_filter};
+constexpr std::uint32_t kRows = 13;
+
+// Everything that the changes can change, as text.
+std::string state_of(File& file) {
+    std::string text;
+    for (const char* path : {"/", "/a", "/b"}) {
+        auto group = file.root().open_group(path);
+        if (!group) {
+            text += std::string("no ") + path + "; ";
+            continue;
+        }
+        LinkIterator links(*group, IndexOrder::name);
+        for (Link link; links.next(link) == Status::ok;) {
+            text += std::string(path) + ":" + std::string(link.name()) + "=" +
+                    std::to_string(static_cast<unsigned>(link.type())) + std::string(link.target()) + " ";
+        }
+        AttributeIterator attributes(*group, IndexOrder::name);
+        for (Attribute attribute; attributes.next(attribute) == Status::ok;) {
+            std::byte value[32] = {};
+            EXPECT_EQ(attribute.read_stored(0, {value, static_cast<std::size_t>(attribute.data_size())}), Status::ok);
+            text += "@" + std::string(attribute.name()) + "=" + std::to_string(std::to_integer<int>(value[0])) + "," +
+                    std::to_string(attribute.data_size()) + " ";
+        }
+        char comment[64];
+        std::size_t length = 0;
+        EXPECT_EQ(group->comment(comment, length), Status::ok);
+        text += "#" + std::string(comment, length) + "; ";
+    }
+    for (const char* path : {"/rows", "/table"}) {
+        auto data = file.root().open_dataset(path);
+        Dataspace space;
+        EXPECT_EQ(data.status(), Status::ok);
+        EXPECT_EQ(data->dataspace(space), Status::ok);
+        std::uint64_t count = 1;
+        for (const std::uint64_t dim : space.dims()) {
+            text += std::to_string(dim) + "x";
+            count *= dim;
+        }
+        std::vector<std::int32_t> values(static_cast<std::size_t>(count));
+        EXPECT_EQ(data->read(Selection::all(), datatype_of<std::int32_t>(),
+                             {reinterpret_cast<std::byte*>(values.data()), values.size() * 4}),
+                  Status::ok);
+        for (const std::int32_t value : values) {
+            text += std::to_string(value) + ",";
+        }
+    }
+    return text;
+}
+
+std::vector<std::byte> make_image() {
+    MallocAllocator memory;
+    NullPort port;
+    Library library(memory, port, kFilters);
+    GrowingMemoryDriver storage(memory);
+    auto file = File::create(library, storage);
+    EXPECT_EQ(file.status(), Status::ok);
+    Group root = file->root();
+    EXPECT_EQ(root.create_group("a").status(), Status::ok);
+    EXPECT_EQ(root.create_group("b").status(), Status::ok);
+    EXPECT_EQ(root.create_group("a/object").status(), Status::ok);
+    EXPECT_EQ(root.create_soft_link("a/soft", "/b"), Status::ok);
+    for (std::int32_t i = 0; i < 9; ++i) {
+        EXPECT_EQ(root.create_soft_link("a/further " + std::to_string(i), "/somewhere/else"), Status::ok);
+        EXPECT_EQ(root.open_group("a")->write_attribute("number " + std::to_string(i), i), Status::ok);
+    }
+    EXPECT_EQ(root.open_group("b")->set_comment("a comment"), Status::ok);
+    DatasetCreate create;
+    create.chunk = {4};
+    create.reserve = 64;
+    auto rows = root.create_dataset<std::int32_t>("rows", create);
+    EXPECT_EQ(rows.status(), Status::ok);
+    for (std::uint32_t i = 0; i < kRows; ++i) {
+        EXPECT_EQ(rows->append(static_cast<std::int32_t>(i)), Status::ok);
+    }
+    create.chunk = {3, 4};
+    create.filters = {filters::deflate};
+    auto table =
+        root.create_dataset("table", datatype_of<std::int32_t>(), Dataspace::simple({5, 7}, {kUnlimited, 9}), create);
+    EXPECT_EQ(table.status(), Status::ok);
+    const std::vector<std::int32_t> values(35, 3);
+    EXPECT_EQ(table->write(Selection::all(), datatype_of<std::int32_t>(),
+                           as_bytes(Span<const std::int32_t>(values.data(), values.size()))),
+              Status::ok);
+    EXPECT_EQ(rows->close(), Status::ok);
+    EXPECT_EQ(table->close(), Status::ok);
+    root.close();
+    EXPECT_EQ(file->close(), Status::ok);
+    const ConstBytes bytes = storage.contents();
+    return std::vector<std::byte>(bytes.begin(), bytes.end());
+}
+
+using Change = std::function<Status(File&)>;
+
+struct Faults {
+    bool allocations = false;
+    bool persistent = false;
+    DriverFault driver = {};
+};
+
+// One run in which the k-th call fails; false: none did.
+bool point(const std::string& name, const Change& change, Faults faults, std::uint64_t k, std::uint64_t& unnoticed) {
+    static const std::vector<std::byte> image = make_image();
+    MallocAllocator memory;
+    GrowingMemoryDriver storage(memory);
+    EXPECT_EQ(storage.assign({image.data(), image.size()}), Status::ok);
+    FailingDriver failing(storage);
+    FailingAllocator refusing(memory);
+    NullPort port;
+    std::string before;
+    std::string after;
+    bool failed = false;
+    {
+        Library library(refusing, port, kFilters);
+        library.set_free_list_limits({0, 0});
+        FileAccess access;
+        access.metadata_cache = 4096;
+        access.chunk_cache = 256;
+        auto file = File::open(library, failing, access);
+        EXPECT_EQ(file.status(), Status::ok);
+        before = state_of(*file);
+        if (faults.allocations) {
+            refusing.arm(k, faults.persistent);
+        } else {
+            faults.driver.at = k;
+            faults.driver.persistent = faults.persistent;
+            failing.arm(faults.driver);
+        }
+        const Status status = change(*file);
+        const bool in_call = (faults.allocations ? refusing.failures() : failing.failures()) != 0;
+        const Status flushed = status == Status::ok ? file->flush() : Status::ok;
+        failed = (faults.allocations ? refusing.failures() : failing.failures()) != 0;
+        refusing.disarm();
+        failing.disarm();
+        unnoticed += failed && status == Status::ok && flushed == Status::ok ? 1 : 0;
+        EXPECT_TRUE(failed || (status == Status::ok && flushed == Status::ok))
+            << name << " " << k << " " << to_string(status) << " " << to_string(flushed);
+        EXPECT_TRUE(in_call || status == Status::ok) << name << " " << k;
+        if (status != Status::ok) {
+            EXPECT_EQ(state_of(*file), before) << name << " " << k;
+            EXPECT_EQ(change(*file), Status::ok) << name << " " << k;
+        }
+        after = state_of(*file);
+        EXPECT_NE(after, before) << name;
+        EXPECT_EQ(file->flush(), Status::ok) << name << " " << k;
+        const Findings findings = findings_in(*file);
+        EXPECT_TRUE(findings.none()) << name << " " << k << " problem " << findings.last_kind;
+        EXPECT_EQ(file->close(), Status::ok);
+    }
+    Library library(memory, port, kFilters);
+    auto again = File::open(library, storage);
+    EXPECT_EQ(again.status(), Status::ok);
+    EXPECT_EQ(state_of(*again), after) << name << " " << k;
+    return failed;
+}
+
+// Returns the number of points.
+std::uint64_t sweep(const std::string& name, const Change& change) {
+    std::uint64_t points = 0;
+    std::uint64_t unnoticed = 0;
+    const auto run = [&](const Faults& faults) {
+        for (std::uint64_t k = 1; point(name, change, faults, k, unnoticed) && !testing::Test::HasFailure();
+             k += sweep_step()) {
+            ++points;
+        }
+    };
+    for (const bool persistent : {false, true}) {
+        Faults faults;
+        faults.persistent = persistent;
+        faults.allocations = true;
+        run(faults);
+        faults.allocations = false;
+        for (const unsigned calls : {unsigned{kReadCall}, unsigned{kWriteCall}, unsigned{kSyncCall},
+                                     unsigned{kTruncateCall}, unsigned{kAllCalls}}) {
+            faults.driver.calls = calls;
+            run(faults);
+        }
+    }
+    std::printf("%s: %llu points, %llu unnoticed\n", name.c_str(), static_cast<unsigned long long>(points),
+                static_cast<unsigned long long>(unnoticed));
+    return points;
+}
+
+const std::vector<std::int32_t> kNew(14, 8);
+
+TEST(ObjectChangesFaults, Links) {
+    EXPECT_GT(sweep("rename", [](File& file) { return file.root().rename("a/object", "a/another name"); }), 1U);
+    EXPECT_GT(sweep("rename soft", [](File& file) { return file.root().rename("a/soft", "a/s"); }), 1U);
+    EXPECT_GT(sweep("move", [](File& file) { return file.root().rename("a/object", "b/object"); }), 1U);
+    EXPECT_GT(sweep("move soft", [](File& file) { return file.root().rename("a/soft", "b/object"); }), 1U);
+    EXPECT_GT(sweep("copy", [](File& file) { return file.root().copy_link("a/object", file.root(), "b/object"); }), 1U);
+    EXPECT_GT(sweep("external", [](File& file) { return file.root().create_external_link("b/e", "f", "/g/h"); }), 1U);
+    EXPECT_GT(
+        sweep("unlink", [](File& file) { return file.root().unlink("a", IndexOrder::name, Direction::decreasing, 1); }),
+        1U);
+}
+
+TEST(ObjectChangesFaults, Attributes) {
+    const auto in_a = [](const std::function<Status(Group&)>& change) {
+        return [change](File& file) {
+            auto group = file.root().open_group("a");
+            return group ? change(*group) : group.status();
+        };
+    };
+    EXPECT_GT(sweep("rename attribute", in_a([](Group& a) { return a.rename_attribute("number 3", "n"); })), 1U);
+    EXPECT_GT(sweep("rename attribute, longer",
+                    in_a([](Group& a) { return a.rename_attribute("number 3", "number three is longer"); })),
+              1U);
+    EXPECT_GT(sweep("replace attribute", in_a([](Group& a) { return a.replace_attribute("number 4", 1.5); })), 1U);
+    EXPECT_GT(sweep("remove attribute",
+                    in_a([](Group& a) { return a.remove_attribute(IndexOrder::name, Direction::increasing, 2); })),
+              1U);
+    EXPECT_GT(sweep("comment", in_a([](Group& a) { return a.set_comment("a comment of some length"); })), 1U);
+    EXPECT_GT(sweep("no comment", [](File& file) { return file.root().open_group("b")->set_comment(""); }), 1U);
+}
+
+TEST(ObjectChangesFaults, Extents) {
+    const auto of = [](const char* path, const std::function<Status(Dataset&)>& change) {
+        return [path, change](File& file) {
+            auto data = file.root().open_dataset(path);
+            return data ? change(*data) : data.status();
+        };
+    };
+    EXPECT_GT(sweep("cut rows", of("rows", [](Dataset& data) { return data.set_extent({6}); })), 1U);
+    EXPECT_GT(sweep("cut table", of("table", [](Dataset& data) { return data.set_extent({4, 3}); })), 1U);
+    EXPECT_GT(sweep("cut and grow", of("table", [](Dataset& data) { return data.set_extent({8, 3}); })), 1U);
+    EXPECT_GT(sweep("append rows", of("table",
+                                      [](Dataset& data) {
+                                          return data.append_rows(datatype_of<std::int32_t>(), kNew.data(),
+                                                                  kNew.size());
+                                      })),
+              1U);
+    EXPECT_GT(sweep("write chunk", of("rows",
+                                      [](Dataset& data) {
+                                          const std::uint64_t offset[1] = {4};
+                                          return data.write_chunk(offset,
+                                                                  as_bytes(Span<const std::int32_t>(kNew.data(), 4)));
+                                      })),
+              1U);
+    EXPECT_GT(sweep("write filtered chunk", of("table",
+                                               [](Dataset& data) {
+                                                   const std::uint64_t offset[2] = {3, 4};
+                                                   return data.write_chunk(
+                                                       offset, as_bytes(Span<const std::int32_t>(kNew.data(), 12)), 1);
+                                               })),
+              1U);
+}
+
+}  // namespace
