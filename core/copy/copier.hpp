@@ -105,14 +105,14 @@ private:
     bool is_plain(const Object& from, DatatypeView type) noexcept;
     Status choose_memory_type(DatatypeView stored, DatatypeView& type) noexcept;
     Status copy_elements(Dataset& from, Dataset& to, const CopiedProperties& properties) noexcept;
-    Status copy_chunks(Dataset& from, Dataset& to) noexcept;
+    Status copy_chunks(Dataset& from, Dataset& to, const Dataspace& space) noexcept;
     Status copy_chunks_by_elements(Dataset& from, Dataset& to, const CopiedProperties& properties) noexcept;
     Status copy_region(Dataset& from, Dataset& to, const CopiedProperties& properties, const std::uint64_t* start,
                        const std::uint64_t* count) noexcept;
     Status copy_attributes(Object& from, Object& to) noexcept;
     Status copy_attribute(Object& from, const Attribute& attribute, Object& to) noexcept;
-    static Status write_value(const Attribute& attribute, const NamedDatatype& committed, Object& to,
-                              DatatypeView type, Bytes value) noexcept;
+    static Status write_value(const Attribute& attribute, const NamedDatatype& committed, Object& to, DatatypeView type,
+                              Bytes value) noexcept;
     Status set_references(Object& from, Object& to) noexcept;
     Status translate(Object& from, DatatypeView type, std::size_t count, std::byte* values) noexcept;
     Status translate_one(Object& from, DatatypeView reference, std::byte* value) noexcept;

@@ -92,6 +92,9 @@ Status Copier::set_path(std::string_view path) noexcept {
 }
 
 Status Copier::object(std::string_view path, Object& object) noexcept {
+    if (copy_of(object, object.address()) != kUndefinedAddress) {
+        return Status::ok;  // a committed datatype that a dataset uses was copied with it, and link() has made the link
+    }
     H5MOTE_TRY(set_path(path));
     return copy_one(object);
 }

@@ -72,6 +72,7 @@ Status Copier::committed_type(Object& user, Address address, NamedDatatype& type
             H5MOTE_TRY(made.status());
             const bool user_has_references = has_references_;
             has_references_ = false;
+            H5MOTE_TRY(copy_comment(*original, *made));
             H5MOTE_TRY(finish(*original, *made));
             has_references_ = user_has_references;
             copy = made->address();

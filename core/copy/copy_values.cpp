@@ -85,6 +85,16 @@ private:
     bool done_ = false;
 };
 
+// Whether any element of a chunk is one of the dataset. A power cut may leave chunks of which none is, and nobody reads
+// them.
+bool within(const Dataspace& space, Span<const std::uint64_t> offset) noexcept {
+    bool inside = true;
+    for (std::size_t d = 0; d < offset.size(); ++d) {
+        inside = inside && offset[d] < space.dims()[d];
+    }
+    return inside;
+}
+
 }  // namespace
 
 bool Copier::is_plain(const Object& from, DatatypeView type) noexcept {
@@ -107,7 +117,7 @@ Status Copier::choose_memory_type(DatatypeView stored, DatatypeView& type) noexc
 Status Copier::copy_elements(Dataset& from, Dataset& to, const CopiedProperties& properties) noexcept {
     const DatasetInfo& info = properties.info();
     if (is_plain(from, properties.type()) && info.layout == Layout::chunked) {
-        return copy_chunks(from, to);
+        return copy_chunks(from, to, properties.space());
     }
     if (info.layout == Layout::chunked) {
         return copy_chunks_by_elements(from, to, properties);
@@ -121,11 +131,14 @@ Status Copier::copy_elements(Dataset& from, Dataset& to, const CopiedProperties&
 }
 
 // Chunks are copied as they are stored: nothing is decoded, and chunks that are not there need no space.
-Status Copier::copy_chunks(Dataset& from, Dataset& to) noexcept {
+Status Copier::copy_chunks(Dataset& from, Dataset& to, const Dataspace& space) noexcept {
     ChunkIterator chunks(from);
     ChunkInfo chunk;
     Status status;
     while ((status = chunks.next(chunk)) == Status::ok) {
+        if (!within(space, chunk.offset)) {
+            continue;
+        }
         if (chunk.size > SIZE_MAX / 2) {
             return context().fail(Module::dataset, H5MOTE_HERE, Status::over_budget, 0, chunk.size);
         }
@@ -224,9 +237,9 @@ Status Copier::copy_attribute(Object& from, const Attribute& attribute, Object& 
 
 Status Copier::write_value(const Attribute& attribute, const NamedDatatype& committed, Object& to, DatatypeView type,
                            Bytes value) noexcept {
-    return committed.valid() ? to.write_attribute(attribute.name(), committed, attribute.dataspace(), value)
-                             : to.write_attribute_as(attribute.name(), type, attribute.type(), &attribute.dataspace(),
-                                                     value);
+    return committed.valid()
+               ? to.write_attribute(attribute.name(), committed, attribute.dataspace(), value)
+               : to.write_attribute_as(attribute.name(), type, attribute.type(), &attribute.dataspace(), value);
 }
 
 // Sets the references in a copy, whose original is `from`.
