@@ -265,11 +265,14 @@ void Writing::attribute(Random& random) {
     if (opened == nullptr) {
         return;
     }
-    const Status status = opened->write_attribute(name, made.type.view(), made.extent.dataspace(),
-                                                  {made.values.data(), made.values.size()});
+    const ConstBytes values{made.values.data(), made.values.size()};
+    const bool any = random.one_in(2);
+    const Status status = any ? opened->replace_attribute(name, made.type.view(), made.extent.dataspace(), values)
+                              : opened->write_attribute(name, made.type.view(), made.extent.dataspace(), values);
     const bool same = old != value.attributes.end() && made.extent == old->second.extent &&
                       h5mote::equal(made.type.view(), old->second.type.view());
-    const Status mismatch = old != value.attributes.end() && !same ? Status::type_mismatch : Status::unsupported;
+    const Status mismatch =
+        old != value.attributes.end() && !same && !any ? Status::type_mismatch : Status::unsupported;
     if (!done(status, "write_attribute", {mismatch})) {
         return;
     }
@@ -409,6 +412,11 @@ void Writing::run(const Step& step) {
             return attribute(random);
         case StepKind::remove_attribute:
             return remove_attribute(random);
+        case StepKind::rename_attribute:
+            return rename_attribute(random);
+        case StepKind::move_link:
+        case StepKind::copy_link:
+            return move_link(random, step.kind == StepKind::copy_link);
         case StepKind::soft_link:
             return soft_link(random);
         case StepKind::hard_link:

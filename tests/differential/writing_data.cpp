@@ -22,10 +22,15 @@ void Writing::grow(ObjectValue& value, const Sizes& dims) {
         std::uint64_t rest = i;
         std::uint64_t to = 0;
         std::uint64_t scale = 1;
+        bool stays = true;
         for (std::size_t d = dims.size(); d-- > 0;) {
+            stays = stays && rest % before[d] < dims[d];
             to += rest % before[d] * scale;
             rest /= before[d];
             scale *= dims[d];
+        }
+        if (!stays) {
+            continue;
         }
         std::copy_n(value.values.begin() + static_cast<std::ptrdiff_t>(i * size), size,
                     values.begin() + static_cast<std::ptrdiff_t>(to * size));

@@ -85,6 +85,8 @@ private:
     void set_extent(Random& random);
     void attribute(Random& random);
     void remove_attribute(Random& random);
+    void rename_attribute(Random& random);
+    void move_link(Random& random, bool copy);
     void soft_link(Random& random);
     void hard_link(Random& random);
     void unlink(Random& random);

@@ -149,7 +149,12 @@ void Writing::set_extent(Random& random) {
     ObjectValue& value = model_.objects[object];
     Sizes dims = value.extent.dims;
     for (std::size_t d = 0; d < dims.size(); ++d) {
-        dims[d] += std::min(value.extent.max_dims[d] - dims[d], random.small(dims.size() == 1 ? 200 : 6));
+        // Larger, or at times smaller.
+        if (random.one_in(4)) {
+            dims[d] = random.below(dims[d] + 1);
+        } else {
+            dims[d] += std::min(value.extent.max_dims[d] - dims[d], random.small(dims.size() == 1 ? 200 : 6));
+        }
     }
     if (volume(dims) * value.type.size() > kMostBytes) {
         return;
