@@ -78,6 +78,7 @@ Status BTree2Changes::insert_from(RecordCompare& compare, ConstBytes record, uns
 }
 
 Status BTree2Changes::split_root() noexcept {
+    H5MOTE_TRY(check_changeable(header_.depth + 1U));
     Group group;
     group.count = 1;
     group.child[0] = new_root();

@@ -8,10 +8,9 @@ namespace h5mote {
 
 // ---- one change --------------------------------------------------------------------------------------------------
 
-// Also for one level more than the tree has, which it may get.
 Status BTree2Composer::check_changeable(unsigned depth) noexcept {
     BTree2Level each;
-    for (unsigned i = 0; i <= depth + 1; ++i) {
+    for (unsigned i = 0; i <= depth; ++i) {
         if (!each.compute(file_->shape(), header_, i) || !each.can_change(header_)) {
             return file_->context.unsupported(Module::index, H5MOTE_HERE, Feature::chunk_index, header_.node_size);
         }

@@ -47,6 +47,8 @@ protected:
     /// that fails, the new nodes are given up.
     Status end_change(Status status) noexcept;
 
+    /// unsupported (Feature::chunk_index): nodes of a tree of that depth hold too few records to be changed.
+    Status check_changeable(unsigned depth) noexcept;
     /// The root, as next_ describes it.
     Node new_root() const noexcept { return {next_.root, next_.records, 0, next_.root_records, next_.depth}; }
     Status locate(const Node& node, RecordCompare& compare, unsigned& index, bool& found) noexcept;
@@ -89,7 +91,6 @@ private:
 
     unsigned capacity() const noexcept { return (header_.depth + 3U) * kMostOnLevel; }
     std::size_t list_bytes() const noexcept { return 2 * capacity() * sizeof(Address); }
-    Status check_changeable(unsigned depth) noexcept;
     Status store_header() noexcept;
     Status protect_new(const Node& node, Pinned& block) noexcept;
     Status copy(const Node& from, std::size_t offset, std::size_t size, std::byte* to) noexcept;
