@@ -261,7 +261,9 @@ private:
     // value.
     H5MOTE_STEP Status clear_beyond() noexcept;
     ChunkNumber first_beyond() noexcept;
-    Status clear_chunk(ChunkNumber number, const ChunkLocation& location, std::uint64_t* first) noexcept;
+    Status clear_by_coordinates(std::uint64_t* scaled) noexcept;
+    Status clear_chunk(const ChunkKey& key, const ChunkLocation& location, std::uint64_t* scaled,
+                       bool& removed) noexcept;
 
     FileState* file_;
     Address address_;

@@ -27,6 +27,8 @@ public:
 
     /// Reads the header. corrupt_file (also: records longer than any that are defined), io_error.
     Status open(FileState& file, Address header) noexcept;
+    /// Address of the header.
+    Address address() const noexcept { return address_; }
     BTree2Type type() const noexcept { return header_.type; }
     /// Bytes of a record, at most kMaxRecordSize.
     std::size_t record_size() const noexcept { return header_.record_size; }

@@ -27,6 +27,7 @@ Status BTree2Changes::create(FileState& file, const BTree2Create& create, Addres
         !leaves.compute(shape, fields, 1) || !leaves.can_change(fields)) {
         return file.context.fail(Module::index, H5MOTE_HERE, Status::invalid_argument, 0, create.node_size);
     }
+    H5MOTE_TRY(check_budget(file, create.node_size));
     const std::size_t size = BTree2Header::size(shape);
     Pinned block;
     if (header == kUndefinedAddress) {
@@ -51,15 +52,22 @@ bool BTree2Changes::switches_at_once() const noexcept {
                             std::uint64_t{address_} + BTree2Header::size(file_->shape()));
 }
 
-Status BTree2Changes::move_header(Address& header) noexcept {
+Status BTree2Changes::copy_header(Address& header) noexcept {
     Pinned block;
     const std::size_t size = BTree2Header::size(file_->shape());
     H5MOTE_TRY(file_->create_block(Usage::btree, size, narrow(size), block));
     Writer writer(block->image());
     header_.encode(file_->shape(), writer);
     MetadataCache::mark_dirty(*block, 0, phase_);
-    header = address_ = block->address();
+    header = block->address();
     return Status::ok;
+}
+
+void BTree2Changes::use_header(Address used, Address unused) noexcept {
+    // Nothing on the storage leads to the copy when it is the one that is given up.
+    const bool fresh = unused != address_;
+    address_ = used;
+    file_->give_up(unused, narrow(BTree2Header::size(file_->shape())), fresh);
 }
 
 // ---- inserting ---------------------------------------------------------------------------------------------------

@@ -29,16 +29,19 @@ struct BTree2Create {
 ///
 /// The changing functions return, besides what their comments say: corrupt_file; over_budget, the metadata cache has no
 /// room for a node beside what is in use; no_space, out_of_memory, io_error; unsupported (Feature::ordered_writing),
-/// another writer placed the header across a sector (see move_header()). After an error the tree is as it was. What is
+/// another writer placed the header across a sector (see copy_header()). After an error the tree is as it was. What is
 /// changed is durable after the next commit.
 class BTree2Changes : public BTree2Composer {
 public:
     /// Makes a new, empty tree; nothing points to its header yet. `header`: where the header is to lie if the caller
     /// has allocated the place, BTree2Header::size() bytes; else kUndefinedAddress, and a place within one sector is
-    /// allocated. invalid_argument: nodes of that size hold too few records of that size.
+    /// allocated. invalid_argument: nodes of that size hold too few records of that size. over_budget: the metadata
+    /// cache has no room for such a node.
     static Status create(FileState& file, const BTree2Create& create, Address& header) noexcept;
     /// `phase`: in which the changed header is written.
     Status open(FileState& file, Address header, Phase phase) noexcept;
+    using BTree2::open;
+    void set_phase(Phase phase) noexcept { phase_ = phase; }
 
     /// Inserts the record_size() bytes of `record`; `compare` compares the tree's records with it. already_exists.
     Status insert(RecordCompare& compare, ConstBytes record) noexcept;
@@ -55,9 +58,12 @@ public:
 
     /// Whether every change of the header is one atomic write.
     bool switches_at_once() const noexcept;
-    /// Copies the header to a place within one sector, for whoever can change what points to it; nodes do not point to
-    /// it. The old header is not given up. This object is then one of the tree with the new header.
-    Status move_header(Address& header) noexcept;
+    /// Copies the header to a place within one sector, `header`, for whoever can change what points to it; nodes do not
+    /// point to it. use_header() comes next.
+    Status copy_header(Address& header) noexcept;
+    /// The tree has the header at `used` from now on, and the other one, at `unused`, is given up: the old one if what
+    /// points to it was changed, or else the copy.
+    void use_header(Address used, Address unused) noexcept;
 
     /// Gives the file space of the header and of all nodes to `disposal`. corrupt_file, io_error.
     static Status dispose(FileState& file, Address header, Disposal& disposal) noexcept;

@@ -18,17 +18,19 @@ Status BTree2Composer::check_changeable(unsigned depth) noexcept {
     return Status::ok;
 }
 
+Status BTree2Composer::check_budget(FileState& file, std::uint32_t node_size) noexcept {
+    const std::uint64_t need = std::uint64_t{node_size} + kBeside;
+    return need <= file.cache.budget() ? Status::ok
+                                       : file.context.fail(Module::index, H5MOTE_HERE, Status::over_budget, 0, need);
+}
+
 Status BTree2Composer::begin_change() noexcept {
     FileState& file = *file_;
     H5MOTE_TRY(check_changeable(header_.depth));
-    const std::size_t size = BTree2Header::size(file.shape());
-    // Beside the node there has to be room for the header.
-    if (header_.node_size > file.cache.budget() || header_.node_size + size + 64 > file.cache.budget()) {
-        return file.context.fail(Module::index, H5MOTE_HERE, Status::over_budget, 0, header_.node_size + size + 64);
-    }
+    H5MOTE_TRY(check_budget(file, header_.node_size));
     {
         Pinned header;
-        H5MOTE_TRY(file.cache.protect(Usage::btree, address_, size, header));
+        H5MOTE_TRY(file.cache.protect(Usage::btree, address_, BTree2Header::size(file.shape()), header));
         if (!file.one_write(*header, BTree2Header::kChanging)) {
             H5MOTE_TRY(file.allow_torn());
         }

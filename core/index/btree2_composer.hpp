@@ -47,6 +47,8 @@ protected:
     /// that fails, the new nodes are given up.
     Status end_change(Status status) noexcept;
 
+    /// over_budget: the metadata cache has no room for a node beside what else a change needs.
+    static Status check_budget(FileState& file, std::uint32_t node_size) noexcept;
     /// unsupported (Feature::chunk_index): nodes of a tree of that depth hold too few records to be changed.
     Status check_changeable(unsigned depth) noexcept;
     /// The root, as next_ describes it.
@@ -88,6 +90,10 @@ protected:
 private:
     // The most nodes that one change makes, or takes away, on one level. The root's level and two more are counted in.
     static constexpr unsigned kMostOnLevel = 6;
+
+    // Bytes that the cache needs beside one node: for its bookkeeping, the header of the tree, and a message that
+    // points to that.
+    static constexpr std::uint32_t kBeside = 512;
 
     unsigned capacity() const noexcept { return (header_.depth + 3U) * kMostOnLevel; }
     std::size_t list_bytes() const noexcept { return 2 * capacity() * sizeof(Address); }
