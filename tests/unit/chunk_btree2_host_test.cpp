@@ -99,7 +99,9 @@ public:
             size *= static_cast<std::size_t>(box.count[i]);
         }
         for (std::size_t i = 0; i < size; ++i) {
-            box.values.push_back(static_cast<std::int32_t>(numbers.below(1000000)));
+            // Chunks of small numbers can be compressed. libhdf5 1.10 forgets to enter in the index that deflate was
+            // skipped, or not any more, when that changes and the size in the file does not.
+            box.values.push_back(static_cast<std::int32_t>(numbers.below(100)));
         }
         return box;
     }
@@ -237,7 +239,7 @@ void play(unsigned rank, bool filtered, bool theirs, std::uint32_t seed) {
     {
         ASSERT_EQ(play.create(), Status::ok);
     }
-    for (unsigned session = 0; session < 6; ++session) {
+    for (unsigned session = 0; session < 4; ++session) {
         for (unsigned i = 0; i < 40; ++i) {
             ASSERT_EQ(play.step(), Status::ok) << session << " " << i;
             if (play.numbers.below(8) == 0) {
