@@ -1,9 +1,9 @@
 // Version 2 B-trees are changed at random beside a model: all orders, all depths, small caches, refused calls.
 #include "btree2_changes.hpp"
-#include "failing_driver.hpp"
 #include "promising_driver.hpp"
 #include "storage_bench.hpp"
-#include "test_allocators.hpp"
+#include "sweep.hpp"
+#include "world.hpp"
 
 #if H5MOTE_ALL_FORMATS && H5MOTE_WRITE
 
@@ -288,6 +288,69 @@ TEST(BTree2Changes, GivesUpEverything) {
     ASSERT_EQ(BTree2Changes::dispose(tree.file(), tree.header, disposal), Status::ok);
     ASSERT_EQ(tree.file().commit(), Status::ok);
     EXPECT_EQ(tree.free_bytes() + 48, tree.file().space.end());
+}
+
+// Every allocation and every call of the driver fails in turn. A change that fails leaves the tree as it was, and no
+// space is lost: it is made again, and the rest goes on.
+TEST(BTree2Changes, AFailureChangesNothing) {
+    constexpr FaultKind kFaults[] = {
+        {"one allocation", 1, 0, false},
+        {"every allocation", ~std::uint64_t{0}, 0, true},
+        {"one read", 0, kReadCall, false},
+        {"every call", 0, kAllCalls, true},
+        {"one change", 0, kAllCalls & ~unsigned{kReadCall}, false},
+    };
+    std::size_t points = 0;
+    for (const FaultKind& fault : kFaults) {
+        bool failed = true;
+        for (std::uint64_t k = 1; failed; k += sweep_step()) {
+            Storage storage(1 << 16);
+            FailingDriver driver(storage.memory);
+            MallocAllocator heap;
+            RefusingAllocator refusing(heap);
+            Tree tree(driver, small_nodes(), 1024, &refusing);
+            tree.library.set_free_list_limits({0, 0});  // so that every allocation can fail
+            Numbers numbers(9);
+            for (std::uint64_t key = 0; key < 80; ++key) {
+                ASSERT_EQ(tree.insert(2 * key, 1), Status::ok);
+            }
+            ASSERT_EQ(tree.file().commit(), Status::ok);
+            arm(refusing, driver, fault, k);
+            const auto change = [&](unsigned i, std::uint64_t key) {
+                switch (i % 5) {
+                    case 0:
+                    case 1:
+                        return tree.insert(2 * key + 1, i, i % 2 != 0);
+                    case 2:
+                        return tree.model.count(2 * key) != 0 ? tree.remove(2 * key) : tree.insert(2 * key, i);
+                    case 3:
+                        return tree.model.empty() ? Status::ok : tree.update(tree.model.begin()->first, i);
+                    default:
+                        return tree.file().commit();
+                }
+            };
+            failed = false;
+            for (unsigned i = 0; i < 60; ++i) {
+                const std::uint64_t key = numbers.below(80);
+                Status status = change(i, key);
+                if (status != Status::ok && status != Status::already_exists) {
+                    failed = disarm(refusing, driver) || failed;
+                    ASSERT_TRUE(failed) << fault.name << " " << k << " " << to_string(status);
+                    ASSERT_TRUE(tree.equals_model()) << fault.name << " " << k << " in " << i;
+                    status = change(i, key);
+                    ASSERT_TRUE(status == Status::ok || status == Status::already_exists)
+                        << fault.name << " " << k << " " << to_string(status);
+                }
+            }
+            failed = disarm(refusing, driver) || failed;
+            ASSERT_TRUE(tree.equals_model()) << fault.name << " " << k;
+            ASSERT_EQ(tree.file().commit(), Status::ok);
+            ASSERT_EQ(tree.bytes_of_nodes() + tree.free_bytes() + 38 + 48, tree.file().space.end())
+                << fault.name << " " << k;
+            ++points;
+        }
+    }
+    std::printf("%zu points\n", points);
 }
 
 #endif
