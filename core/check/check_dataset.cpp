@@ -441,7 +441,10 @@ Status check_records(DatasetCheck& dataset, RecordWork& work, Address address) n
             (void)checker.bad(ProblemKind::order, CheckPart::chunk_tree, address);
         }
         std::memcpy(work.last, work.scaled, sizeof work.last);
-        H5MOTE_TRY(go_on(dataset.chunk(location, work.scaled, address)));
+        // A record without an address holds the place of a chunk that was never stored.
+        if (location.address != kUndefinedAddress) {
+            H5MOTE_TRY(go_on(dataset.chunk(location, work.scaled, address)));
+        }
     }
     return Status::ok;
 }

@@ -122,11 +122,13 @@ struct OpenChunkIndex : std::conditional_t<H5MOTE_FIXED_CHUNKS != 0, ChosenIndex
 /// Functions that change an index, with the contracts of the functions of ChunkTable that have their names.
 struct ChunkIndexChanges {
     /// Makes an index without chunks and enters its address in `layout`; nothing in the file points to it yet. nullptr:
-    /// the chunks need no index, and set() is called when the index is missing.
+    /// the chunks need no index, and set() is called when the index is missing. ChunkIndexFormat::close ends also what
+    /// this function began, even if it failed.
     Status (*create)(OpenChunkIndex& index, LayoutMessage& layout);
     /// Undoes create() but for the block at the address of the index. nullptr: create() makes no other block.
     void (*discard)(OpenChunkIndex& index);
     Status (*find)(OpenChunkIndex& index, const ChunkKey& chunk, ChunkLocation& location);
+    /// nullptr: chunks are found by coordinates, and there is only ChunkIndexFormat::next.
     Status (*next)(OpenChunkIndex& index, ChunkNumber& number, ChunkLocation& location);
     /// nullptr: entering the chunk's present location once more creates the blocks that set() will need.
     Status (*make_place)(OpenChunkIndex& index, const ChunkKey& chunk, Phase phase);
@@ -139,6 +141,11 @@ struct ChunkIndexChanges {
     /// Whether every change of the header is one atomic write. nullptr: it always is.
     bool (*switches_at_once)(OpenChunkIndex& index);
     Status (*dispose)(OpenChunkIndex& index, Disposal& disposal);
+    /// Copies the header of an index, which alone has to move for switches_at_once(), and enters the new address in
+    /// `layout`. nullptr: the index is copied as a whole.
+    Status (*copy_header)(OpenChunkIndex& index, LayoutMessage& layout) = nullptr;
+    /// Comes after copy_header(): the index has the header at `used`, and the other one, at `unused`, is given up.
+    void (*use_header)(OpenChunkIndex& index, Address used, Address unused) = nullptr;
 };
 
 /// One kind of chunk index.

@@ -111,17 +111,22 @@ Status ChunkTable::store_layout(const LayoutMessage& layout) noexcept {
 Status ChunkTable::create_missing() noexcept {
     LayoutMessage layout;
     H5MOTE_TRY(read_layout(layout));
-    H5MOTE_TRY(changes().create(index_, layout));
-    const Status status = store_layout(layout);
-    if (status != Status::ok) {
-        discard_fresh(*index_.file, layout, index_.shape);
-        return status;
+    Status status = changes().create(index_, layout);
+    if (status == Status::ok) {
+        status = store_layout(layout);
+        if (status != Status::ok) {
+            discard_fresh(*index_.file, layout, index_.shape);
+        }
     }
-    index_.missing = false;
-    return Status::ok;
+    index_.missing = status != Status::ok;
+    if (index_.missing && format().close != nullptr) {
+        format().close(index_);
+    }
+    return status;
 }
 
-// Copies the whole array: each of its blocks holds the address of the array's header, so the header cannot move alone.
+// Copies the whole of an array: each of its blocks holds the address of the array's header, so the header cannot move
+// alone.
 Status ChunkTable::renew() noexcept {
     if (index_.missing || changes().switches_at_once == nullptr || changes().switches_at_once(index_)) {
         return Status::ok;
@@ -129,6 +134,9 @@ Status ChunkTable::renew() noexcept {
     FileState& file = *index_.file;
     LayoutMessage layout;
     H5MOTE_TRY(read_layout(layout));
+    if (changes().copy_header != nullptr) {
+        return move_header(layout);
+    }
     ChunkTable copy;
     H5MOTE_TRY(copy.create(file, layout, index_.shape));
     Status status = copy.enter_all(*this);
@@ -144,6 +152,16 @@ Status ChunkTable::renew() noexcept {
     (void)dispose(blocks);
     note_change();
     return open(file, layout, index_.shape);
+}
+
+Status ChunkTable::move_header(LayoutMessage& layout) noexcept {
+    const Address old = layout.address;
+    H5MOTE_TRY(changes().copy_header(index_, layout));
+    const Status status = store_layout(layout);
+    const bool moved = status == Status::ok;
+    changes().use_header(index_, moved ? layout.address : old, moved ? old : layout.address);
+    note_change();
+    return status;
 }
 
 Status ChunkTable::enter_all(ChunkTable& from) noexcept {

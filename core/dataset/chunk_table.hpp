@@ -92,6 +92,7 @@ private:
     const ChunkIndexFormat& format() const noexcept { return index_.format(); }
     const ChunkIndexChanges& changes() const noexcept { return *format().changes; }
     Status begin(FileState& file, const LayoutMessage& layout, const ChunkTableShape& shape) noexcept;
+    Status move_header(LayoutMessage& layout) noexcept;
     Status enter_all(ChunkTable& from) noexcept;
     Status next_element(ChunkLookup& lookup, ChunkCursor& cursor, ChunkNumber& number,
                         ChunkLocation& location) noexcept;

@@ -111,6 +111,7 @@ Status NewDataset::plan_chunks() noexcept {
     }
     unsigned unlimited = 0;
     std::uint64_t bytes = type_.size();
+    shape_.rank = static_cast<std::uint8_t>(rank);
     shape_.chunks = 1;
     bool sound = true;
     for (unsigned i = 0; sound && i < rank; ++i) {
@@ -136,12 +137,14 @@ Status NewDataset::plan_chunks() noexcept {
         // libhdf5 reads "unlimited" in fewer than 8 bytes as an ordinary number.
         return file_.context.unsupported(Module::dataset, H5MOTE_HERE, Feature::sizeof_offsets);
     }
-    if (unlimited > 1 || (unlimited == 0 && H5MOTE_FIXED_CHUNKS == 0)) {
+    if ((unlimited > 1 && H5MOTE_ALL_FORMATS == 0) || (unlimited == 0 && H5MOTE_FIXED_CHUNKS == 0)) {
         return file_.context.unsupported(Module::dataset, H5MOTE_HERE, Feature::chunk_index);
     }
     layout_.layout_class = Layout::chunked;
     layout_.dimensionality = static_cast<std::uint8_t>(rank + 1);
-    layout_.index = unlimited == 1 ? ChunkIndex::extensible_array : ChunkIndex::fixed_array;
+    layout_.index = unlimited > 1    ? ChunkIndex::btree2
+                    : unlimited == 1 ? ChunkIndex::extensible_array
+                                     : ChunkIndex::fixed_array;
     // Limit the array to as many elements as the file can address chunks of this size.
     const unsigned reach = file_.shape().sizeof_addr * 8U - floor_log2(bytes);
     layout_.array.max_bits = static_cast<std::uint8_t>(shape_.filtered || reach > 32 ? 32 : reach < 8 ? 8 : reach);

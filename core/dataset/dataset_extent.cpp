@@ -27,30 +27,60 @@ ChunkNumber DatasetState::first_beyond() noexcept {
 }
 
 Status DatasetState::clear_beyond() noexcept {
-    const std::size_t size = rank() * sizeof(std::uint64_t);
-    auto* first = static_cast<std::uint64_t*>(file_->context.allocate(MemoryKind::other, size));
-    if (first == nullptr) {
+    // The coordinates of the chunk, and those of its first element.
+    const std::size_t size = rank() * 2 * sizeof(std::uint64_t);
+    auto* scaled = static_cast<std::uint64_t*>(file_->context.allocate(MemoryKind::other, size));
+    if (scaled == nullptr) {
         return Status::out_of_memory;
     }
     Status status = Status::ok;
-    for (ChunkNumber number = first_beyond(); status == Status::ok; ++number) {
-        ChunkLocation location;
-        status = table_.next(number, location);
-        if (status == Status::ok) {
-            scaled_of(number, first);
-            status = clear_chunk(number, location, first);
+    if (H5MOTE_ALL_FORMATS != 0 && table_.by_coordinates()) {
+        status = clear_by_coordinates(scaled);
+    } else {
+        for (ChunkNumber number = first_beyond(); status == Status::ok; ++number) {
+            ChunkLocation location;
+            status = table_.next(number, location);
+            if (status == Status::ok) {
+                bool removed = false;
+                scaled_of(number, scaled);
+                status = clear_chunk(number, location, scaled, removed);
+            }
         }
     }
-    file_->context.release(MemoryKind::other, first, size);
+    file_->context.release(MemoryKind::other, scaled, size);
     return status == Status::not_found ? Status::ok : status;
 }
 
-// `first`: the chunk's coordinates (in chunks), which are changed to the coordinates of its first element.
-Status DatasetState::clear_chunk(ChunkNumber number, const ChunkLocation& location, std::uint64_t* first) noexcept {
+// A record that is removed leaves its position to the next one.
+Status DatasetState::clear_by_coordinates(std::uint64_t* scaled) noexcept {
+    auto* lookup = file_->context.create<ChunkLookup>(MemoryKind::other);
+    if (lookup == nullptr) {
+        return Status::out_of_memory;
+    }
+    ChunkCursor cursor;
+    Status status = Status::ok;
+    while (status == Status::ok) {
+        ChunkNumber number = 0;
+        ChunkLocation location;
+        status = table_.next(*lookup, cursor, number, scaled, location);
+        if (status == Status::ok) {
+            bool removed = false;
+            status = clear_chunk(key_of(scaled), location, scaled, removed);
+            cursor.next -= removed ? 1 : 0;
+        }
+    }
+    file_->context.destroy(MemoryKind::other, lookup);
+    return status;
+}
+
+// `scaled`: the chunk's coordinates. Behind them is room for those of its first element.
+Status DatasetState::clear_chunk(const ChunkKey& key, const ChunkLocation& location, std::uint64_t* scaled,
+                                 bool& removed) noexcept {
+    std::uint64_t* const first = scaled + rank();
     bool whole = false;
     bool part = false;
     for (unsigned i = 0; i < rank(); ++i) {
-        first[i] *= chunk_dims()[i];
+        first[i] = scaled[i] * chunk_dims()[i];
         whole = whole || first[i] >= dims()[i];
         part = part || dims()[i] - first[i] < chunk_dims()[i];
     }
@@ -59,17 +89,18 @@ Status DatasetState::clear_chunk(ChunkNumber number, const ChunkLocation& locati
     }
     if (whole && table_.can_remove()) {
         // In memory it would be written once more, into space that is no longer its own.
-        if (ChunkSlot* const slot = cached_chunk(number)) {
+        if (ChunkSlot* const slot = cached_chunk(key)) {
             evicted(*slot);
             file_->chunks.drop(*slot);
         }
-        H5MOTE_TRY(table_.set(number, ChunkLocation{}, 0, 1));
+        H5MOTE_TRY(table_.set(key, ChunkLocation{}, 0, 1));
         release_chunk(location);
+        removed = true;
         return Status::ok;
     }
     ChunkSlot* slot = nullptr;
     if (fits_cache()) {
-        H5MOTE_TRY(chunk(number, false, slot));
+        H5MOTE_TRY(chunk(key, false, slot));
     }
     // Fill each row of the chunk from its first element beyond the extent on.
     const std::uint64_t row = chunk_dims()[rank() - 1];

@@ -273,7 +273,9 @@ private:
     Status shrink(const std::uint64_t* wanted) noexcept;
     void set_dims(const std::uint64_t* wanted) noexcept;
     ChunkNumber first_beyond() noexcept;
-    Status clear_chunk(ChunkNumber number, const ChunkLocation& location, std::uint64_t* first) noexcept;
+    Status clear_by_coordinates(std::uint64_t* scaled) noexcept;
+    Status clear_chunk(const ChunkKey& key, const ChunkLocation& location, std::uint64_t* scaled,
+                       bool& removed) noexcept;
 
     FileState* file_;
     Address address_;

@@ -203,6 +203,13 @@ void LayoutMessage::encode(Writer& writer, FileShape shape, const std::uint32_t*
             writer.u8(array.page_bits);
         }
     }
+    if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        if (index == ChunkIndex::btree2) {
+            writer.u32(kBTree2NodeSize);
+            writer.u8(kBTree2Split);
+            writer.u8(kBTree2Merge);
+        }
+    }
     if (index == ChunkIndex::extensible_array) {
         writer.u8(array.max_bits);
         writer.u8(array.index_block_elements);

@@ -27,6 +27,10 @@ struct ExtensibleArrayParameters {
 struct LayoutMessage {
     static constexpr std::uint8_t kPartialEdgeUnfiltered = 1;
     static constexpr std::uint8_t kSingleFiltered = 2;
+    /// Parameters of the version 2 B-trees that are made: those of libhdf5.
+    static constexpr std::uint32_t kBTree2NodeSize = 2048;
+    static constexpr std::uint8_t kBTree2Split = 100;
+    static constexpr std::uint8_t kBTree2Merge = 40;
     /// Everything in a message but compact data lies within this many bytes from its start.
     static constexpr std::size_t kMaxHead = 320;
 

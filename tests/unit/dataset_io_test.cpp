@@ -472,7 +472,9 @@ TEST(DatasetIo, RefusesWhatDoesNotFit) {
     EXPECT_EQ(status_of(Dataspace::simple({4}), chunk0), Status::invalid_argument);
     EXPECT_EQ(status_of(Dataspace::simple({4}), chunk9), Status::invalid_argument);
     EXPECT_EQ(status_of(Dataspace::simple({4}), bad_fill), Status::invalid_argument);
-    EXPECT_EQ(status_of(Dataspace::simple({4, 4}, {kUnlimited, kUnlimited}), chunk22), Status::unsupported);
+    // Nodes of this index have 2048 bytes, which the metadata cache here has no room for.
+    EXPECT_EQ(status_of(Dataspace::simple({4, 4}, {kUnlimited, kUnlimited}), chunk22),
+              H5MOTE_ALL_FORMATS != 0 ? Status::over_budget : Status::unsupported);
     EXPECT_EQ(status_of(Dataspace::simple({kUnlimited - 1, 7}), {}), Status::invalid_argument);
     DatasetCreate compact;
     compact.layout = Layout::compact;

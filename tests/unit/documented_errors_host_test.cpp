@@ -233,7 +233,8 @@ TEST(DocumentedErrors, OfDatasets) {
             {"set_extent: beyond the maximum", Status::invalid_argument,
              [](World& w) { return w.flat.set_extent({17}); }},
             {"append: fixed", Status::invalid_argument, [](World& w) { return w.flat.append_records(numbers, 1); }},
-            {"two dimensions without limit", Status::unsupported,
+            // Nodes of the chunk index have 2048 bytes, which the metadata cache has no room for.
+            {"two dimensions without limit", H5MOTE_ALL_FORMATS != 0 ? Status::over_budget : Status::unsupported,
              [](World& w) {
                  DatasetCreate create;
                  create.chunk = {2, 2};

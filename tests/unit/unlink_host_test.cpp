@@ -385,12 +385,11 @@ TEST(Unlink, InFilesOfLibhdf5) {
     };
     refuses("many/7", Feature::dense_links);
     refuses("many", Feature::dense_links);
-    refuses("btree", Feature::chunk_index);
     ASSERT_EQ(file->flush(), Status::ok);
     const ConstBytes unchanged = storage.contents();
     EXPECT_TRUE(Image(unchanged.begin(), unchanged.end()) == before);
 
-    for (const char* path : {"plain", "extensible", "fixed", "single", "implicit"}) {
+    for (const char* path : {"plain", "extensible", "fixed", "single", "implicit", "btree"}) {
         EXPECT_EQ(root.unlink(path), Status::ok) << path;
         ASSERT_EQ(file->flush(), Status::ok);
         EXPECT_TRUE(findings_in(*file).none()) << path;
