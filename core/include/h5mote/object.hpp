@@ -173,6 +173,23 @@ public:
     /// elements are referenced.
     Status reference_region(ReferenceType type, ConstBytes stored, Object& target, SelectionSet& region) const noexcept;
 
+    /// Bytes of a reference in this object's file: the size of its datatype.
+    std::size_t reference_size(ReferenceType type) const noexcept;
+    /// Make a reference, as it stands in this object's file: an element of a dataset or attribute whose type is a
+    /// reference of this kind. `to` has reference_size() bytes. References to regions and attributes also put an object
+    /// into the global heap, which is never removed, as in libhdf5; the element that gets them becomes durable with it,
+    /// or later. invalid_argument: `to` has another size, or the target is in another file. unsupported: a program
+    /// without formats::variable_length_changes, if the heap is needed.
+    ///
+    /// ReferenceType::object1, or object2, which needs HDF5 1.12 to be read.
+    Status create_reference(ReferenceType type, const Object& target, Bytes to) noexcept;
+    /// ReferenceType::region1 or region2: some elements of the dataset `target`, whose dataspace is `space`.
+    /// invalid_argument also: the selection does not lie in the dataspace.
+    Status create_region_reference(ReferenceType type, const Object& target, const Dataspace& space,
+                                   const Selection& region, Bytes to) noexcept;
+    /// ReferenceType::attribute: the attribute of that name of `target`, which need not exist.
+    Status create_attribute_reference(const Object& target, std::string_view name, Bytes to) noexcept;
+
     /// Number of bytes of a variable-length value of this object's file. `heap_id`: the element from its fifth byte on,
     /// that is the address of a global heap collection and an index in it. Address 0 or undefined: no data.
     Status variable_size(ConstBytes heap_id, std::uint64_t& bytes) const noexcept;
@@ -198,6 +215,7 @@ protected:
     friend class Group;
     friend class File;
     friend class NamedDatatype;
+    friend class DimensionScales;
     Object(FileState& file, Address address) noexcept;
 
     /// invalid_handle unless the object can be used.
