@@ -96,6 +96,33 @@ bool same_dims(const DataspaceMessage& stored, const Extent& space) noexcept {
     return same;
 }
 
+const VariableLengthFormat* changes_of(FileState& file) noexcept {
+    return H5MOTE_ALL_FORMATS != 0 && H5MOTE_WRITE != 0 ? file.context.formats().variable_length_changes : nullptr;
+}
+
+// Discards the heap objects of a value that is about to go, unless finish() hears that it stays.
+class OldValue {
+public:
+    explicit OldValue(const StoredAttribute& attribute) noexcept
+        : file_(attribute.message.file()), changes_(changes_of(file_)) {
+        if (changes_ != nullptr) {
+            before_ = changes_->discard(file_, attribute.type, attribute.parts.data.data(),
+                                        static_cast<std::size_t>(attribute.elements));
+        }
+    }
+    Status finish(Status status) noexcept {
+        if (status != Status::ok && changes_ != nullptr) {
+            changes_->keep(file_, before_);
+        }
+        return status;
+    }
+
+private:
+    FileState& file_;
+    const VariableLengthFormat* changes_;
+    std::size_t before_ = 0;
+};
+
 // Gives an existing attribute its new value; not_found when there is none of that name.
 H5MOTE_STEP Status replace_value(FileState& file, Address header, const AttributeContent& content) noexcept {
     StoredAttribute existing(file, header);
@@ -108,12 +135,13 @@ H5MOTE_STEP Status replace_value(FileState& file, Address header, const Attribut
     if (!(same || texts) || !same_rank) {
         return file.context.fail(Module::attribute, H5MOTE_HERE, Status::type_mismatch, same || texts ? 2 : 1);
     }
+    OldValue old(existing);
     if (!same || !same_dims(existing.space, content.space)) {
-        return replace_message(existing.message, content);
+        return old.finish(replace_message(existing.message, content));
     }
     const auto data = static_cast<std::size_t>(existing.parts.data.data() - existing.message.body().data());
     std::byte* to = nullptr;
-    H5MOTE_TRY(existing.message.change(data, to));
+    H5MOTE_TRY(old.finish(existing.message.change(data, to)));
     if (!content.message.data.empty()) {
         std::memcpy(to, content.message.data.data(), content.message.data.size());
     }
@@ -210,11 +238,15 @@ Status Object::write_attribute_as(std::string_view name, DatatypeView memory_typ
         return file_->context.fail(Module::attribute, H5MOTE_HERE, Status::invalid_argument, 0, data.size());
     }
     content.message.name = bytes_of(name);
+    StoredType stored(*file_);
+    H5MOTE_TRY(stored.assign(file_type));
+    file_type = stored.view();
     content.message.type = file_type.bytes();
     content.message.data = data;
     content.shape = file_->shape();
     Conversion conversion;
-    H5MOTE_TRY(prepare_conversion(file_->context, conversion, memory_type, file_type));
+    H5MOTE_TRY(prepare_conversion(file_->context, conversion, memory_type, file_type,
+                                  {FileValues::Side::to, file_->shape().sizeof_addr, nullptr, file_}));
     if (H5MOTE_CONVERSION == 0 || conversion.is_copy()) {
         return write_value(*file_, address_, content);
     }
@@ -231,6 +263,9 @@ Status Object::write_attribute_as(std::string_view name, DatatypeView memory_typ
     Status status = conversion.run(count, data.data(), memory_type.size(), converted, file_type.size());
     if (status == Status::ok) {
         status = write_value(*file_, address_, content);
+        if (status != Status::ok && changes_of(*file_) != nullptr) {
+            (void)changes_of(*file_)->discard(*file_, file_type, converted, count);
+        }
     }
     file_->context.release(MemoryKind::value, converted, size);
     return status;
@@ -264,11 +299,54 @@ Status Object::read_attribute(std::string_view name, DatatypeView type, Bytes to
     return (*attribute).read(type, to);
 }
 
+namespace {
+
+// Reads a string of any length, which ends at its first NUL, if it has one.
+Status read_variable_text(FileState& file, const Attribute& attribute, Span<char> to, std::size_t& length) noexcept {
+    FileSource holder(file);
+    const FileValues values = holder.values(file, FileValues::Side::from);
+    std::byte stored[20];
+    const std::size_t size = 8U + values.sizeof_address;
+    if (values.source == nullptr || attribute.data_size() != size || size > sizeof stored) {
+        return file.context.unsupported(Module::attribute, H5MOTE_HERE, Feature::type_conversion);
+    }
+    H5MOTE_TRY(attribute.read_stored(0, {stored, size}));
+    const ConstBytes id{stored + 4, size - 4};
+    GlobalHeapId place;
+    length = 0;
+    if (!place.decode(file.shape(), id) || place.is_nil()) {
+        return Status::ok;
+    }
+    // The end of the text is found first, piece by piece, so that a text that does not fit is not copied at all.
+    bool ended = false;
+    for (std::size_t left = load_le<std::uint32_t>(stored); left > 0 && !ended;) {
+        std::byte piece[64];
+        const std::size_t now = left < sizeof piece ? left : sizeof piece;
+        H5MOTE_TRY(values.source->read(id, length, {piece, now}));
+        std::size_t i = 0;
+        while (i < now && piece[i] != std::byte{0}) {
+            ++i;
+        }
+        ended = i < now;
+        length += i;
+        left -= now;
+    }
+    if (length > to.size()) {
+        return file.context.fail(Module::attribute, H5MOTE_HERE, Status::invalid_argument, 0, length);
+    }
+    return length == 0 ? Status::ok : values.source->read(id, 0, {reinterpret_cast<std::byte*>(to.data()), length});
+}
+
+}  // namespace
+
 Status Object::read_attribute(std::string_view name, Span<char> to, std::size_t& length) const noexcept {
     const LibraryLock lock(context_of(file_));
     const Result<Attribute> opened = open_attribute(name);
     H5MOTE_TRY(opened.status());
     const Attribute& attribute = *opened;
+    if (H5MOTE_CONVERSION != 0 && attribute.type().is_variable_string() && attribute.element_count() == 1) {
+        return read_variable_text(*file_, attribute, to, length);
+    }
     if (attribute.type().type_class() != TypeClass::string || attribute.element_count() != 1) {
         return file_->context.fail(Module::attribute, H5MOTE_HERE, Status::type_mismatch);
     }
@@ -367,7 +445,12 @@ H5MOTE_STEP Status Object::remove_attribute(std::string_view name) noexcept {
             return remove_of_committed_type(attribute.message);
         }
     }
-    return remove_message(attribute.message);
+    if (changes_of(*file_) == nullptr) {
+        return remove_message(attribute.message);
+    }
+    H5MOTE_TRY(attribute.describe());
+    OldValue old(attribute);
+    return old.finish(remove_message(attribute.message));
 }
 
 }  // namespace h5mote

@@ -2,6 +2,7 @@
 // in core/format/fixed_array_blocks.hpp and extensible_array_blocks.hpp.
 
 #include "check_dataset.hpp"
+#include "chunk_grid.hpp"
 #include "extensible_array_blocks.hpp"
 #include "fixed_array_blocks.hpp"
 
@@ -50,7 +51,9 @@ protected:
             if (index + i >= highest_ && index + i < now_) {
                 highest_ = index + i + 1;
             }
-            H5MOTE_TRY(go_on(dataset_.chunk(location, nullptr, address)));
+            std::uint64_t place[DatasetCheck::kMaxRank];
+            chunk_place(dataset_.rank, dataset_.max_dims, dataset_.chunk_dims, index + i, place);
+            H5MOTE_TRY(go_on(dataset_.chunk(location, nullptr, address, place)));
         }
         return Status::ok;
     }

@@ -70,6 +70,30 @@ Status DatasetCheck::load_type(Address header) noexcept {
                                                          : Status::ok;
 }
 
+namespace {
+
+// Raw data that are looked at as if they were metadata. They must not stay in the cache, which would not notice when
+// they change.
+class RawWindow {
+public:
+    RawWindow(FileState& file, Address address) noexcept : file_(file), address_(address) {}
+    RawWindow(const RawWindow&) = delete;
+    RawWindow& operator=(const RawWindow&) = delete;
+    ~RawWindow() {
+        window.close();
+        (void)file_.cache.drop_clean(address_);
+    }
+    Status open(Address size) noexcept { return file_.window(Usage::raw_data, address_, size, false, window); }
+
+    MetadataWindow window;
+
+private:
+    FileState& file_;
+    Address address_;
+};
+
+}  // namespace
+
 // Whether the kind of index fits the dataspace: arrays number the chunks of the largest extent, which must be
 // countable, and an extensible array has exactly one unlimited dimension, along which it grows.
 bool DatasetCheck::fits_index() const noexcept {
@@ -200,10 +224,9 @@ Status DatasetCheck::check_contiguous() noexcept {
     if (type_.empty()) {
         return Status::ok;
     }
-    MetadataWindow window;
-    H5MOTE_TRY(checker.judge(checker.file().window(Usage::raw_data, layout.address, stored, false, window),
-                             CheckPart::raw_data, layout.address));
-    return checker.judge(checker.check_values(DatatypeView(type_), window, 0, elements), CheckPart::raw_data,
+    RawWindow raw(checker.file(), layout.address);
+    H5MOTE_TRY(checker.judge(raw.open(stored), CheckPart::raw_data, layout.address));
+    return checker.judge(checker.check_values(DatatypeView(type_), raw.window, 0, elements), CheckPart::raw_data,
                          layout.address);
 }
 
@@ -229,19 +252,19 @@ std::uint64_t DatasetCheck::most_chunks() const noexcept { return count_chunks(*
 
 std::uint64_t DatasetCheck::chunks_now() const noexcept { return count_chunks(*this, true); }
 
-Status DatasetCheck::check_data(const ChunkLocation& location) noexcept {
+Status DatasetCheck::check_data(const ChunkLocation& location, const std::uint64_t* scaled) noexcept {
     const Address address = location.address;
     FileState& file = checker.file();
     const bool decode = filtered() && checker.verifying() && !checker.only_space();
     if (!checker.options().data || (type_.empty() && !decode)) {
         return Status::ok;
     }
-    MetadataWindow window;
     if (!filtered()) {
-        H5MOTE_TRY(checker.judge(file.window(Usage::raw_data, address, narrow(chunk_bytes), false, window),
-                                 CheckPart::chunk, address));
-        return check_elements(window, address);
+        RawWindow raw(file, address);
+        H5MOTE_TRY(checker.judge(raw.open(narrow(chunk_bytes)), CheckPart::chunk, address));
+        return check_elements(raw.window, address, scaled);
     }
+    MetadataWindow window;
     std::size_t size = 0;
     Bytes to;
     Status status = to_size(chunk_bytes, size) ? window.allocate(file.context, size, to) : Status::out_of_memory;
@@ -262,15 +285,32 @@ Status DatasetCheck::check_data(const ChunkLocation& location) noexcept {
                             static_cast<std::uint64_t>(Feature::filter));
     }
     H5MOTE_TRY(checker.judge(status, CheckPart::chunk, address));
-    return type_.empty() ? Status::ok : check_elements(window, address);
+    return type_.empty() ? Status::ok : check_elements(window, address, scaled);
 }
 
-Status DatasetCheck::check_elements(MetadataWindow& window, Address chunk) noexcept {
-    return checker.judge(checker.check_values(DatatypeView(type_), window, 0, chunk_bytes / element_size),
-                         CheckPart::chunk, chunk);
+// Only elements within the extent are values: a power cut may leave others, which refer to nothing.
+Status DatasetCheck::check_elements(MetadataWindow& window, Address chunk, const std::uint64_t* scaled) noexcept {
+    std::uint64_t at[H5MOTE_MAX_RANK] = {};  // coordinates in the chunk
+    const std::uint64_t count = chunk_bytes / element_size;
+    for (std::uint64_t element = 0; element < count; ++element) {
+        bool within = true;
+        for (unsigned i = 0; i < rank; ++i) {
+            within = within && (scaled == nullptr ? 0 : scaled[i] * chunk_dims[i]) + at[i] < dims[i];
+        }
+        if (within) {
+            H5MOTE_TRY(checker.judge(
+                checker.check_values(DatatypeView(type_), window, narrow(element * element_size), 1), CheckPart::chunk,
+                chunk));
+        }
+        for (unsigned i = rank; i-- > 0 && ++at[i] == chunk_dims[i];) {
+            at[i] = 0;
+        }
+    }
+    return Status::ok;
 }
 
-Status DatasetCheck::chunk(const ChunkLocation& location, const std::uint64_t* scaled, Address index) noexcept {
+Status DatasetCheck::chunk(const ChunkLocation& location, const std::uint64_t* scaled, Address index,
+                           const std::uint64_t* place) noexcept {
     if (location.address == kUndefinedAddress) {
         return Status::ok;
     }
@@ -294,7 +334,7 @@ Status DatasetCheck::chunk(const ChunkLocation& location, const std::uint64_t* s
     // such a one, and cannot be decoded for certain.
     const bool unsure = (layout.flags & LayoutMessage::kPartialEdgeUnfiltered) != 0 && (scaled == nullptr || partial);
     if (!filtered() || !unsure) {
-        return check_data(location);
+        return check_data(location, place == nullptr ? scaled : place);
     }
     if (!type_.empty()) {
         checker.refuse(Status::unsupported);  // nobody knows where its values lead

@@ -24,8 +24,9 @@ public:
     /// current size, the others with their largest.
     std::uint64_t chunks_now() const noexcept;
     /// Checks a chunk that an index names; `index` is the address at which a wrong entry is reported. `scaled`: the
-    /// chunk's coordinates, if the index tells them.
-    Status chunk(const ChunkLocation& location, const std::uint64_t* scaled, Address index) noexcept;
+    /// chunk's coordinates, if the index tells them; `place`: if they follow from its number there.
+    Status chunk(const ChunkLocation& location, const std::uint64_t* scaled, Address index,
+                 const std::uint64_t* place = nullptr) noexcept;
     /// The format of the index's elements, which say where a chunk is.
     ChunkElementFormat element() const noexcept {
         const std::uint8_t width =
@@ -62,8 +63,8 @@ private:
     Status check_compact(Address header) noexcept;
     Status check_contiguous() noexcept;
     Status check_chunked() noexcept;
-    Status check_data(const ChunkLocation& location) noexcept;
-    Status check_elements(MetadataWindow& window, Address chunk) noexcept;
+    Status check_data(const ChunkLocation& location, const std::uint64_t* scaled) noexcept;
+    Status check_elements(MetadataWindow& window, Address chunk, const std::uint64_t* scaled) noexcept;
 
     Bytes type_;      // datatype of an element, if its values lead into the global heap
     Bytes pipeline_;  // the filter pipeline message

@@ -55,7 +55,9 @@ Status Dataset::close() noexcept {
 Status Dataset::append_records(const void* records, std::size_t count) noexcept {
     const LibraryLock lock(context_of(file_));
     H5MOTE_TRY(check());
-    H5MOTE_TRY(state_of(cursor_).check_plain());
+    if (conversion_ == nullptr) {
+        H5MOTE_TRY(state_of(cursor_).check_plain());
+    }
     return append_packed(records, count);
 }
 
@@ -130,10 +132,16 @@ static Status check_members(Context& context, DatatypeView type, DatatypeView st
     return Status::ok;
 }
 
-Status Dataset::make_conversion(Context& context, DatatypeView memory, DatatypeView stored,
+// Whether values of the type are never the same in memory and in a file.
+static bool has_variable_length(DatatypeView type) noexcept {
+    return H5MOTE_ALL_FORMATS != 0 && H5MOTE_WRITE != 0 && contains_class(type, TypeClass::variable_length);
+}
+
+Status Dataset::make_conversion(FileState& file, DatatypeView memory, DatatypeView stored,
                                 Conversion*& conversion) noexcept {
+    Context& context = file.context;
     conversion = nullptr;
-    if (identical_layout(memory, stored)) {
+    if (identical_layout(memory, stored) && !has_variable_length(stored)) {
         return Status::ok;
     }
     if (!can_convert(context)) {
@@ -144,7 +152,8 @@ Status Dataset::make_conversion(Context& context, DatatypeView memory, DatatypeV
     if (conversion == nullptr) {
         return Status::out_of_memory;
     }
-    const Status status = prepare_conversion(context, *conversion, memory, stored);
+    const Status status = prepare_conversion(context, *conversion, memory, stored,
+                                             {FileValues::Side::to, file.shape().sizeof_addr, nullptr, &file});
     if (status != Status::ok || conversion->is_copy()) {
         context.destroy(MemoryKind::type, conversion);
         conversion = nullptr;
@@ -177,7 +186,7 @@ Status Dataset::set_memory_type(DatatypeView type) noexcept {
     H5MOTE_TRY(message.find(MessageType::datatype));
     H5MOTE_TRY(message.body(body));
     H5MOTE_TRY(view_datatype(file_->context, body, stored));
-    H5MOTE_TRY(make_conversion(file_->context, type, stored, conversion));
+    H5MOTE_TRY(make_conversion(*file_, type, stored, conversion));
     set_conversion(conversion, type.size());
     return Status::ok;
 }

@@ -42,22 +42,8 @@ Status DatasetState::cache_chunk(const ChunkKey& key, const ChunkLocation& locat
     return status;
 }
 
-// The reverse of chunk_number().
 void DatasetState::scaled_of(ChunkNumber number, std::uint64_t* scaled) noexcept {
-    std::uint64_t rest = number;
-    unsigned slowest = rank();
-    for (unsigned i = rank(); i-- > 0;) {
-        if (max_dims()[i] == kUnlimited) {
-            slowest = i;
-            continue;
-        }
-        const std::uint64_t chunks = chunks_along(max_dims()[i], chunk_dims()[i]);
-        scaled[i] = 0;
-        rest = chunks == 0 ? 0 : divide(rest, chunks, scaled[i]);
-    }
-    if (slowest < rank()) {
-        scaled[slowest] = rest;
-    }
+    chunk_place(rank(), max_dims(), chunk_dims(), number, scaled);
 }
 
 }  // namespace h5mote

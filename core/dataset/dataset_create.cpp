@@ -8,6 +8,7 @@
 #include "extent.hpp"
 #include "links.hpp"
 #include "place.hpp"
+#include "prepare.hpp"
 #include "supported.hpp"
 #include "text.hpp"
 
@@ -78,6 +79,15 @@ Status NewDataset::plan() noexcept {
     }
     if (!create_.fill.empty() && create_.fill.size() != type_.size()) {
         return invalid(H5MOTE_HERE, create_.fill.size());
+    }
+    // A value of variable length that was never written must be found to be none, and every element has its own.
+    if (H5MOTE_ALL_FORMATS != 0 && H5MOTE_WRITE != 0 && contains_class(type_, TypeClass::variable_length)) {
+        if (create_.fill_undefined || create_.fill_time == FillTime::never) {
+            return invalid(H5MOTE_HERE);
+        }
+        if (!create_.fill.empty()) {
+            return file_.context.unsupported(Module::dataset, H5MOTE_HERE, Feature::datatype_class);
+        }
     }
     if (create_.fill_undefined && (!create_.fill.empty() || create_.fill_time == FillTime::on_allocation)) {
         return invalid(H5MOTE_HERE);
@@ -301,11 +311,13 @@ Result<Dataset> Group::make_dataset(std::string_view path, DatatypeView memory, 
         return file_->context.fail(Module::dataset, H5MOTE_HERE, Status::invalid_argument);
     }
     const Extent extent = wanted_extent(space);
-    // Make the conversion first: if that fails, nothing has been created yet.
     Context& context = file_->context;
+    StoredType stored(*file_);
+    H5MOTE_TRY(stored.assign(type));
+    // Make the conversion first: if that fails, nothing has been created yet.
     Conversion* conversion = nullptr;
-    H5MOTE_TRY(Dataset::make_conversion(context, memory, type, conversion));
-    NewDataset content(*file_, type, extent, properties);
+    H5MOTE_TRY(Dataset::make_conversion(*file_, memory, stored.view(), conversion));
+    NewDataset content(*file_, stored.view(), extent, properties);
     DatasetState* state = nullptr;
     const Status status = create(*file_, address_, path, content, state);
     if (status != Status::ok) {

@@ -211,6 +211,7 @@ Status DatasetState::write_back(ChunkSlot& slot) noexcept {
     if (filtered()) {
         return write_filtered(slot);
     }
+    H5MOTE_TRY(file_->order_heap());
     file_->unsynced = true;
     H5MOTE_TRY(told(file_->context, file_->driver, H5MOTE_HERE,
                     file_->driver.write(Usage::raw_data, slot.address + slot.dirty_from, slot.changed()),

@@ -22,8 +22,12 @@ Status Transfer::prepare() noexcept {
         return status == Status::type_mismatch ? prepare_conversion(file_.context, conversion_, stored, wanted)
                                                : status;
     }
-    const FileValues values = source_.values(file_, writing() ? FileValues::Side::to : FileValues::Side::from);
+    FileValues values = source_.values(file_, writing() ? FileValues::Side::to : FileValues::Side::from);
     memory_size_ = request_.type.size();
+    if (writing() && !file_.is_atomic()) {
+        const Pinned header = file_.cache.find(dataset_.address());
+        values.overwrites = !header || !header->fresh();
+    }
     return writing() ? prepare_conversion(file_.context, conversion_, request_.type, stored, values)
                      : prepare_conversion(file_.context, conversion_, stored, request_.type, values);
 }

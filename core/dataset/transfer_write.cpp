@@ -29,6 +29,7 @@ Status Transfer::to_file(std::uint64_t address, const PairedRun& piece) noexcept
         const Bytes elements{buffer, static_cast<std::size_t>(now * element_size_)};
         H5MOTE_TRY(file_.driver.read(Usage::raw_data, at + done * element_size_, elements));
         H5MOTE_TRY(to_memory(buffer, {0, piece.memory + done, now, 1}));
+        H5MOTE_TRY(file_.order_heap());
         file_.unsynced = true;
         H5MOTE_TRY(file_.driver.write(Usage::raw_data, at + done * element_size_, elements));
     }

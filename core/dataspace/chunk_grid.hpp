@@ -26,5 +26,8 @@ inline std::uint64_t chunks_along(std::uint64_t size, std::uint64_t chunk) noexc
 /// coordinates, growth renumbers nothing either, but chunks share their number with others.
 std::uint64_t chunk_number(unsigned rank, const std::uint64_t* max_dims, const std::uint64_t* chunk,
                            const std::uint64_t* scaled) noexcept;
+/// The reverse: the coordinates of the chunk with that number, where at most one dimension is unlimited.
+void chunk_place(unsigned rank, const std::uint64_t* max_dims, const std::uint64_t* chunk, std::uint64_t number,
+                 std::uint64_t* scaled) noexcept;
 
 }  // namespace h5mote

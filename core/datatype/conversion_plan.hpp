@@ -26,6 +26,7 @@ enum class ConversionKind : std::uint8_t {
     loop,         ///< `count` times the next `extra` operations, whose offsets count from each item
     sequence,     ///< `count` sequences or strings of any length, each of whose elements the next `extra` operations
                   ///< convert; described by a SequenceTable
+    to_heap,      ///< the same in the other direction: from the form of memory to that of a file
     user,         ///< `count` items by a UserConversion; described by a UserTable and the two types behind it
 };
 
@@ -56,7 +57,8 @@ struct ConversionStep {
 struct SequenceTable {
     std::uint32_t from_size;  ///< of one element
     std::uint32_t to_size;
-    std::uint32_t window;  ///< bytes of the buffer behind this, into which elements are read that are to be converted
+    std::uint32_t window;  ///< bytes of the buffer behind this, through which elements pass that are to be converted
+    std::uint32_t type_length;  ///< to_heap: bytes of the file's type behind that, encoded; else 0
 };
 
 struct UserTable {

@@ -112,6 +112,7 @@ private:
     [[gnu::noinline]] bool simple_numbers(DatatypeView from, DatatypeView to, Place place);
     [[gnu::noinline]] Status numbers(DatatypeView from, DatatypeView to, Place place);
     [[gnu::noinline]] Status enumeration(DatatypeView from, DatatypeView to, Place place);
+    [[gnu::noinline]] Status check_sequence(DatatypeView from, DatatypeView to);
     [[gnu::noinline]] Status begin_sequence(DatatypeView from, DatatypeView to, Place place);
     Status sequence(DatatypeView from, DatatypeView to, Place place);
     Status shapes(const MemberShape& from, const MemberShape& to, Place place);
@@ -119,7 +120,7 @@ private:
     Status other(DatatypeView from, DatatypeView to, Place place);
 
     Context& context_;
-    const FileValues& file_;
+    const FileValues file_;
     ConversionStep* steps_ = nullptr;
     std::byte* tables_ = nullptr;
     std::uint64_t table_bytes_ = 0;
@@ -252,26 +253,41 @@ Status PlanBuilder::enumeration(DatatypeView from, DatatypeView to, Place place)
     return Status::ok;
 }
 
-Status PlanBuilder::begin_sequence(DatatypeView from, DatatypeView to, Place place) {
-    if (file_.side != FileValues::Side::from || file_.source == nullptr) {
-        return unsupported(from, H5MOTE_HERE, Feature::datatype_class);
+// The two forms of a sequence or string: in a file it is a place in the heap.
+Status PlanBuilder::check_sequence(DatatypeView from, DatatypeView to) {
+    const bool read = file_.side == FileValues::Side::from;
+    const DatatypeView in_file = read ? from : to;
+    const DatatypeView in_memory = read ? to : from;
+    if (in_file.size() != 8U + file_.sizeof_address) {
+        return fail(from, to, H5MOTE_HERE, read ? Status::corrupt_file : Status::type_mismatch);
     }
-    if (from.size() != 8U + file_.sizeof_address) {
-        return fail(from, to, H5MOTE_HERE, Status::corrupt_file);
-    }
-    const bool both = from.is_variable_string() && to.is_variable_string();
-    if (to.size() != (to.is_variable_string() ? sizeof(char*) : sizeof(VariableLength)) ||
-        (to.is_variable_string() && (to.base().size() != 1 || from.base().size() != 1)) ||
-        (both && from.character_set() != to.character_set())) {
+    const bool string = in_memory.is_variable_string();
+    const bool both = string && in_file.is_variable_string();
+    if (in_memory.size() != (string ? sizeof(char*) : sizeof(VariableLength)) ||
+        (string && (to.base().size() != 1 || from.base().size() != 1)) ||
+        (both && from.character_set() != to.character_set()) || (!read && !both && string)) {
         return fail(from, to, H5MOTE_HERE);
     }
-    // Elements are read a few at a time, so that a long sequence is in memory once and not twice.
+    return Status::ok;
+}
+
+Status PlanBuilder::begin_sequence(DatatypeView from, DatatypeView to, Place place) {
+    const bool read = file_.side == FileValues::Side::from;
+    if (read ? file_.source == nullptr : file_.sink == nullptr) {
+        return unsupported(from, H5MOTE_HERE, Feature::datatype_class);
+    }
+    H5MOTE_TRY(check_sequence(from, to));
+    // A few elements at a time are in the form of the file, so that a long sequence is in memory once and not twice.
     constexpr std::uint32_t kWindow = 256;
-    const std::uint32_t size = from.base().size();
-    const SequenceTable table{size, to.base().size(), size < kWindow ? kWindow / size * size : size};
-    emit(ConversionKind::sequence, from, to, place);
+    const std::uint32_t size = (read ? from : to).base().size();
+    const std::size_t type_length = read ? 0 : to.encoded_length();
+    const SequenceTable table{from.base().size(), to.base().size(), size < kWindow ? kWindow / size * size : size,
+                              static_cast<std::uint32_t>(type_length)};
+    emit(read ? ConversionKind::sequence : ConversionKind::to_heap, from, to, place);
     add_table(&table, sizeof(table));
     add_table(nullptr, table.window);
+    add_table(to.bytes().data(), type_length);
+    partial_ = partial_ || !read;  // the old value is needed
     return Status::ok;
 }
 
@@ -387,7 +403,13 @@ Status Conversion::prepare(Context& context, DatatypeView from, DatatypeView to,
     if (from.empty() || to.empty()) {
         return context.fail(Module::datatype, H5MOTE_HERE, Status::invalid_argument);
     }
-    PlanBuilder builder(context, file);
+    FileValues values = file;
+    const VariableLengthFormat* const changes = context.formats().variable_length_changes;
+    if (file.side == FileValues::Side::to && file.file != nullptr && changes != nullptr &&
+        contains_class(to, TypeClass::variable_length)) {
+        H5MOTE_TRY(changes->open_sink(*file.file, values.sink));
+    }
+    PlanBuilder builder(context, values);
     H5MOTE_TRY(builder.convert(from, to, {0, 0, 1}));
     if (from.size() == to.size() && builder.copies_all(to.size())) {
         reset();
@@ -404,9 +426,9 @@ Status Conversion::prepare(Context& context, DatatypeView from, DatatypeView to,
     if (memory == nullptr) {
         return Status::out_of_memory;
     }
-    auto* plan = ::new (memory) ConversionPlan{&context, file, builder.steps()};
-    if (!contains_class(to, TypeClass::variable_length)) {
-        plan->file.source = nullptr;  // values have no sequences: nothing has to be emptied
+    auto* plan = ::new (memory) ConversionPlan{&context, values, builder.steps()};
+    if (file.side == FileValues::Side::to || !contains_class(to, TypeClass::variable_length)) {
+        plan->file.source = nullptr;  // values have no sequences in memory: nothing has to be emptied
     }
     builder.write_to(*plan);
     (void)builder.convert(from, to, {0, 0, 1});  // cannot fail: the first walk went well

@@ -107,6 +107,8 @@ Status run_item(const ConversionPlan& plan, const ConversionStep& step, const st
             return run_steps(plan, &step + 1, step.extra, from, to);
         case ConversionKind::sequence:
             return read_sequence(plan, step, from, to);
+        case ConversionKind::to_heap:
+            return plan.file.sink->write(plan, step, from, to);
         default:
             convert_simple(step, from, to);
             break;
@@ -191,7 +193,8 @@ Status run_steps(const ConversionPlan& plan, const ConversionStep* steps, std::u
         for (std::uint32_t n = 0; n < step.count; ++n, source += step.from_size, target += step.to_size) {
             H5MOTE_TRY(run_item(plan, step, source, target));
         }
-        if (step.kind == ConversionKind::loop || step.kind == ConversionKind::sequence) {
+        if (step.kind == ConversionKind::loop || step.kind == ConversionKind::sequence ||
+            step.kind == ConversionKind::to_heap) {
             i += step.extra;
         }
     }

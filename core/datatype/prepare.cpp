@@ -16,6 +16,22 @@ Status view_datatype(Context& context, ConstBytes body, DatatypeView& type) noex
     }
 }
 
+Status StoredType::assign(DatatypeView memory) noexcept {
+    view_ = memory;
+    if constexpr (H5MOTE_ALL_FORMATS != 0 && H5MOTE_WRITE != 0) {
+        if (contains_class(memory, TypeClass::variable_length)) {
+            const VariableLengthFormat* const changes = file_.context.formats().variable_length_changes;
+            if (changes == nullptr) {
+                return file_.context.unsupported(Module::datatype, H5MOTE_HERE, Feature::datatype_class,
+                                                 static_cast<std::uint32_t>(TypeClass::variable_length));
+            }
+            H5MOTE_TRY(changes->file_type(file_, memory, own_));
+            view_ = DatatypeView(own_);
+        }
+    }
+    return Status::ok;
+}
+
 Status prepare_conversion(Context& context, Conversion& conversion, DatatypeView from, DatatypeView to,
                           const FileValues& file) noexcept {
     if (can_convert(context)) {

@@ -24,6 +24,41 @@ struct ConversionFormat {
     void (*make_source)(void* memory, FileState& file);
 };
 
+/// What writes variable-length data, for programs that name formats::variable_length_changes.
+struct VariableLengthFormat {
+    /// What takes the elements of sequences that the file gets; it belongs to the file. out_of_memory.
+    Status (*open_sink)(FileState& file, VariableSink*& sink);
+    /// Discards the sequences in `count` values of the file's type `type`: their space is used again after the next
+    /// commit. What cannot be read is left out. Returns what keep() needs to take that back before the commit.
+    std::size_t (*discard)(FileState& file, DatatypeView type, const std::byte* values, std::size_t count);
+    void (*keep)(FileState& file, std::size_t before);
+    /// How the values of `memory`, whose sequences have the form of memory, are stored in a file: the encoded type, for
+    /// which memory of `length` bytes (MemoryKind::type) is allocated. out_of_memory; overflow: 4 GiB or more.
+    Status (*file_type)(FileState& file, DatatypeView memory, Bytes& type);
+    /// Puts an object of these bytes into the global heap.
+    Status (*insert)(FileState& file, ConstBytes bytes, GlobalHeapId& id);
+};
+
+/// The datatype as which a file stores values of the memory type `memory`: the same bytes unless that has sequences or
+/// strings of any length.
+class StoredType {
+public:
+    explicit StoredType(FileState& file) noexcept : file_(file) {}
+    StoredType(const StoredType&) = delete;
+    StoredType& operator=(const StoredType&) = delete;
+    ~StoredType() { file_.context.release(MemoryKind::type, own_.data(), own_.size()); }
+
+    /// unsupported (Feature::datatype_class): such data, in a program without formats::variable_length_changes.
+    Status assign(DatatypeView memory) noexcept;
+    /// Borrows the bytes of this object, or those of the memory type.
+    DatatypeView view() const noexcept { return view_; }
+
+private:
+    FileState& file_;
+    Bytes own_;
+    DatatypeView view_;
+};
+
 /// Whether the program converts values; if not, both types must be the same.
 inline bool can_convert(const Context& context) noexcept {
     return H5MOTE_CONVERSION != 0 && context.formats().conversion != nullptr;
@@ -46,10 +81,10 @@ public:
     FileSource& operator=(const FileSource&) = delete;
 
     /// `file`: that of the constructor. `side`: the side of the conversion that has the form of the file.
-    FileValues values(const FileState& file, FileValues::Side side) noexcept {
+    FileValues values(FileState& file, FileValues::Side side) noexcept {
         HeapSource* const source =
             can_convert(file.context) ? std::launder(reinterpret_cast<HeapSource*>(memory_)) : nullptr;
-        return {side, file.shape().sizeof_addr, source};
+        return {side, file.shape().sizeof_addr, source, &file};
     }
 
 private:

@@ -4,6 +4,7 @@
 #include "checked.hpp"
 #include "conversion_plan.hpp"
 #include "cursor.hpp"
+#include "sequence_slot.hpp"
 #include "supported.hpp"
 
 #include <h5mote/library_lock.hpp>
@@ -13,32 +14,11 @@
 namespace h5mote {
 namespace {
 
-// Loads a slot, the place of a sequence or string in a value in memory, which may have any alignment.
-VariableLength load_slot(const std::byte* at, bool string) {
-    VariableLength slot;
-    if (string) {
-        std::memcpy(&slot.data, at, sizeof(char*));
-    } else {
-        std::memcpy(&slot, at, sizeof(slot));
-    }
-    return slot;
-}
-
-void store_slot(std::byte* at, const VariableLength& slot, bool string) {
-    if (string) {
-        std::memcpy(at, &slot.data, sizeof(char*));
-    } else {
-        std::memcpy(at, &slot, sizeof(slot));
-    }
-}
-
 void release_text(Context& context, void* text) {
     if (text != nullptr) {
         context.release(MemoryKind::value, text, std::strlen(static_cast<const char*>(text)) + 1);
     }
 }
-
-bool is_string(const ConversionStep& step) { return (step.flags & ConversionStep::to_string) != 0; }
 
 /// One sequence of a file while it is read.
 class SequenceReader {
@@ -57,11 +37,7 @@ private:
         const std::uint64_t address = load_uint(id_.data(), plan_.file.sizeof_address);
         return address == 0 || address == ~std::uint64_t{0} >> (64 - 8 * plan_.file.sizeof_address);
     }
-    bool is_copied() const {
-        const ConversionStep& first = (&step_)[1];
-        return step_.extra == 1 && first.kind == ConversionKind::copy && first.from_offset == 0 &&
-               first.to_offset == 0 && first.count == table_.from_size && table_.from_size == table_.to_size;
-    }
+    bool is_copied() const { return has_same_elements(step_, table_); }
     Status sizes(std::size_t& bytes);
     Status elements(std::byte* to, std::size_t bytes);
     Status trim(VariableLength& slot, std::size_t bytes);
@@ -251,29 +227,6 @@ void reclaim_value(Context& context, DatatypeView type, std::byte* value) {
                 }
             }
         }
-    }
-}
-
-// Whether all variable-length parts have the form of memory.
-bool is_memory_type(DatatypeView type) {
-    switch (type.type_class()) {
-        case TypeClass::variable_length:
-            return type.is_variable_string() ? type.size() == sizeof(char*)
-                                             : type.size() == sizeof(VariableLength) && is_memory_type(type.base());
-        case TypeClass::array:
-            return is_memory_type(type.base());
-        case TypeClass::compound: {
-            CompoundMembers members(type);
-            CompoundMember member;
-            while (members.next(member)) {
-                if (!is_memory_type(member.type)) {
-                    return false;
-                }
-            }
-            return true;
-        }
-        default:
-            return true;
     }
 }
 

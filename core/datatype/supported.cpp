@@ -2,6 +2,8 @@
 
 #include "datatype_message.hpp"
 
+#include <h5mote/variable_length.hpp>
+
 namespace h5mote {
 
 MemberShape::MemberShape(DatatypeView type) noexcept : element(type) {
@@ -20,7 +22,6 @@ MemberShape::MemberShape(const CompoundMember& member) noexcept : element(member
 bool is_plain(DatatypeView type) noexcept {
     switch (type.type_class()) {
         case TypeClass::variable_length:
-        case TypeClass::reference:
         case TypeClass::none:
             return false;
         case TypeClass::array:
@@ -40,11 +41,39 @@ bool is_plain(DatatypeView type) noexcept {
     }
 }
 
+bool is_memory_type(DatatypeView type) noexcept {
+    switch (type.type_class()) {
+        case TypeClass::variable_length:
+            return type.is_variable_string() ? type.size() == sizeof(char*)
+                                             : type.size() == sizeof(VariableLength) && is_memory_type(type.base());
+        case TypeClass::array:
+            return is_memory_type(type.base());
+        case TypeClass::compound: {
+            CompoundMembers members(type);
+            CompoundMember member;
+            while (members.next(member)) {
+                if (!is_memory_type(member.type)) {
+                    return false;
+                }
+            }
+            return true;
+        }
+        default:
+            return true;
+    }
+}
+
 Status check_storable(Context& context, DatatypeView type) noexcept {
     std::size_t length = 0;
     Feature feature = Feature::datatype_class;
     const Status status = validate_datatype(type.bytes(), length, feature);
     const auto type_class = static_cast<std::uint32_t>(type.type_class());
+    if (status == Status::ok && H5MOTE_ALL_FORMATS != 0 && H5MOTE_WRITE != 0 && !is_plain(type) &&
+        context.formats().variable_length_changes != nullptr) {
+        return length == type.encoded_length() && is_memory_type(type)
+                   ? Status::ok
+                   : context.fail(Module::datatype, H5MOTE_HERE, Status::invalid_argument, type_class);
+    }
     if (status == Status::unsupported || (status == Status::ok && !is_plain(type))) {
         return context.unsupported(Module::datatype, H5MOTE_HERE, feature, type_class);
     }

@@ -16,12 +16,16 @@ struct MemberShape {
     ConstBytes dimensions;  ///< 4 bytes each, little-endian; none for a single element
 };
 
-/// Whether values are no more than their own bytes: neither variable-length data nor references, whose form in a file
-/// means nothing in memory.
+/// Whether values have no variable-length data, so that they are the same bytes in a file and in memory. References
+/// are: programs keep them in the form that they have in the file.
 bool is_plain(DatatypeView type) noexcept;
 
+/// Whether all variable-length data in the type have the form of memory: VariableLength, `char*`.
+bool is_memory_type(DatatypeView type) noexcept;
+
 /// Whether new datasets and attributes can have the type, which comes from a caller of the library. invalid_argument:
-/// it is not exactly one sound message. unsupported (Feature::datatype_class): it is not is_plain(); and what
+/// it is not exactly one sound message, or its variable-length data have not the form of memory. unsupported
+/// (Feature::datatype_class): it has such data, and the program lacks formats::variable_length_changes; and what
 /// validate_datatype() says.
 Status check_storable(Context& context, DatatypeView type) noexcept;
 

@@ -27,8 +27,8 @@ DatatypeView TypeBuilder::type() const noexcept {
     return complete ? DatatypeView({buffer_.data(), length_}) : DatatypeView();
 }
 
-template <std::size_t N>
-Status TypeBuilder::assign(const EncodedType<N>& type) noexcept {
+template <std::size_t N, unsigned Depth>
+Status TypeBuilder::assign(const EncodedType<N, Depth>& type) noexcept {
     H5MOTE_TRY(fits(N));
     std::memcpy(buffer_.data(), type.bytes, N);
     length_ = N;
@@ -52,6 +52,27 @@ Status TypeBuilder::string(std::size_t size, StringPadding padding, CharacterSet
     return size == 0 || size > kMostBytes ? Status::invalid_argument
                                           : assign(make_string(size, padding, character_set));
 }
+
+Status TypeBuilder::variable_string(CharacterSet character_set) noexcept {
+    return assign(make_variable_string(character_set));
+}
+
+Status TypeBuilder::variable_length(DatatypeView base) noexcept {
+    if (base.empty()) {
+        return Status::invalid_argument;
+    }
+    H5MOTE_TRY(check_depth(base));
+    const std::size_t length = base.encoded_length();
+    H5MOTE_TRY(fits(kHead + length));
+    // The base type may stand in this very buffer.
+    std::memmove(buffer_.data() + kHead, base.bytes().data(), length);
+    detail::TypeWriter(buffer_.data()).head(1, TypeClass::variable_length, 0, 2 * sizeof(void*));
+    length_ = kHead + length;
+    begun_ = TypeClass::none;
+    return Status::ok;
+}
+
+Status TypeBuilder::reference(ReferenceType type) noexcept { return assign(make_reference(type)); }
 
 Status TypeBuilder::opaque(std::size_t size, std::string_view tag) noexcept {
     if (size == 0 || size > kMostBytes || tag.size() > 248 || tag.find('\0') != std::string_view::npos) {

@@ -30,6 +30,26 @@ protected:
     ~VariableSource() = default;
 };
 
+struct ConversionPlan;
+struct ConversionStep;
+class FileState;
+
+/// Where the elements of sequences go that a file is to have: objects of its global heap.
+class VariableSink {
+public:
+    /// Stores one sequence or string, a value in memory at `from`, and its place at `to`, which has the file's present
+    /// value: that one is discarded. On failure `to` is untouched. no_space, out_of_memory, io_error; errors of
+    /// converting the elements.
+    virtual Status write(const ConversionPlan& plan, const ConversionStep& step, const std::byte* from,
+                         std::byte* to) noexcept = 0;
+
+protected:
+    VariableSink() = default;
+    VariableSink(const VariableSink&) = delete;
+    VariableSink& operator=(const VariableSink&) = delete;
+    ~VariableSink() = default;
+};
+
 /// Which side of a conversion has its values in the form of a file. Other values are in the form of memory:
 /// VariableLength, `char*`.
 struct FileValues {
@@ -38,6 +58,9 @@ struct FileValues {
     Side side = Side::neither;
     std::uint8_t sizeof_address = 8;   ///< size of offsets of the file
     VariableSource* source = nullptr;  ///< outlives the conversion; may be nullptr if no type has variable-length data
+    FileState* file = nullptr;         ///< Side::to: the file; may be nullptr if no type has variable-length data
+    VariableSink* sink = nullptr;      ///< Side::to: set by Conversion::prepare()
+    bool overwrites = false;           ///< Side::to: the storage may lead to the places of the values already
 };
 
 }  // namespace h5mote

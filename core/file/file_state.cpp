@@ -21,6 +21,9 @@ enum class Rule {
     prepared_later,      // blocks of Phase::prepared are written only when what they point to is complete
     hold_space,          // the space that such blocks replace is not used again before they are written
     reuse_last,          // released space is not used again before a commit has made it unreachable
+    heap_data_first,     // the bytes of heap objects are on the storage before the header through which they are found
+    heap_first,          // heap objects are on the storage before anything that refers to them
+    heap_remove_last,    // heap objects are removed only when nothing on the storage refers to them any more
 };
 
 constexpr bool keep(Rule rule) noexcept { return rule != Rule::H5MOTE_TEST_OMIT; }
@@ -182,10 +185,17 @@ Status FileState::write_metadata(bool prepared) noexcept {
     if (!commits_ && keep(Rule::fill_first)) {
         H5MOTE_TRY(chunks.write_in_place(driver, unsynced));
     }
+    HeapKeeper* const heap = heap_keeper();
+    if (heap != nullptr && keep(Rule::heap_first)) {
+        H5MOTE_TRY(heap->store_objects());
+    }
     if (keep(Rule::fresh_first)) {
         H5MOTE_TRY(cache.flush(Phase::fresh));
     }
     cache.settle();
+    if (heap != nullptr) {
+        heap->settle();
+    }
     if (!keep(Rule::prepared_later)) {
         H5MOTE_TRY(cache.flush(Phase::prepared));
     }
@@ -197,8 +207,15 @@ Status FileState::write_metadata(bool prepared) noexcept {
         }
         H5MOTE_TRY(write_superblock());
     }
-    H5MOTE_TRY(
-        flush_from(prepared ? Phase::object : Phase::prepared, prepared && growing ? Phase::object : Phase::none));
+    const bool waits = heap != nullptr && keep(Rule::heap_first) && heap->waits();
+    if (waits) {
+        H5MOTE_TRY(store_heap(false));
+    }
+    H5MOTE_TRY(flush_from(prepared ? Phase::object : Phase::prepared,
+                          prepared && growing && !waits ? Phase::object : Phase::none));
+    if (!keep(Rule::heap_first)) {
+        H5MOTE_TRY(show_heap());
+    }
     if (growing && !keep(Rule::end_first)) {
         H5MOTE_TRY(write_superblock());
     }
@@ -209,6 +226,24 @@ Status FileState::write_metadata(bool prepared) noexcept {
         unsynced = false;
     }
     unsynced = space.settle(!prepared);
+    return Status::ok;
+}
+
+// `durably`: what is written next may refer to the objects.
+Status FileState::store_heap(bool durably) noexcept {
+    HeapKeeper& heap = *heap_keeper();
+    H5MOTE_TRY(heap.store_objects());
+    if (heap.waits()) {
+        if (keep(Rule::heap_data_first)) {
+            H5MOTE_TRY(barrier());
+        }
+        H5MOTE_TRY(heap.store_headers());
+    }
+    if (durably) {
+        H5MOTE_TRY(barrier());
+        heap.settle();
+        heap.before_raw = false;
+    }
     return Status::ok;
 }
 
@@ -253,7 +288,14 @@ Status FileState::commit() noexcept {
     if (H5MOTE_PREPARE_APPENDS != 0 && unordered_) {
         H5MOTE_TRY(prepare(prepared ? Phase::prepared : Phase::index));
     }
-    return write_metadata(prepared);
+    if (!keep(Rule::heap_remove_last) && heap_keeper() != nullptr) {
+        heap_keeper()->give_up_discarded();
+    }
+    H5MOTE_TRY(write_metadata(prepared));
+    if (heap_keeper() != nullptr) {
+        heap_keeper()->give_up_discarded();
+    }
+    return Status::ok;
 }
 
 Status FileState::prepare(Phase phase) noexcept {
@@ -303,6 +345,10 @@ Status FileState::close() noexcept {
     }
     if (status == Status::ok) {
         status = commit_metadata();
+    }
+    if (status == Status::ok && heap_keeper() != nullptr) {
+        heap_keeper()->give_up_discarded();
+        heap_keeper()->forget();
     }
     if (status == Status::ok && writable()) {
         space.end_aggregation();
@@ -354,6 +400,9 @@ Status FileState::stop() noexcept {
     // Once no file is in this list, released memory goes back to the allocator and not into the free lists.
     if (linked()) {
         context.open_files().remove(*this);
+    }
+    if (heap_keeper() != nullptr) {
+        heap_keeper()->end();
     }
     cache.close();
     space.close();

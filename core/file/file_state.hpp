@@ -6,6 +6,7 @@
 #include "checked.hpp"
 #include "chunk_cache.hpp"
 #include "file_space.hpp"
+#include "heap_keeper.hpp"
 #include "metadata_cache.hpp"
 #include "metadata_window.hpp"
 #include "superblock.hpp"
@@ -94,6 +95,7 @@ struct ForeignState {
     const BlockDecoder* block_decoder = nullptr;  ///< borrowed; without it filtered fractal heaps are unsupported
     Address shared_table = kUndefinedAddress;     ///< of shared messages; from the superblock extension
     std::uint8_t shared_indexes = 0;              ///< number of its indexes
+    HeapKeeper* heap_keeper = nullptr;            ///< owns itself; nullptr as long as nothing was written to the heap
     bool truncated = false;                       ///< the storage is shorter than the superblock says
     FileAccess file_access;
     FileState* mounted_in = nullptr;  ///< holds a reference to this file
@@ -168,6 +170,15 @@ public:
     /// The state that only builds which read all formats have; nullptr in other builds.
     ForeignState* foreign() noexcept { return foreign_of(*this); }
     const ForeignState* foreign() const noexcept { return const_cast<FileState*>(this)->foreign(); }
+    /// What writes to the global heap; nullptr: nothing was written there since the file was opened.
+    HeapKeeper* heap_keeper() noexcept { return foreign() == nullptr ? nullptr : foreign()->heap_keeper; }
+    /// Call before the global heap is read: writes what is only in memory so far.
+    Status show_heap() noexcept { return heap_keeper() == nullptr ? Status::ok : store_heap(false); }
+    /// Call before raw data of a dataset's extent is written: brings the objects of the global heap to which they may
+    /// refer onto the storage first.
+    Status order_heap() noexcept {
+        return heap_keeper() == nullptr || !heap_keeper()->before_raw ? Status::ok : store_heap(true);
+    }
     /// The file mounted in the place of a group, or nullptr.
     FileState* mounted_at(Address group) const noexcept {
         if constexpr (H5MOTE_ALL_FORMATS != 0) {
@@ -315,6 +326,7 @@ private:
     Status check_storage() noexcept;
     Status flush_from(Phase first, Phase along = Phase::none) noexcept;
     Status flush_raw() noexcept;
+    Status store_heap(bool durably) noexcept;
     Status give_back() noexcept;
     Status lower_end() noexcept;
     Status prepare(Phase phase) noexcept;

@@ -30,9 +30,18 @@ struct RevisedReference {
     }
 };
 
+/// Bytes of a reference as an element.
+inline std::size_t reference_bytes(FileShape shape, bool revised, bool region) noexcept {
+    return revised ? 10U + shape.sizeof_addr : shape.sizeof_addr + (region ? 4U : 0U);
+}
+
 /// Which object a revised reference leads to.
 struct ReferenceToken {
     static std::size_t size(FileShape shape) noexcept { return 1U + shape.sizeof_addr; }
+    static void encode(FileShape shape, Writer& writer, Address address) noexcept {
+        writer.u8(shape.sizeof_addr);
+        shape.write_addr(writer, address);
+    }
     /// false: too few bytes, or an address of another width than the file's.
     static bool decode(FileShape shape, Reader& reader, Address& address) noexcept {
         const unsigned length = reader.u8();

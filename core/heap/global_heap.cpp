@@ -11,6 +11,7 @@ Status GlobalHeap::damaged(SourcePlace place, Address collection) noexcept {
 // The length of a collection is in its header, which is read first. The first read takes kUsualSize bytes, if the file
 // has so many: nearly every collection has this size, so that it is read at once.
 Status GlobalHeap::open(Address collection, MetadataWindow& window) noexcept {
+    H5MOTE_TRY(file_.show_heap());
     if (collection != collection_) {
         ConstBytes bytes;
         GlobalHeapCollection header;
@@ -40,7 +41,7 @@ Status GlobalHeap::open(Address collection, MetadataWindow& window) noexcept {
 Status GlobalHeap::load(MetadataWindow& window, Address at, Object& object) noexcept {
     const FileShape shape = file_.shape();
     const Address room = size_ - at;
-    object = {at, room, room, 0};
+    object = {at, room, room, 0, false};
     if (room < first()) {
         return Status::ok;
     }
@@ -48,7 +49,7 @@ Status GlobalHeap::load(MetadataWindow& window, Address at, Object& object) noex
     GlobalHeapObject header;
     H5MOTE_TRY(window.view(at, GlobalHeapCollection::fields_size(shape), bytes));
     const bool sound = header.decode(shape, bytes, room);
-    object = {at, header.size, header.space(shape), header.index};
+    object = {at, header.size, header.space(shape), header.index, header.removed()};
     return sound ? Status::ok : damaged(H5MOTE_HERE, collection_);
 }
 
@@ -58,7 +59,7 @@ Status GlobalHeap::find(MetadataWindow& window, std::uint32_t index, Address fro
     while (from < to) {
         H5MOTE_TRY(load(window, from, object));
         if (object.index == index) {
-            return Status::ok;
+            return object.removed ? Status::not_found : Status::ok;
         }
         from += object.space;
     }

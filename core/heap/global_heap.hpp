@@ -22,16 +22,25 @@ public:
     /// The bytes of the collection, and of the free space in it. Errors of object().
     Status facts(Address collection, Address& size, Address& free_space) noexcept;
 
-private:
+    /// An object, or the free space that ends the collection.
     struct Object {
-        Address at = 0;     // offset of its header in the collection
-        Address size = 0;   // bytes of its data
-        Address space = 0;  // bytes with its header and padding
-        std::uint32_t index = 0;
+        Address at = 0;           ///< offset of its header in the collection
+        Address size = 0;         ///< bytes of its data
+        Address space = 0;        ///< bytes with its header and padding
+        std::uint32_t index = 0;  ///< 0: free space
+        bool removed = false;
     };
-
-    Status open(Address collection, MetadataWindow& window) noexcept;
+    /// To walk over a collection: opens it, and tells its size. Errors of object().
+    Status open(Address collection, MetadataWindow& window, Address& size) noexcept {
+        const Status status = open(collection, window);
+        size = size_;
+        return status;
+    }
+    /// The object that begins `at` bytes from the start of the collection in `window`, which was opened last.
     Status load(MetadataWindow& window, Address at, Object& object) noexcept;
+
+private:
+    Status open(Address collection, MetadataWindow& window) noexcept;
     Status find(MetadataWindow& window, std::uint32_t index, Address from, Address to, Object& object) noexcept;
     // Where the first object begins. The header of every object is as long.
     Address first() const noexcept { return GlobalHeapCollection::header_size(file_.shape()); }

@@ -78,6 +78,10 @@ Status give_back_lost_space(FileState& file, std::size_t memory, BlockWalk& walk
     SpilledExtents::attach(file);
     H5MOTE_TRY(file.space.begin());
     H5MOTE_TRY(file.commit());
+    if (HeapKeeper* const heap = file.heap_keeper()) {
+        heap->forget();  // a collection in which nothing lies yet is no lost space
+        H5MOTE_TRY(file.commit());
+    }
     return Search(file, walk).run(memory, bytes);
 }
 

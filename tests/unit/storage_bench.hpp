@@ -42,9 +42,10 @@ inline constexpr h5mote::FreeListLimits kBenchLists{4096, 8192};
 
 class Bench {
 public:
-    explicit Bench(std::size_t capacity = sizeof bench_storage) noexcept
+    explicit Bench(std::size_t capacity = sizeof bench_storage,
+                   const h5mote::Formats& formats = h5mote::formats::standard) noexcept
         : arena({bench_memory, sizeof bench_memory}),
-          library(arena, port, bench_filters()),
+          library(arena, port, bench_filters(), formats),
           driver(h5mote::Bytes{bench_storage, capacity}) {
         library.set_free_list_limits(kBenchLists);
         access.metadata_cache = 2048;

@@ -65,10 +65,38 @@ struct FixedString {
     }
 };
 
+/// A string of any length, for structs, datasets and attributes. `text` ends with NUL, or is nullptr: no string. What is
+/// written belongs to the program; what was read is given back with reclaim() (variable_length.hpp). UTF-8 is what
+/// h5py makes of a `str`.
+template <CharacterSet Set = CharacterSet::utf8>
+struct VariableString {
+    const char* text = nullptr;
+};
+
+/// A sequence of `count` elements of type T at `data`; the same holds for them. T is any type that datatype_of() knows.
+template <typename T>
+struct Sequence {
+    std::size_t count = 0;
+    const T* data = nullptr;
+};
+
 namespace detail {
 
 template <typename T>
 inline constexpr bool kNever = false;
+
+template <typename T>
+struct VariableTraits {
+    static constexpr bool kIsVariable = false;
+};
+template <CharacterSet Set>
+struct VariableTraits<VariableString<Set>> {
+    static constexpr bool kIsVariable = true;
+    template <TypeLayout L>
+    static constexpr auto encode() noexcept {
+        return make_variable_string(Set);
+    }
+};
 
 template <typename T, typename... Others>
 inline constexpr bool kOneOf = (std::is_same_v<T, Others> || ...);
@@ -123,6 +151,15 @@ inline constexpr bool kHasEnum<T, std::void_t<decltype(h5mote_enum(TypeTag<T>{},
 template <typename T, TypeLayout L>
 constexpr auto encode() noexcept;
 
+template <typename T>
+struct VariableTraits<Sequence<T>> {
+    static constexpr bool kIsVariable = true;
+    template <TypeLayout L>
+    static constexpr auto encode() noexcept {
+        return make_variable_length(detail::encode<std::remove_cv_t<T>, L>());
+    }
+};
+
 template <typename T, TypeLayout L, typename... Dimensions>
 constexpr auto encode_array(Dimensions... dimensions) noexcept {
     using Inner = typename Element<T>::Type;
@@ -164,6 +201,8 @@ constexpr auto encode() noexcept {
         return encode_array<T, L>();
     } else if constexpr (StringTraits<T>::kIsString) {
         return StringTraits<T>::encode();
+    } else if constexpr (VariableTraits<T>::kIsVariable) {
+        return VariableTraits<T>::template encode<L>();
     } else if constexpr (std::is_enum_v<T>) {
         static_assert(kHasEnum<T>, "h5mote: describe this enumeration with H5MOTE_ENUM in its own namespace");
         return h5mote_enum(TypeTag<T>{}, LayoutTag<L>{});
@@ -230,15 +269,16 @@ constexpr auto encode_enum(const Enumerators&... enumerators) noexcept {
 /// Datatype of T as it lies in this machine's memory. Static read-only data.
 ///
 /// T can be an integer, float, double, bool (an enumeration FALSE, TRUE over 8 bits, as in h5py), std::byte and arrays
-/// of it (opaque), char[N] and FixedString (strings), an enumeration or struct described by the macros below, and a C
-/// array or std::array of any of these. Other types do not compile.
+/// of it (opaque), char[N] and FixedString (strings), VariableString and Sequence (of any length), an enumeration or
+/// struct described by the macros below, and a C array or std::array of any of these. Other types do not compile.
 template <typename T>
 constexpr DatatypeView datatype_of() noexcept {
     return detail::kEncoded<std::remove_cv_t<T>, TypeLayout::memory>.view();
 }
 
 /// Datatype as which a file stores T by default: little-endian on every machine, with the offsets and size that T has
-/// on this one. So on little-endian machines storing a T is a plain copy.
+/// on this one. So on little-endian machines storing a T is a plain copy. Data of any length have here, too, the form of
+/// memory; in the file they take 16 bytes (with addresses of 8 bytes), and what follows them moves.
 template <typename T>
 constexpr DatatypeView file_type_of() noexcept {
     return detail::kEncoded<std::remove_cv_t<T>, detail::distinct(TypeLayout::file)>.view();

@@ -117,7 +117,7 @@ public:
     /// `records` are packed values of the memory datatype that the handle was opened with or that set_memory_type()
     /// fixed; without one, of the datatype in the file. After an error the elements that fitted are appended; size()
     /// tells how many there are. invalid_argument: the dataset has another rank or a fixed extent, or would exceed its
-    /// maximum. unsupported (datatype_class): another program made the dataset, of variable-length data or references.
+    /// maximum. unsupported (datatype_class): variable-length data, and no memory type was fixed.
     Status append_records(const void* records, std::size_t count) noexcept;
 
     /// Copies the number of dimensions, the current sizes and the maxima.
@@ -235,7 +235,7 @@ protected:
     friend class ChunkIterator;
     Dataset(FileState& file, Address address, AppendCursor& state) noexcept;
     /// Makes the conversion of records from the `memory` type to the `stored` type; null where both are the same bytes.
-    static Status make_conversion(Context& context, DatatypeView memory, DatatypeView stored,
+    static Status make_conversion(FileState& file, DatatypeView memory, DatatypeView stored,
                                   Conversion*& conversion) noexcept;
     void set_conversion(Conversion* conversion, std::uint32_t record_size) noexcept;
     void drop_conversion() noexcept;

@@ -98,15 +98,17 @@ public:
     Address address() const noexcept { return address_; }
 
     /// Creates the attribute, or gives an existing one a new value. `data`: the elements of `space`, packed, in the
-    /// datatype `type`, which the file stores as it is. An existing attribute may get other dimensions of the same
+    /// datatype `type`, which the file stores as it is, but for strings and sequences of any length: these have the form
+    /// of memory (variable_length.hpp) in `data` and `type`. What they held before is given up by the next flush(). An existing attribute may get other dimensions of the same
     /// rank, and if it is a fixed-length string another length and character set; apart from that the datatype must
     /// equal the old one, in whatever encoding that is stored. A power cut before the next flush() leaves the old value
     /// or the new one.
     ///
     /// invalid_argument: empty name, invalid space, data of another length, or a `type` that is not one sound datatype
     /// message. type_mismatch: the attribute exists with another type or rank (first number of the trail record: 1
-    /// type, 2 rank). unsupported: variable-length data and references, also as parts of the type (datatype_class); or
-    /// the attribute exists in a version 1 header and needs another size there. over_budget: more than 64 KiB.
+    /// type, 2 rank). unsupported: variable-length data, also as a part of the type, in a program without
+    /// formats::variable_length_changes (datatype_class); or the attribute exists in a version 1 header and needs
+    /// another size there. over_budget: more than 64 KiB.
     Status write_attribute(std::string_view name, DatatypeView type, const Dataspace& space, ConstBytes data) noexcept;
     /// The same for one value of a C++ type.
     template <typename T>
@@ -146,7 +148,8 @@ public:
     Status read_attribute(std::string_view name, T& value) const noexcept {
         return read_attribute(name, datatype_of<T>(), {reinterpret_cast<std::byte*>(&value), sizeof(T)});
     }
-    /// Reads the text of a string attribute, without its padding, into `to`, and its length into `length`.
+    /// Reads the text of a string attribute, of fixed or any length, without its padding, into `to`, and its length into
+    /// `length`.
     /// invalid_argument: `to` is too small. type_mismatch: the attribute is no text. not_found.
     Status read_attribute(std::string_view name, Span<char> to, std::size_t& length) const noexcept;
 
@@ -196,6 +199,23 @@ public:
     /// elements are referenced.
     Status reference_region(ReferenceType type, ConstBytes stored, Object& target, SelectionSet& region) const noexcept;
 
+    /// Bytes of a reference in this object's file: the size of its datatype.
+    std::size_t reference_size(ReferenceType type) const noexcept;
+    /// Make a reference, as it stands in this object's file: an element of a dataset or attribute whose type is a
+    /// reference of this kind. `to` has reference_size() bytes. References to regions and attributes also put an object
+    /// into the global heap, which is never removed, as in libhdf5; the element that gets them becomes durable with it,
+    /// or later. invalid_argument: `to` has another size, or the target is in another file. unsupported: a program
+    /// without formats::variable_length_changes, if the heap is needed.
+    ///
+    /// ReferenceType::object1, or object2, which needs HDF5 1.12 to be read.
+    Status create_reference(ReferenceType type, const Object& target, Bytes to) noexcept;
+    /// ReferenceType::region1 or region2: some elements of the dataset `target`, whose dataspace is `space`.
+    /// invalid_argument also: the selection does not lie in the dataspace.
+    Status create_region_reference(ReferenceType type, const Object& target, const Dataspace& space,
+                                   const Selection& region, Bytes to) noexcept;
+    /// ReferenceType::attribute: the attribute of that name of `target`, which need not exist.
+    Status create_attribute_reference(const Object& target, std::string_view name, Bytes to) noexcept;
+
     /// Number of bytes of a variable-length value of this object's file. `heap_id`: the element from its fifth byte on,
     /// that is the address of a global heap collection and an index in it. Address 0 or undefined: no data.
     Status variable_size(ConstBytes heap_id, std::uint64_t& bytes) const noexcept;
@@ -222,6 +242,7 @@ protected:
     friend class File;
     friend class NamedDatatype;
     friend class Copier;
+    friend class DimensionScales;
     Object(FileState& file, Address address) noexcept;
 
     /// invalid_handle unless the object can be used.

@@ -60,6 +60,12 @@ public:
     /// A string of exactly `size` bytes. invalid_argument: 0, or 4 GiB and more.
     Status string(std::size_t size, StringPadding padding = StringPadding::null_padded,
                   CharacterSet character_set = CharacterSet::ascii) noexcept;
+    /// A string of any length, in the form that it has in memory (`char*`).
+    Status variable_string(CharacterSet character_set = CharacterSet::ascii) noexcept;
+    /// A sequence of any number of elements of `base`, in the form that it has in memory (VariableLength).
+    Status variable_length(DatatypeView base) noexcept;
+    /// A reference as it stands in a file with addresses of 8 bytes.
+    Status reference(ReferenceType type = ReferenceType::object1) noexcept;
     /// `size` bytes whose meaning the tag describes. invalid_argument: 0, 4 GiB and more, a tag of more than 248
     /// characters or with a NUL.
     Status opaque(std::size_t size, std::string_view tag = {}) noexcept;
@@ -91,8 +97,8 @@ private:
     Status fits(std::size_t length) const noexcept {
         return length <= buffer_.size() ? Status::ok : Status::over_budget;
     }
-    template <std::size_t N>
-    Status assign(const EncodedType<N>& type) noexcept;
+    template <std::size_t N, unsigned Depth>
+    Status assign(const EncodedType<N, Depth>& type) noexcept;
     Status check_name(std::string_view name) const noexcept;
     unsigned parts() const noexcept;
     void count_part() noexcept;

@@ -1,5 +1,5 @@
-// H5T (H5Tvlen) - variable-length data in memory: the form in which a program reads sequences and strings of any
-// length.
+// H5T (H5Tvlen) - variable-length data in memory: the form in which a program reads and writes sequences and strings of
+// any length.
 #pragma once
 
 #include <h5mote/context.hpp>

@@ -1,0 +1,34 @@
+// H5T H5HG - variable-length data on their way into a file.
+#pragma once
+
+#include "global_heap_writer.hpp"
+#include "variable_data.hpp"
+
+#include <h5mote/datatype.hpp>
+
+namespace h5mote {
+
+/// Belongs to its file, for as long as that is open.
+class HeapSink final : public GlobalHeapWriter, public VariableSink {
+public:
+    explicit HeapSink(FileState& file) noexcept : GlobalHeapWriter(file) {}
+
+    /// The sink of a file; out_of_memory.
+    static Status open(FileState& file, HeapSink*& sink) noexcept;
+
+    Status write(const ConversionPlan& plan, const ConversionStep& step, const std::byte* from,
+                 std::byte* to) noexcept override;
+    /// VariableLengthFormat::discard().
+    void discard_values(DatatypeView type, const std::byte* values, std::size_t count) noexcept;
+    /// VariableLengthFormat::insert().
+    Status insert_bytes(ConstBytes bytes, GlobalHeapId& id) noexcept;
+    void end() noexcept override;
+
+private:
+    class SequenceWriter;
+
+    void discard_value(DatatypeView type, const std::byte* value) noexcept;
+    void discard_elements(DatatypeView base, const GlobalHeapId& id, std::uint32_t count) noexcept;
+};
+
+}  // namespace h5mote

@@ -1,0 +1,42 @@
+// H5HG - what an open file knows of its global heap while values of variable length are written. Implemented in
+// core/heap, which a program links only if it names formats::variable_length_changes.
+//
+// Objects are written in two steps. The bytes of new objects go into space that the collection says to be free, so that
+// they may be there or not. Then the header of the first of them takes the place of that free space, which is one write
+// inside one sector, and from then on the collection has the objects.
+#pragma once
+
+#include <h5mote/address.hpp>
+#include <h5mote/status.hpp>
+
+namespace h5mote {
+
+class HeapKeeper {
+public:
+    /// Writes what is in memory: everything but the headers that wait().
+    virtual Status store_objects() noexcept = 0;
+    /// Whether there are headers that must not be on the storage before what store_objects() has written.
+    virtual bool waits() const noexcept = 0;
+    virtual Status store_headers() noexcept = 0;
+    /// Call when something on the storage may refer to every object that was written.
+    virtual void settle() noexcept = 0;
+    /// Call after a commit of everything, raw data included: gives up the objects that were discarded.
+    virtual void give_up_discarded() noexcept = 0;
+    /// Call before the last commits of a session, or before space that nobody refers to is searched for: gives back
+    /// collections without an object, and begins no other object in those that it knows.
+    virtual void forget() noexcept = 0;
+    /// Called last: gives back all memory, this object included. Writes nothing.
+    virtual void end() noexcept = 0;
+
+    /// Whether raw data that is about to be written refers to objects that need not be on the storage yet, and lies
+    /// within the extent of its dataset already.
+    bool before_raw = false;
+
+protected:
+    HeapKeeper() noexcept = default;
+    HeapKeeper(const HeapKeeper&) = delete;
+    HeapKeeper& operator=(const HeapKeeper&) = delete;
+    ~HeapKeeper() = default;
+};
+
+}  // namespace h5mote
