@@ -34,6 +34,7 @@ struct Native {
         return load(load_uint(bytes, sizeof bytes));
     }
     static bool is_finite(T number) noexcept { return number - number == T{0}; }
+    static bool is_nan(T number) noexcept { return number != number; }
     static bool is_less(T a, T b) noexcept { return a < b; }
     static T difference(T a, T b) noexcept { return a - b; }
     static T product(T a, T b) noexcept {
@@ -68,6 +69,7 @@ struct InIntegers {
     }
     static Real of(const Real& number) noexcept { return number; }
     static bool is_finite(const Real& number) noexcept { return number.is_finite(); }
+    static bool is_nan(const Real& number) noexcept { return number.is_nan(); }
     static bool is_less(const Real& a, const Real& b) noexcept { return less(a, b); }
     static Real difference(const Real& a, Real b) noexcept {
         b.negative = !b.negative;
@@ -89,16 +91,17 @@ class ScaledNumbers {
 public:
     explicit ScaledNumbers(const Packing& packing) noexcept
         : has_fill_(packing.has_fill),
+          fill_bits_(packing.fill),
           fill_(Arithmetic::load(packing.fill)),
           power_(Arithmetic::of(power_of_ten(packing.scale))),
           last_digit_(Arithmetic::of(power_of_ten(-packing.scale))) {}
 
     void see(std::uint64_t bits) noexcept {
-        const Number number = Arithmetic::load(bits);
-        finite_ = finite_ && Arithmetic::is_finite(number);
         if (is_fill(bits)) {
             return;
         }
+        const Number number = Arithmetic::load(bits);
+        finite_ = finite_ && Arithmetic::is_finite(number);
         least_ = !any_ || Arithmetic::is_less(number, least_) ? number : least_;
         most_ = !any_ || Arithmetic::is_less(most_, number) ? number : most_;
         any_ = true;
@@ -111,10 +114,13 @@ public:
     std::uint64_t pack(std::uint64_t bits) const noexcept {
         return Arithmetic::nearest(scaled(Arithmetic::load(bits)));
     }
-    /// Whether the number is so near to the fill value that it becomes the fill value.
+    /// Whether the number is the fill value, or so near to it that it becomes the fill value. A fill value that is a
+    /// NaN is found by its bits; libhdf5 does not find it when it writes, but reads it as it should be.
     bool is_fill(std::uint64_t bits) const noexcept {
-        return has_fill_ &&
-               Arithmetic::is_less(Arithmetic::absolute(Arithmetic::difference(Arithmetic::load(bits), fill_)),
+        if (!has_fill_ || Arithmetic::is_nan(fill_)) {
+            return has_fill_ && bits == fill_bits_;
+        }
+        return Arithmetic::is_less(Arithmetic::absolute(Arithmetic::difference(Arithmetic::load(bits), fill_)),
                                    last_digit_);
     }
 
@@ -127,6 +133,7 @@ private:
     }
 
     const bool has_fill_;
+    const std::uint64_t fill_bits_;
     const Number fill_;
     const Number power_;
     const Number last_digit_;
@@ -144,11 +151,14 @@ unsigned ScaledNumbers<Arithmetic>::width() noexcept {
     Real limit;
     limit.mantissa = Real::kTop;
     limit.exponent = kBits - 1;
-    if (!finite_ || !Arithmetic::is_less(Number{}, power_) || !Arithmetic::is_finite(range) ||
-        Arithmetic::is_less(Arithmetic::of(limit), range)) {
+    if (Arithmetic::is_less(Arithmetic::of(limit), range)) {
         return kBits;
     }
+    // libhdf5 has stored the minimum by now.
     has_minimum_ = true;
+    if (!finite_ || !Arithmetic::is_finite(range) || !Arithmetic::is_less(Number{}, power_)) {
+        return kBits;
+    }
     const std::uint64_t most = Arithmetic::nearest(range);
     const std::uint64_t count = most + (has_fill_ ? 2 : 1);
     return count < 2 ? 0 : floor_log2(count - 1) + 1;

@@ -4,8 +4,8 @@
 //
 // Both libraries make the same dataset of a random type and write the same random values, of which some chunks are
 // constant, are all fill values or have the largest numbers there are. Client data must be equal, and so must be the
-// bytes of each chunk and its filter mask. Each library must read what the other wrote, and change a part of it. A chunk
-// may differ only if libhdf5 does not read its own as it was written, but ours.
+// bytes of each chunk and its filter mask. Each library must read what the other wrote, and change a part of it. A
+// chunk may differ only if libhdf5 does not read its own as it was written, but ours.
 #include "libhdf5.hpp"
 
 #include <h5mote/filters/nbit.hpp>
@@ -28,14 +28,17 @@ namespace {
 
 constexpr const Filter* kFilters[] = {&nbit_filter, &scaleoffset_filter, &szip_filter};
 
+// Old chunk indexes are no part of this comparison.
+constexpr Bounds kBounds{H5F_LIBVER_LATEST, H5F_LIBVER_LATEST};
+
 enum class Kind { nbit, integers, floats, szip };
 
 struct Totals {
     unsigned datasets = 0;
-    unsigned refused = 0;    // by both libraries
-    unsigned chunks = 0;     // of the same bytes
-    unsigned skipped = 0;    // chunks among them that the filter was not applied to
-    unsigned saved = 0;      // chunks that libhdf5 loses
+    unsigned refused = 0;  // by both libraries
+    unsigned chunks = 0;   // of the same bytes
+    unsigned skipped = 0;  // chunks among them that the filter was not applied to
+    unsigned saved = 0;    // chunks that libhdf5 loses
     unsigned failures = 0;
 };
 
@@ -46,7 +49,9 @@ struct Draw {
     std::vector<hsize_t> dims;
     std::vector<hsize_t> chunk;
     FilterSpec spec;
-    int digits = 0;  // of floats
+    int digits = 0;          // of floats
+    unsigned roundings = 1;  // how often a float may have been rounded to them
+    double largest = 0;      // of the floats that a chunk may have had: all are rounded at its size
     bool mandatory = false;
     bool undefined = false;
     Blob fill;
@@ -107,15 +112,22 @@ void draw_number(Random& random, const Draw& draw, unsigned style, std::uint64_t
     const bool big = type.order() == ByteOrder::big;
     const std::size_t size = type.size();
     if (type.type_class() == TypeClass::floating) {
-        constexpr double kBig[] = {std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity(),
-                                   std::numeric_limits<double>::quiet_NaN(), 3e38, -3e38, 2147483648.0, -0.0, 1e300};
+        constexpr double kBig[] = {std::numeric_limits<double>::infinity(),
+                                   -std::numeric_limits<double>::infinity(),
+                                   std::numeric_limits<double>::quiet_NaN(),
+                                   3e38,
+                                   -3e38,
+                                   2147483648.0,
+                                   -0.0,
+                                   1e300};
         double number = static_cast<double>(random.below(20000)) / 100 - static_cast<double>(base % 100);
         if (style == 1) {
             number = static_cast<double>(base % 1000) / 8;
         } else if (style == 2 && random.one_in(4)) {
             number = kBig[random.below(8)];
         } else if (style == 3) {
-            number = static_cast<double>(static_cast<std::int64_t>(random.next())) / std::pow(2.0, static_cast<double>(random.below(64)));
+            number = static_cast<double>(static_cast<std::int64_t>(random.next())) /
+                     std::pow(2.0, static_cast<double>(random.below(64)));
         } else if (style == 4) {
             number = static_cast<double>(random.below(5));
         }
@@ -137,10 +149,39 @@ void draw_number(Random& random, const Draw& draw, unsigned style, std::uint64_t
     store(to, number << type.bit_offset(), size, big);
 }
 
+// Clears the bits of a value that are no part of its numbers, which n-bit does not store.
+void clear_padding(DatatypeView type, std::byte* at) {
+    const std::size_t size = type.size();
+    const TypeClass type_class = type.type_class();
+    if (type_class == TypeClass::integer && size <= 8) {
+        const bool big = type.order() == ByteOrder::big;
+        const std::uint64_t mask = ~std::uint64_t{0} >> (64 - type.precision()) << type.bit_offset();
+        store(at, load(at, size, big) & mask, size, big);
+    } else if (type_class == TypeClass::array) {
+        for (std::size_t i = 0; i < size; i += type.base().size()) {
+            clear_padding(type.base(), at + i);
+        }
+    } else if (type_class == TypeClass::compound) {
+        CompoundMembers members(type);
+        CompoundMember member;
+        while (members.next(member)) {
+            clear_padding(member.type, at + member.offset);
+        }
+    }
+}
+
+Blob draw_any(Random& random, const Draw& draw, std::size_t count) {
+    Blob values = random_values(random, draw.type.id(), count);
+    for (std::size_t i = 0; i < count; ++i) {
+        clear_padding(draw.type.view(), values.data() + i * draw.type.size());
+    }
+    return values;
+}
+
 void draw_values(Random& random, Draw& draw) {
     const TypeClass type_class = draw.type.view().type_class();
     if (type_class != TypeClass::integer && type_class != TypeClass::floating && type_class != TypeClass::bitfield) {
-        draw.values = random_values(random, draw.type.id(), draw.elements());
+        draw.values = draw_any(random, draw, draw.elements());
         return;
     }
     const std::size_t size = draw.type.size();
@@ -158,13 +199,17 @@ void draw_values(Random& random, Draw& draw) {
         } else {
             draw_number(random, draw, style, base, to);
         }
+        if (type_class == TypeClass::floating) {
+            const double number = std::fabs(number_at(draw, draw.values, i));
+            draw.largest = number > draw.largest && number < 1e30 ? number : draw.largest;
+        }
     }
 }
 
 Type draw_type(Random& random, Kind kind) {
     if (kind == Kind::floats) {
-        return Type(DIFFERENTIAL_ID(
-            H5Tcopy(random.pick({H5T_IEEE_F32LE, H5T_IEEE_F64LE, H5T_IEEE_F32BE, H5T_IEEE_F64BE}))));
+        return Type(
+            DIFFERENTIAL_ID(H5Tcopy(random.pick({H5T_IEEE_F32LE, H5T_IEEE_F64LE, H5T_IEEE_F32BE, H5T_IEEE_F64BE}))));
     }
     TypeChoice choice;
     choice.depth = kind == Kind::nbit || random.one_in(4) ? static_cast<unsigned>(random.below(4)) : 0;
@@ -202,6 +247,7 @@ Draw draw_dataset(Random& random) {
         draw.dims.push_back(1 + random.below(rank == 1 ? 600 : rank == 2 ? 30 : 10));
         draw.chunk.push_back(1 + random.below(draw.dims.back() + 3));
     }
+    limit_chunk(draw.chunk, draw.type.size());
     draw.spec = draw_spec(random, draw);
     draw.mandatory = random.one_in(4);
     draw.spec.optional = !draw.mandatory;
@@ -212,7 +258,7 @@ Draw draw_dataset(Random& random) {
             draw.fill.resize(draw.type.size());
             draw_number(random, draw, static_cast<unsigned>(random.below(5)), random.next(), draw.fill.data());
         } else {
-            draw.fill = random_values(random, draw.type.id(), 1);
+            draw.fill = draw_any(random, draw, 1);
         }
     }
     draw_values(random, draw);
@@ -223,8 +269,8 @@ Id make_list(const Draw& draw) {
     Id list = DIFFERENTIAL_ID(H5Pcreate(H5P_DATASET_CREATE));
     DIFFERENTIAL_OK(H5Pset_chunk(list, static_cast<int>(draw.chunk.size()), draw.chunk.data()));
     const unsigned flags = draw.mandatory ? H5Z_FLAG_MANDATORY : H5Z_FLAG_OPTIONAL;
-    DIFFERENTIAL_OK(H5Pset_filter(list, static_cast<H5Z_filter_t>(draw.spec.id), flags, draw.spec.value_count,
-                                  draw.spec.values));
+    DIFFERENTIAL_OK(
+        H5Pset_filter(list, static_cast<H5Z_filter_t>(draw.spec.id), flags, draw.spec.value_count, draw.spec.values));
     if (draw.undefined) {
         DIFFERENTIAL_OK(H5Pset_fill_value(list, draw.type.id(), nullptr));
     } else if (!draw.fill.empty()) {
@@ -257,6 +303,7 @@ struct Ours {
         }
         FileAccess access;
         access.read_only = read_only;
+        access.chunk_cache = 1 << 18;
         auto opened = File::open(library, driver, access);
         must(opened.status(), "open");
         file = static_cast<File&&>(*opened);
@@ -265,7 +312,9 @@ struct Ours {
         dataset = static_cast<Dataset&&>(*found);
     }
     Status create(const Draw& draw) {
-        auto created = File::create(library, driver);
+        FileAccess access;
+        access.chunk_cache = 1 << 18;
+        auto created = File::create(library, driver, access);
         must(created.status(), "create");
         file = static_cast<File&&>(*created);
         DatasetCreate create;
@@ -280,11 +329,11 @@ struct Ours {
         create.fill = {draw.fill.data(), draw.fill.size()};
         create.fill_undefined = draw.undefined;
         create.fill_time = draw.undefined ? FillTime::never : FillTime::if_set;
-        auto made = file.root().create_dataset(
-            "d", draw.type.view(),
-            Dataspace::simple(Span<const std::uint64_t>(dims.data(), dims.size()),
-                              Span<const std::uint64_t>(limits.data(), limits.size())),
-            create);
+        auto made =
+            file.root().create_dataset("d", draw.type.view(),
+                                       Dataspace::simple(Span<const std::uint64_t>(dims.data(), dims.size()),
+                                                         Span<const std::uint64_t>(limits.data(), limits.size())),
+                                       create);
         if (made) {
             dataset = static_cast<Dataset&&>(*made);
         }
@@ -302,11 +351,16 @@ struct Ours {
     }
 };
 
-Blob read_ours(const Draw& draw, const Blob& image) {
+// `lost`: libhdf5 has damaged chunks of the image. If h5mote finds the damage, the result is empty.
+Blob read_ours(const Draw& draw, const Blob& image, bool lost = false) {
     Ours ours;
     ours.open(image, true);
     Blob values(draw.values.size());
-    Ours::must(ours.dataset.read(Selection::all(), draw.type.view(), {values.data(), values.size()}), "read");
+    const Status status = ours.dataset.read(Selection::all(), draw.type.view(), {values.data(), values.size()});
+    if (lost && status == Status::corrupt_file && draw.kind == Kind::nbit) {
+        return {};
+    }
+    Ours::must(status, "read");
     return values;
 }
 
@@ -331,15 +385,9 @@ bool is_near(const Draw& draw, const Blob& read, std::size_t i) {
     const double digit = std::pow(10.0, -draw.digits);
     const double fill = draw.fill.empty() ? 0 : number_at(draw, draw.fill, 0);
     const double precision = size == 4 ? 6e-7 : 1e-15;
-    // The numbers of a chunk are rounded at the size of the largest of them.
-    double largest = 0;
-    for (std::size_t k = 0; k < draw.elements(); ++k) {
-        const double each = std::fabs(number_at(draw, draw.values, k));
-        largest = each > largest && each < 1e30 ? each : largest;
-    }
     const double off = std::fabs(wrote - got);
-    return off <= digit * 0.501 + largest * precision ||
-           (!draw.undefined && got == fill && std::fabs(wrote - fill) <= digit * 1.0001);
+    return off <= draw.roundings * (digit * 0.501 + draw.largest * precision) ||
+           (!draw.undefined && got == fill && std::fabs(wrote - fill) <= digit * (0.5001 + draw.roundings / 2.0));
 }
 
 // The first element that was not read as it was written, or their number.
@@ -357,10 +405,35 @@ std::size_t first_lost(const Draw& draw, const Blob& read, const Blob& mask) {
     return draw.elements();
 }
 
+std::string hex(const Blob& values, std::size_t at, std::size_t size) {
+    std::string text;
+    for (std::size_t i = at; i < at + size; ++i) {
+        constexpr char kDigits[] = "0123456789abcdef";
+        text += kDigits[static_cast<unsigned>(values[i]) >> 4];
+        text += kDigits[static_cast<unsigned>(values[i]) & 15U];
+    }
+    return text;
+}
+
+// Both libraries read the same bytes, except for the bits that tell one NaN from another.
+void same_values(const Draw& draw, const Blob& ours, const Blob& theirs, const char* what) {
+    const std::size_t size = draw.type.size();
+    for (std::size_t i = 0; i < draw.elements(); ++i) {
+        const bool same = std::memcmp(ours.data() + i * size, theirs.data() + i * size, size) == 0;
+        const bool nans =
+            draw.kind == Kind::floats && std::isnan(number_at(draw, ours, i)) && std::isnan(number_at(draw, theirs, i));
+        if (!same && !nans) {
+            differ(std::string(what) + ": element " + std::to_string(i) + " of what was written as " +
+                   hex(draw.values, i * size, size) + " is read as " + hex(ours, i * size, size) + " by h5mote, as " +
+                   hex(theirs, i * size, size) + " by libhdf5");
+        }
+    }
+}
+
 void compare_client_data(hid_t ours, hid_t theirs) {
     const Id lists[2] = {DIFFERENTIAL_ID(H5Dget_create_plist(ours)), DIFFERENTIAL_ID(H5Dget_create_plist(theirs))};
-    unsigned values[2][4096] = {};
-    std::size_t counts[2] = {4096, 4096};
+    unsigned values[2][256] = {};
+    std::size_t counts[2] = {256, 256};
     unsigned flags[2] = {};
     for (unsigned i = 0; i < 2; ++i) {
         DIFFERENTIAL_OK(H5Pget_filter2(lists[i], 0, &flags[i], &counts[i], values[i], 0, nullptr, nullptr));
@@ -412,16 +485,30 @@ bool chunk_is_kept(const Draw& draw, const Blob& read, const std::vector<hsize_t
     return true;
 }
 
+// Whether a chunk may differ for what lies beyond the extent, which libhdf5 loses: integers of more bits than were
+// asked for, and NaNs that are the fill value.
+bool differs_beyond(const Draw& draw, const Stored& stored) {
+    if (draw.kind == Kind::floats) {
+        return !draw.fill.empty() && std::isnan(number_at(draw, draw.fill, 0));
+    }
+    return draw.kind == Kind::integers && draw.spec.values[1] != 0 && draw.undefined && !stored.bytes.empty() &&
+           static_cast<std::size_t>(stored.bytes[0]) == 8 * draw.type.size();
+}
+
 void compare_chunks(const Draw& draw, hid_t ours, hid_t theirs, const Blob& read_of_theirs, Totals& totals) {
     const Blob mask = significant_bytes(draw.type.id());
     std::vector<hsize_t> at(draw.dims.size(), 0);
     for (;;) {
         const Stored mine = stored_chunk(ours, at);
-        const Stored other = stored_chunk(theirs, at);
+        Stored other = stored_chunk(theirs, at);
+        // Of equal numbers libhdf5 stores the header of a packed chunk and a byte that it does not set.
+        if (draw.spec.id == FilterId::scaleoffset && other.bytes.size() == 22 && other.bytes[0] == std::byte{0}) {
+            other.bytes[21] = std::byte{0};
+        }
         if (mine.bytes == other.bytes && mine.mask == other.mask) {
             ++totals.chunks;
             totals.skipped += mine.mask != 0 ? 1 : 0;
-        } else if (!chunk_is_kept(draw, read_of_theirs, at, mask)) {
+        } else if (!chunk_is_kept(draw, read_of_theirs, at, mask) || differs_beyond(draw, mine)) {
             ++totals.saved;
         } else {
             std::size_t i = 0;
@@ -458,7 +545,7 @@ Blob change_by_us(const Draw& draw, const Blob& image, std::uint64_t first, std:
 }
 
 Blob change_by_them(const Draw& draw, const Blob& image, std::uint64_t first, std::uint64_t count, const Blob& rows) {
-    Id file = open_image(image, {});
+    Id file = open_image(image, kBounds);
     {
         const Id dataset = DIFFERENTIAL_ID(H5Dopen2(file, "d", H5P_DEFAULT));
         std::vector<hsize_t> start(draw.dims.size(), 0);
@@ -467,8 +554,7 @@ Blob change_by_them(const Draw& draw, const Blob& image, std::uint64_t first, st
         block[0] = count;
         const Id space = DIFFERENTIAL_ID(H5Dget_space(dataset));
         const Id memory = DIFFERENTIAL_ID(H5Screate_simple(static_cast<int>(block.size()), block.data(), nullptr));
-        DIFFERENTIAL_OK(
-            H5Sselect_hyperslab(space, H5S_SELECT_SET, start.data(), nullptr, block.data(), nullptr));
+        DIFFERENTIAL_OK(H5Sselect_hyperslab(space, H5S_SELECT_SET, start.data(), nullptr, block.data(), nullptr));
         DIFFERENTIAL_OK(H5Dwrite(dataset, draw.type.id(), memory, space, H5P_DEFAULT, rows.data()));
     }
     return close_image(file);
@@ -481,9 +567,13 @@ void change(Random& random, const Draw& draw, const Blob& ours, const Blob& thei
     const std::size_t row = draw.values.size() / draw.dims[0];
     Draw changed = draw;
     draw_values(random, changed);
+    if (draw.mandatory) {
+        return;  // the filter may not be able to encode other values
+    }
     const Blob rows(changed.values.begin() + static_cast<std::ptrdiff_t>(first * row),
                     changed.values.begin() + static_cast<std::ptrdiff_t>((first + count) * row));
     changed.values = draw.values;
+    changed.roundings = 2;
     std::copy(rows.begin(), rows.end(), changed.values.begin() + static_cast<std::ptrdiff_t>(first * row));
     const Blob mask = significant_bytes(draw.type.id());
     // libhdf5 may lose numbers: then only its opinion of our file counts.
@@ -493,19 +583,20 @@ void change(Random& random, const Draw& draw, const Blob& ours, const Blob& thei
         const Blob by_them = read_theirs(changed, file);
         const std::size_t at = first_lost(changed, by_them, mask);
         if (at != draw.elements()) {
-            differ("rows changed by h5mote: libhdf5 reads element " + std::to_string(at) + " differently");
+            const std::size_t size = draw.type.size();
+            differ("rows changed by h5mote: libhdf5 reads element " + std::to_string(at) + " as " +
+                   hex(by_them, at * size, size) + ", which was written as " + hex(changed.values, at * size, size));
         }
-        if (by_them != read_ours(changed, image)) {
-            differ("rows changed by h5mote: read differently");
-        }
+        same_values(draw, read_ours(changed, image), by_them, "rows changed by h5mote");
     }
     const Blob image = change_by_them(draw, ours, first, count, rows);
     Id file = read_image(image);
     if (!raw_sized_chunks(DIFFERENTIAL_ID(H5Dopen2(file, "d", H5P_DEFAULT)), H5Z_FILTER_SZIP).empty()) {
         return;  // libhdf5 may have kept a wrong filter mask
     }
-    if (read_theirs(changed, file) != read_ours(changed, image)) {
-        differ("rows changed by libhdf5: read differently");
+    const Blob read = read_ours(changed, image, lost);
+    if (!read.empty()) {
+        same_values(draw, read, read_theirs(changed, file), "rows changed by libhdf5");
     }
     ++totals.datasets;
 }
@@ -513,11 +604,18 @@ void change(Random& random, const Draw& draw, const Blob& ours, const Blob& thei
 void run(std::uint64_t seed, Totals& totals) {
     Random random(seed);
     const Draw draw = draw_dataset(random);
-    Id theirs = create_image({});
+    Id theirs = create_image(kBounds);
     const Id list = make_list(draw);
     const hid_t made = H5Dcreate2(theirs, "d", draw.type.id(), make_space(draw), H5P_DEFAULT, list, H5P_DEFAULT);
     Ours ours;
     const Status status = ours.create(draw);
+    if (made >= 0 && status == Status::invalid_argument && draw.kind == Kind::integers &&
+        draw.type.view().type_class() == TypeClass::floating) {
+        // libhdf5 makes such a dataset, but cannot encode any of its chunks.
+        H5Dclose(made);
+        ++totals.refused;
+        return;
+    }
     if (made < 0 || status != Status::ok) {
         if (made >= 0 || status == Status::ok) {
             const bool fine = made >= 0;
@@ -548,13 +646,13 @@ void run(std::uint64_t seed, Totals& totals) {
     const Blob our_image = ours.close();
     const Blob our_read = read_ours(draw, our_image);
     if (const std::size_t at = first_lost(draw, our_read, mask); at != draw.elements()) {
-        differ("h5mote loses element " + std::to_string(at));
+        differ("h5mote loses element " + std::to_string(at) + ": " +
+               hex(draw.values, at * draw.type.size(), draw.type.size()) + " is read as " +
+               hex(our_read, at * draw.type.size(), draw.type.size()));
     }
     Id our_file = read_image(our_image);
     const Blob our_read_by_them = read_theirs(draw, our_file);
-    if (our_read_by_them != our_read) {
-        differ("libhdf5 reads our chunks differently");
-    }
+    same_values(draw, our_read, our_read_by_them, "our chunks");
     Blob their_read;
     {
         const Id our_dataset = DIFFERENTIAL_ID(H5Dopen2(our_file, "d", H5P_DEFAULT));
@@ -563,11 +661,11 @@ void run(std::uint64_t seed, Totals& totals) {
         const Blob their_image = close_image(theirs);
         Id again = read_image(their_image);
         their_read = read_theirs(draw, again);
-        if (their_read != read_ours(draw, their_image)) {
-            differ("h5mote reads their chunks differently");
-        }
+        const bool lost = first_lost(draw, their_read, mask) != draw.elements();
+        const Blob read = read_ours(draw, their_image, lost);
+        same_values(draw, read.empty() ? their_read : read, their_read, "their chunks");
         compare_chunks(draw, our_dataset, DIFFERENTIAL_ID(H5Dopen2(again, "d", H5P_DEFAULT)), their_read, totals);
-        change(random, draw, our_image, their_image, first_lost(draw, their_read, mask) != draw.elements(), totals);
+        change(random, draw, our_image, their_image, lost, totals);
     }
 }
 
@@ -598,11 +696,19 @@ int main(int count, char** arguments) {
             std::printf("seed %llu, filter %u %s, %s: %s\n", static_cast<unsigned long long>(seed + i),
                         static_cast<unsigned>(draw.spec.id), draw.mandatory ? "mandatory" : "optional",
                         type_text(draw.type.view()).c_str(), difference.text.c_str());
+            if (getenv("DBG")) {
+                printf("digits %d undefined %d fill %s dims %llu chunk %llu\n", draw.digits, draw.undefined,
+                       hex(draw.fill, 0, draw.fill.size()).c_str(), (unsigned long long)draw.dims[0],
+                       (unsigned long long)draw.chunk[0]);
+            }
             ++totals.failures;
         }
     }
-    std::printf("%u datasets, %u refused by both; %u chunks equal, of which the filter was skipped for %u; "
-                "%u chunks saved that libhdf5 loses; %u failures\n",
-                totals.datasets, totals.refused, totals.chunks, totals.skipped, totals.saved, totals.failures);
-    return totals.failures == 0 && totals.chunks >= least ? 0 : 1;
+    std::printf(
+        "%u datasets, %u refused by both; %u chunks equal, of which the filter was skipped for %u; "
+        "%u chunks saved that libhdf5 loses; %u failures\n",
+        totals.datasets, totals.refused, totals.chunks, totals.skipped, totals.saved, totals.failures);
+    std::fflush(stdout);
+    // Without the end of libhdf5, which crashes when it cannot write a chunk of a dataset that was left open.
+    std::_Exit(totals.failures == 0 && totals.chunks >= least ? 0 : 1);
 }
