@@ -201,4 +201,50 @@ Real sum(const Real& a, const Real& b) noexcept {
     return result;
 }
 
+Real product(Real a, const Real& b) noexcept {
+    a.negative = a.negative != b.negative;
+    if (!a.is_finite() || !b.is_finite()) {
+        if (a.is_nan() || b.is_nan() || a.mantissa == 0 || b.mantissa == 0) {
+            return not_a_number();
+        }
+        a.mantissa = Real::kTop;
+        a.exponent = Real::kNotFinite;
+        return a;
+    }
+    // The upper 64 bits of the product, of which the lowest says whether there are bits below them.
+    constexpr std::uint64_t kLow = 0xffffffffU;
+    const std::uint64_t low = (a.mantissa & kLow) * (b.mantissa & kLow);
+    const std::uint64_t middle = (a.mantissa >> 32) * (b.mantissa & kLow) + (low >> 32);
+    const std::uint64_t other = (a.mantissa & kLow) * (b.mantissa >> 32) + (middle & kLow);
+    const bool inexact = ((low | other) & kLow) != 0;
+    a.mantissa = (a.mantissa >> 32) * (b.mantissa >> 32) + (middle >> 32) + (other >> 32);
+    a.mantissa |= inexact ? 1 : 0;
+    a.exponent += b.exponent + 1;
+    return rounded(a);
+}
+
+bool less(const Real& a, const Real& b) noexcept {
+    if (a.is_nan() || b.is_nan() || (a.mantissa == 0 && b.mantissa == 0)) {
+        return false;
+    }
+    if (a.mantissa == 0 || b.mantissa == 0 || a.negative != b.negative) {
+        return a.mantissa == 0 ? !b.negative : a.negative;
+    }
+    const bool smaller = a.exponent != b.exponent ? a.exponent < b.exponent : a.mantissa < b.mantissa;
+    const bool same = a.exponent == b.exponent && a.mantissa == b.mantissa;
+    return !same && smaller != a.negative;
+}
+
+std::uint64_t nearest_integer(const Real& number) noexcept {
+    if (number.mantissa == 0 || number.exponent < -1) {
+        return 0;
+    }
+    if (number.exponent == -1) {
+        return 1;  // half and more
+    }
+    const auto drop = static_cast<unsigned>(63 - number.exponent);
+    const std::uint64_t whole = number.mantissa >> drop;
+    return drop == 0 ? whole : whole + (number.mantissa >> (drop - 1) & 1U);
+}
+
 }  // namespace h5mote

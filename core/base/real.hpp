@@ -50,5 +50,10 @@ Real ten_times(Real number) noexcept;
 /// a / b; `a` is finite.
 Real quotient(Real a, const Real& b) noexcept;
 Real sum(const Real& a, const Real& b) noexcept;
+Real product(Real a, const Real& b) noexcept;
+/// Whether a < b; false if one of them is a NaN.
+bool less(const Real& a, const Real& b) noexcept;
+/// The integer nearest to a number of 0 to 2^63; of two that are equally near the larger one.
+std::uint64_t nearest_integer(const Real& number) noexcept;
 
 }  // namespace h5mote

@@ -27,7 +27,12 @@ public:
     }
     NewDataset(const NewDataset&) = delete;
     NewDataset& operator=(const NewDataset&) = delete;
-    ~NewDataset() { file_.context.release(MemoryKind::other, filters_, filters_size()); }
+    ~NewDataset() {
+        if constexpr (H5MOTE_FILTERS != 0) {
+            file_.context.release(MemoryKind::other, client_data_.data(), client_data_.size());
+        }
+        file_.context.release(MemoryKind::other, filters_, filters_size());
+    }
 
     /// The datatype is the committed one whose header is there.
     void set_committed(Address header) noexcept { committed_ = header; }
@@ -67,6 +72,7 @@ private:
     const Extent space_;
     const DatasetCreate& create_;
     FilterEntry* filters_ = nullptr;
+    Bytes client_data_;  // of filters_, where a FilterSpec has no room for them
     LayoutMessage layout_;
     ChunkTableShape shape_;
     std::uint64_t bytes_ = 0;  // of all elements
@@ -174,9 +180,23 @@ Status NewDataset::plan_filters() noexcept {
         entry->spec = create_.filters.data()[i];
         entry->filter = file_.context.find_filter(entry->spec.id);
     }
+    FilterTarget target{type_.size(), static_cast<std::uint32_t>(shape_.chunk_bytes)};
+    target.type = type_;
+    target.chunk = {create_.chunk.data(), create_.chunk.rank()};
+    target.fill = create_.fill;
+    target.fill_undefined = create_.fill_undefined;
+    FilterPipeline pipeline(Span<FilterEntry>(filters_, create_.filters.size()));
     FilterId failed = FilterId::none;
-    const FilterTarget target{type_.size(), static_cast<std::uint32_t>(shape_.chunk_bytes)};
-    const Status status = FilterPipeline(Span<FilterEntry>(filters_, create_.filters.size())).prepare(target, failed);
+    std::size_t need = 0;
+    Status status = pipeline.prepare(target, failed, need);
+    if (status == Status::over_budget && need != 0) {
+        auto* values = static_cast<std::byte*>(file_.context.allocate(MemoryKind::other, need));
+        if (values == nullptr) {
+            return Status::out_of_memory;
+        }
+        client_data_ = target.client_data = {values, need};
+        status = pipeline.prepare(target, failed, need);
+    }
     return tell_filter(file_.context, H5MOTE_HERE, status, failed);
 }
 

@@ -1,9 +1,11 @@
 // RFC 1951 - the decoder: straight into the output, which is also the window of earlier bytes.
 //
 // Codes of up to kFastBits bits are found by one look into a table, longer ones by walking the canonical code bit by
-// bit. Every step takes at least one bit of the input, so that any input ends.
+// bit. Every step takes at least one bit of the input, so that any input ends. Hosts, whose words have 64 bits, decode
+// without a check for each symbol as long as much of the input is left and much of the output is free.
 #include <h5mote/filters/deflate.hpp>
 
+#include "cursor.hpp"
 #include "deflate_format.hpp"
 
 #include <new>
@@ -12,11 +14,15 @@ namespace h5mote::deflate {
 namespace {
 
 constexpr unsigned kFastBits = 8;
+constexpr unsigned kWordBits = 8 * sizeof(std::size_t);
+constexpr bool kWide = kWordBits >= 64;
 
 // A canonical code. `symbols` lists the used symbols by length, then by value; count[n] of them have n bits.
 struct Code {
     std::uint16_t fast[1U << kFastBits];  // symbol << 4 | length, by the next bits of the input; 0: not a short code
     std::uint16_t count[kMaxBits + 1];
+    std::uint16_t first;  // first code of kFastBits + 1 bits, and the index of its symbol; kWide only
+    std::uint16_t index;
 
     bool build(const std::uint8_t* lengths, unsigned size, std::uint16_t* symbols, bool may_be_incomplete) noexcept;
 };
@@ -62,7 +68,51 @@ bool Code::build(const std::uint8_t* lengths, unsigned size, std::uint16_t* symb
             ++code;
         }
     }
+    if constexpr (kWide) {
+        for (unsigned length = 1; length <= kFastBits; ++length) {
+            index = static_cast<std::uint16_t>(index + count[length]);
+            first = static_cast<std::uint16_t>((first + count[length]) << 1);
+        }
+    }
     return true;
+}
+
+// The lowest 8 bits in the opposite order.
+unsigned reversed_byte(std::size_t bits) noexcept {
+    auto byte = static_cast<unsigned>(bits) & 0xffU;
+    byte = (byte & 0xf0U) >> 4 | (byte & 0x0fU) << 4;
+    byte = (byte & 0xccU) >> 2 | (byte & 0x33U) << 2;
+    return (byte & 0xaaU) >> 1 | (byte & 0x55U) << 1;
+}
+static_assert(kFastBits == 8, "reversed_byte()");
+
+constexpr unsigned kNoSymbol = 0xffff;  // larger than any symbol
+
+// The symbol of the code with which `bits` begin, when that is no short one, and its length.
+unsigned long_code(const Code& code, const std::uint16_t* symbols, std::size_t bits, unsigned& found) noexcept {
+    unsigned length = 1;
+    unsigned value = 0;
+    unsigned first = 0;  // first code of the length
+    unsigned index = 0;  // index of that code's symbol
+    if constexpr (kWide) {
+        length = kFastBits + 1;
+        value = reversed_byte(bits) << 1;
+        first = code.first;
+        index = code.index;
+    }
+    for (; length <= kMaxBits; ++length) {
+        value |= static_cast<unsigned>(bits >> (length - 1)) & 1;
+        const unsigned count = code.count[length];
+        if (value < first + count) {
+            found = length;
+            return symbols[index + value - first];
+        }
+        index += count;
+        first = (first + count) << 1;
+        value <<= 1;
+    }
+    found = 0;
+    return kNoSymbol;
 }
 
 class Decoder {
@@ -87,6 +137,7 @@ private:
     bool stored() noexcept;
     bool read_codes() noexcept;
     bool compressed() noexcept;
+    bool compressed_fast(bool& ended) noexcept;
     bool copy(std::size_t length, std::size_t distance) noexcept;
 
     Code literal_;
@@ -100,7 +151,8 @@ private:
     std::byte* out_begin_;
     std::byte* out_;
     std::byte* out_end_;
-    std::uint32_t bits_ = 0;
+    std::size_t bits_ =
+        0;  // the next bits of the input, from the lowest on; above bit_count_ there may be more of them
     unsigned bit_count_ = 0;
     bool bad_ = false;  // more bits were taken than there are
 };
@@ -110,8 +162,8 @@ static_assert(alignof(Decoder) <= 8);
 
 // Fills bits_ to at least 25 bits, or with all that are left.
 void Decoder::fill() noexcept {
-    while (bit_count_ <= 24 && at_ != end_) {
-        bits_ |= static_cast<std::uint32_t>(*at_++) << bit_count_;
+    while (bit_count_ <= kWordBits - 8 && at_ != end_) {
+        bits_ |= static_cast<std::size_t>(*at_++) << bit_count_;
         bit_count_ += 8;
     }
 }
@@ -129,7 +181,7 @@ unsigned Decoder::take(unsigned count) noexcept {
     if (bit_count_ < count) {
         fill();
     }
-    const unsigned value = bits_ & ((1U << count) - 1);
+    const unsigned value = static_cast<unsigned>(bits_) & ((1U << count) - 1);
     drop(count);
     return value;
 }
@@ -143,22 +195,14 @@ unsigned Decoder::decode(const Code& code, const std::uint16_t* symbols) noexcep
         drop(entry & 15);
         return entry >> 4;
     }
-    unsigned value = 0;
-    unsigned first = 0;  // first code of the length
-    unsigned index = 0;  // index of that code's symbol
-    for (unsigned length = 1; length <= kMaxBits; ++length) {
-        value |= (bits_ >> (length - 1)) & 1;
-        const unsigned count = code.count[length];
-        if (value < first + count) {
-            drop(length);
-            return symbols[index + value - first];
-        }
-        index += count;
-        first = (first + count) << 1;
-        value <<= 1;
+    unsigned length = 0;
+    const unsigned symbol = long_code(code, symbols, bits_, length);
+    if (symbol == kNoSymbol) {
+        bad_ = true;
+        return 0;
     }
-    bad_ = true;
-    return 0;
+    drop(length);
+    return symbol;
 }
 
 // What a length or distance symbol stands for, above the minimum: 2^k symbols for each number of extra bits.
@@ -245,7 +289,116 @@ bool Decoder::copy(std::size_t length, std::size_t distance) noexcept {
     return true;
 }
 
+// A match, where at least kMaxMatch + 8 bytes are free at `to`. It may write up to 7 bytes behind the match.
+inline std::byte* copy_fast(std::byte* to, std::size_t length, std::size_t distance) noexcept {
+    const std::byte* from = to - distance;
+    std::byte* const end = to + length;
+    if (distance == 1) {
+        std::memset(to, static_cast<int>(*from), length);
+    } else if (distance >= 8) {
+        for (; to < end; to += 8, from += 8) {
+            std::memcpy(to, from, 8);
+        }
+    } else {
+        while (to != end) {
+            *to++ = *from++;
+        }
+    }
+    return end;
+}
+
+// The place in the input and the bits that were taken from it, in registers.
+struct FastBits {
+    void fill() noexcept {
+        bits |= static_cast<std::size_t>(load_le<std::uint64_t>(at)) << count;
+        at += (63 - count) / 8;
+        count |= 56;
+    }
+    void drop(unsigned some) noexcept {
+        bits >>= some;
+        count -= some;
+    }
+    unsigned decode(const Code& code, const std::uint16_t* symbols) noexcept {
+        const unsigned entry = code.fast[bits & ((1U << kFastBits) - 1)];
+        unsigned symbol = entry >> 4;
+        unsigned length = entry & 15;
+        if (entry == 0) {
+            symbol = long_code(code, symbols, bits, length);
+        }
+        drop(length);
+        return symbol;
+    }
+    unsigned extra(unsigned symbol, unsigned k) noexcept {
+        if (symbol < (2U << k)) {
+            return symbol;
+        }
+        const unsigned more = (symbol >> k) - 1;
+        const unsigned value = static_cast<unsigned>(bits) & ((1U << more) - 1);
+        drop(more);
+        return ((symbol - (more << k)) << more) + value;
+    }
+
+    const std::byte* at;
+    std::size_t bits;
+    unsigned count;
+};
+
+// Decodes while there are 16 bytes of input, for two refills, and room for a match of any length behind as many
+// literals as a refill can have. `ended`: the block has.
+bool Decoder::compressed_fast(bool& ended) noexcept {
+    constexpr std::ptrdiff_t kRoom = kMaxMatch + 8 + 64;
+    FastBits in{at_, bits_, bit_count_};
+    std::byte* out = out_;
+    bool sound = true;
+    while (end_ - in.at >= 16 && out_end_ - out >= kRoom) {
+        in.fill();
+        unsigned symbol = in.decode(literal_, literal_symbols_);
+        while (symbol < kEnd) {
+            *out++ = static_cast<std::byte>(symbol);
+            if (in.count < kMaxBits) {
+                break;
+            }
+            symbol = in.decode(literal_, literal_symbols_);
+        }
+        if (symbol < kEnd) {
+            continue;
+        }
+        sound = symbol < kLiterals;
+        ended = symbol == kEnd;
+        if (!sound || ended) {
+            break;
+        }
+        // A match takes 5 bits more for its length, and 15 + 13 for its distance.
+        if (in.count < 33) {
+            in.fill();
+        }
+        const unsigned size = symbol == kLiterals - 1 ? kMaxMatch : kMinMatch + in.extra(symbol - (kEnd + 1), 2);
+        symbol = in.decode(distance_, distance_symbols_);
+        sound = symbol < kDistances;
+        if (!sound) {
+            break;
+        }
+        const std::size_t distance = std::size_t{1} + in.extra(symbol, 1);
+        sound = distance <= static_cast<std::size_t>(out - out_begin_);
+        if (!sound) {
+            break;
+        }
+        out = copy_fast(out, size, distance);
+    }
+    at_ = in.at;
+    bits_ = in.bits;
+    bit_count_ = in.count;
+    out_ = out;
+    return sound;
+}
+
 bool Decoder::compressed() noexcept {
+    if constexpr (kWide) {
+        bool ended = false;
+        if (!compressed_fast(ended) || ended) {
+            return ended;
+        }
+    }
     for (;;) {
         unsigned symbol = decode(literal_, literal_symbols_);
         if (bad_ || symbol >= kLiterals) {

@@ -8,12 +8,12 @@
 
 namespace h5mote {
 
-FilterId LzfFilter::id() const noexcept { return FilterId::lzf; }
+FilterId LzfDecoder::id() const noexcept { return FilterId::lzf; }
 
-const char* LzfFilter::name() const noexcept { return "lzf"; }
+const char* LzfDecoder::name() const noexcept { return "lzf"; }
 
-Status LzfFilter::decode(const FilterSpec& /*spec*/, ConstBytes in, Bytes out, std::size_t& size,
-                         Bytes /*scratch*/) const noexcept {
+Status LzfDecoder::decode(const FilterSpec& /*spec*/, ConstBytes in, Bytes out, std::size_t& size,
+                          Bytes /*scratch*/) const noexcept {
     Reader reader(in);
     std::size_t at = 0;
     while (reader.remaining() > 0) {

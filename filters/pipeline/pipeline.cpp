@@ -39,12 +39,29 @@ Status FilterPipeline::can_encode(const FilterTarget& target, FilterId& failed) 
     return Status::ok;
 }
 
-Status FilterPipeline::prepare(const FilterTarget& target, FilterId& failed) noexcept {
+Status FilterPipeline::prepare(FilterTarget target, FilterId& failed, std::size_t& need) noexcept {
     H5MOTE_TRY(can_encode(target, failed));
+    need = 0;
+    Status room = Status::ok;
     for (FilterEntry& entry : entries_) {
         failed = entry.spec.id;
-        H5MOTE_TRY(entry.filter == nullptr ? Status::ok : entry.filter->set_local(entry.spec, target));
+        if (entry.filter == nullptr) {
+            continue;
+        }
+        const Status status = entry.filter->set_local(entry.spec, target);
+        const std::size_t values = std::size_t{4} * entry.spec.value_count;
+        if (status == Status::over_budget) {
+            need += values;
+            room = status;
+        } else {
+            H5MOTE_TRY(status);
+            if (entry.spec.encoded != nullptr && entry.spec.encoded == target.client_data.data()) {
+                need += values;
+                target.client_data = target.client_data.subspan(values);
+            }
+        }
     }
+    H5MOTE_TRY(room);
     failed = FilterId::none;
     return entries_.size() <= 32 ? Status::ok : Status::invalid_argument;
 }

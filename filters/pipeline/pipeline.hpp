@@ -31,8 +31,10 @@ public:
     /// Whether chunks can be encoded (H5Z_can_apply): unsupported, or what the filter said, where one that is not
     /// optional is missing or cannot. `failed` names it.
     Status can_encode(const FilterTarget& target, FilterId& failed) const noexcept;
-    /// The same at dataset creation, and completes the client data (H5Z_set_local).
-    Status prepare(const FilterTarget& target, FilterId& failed) noexcept;
+    /// The same at dataset creation, and completes the client data (H5Z_set_local). Those of more than
+    /// FilterSpec::kMaxValues numbers are written to target.client_data and borrowed from there. over_budget: it has
+    /// less than `need` bytes; the call can be repeated.
+    Status prepare(FilterTarget target, FilterId& failed, std::size_t& need) noexcept;
 
     /// Bytes of work memory, aligned to 8, with which any chunk of `chunk_bytes` can be encoded, or decoded again when
     /// it was encoded by this library. SIZE_MAX when the machine cannot express it.

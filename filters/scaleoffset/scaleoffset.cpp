@@ -1,86 +1,30 @@
-// Layout: bits of a number (4 bytes) | bytes of the minimum (1 byte) | minimum (8 bytes) | zeros up to byte 21 | the
-// numbers less the minimum, that many bits each, from the highest bit of each byte. All ones stand for the fill value
-// if there is one. Numbers that need all their bits are stored as they are, in the byte order of the writing machine;
-// decode() takes that for little-endian.
-//
-// Client data: kind of scale (0 decimal, 1 binary, 2 integer) | scale: decimal digits, or bits of an integer, 0 to
-// find out | elements of the chunk | class (0 integer, 1 floating-point) | size | signed | order (1 big-endian) |
-// 1 if there is a fill value | fill value, little-endian
+// The decoder; packing.hpp has the layout.
 #include <h5mote/filters/scaleoffset.hpp>
 
 #include "bit_reader.hpp"
 #include "byte_order.hpp"
-#include "real.hpp"
+#include "packing.hpp"
 
 namespace h5mote {
 namespace {
 
-constexpr std::size_t kHeader = 21;
-constexpr std::size_t kValues = 20;
-enum Value : std::size_t {
-    kKind = 0,
-    kScale = 1,
-    kElements = 2,
-    kClass = 3,
-    kSize = 4,
-    kOrder = 6,
-    kHasFill = 7,
-    kFill = 8
-};
-enum Kind : std::uint32_t { kDecimal = 0, kBinary = 1, kInteger = 2 };
+using namespace scaleoffset;
 
-// 10 to the power of `exponent`; infinity or zero if that is beyond the range of a double.
-Real power_of_ten(std::int32_t exponent) noexcept {
-    // Exact up to 10^22, and so is the rounding of 1 / 10^22.
-    Real result = real_of(1);
-    for (std::int32_t i = 0; i != exponent && i < 400 && i > -400; i += exponent < 0 ? -1 : 1) {
-        result = ten_times(result);
-    }
-    return exponent < 0 ? quotient(real_of(1), result) : result;
-}
-
-// What the client data and the chunk's header say.
-struct Packing {
-    /// Reads the client data. corrupt_file: they make no sense; unsupported: the binary scale. `as_is`: the chunk is
-    /// not packed.
-    Status open(const FilterSpec& spec, bool& as_is) noexcept;
+// A packed chunk, as the client data and its header describe it.
+struct PackedChunk : Packing {
     /// Reads the chunk's header; false if it is damaged.
     bool open_chunk(ConstBytes in) noexcept;
     std::uint64_t unpack(std::uint64_t packed) const noexcept;
 
-    std::uint32_t element = 0;  // bytes of a number
-    std::uint32_t bits = 0;     // of a packed one
-    bool floating = false;
-    bool has_fill = false;
-    std::int32_t scale = 0;
-    std::uint64_t fill = 0;
-    std::uint64_t fill_bits = 0;  // packed value that stands for it
+    std::uint32_t bits = 0;       // of a packed number
+    std::uint64_t fill_bits = 0;  // packed value that stands for the fill value
     std::uint64_t minimum = 0;
     Real power;
     double double_power = 1;  // the same number, where the processor can divide by it
     float single_power = 1;   // the power, rounded once more
 };
 
-Status Packing::open(const FilterSpec& spec, bool& as_is) noexcept {
-    const std::uint32_t kind = spec.value(kKind);
-    element = spec.value(kSize);
-    floating = spec.value(kClass) == 1;
-    has_fill = spec.value(kHasFill) == 1;
-    scale = static_cast<std::int32_t>(spec.value(kScale));
-    fill = std::uint64_t{spec.value(kFill + 1)} << 32 | spec.value(kFill);
-    if (spec.value_count != kValues || spec.value(kClass) > 1 || element == 0 || element > 8 ||
-        (element & (element - 1)) != 0 || (floating && element < 4)) {
-        return Status::corrupt_file;
-    }
-    const auto full = static_cast<std::int32_t>(element * 8);
-    as_is = !floating && scale == full;
-    if (kind == kBinary) {
-        return Status::unsupported;
-    }
-    return kind == (floating ? kDecimal : kInteger) && (floating || scale <= full) ? Status::ok : Status::corrupt_file;
-}
-
-bool Packing::open_chunk(ConstBytes in) noexcept {
+bool PackedChunk::open_chunk(ConstBytes in) noexcept {
     Reader header(in);
     bits = header.u32();
     const unsigned width = header.u8();
@@ -119,7 +63,7 @@ std::uint64_t unscaled_single(std::uint32_t packed, std::uint64_t minimum, float
     return bits;
 }
 
-std::uint64_t unscaled_double(std::uint64_t packed, std::uint64_t minimum, const Packing& packing) noexcept {
+std::uint64_t unscaled_double(std::uint64_t packed, std::uint64_t minimum, const PackedChunk& packing) noexcept {
     if constexpr (kHasDoubles) {
         double value = 0;
         std::memcpy(&value, &minimum, sizeof value);
@@ -135,7 +79,7 @@ std::uint64_t unscaled_double(std::uint64_t packed, std::uint64_t minimum, const
     return load_uint(bytes, sizeof bytes);
 }
 
-std::uint64_t Packing::unpack(std::uint64_t packed) const noexcept {
+std::uint64_t PackedChunk::unpack(std::uint64_t packed) const noexcept {
     if (has_fill && packed == fill_bits) {
         return fill;
     }
@@ -154,17 +98,17 @@ void copy(ConstBytes from, std::byte* to) noexcept {
 
 }  // namespace
 
-FilterId ScaleoffsetFilter::id() const noexcept { return FilterId::scaleoffset; }
+FilterId ScaleoffsetDecoder::id() const noexcept { return FilterId::scaleoffset; }
 
-std::size_t ScaleoffsetFilter::encoded_limit(const FilterSpec& /*spec*/, std::size_t size) const noexcept {
+std::size_t ScaleoffsetDecoder::encoded_limit(const FilterSpec& /*spec*/, std::size_t size) const noexcept {
     return size > SIZE_MAX - kHeader - 1 ? SIZE_MAX : size + kHeader + 1;
 }
 
-Status ScaleoffsetFilter::decode(const FilterSpec& spec, ConstBytes in, Bytes out, std::size_t& size,
-                                 Bytes /*scratch*/) const noexcept {
-    Packing packing;
-    bool as_is = false;
-    H5MOTE_TRY(packing.open(spec, as_is));
+Status ScaleoffsetDecoder::decode(const FilterSpec& spec, ConstBytes in, Bytes out, std::size_t& size,
+                                  Bytes /*scratch*/) const noexcept {
+    PackedChunk packing;
+    H5MOTE_TRY(packing.open(spec));
+    const bool as_is = packing.as_is();
     const std::uint32_t element = packing.element;
     const std::uint64_t total = as_is ? in.size() : std::uint64_t{spec.value(kElements)} * element;
     if (total > out.size() || (!as_is && !packing.open_chunk(in))) {
@@ -175,7 +119,6 @@ Status ScaleoffsetFilter::decode(const FilterSpec& spec, ConstBytes in, Bytes ou
         copy(in, out.data());
         return Status::ok;
     }
-    const bool big_endian = spec.value(kOrder) == 1;
     const bool unpacked = packing.bits == element * 8;
     const ConstBytes packed = in.size() < kHeader ? ConstBytes{} : in.subspan(kHeader);
     if (unpacked && packed.size() < size) {
@@ -185,7 +128,7 @@ Status ScaleoffsetFilter::decode(const FilterSpec& spec, ConstBytes in, Bytes ou
     for (std::size_t at = 0; at < size; at += element) {
         const std::uint64_t value =
             unpacked ? load_uint(packed.data() + at, element) : packing.unpack(reader.wide(packing.bits));
-        store_ordered(out.data() + at, value, element, big_endian);
+        store_ordered(out.data() + at, value, element, packing.big_endian);
     }
     return reader.ok() ? Status::ok : Status::corrupt_file;
 }

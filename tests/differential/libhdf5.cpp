@@ -72,7 +72,9 @@ Id read_image(const Blob& image) {
     Blob copy = image;
     DIFFERENTIAL_OK(H5Pset_fapl_core(access, 1 << 16, false));
     DIFFERENTIAL_OK(H5Pset_file_image(access, copy.data(), copy.size()));
-    return DIFFERENTIAL_ID(H5Fopen("image", H5F_ACC_RDONLY, access));
+    // libhdf5 takes two open files in memory of the same name for one file.
+    static unsigned count = 0;
+    return DIFFERENTIAL_ID(H5Fopen(("image" + std::to_string(count++)).c_str(), H5F_ACC_RDONLY, access));
 }
 
 std::vector<Sizes> raw_sized_chunks(hid_t dataset, H5Z_filter_t wanted) {

@@ -28,8 +28,38 @@ inline constexpr const h5mote::Filter* kFilters[] = {
 inline constexpr std::size_t kKinds = sizeof kFilters / sizeof kFilters[0];
 inline constexpr unsigned kMostFilters = 4;
 
-/// Decodes one input in exactly the memory that the pipeline asks for. `only`: if not nullptr, use this filter alone,
-/// with the first client data, whatever filters the input names.
+/// Encodes a decoded chunk, in exactly as much memory as the filter asks for. What comes of it can be decoded again, to
+/// the same bytes if the filter loses none.
+inline void encode(const h5mote::FilterSpec& spec, const h5mote::Filter& filter, h5mote::ConstBytes chunk) {
+    using namespace h5mote;
+    const std::size_t limit = filter.encoded_limit(spec, chunk.size());
+    const std::size_t need = filter.scratch_need(true, chunk.size());
+    const std::unique_ptr<std::byte[]> scratch(new std::byte[need]);
+    const std::unique_ptr<std::byte[]> out(new std::byte[limit]);
+    std::size_t size = 0;
+    const Status status = filter.encode(spec, chunk, {out.get(), limit}, size, {scratch.get(), need});
+    if (status != Status::ok) {
+        if (status != Status::no_space && status != Status::invalid_argument && status != Status::unsupported &&
+            status != Status::read_only) {
+            std::abort();
+        }
+        return;
+    }
+    const std::size_t decode_need = filter.scratch_need(false, size);
+    const std::unique_ptr<std::byte[]> work(new std::byte[decode_need]);
+    const std::unique_ptr<std::byte[]> back(new std::byte[chunk.size()]);
+    std::size_t length = 0;
+    const bool decoded = size <= limit && filter.decode(spec, {out.get(), size}, {back.get(), chunk.size()}, length,
+                                                        {work.get(), decode_need}) == Status::ok;
+    const bool rounds = spec.id == FilterId::scaleoffset && spec.value(3) == 1;
+    if (!decoded || length != chunk.size() ||
+        (!rounds && length != 0 && std::memcmp(back.get(), chunk.data(), length) != 0)) {
+        std::abort();
+    }
+}
+
+/// Decodes one input in exactly the memory that the pipeline asks for, and encodes the result. `only`: if not nullptr,
+/// use this filter alone, with the first client data, whatever filters the input names.
 inline void decode(const std::uint8_t* data, std::size_t size, const h5mote::Filter* only = nullptr) {
     using namespace h5mote;
     Reader reader({reinterpret_cast<const std::byte*>(data), size});
@@ -73,6 +103,9 @@ inline void decode(const std::uint8_t* data, std::size_t size, const h5mote::Fil
     }
     if (status != Status::ok && status != Status::corrupt_file && status != Status::unsupported) {
         std::abort();
+    }
+    if (status == Status::ok && only != nullptr) {
+        encode(entries[0].spec, *only, {chunk.get(), chunk_size});
     }
 }
 

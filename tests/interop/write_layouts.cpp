@@ -252,7 +252,13 @@ void write_filters(const std::string& folder, const Variant& variant) {
                                 {filters::deflate, filters::fletcher32},
                                 {filters::shuffle, filters::deflate, filters::fletcher32},
                                 {filters::fletcher32, filters::shuffle},
-                                {filters::fletcher32, filters::deflate, filters::shuffle}};
+                                {filters::fletcher32, filters::deflate, filters::shuffle},
+                                {filters::lzf},
+                                {filters::shuffle, filters::lzf, filters::fletcher32},
+                                {filters::nbit, filters::deflate},
+                                {filters::scaleoffset_integer(), filters::lzf},
+                                {filters::szip(filters::SzipCoding::nearest_neighbour, 4), filters::fletcher32},
+                                {filters::szip(filters::SzipCoding::entropy, 2)}};
     static constexpr auto kRecord = make_compound<12>(member("t", 0, make_integer(4, false)),
                                                       member("v", 4, make_array(make_integer(2, true), 4U)));
     int number = 0;
@@ -270,8 +276,11 @@ void write_filters(const std::string& folder, const Variant& variant) {
         }
         file.dataset(group + "/smooth", kInt, Dataspace::unlimited(1000), create);
         file.fill(group + "/smooth", smooth);
-        file.dataset(group + "/records", kRecord, Dataspace::unlimited(), create);
-        file.append(group + "/records", 500, 7, 13);
+        const FilterId first = list.data()[0].id;
+        if (first != FilterId::scaleoffset && first != FilterId::szip) {  // they take numbers only
+            file.dataset(group + "/records", kRecord, Dataspace::unlimited(), create);
+            file.append(group + "/records", 500, 7, 13);
+        }
         create.chunk = {50};
         file.dataset(group + "/random", kByte, Dataspace::unlimited(), create);
         file.append(group + "/random", 333);

@@ -33,25 +33,42 @@ TEST(FilterLimits, Sizes) {
     }
 }
 
+namespace {
+
+// A specification with which the filter encodes 96 bytes.
+FilterSpec small_spec(FilterId id) {
+    static std::byte values[80];
+    FilterSpec spec{id, false, 1, {4}};
+    if (id == FilterId::szip) {
+        spec = {id, false, 4, {32 | 8 | 1 | 128, 8, 32, 24}};
+    } else if (id == FilterId::nbit) {
+        spec = {id, false, 8, {8, 0, 24, 1, 4, 0, 31, 0}};  // numbers of 31 bits
+    } else if (id == FilterId::scaleoffset) {
+        constexpr std::uint32_t kSome[] = {2, 0, 24, 0, 4};
+        for (unsigned i = 0; i < 5; ++i) {
+            values[4 * i] = static_cast<std::byte>(kSome[i]);
+        }
+        spec.value_count = 20;
+        spec.encoded = values;
+    }
+    return spec;
+}
+
+}  // namespace
+
 // A target that is too small by any number of bytes gives no_space when encoding and corrupt_file when decoding.
 TEST(FilterLimits, TargetsThatAreTooSmall) {
     std::vector<std::byte> chunk(96);
     for (std::size_t i = 0; i < chunk.size(); ++i) {
-        chunk[i] = static_cast<std::byte>(i * i / 7);
+        chunk[i] = static_cast<std::byte>(i * i / 90);
     }
     for (const Filter* const filter : kAllFilters) {
-        FilterSpec spec;
-        spec.id = filter->id();
-        spec.value_count = 1;
-        spec.values[0] = 4;
+        const FilterSpec spec = small_spec(filter->id());
         std::vector<std::byte> state(filter->scratch_need(true, chunk.size()) + 8);
         std::vector<std::byte> out(filter->encoded_limit(spec, chunk.size()) + 1, std::byte{0xa5});
         const ConstBytes in{chunk.data(), chunk.size()};
         std::size_t size = 0;
         const Status whole = filter->encode(spec, in, {out.data(), out.size() - 1}, size, {state.data(), state.size()});
-        if (whole == Status::unsupported) {
-            continue;  // it only decodes
-        }
         ASSERT_EQ(whole, Status::ok);
         const std::vector<std::byte> stored(out.begin(), out.begin() + static_cast<std::ptrdiff_t>(size));
         for (std::size_t room = 0; room < stored.size(); ++room) {

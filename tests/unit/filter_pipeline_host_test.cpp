@@ -59,7 +59,8 @@ Data sample(int kind, std::size_t size) {
 void round_trip(std::vector<FilterEntry> entries, const Data& data, std::uint32_t expected_mask) {
     FilterPipeline pipeline{{entries.data(), entries.size()}};
     FilterId failed = FilterId::none;
-    ASSERT_EQ(pipeline.prepare({4, static_cast<std::uint32_t>(data.size())}, failed), Status::ok);
+    std::size_t need = 0;
+    ASSERT_EQ(pipeline.prepare({4, static_cast<std::uint32_t>(data.size())}, failed, need), Status::ok);
     const Exact work(pipeline.scratch_need(data.size(), true));
     ConstBytes result;
     std::uint32_t mask = 0;
@@ -108,7 +109,8 @@ TEST(FilterPipelineHost, DamagedChunksAreRefused) {
     FilterPipeline pipeline{{entries.data(), entries.size()}};
     const Data data = sample(0, 400);
     FilterId failed = FilterId::none;
-    ASSERT_EQ(pipeline.prepare({4, 400}, failed), Status::ok);
+    std::size_t need = 0;
+    ASSERT_EQ(pipeline.prepare({4, 400}, failed, need), Status::ok);
     const Exact work(pipeline.scratch_need(400, true));
     ConstBytes result;
     std::uint32_t mask = 0;

@@ -291,8 +291,9 @@ TEST(FilterPipeline, NoMoreFiltersThanTheMaskHasBits) {
         entry = stage(&kMoves, 3, 0);
     }
     FilterId failed = FilterId::none;
-    EXPECT_TRUE(FilterPipeline({entries, 32}).prepare({12, kChunk}, failed) == Status::ok);
-    EXPECT_TRUE(FilterPipeline({entries, 33}).prepare({12, kChunk}, failed) == Status::invalid_argument);
+    std::size_t need = 0;
+    EXPECT_TRUE(FilterPipeline({entries, 32}).prepare({12, kChunk}, failed, need) == Status::ok);
+    EXPECT_TRUE(FilterPipeline({entries, 33}).prepare({12, kChunk}, failed, need) == Status::invalid_argument);
 }
 
 TEST(FilterPipeline, DecodingRefuses) {
@@ -345,17 +346,18 @@ TEST(FilterPipeline, PreparesClientData) {
     FilterId failed = FilterId::none;
     FilterEntry entries[] = {stage(&kMoves, 1, 0), stage(nullptr, 0, 0, true), stage(&kInPlace, 1, 4, true)};
     FilterPipeline pipeline{entries};
-    ASSERT_TRUE(pipeline.prepare({12, kChunk}, failed) == Status::ok);
+    std::size_t need = 0;
+    ASSERT_TRUE(pipeline.prepare({12, kChunk}, failed, need) == Status::ok);
     EXPECT_TRUE(failed == FilterId::none);
     EXPECT_EQ(entries[0].spec.values[3], 12U);
     EXPECT_EQ(entries[2].spec.values[3], 12U);
-    EXPECT_TRUE(pipeline.prepare({13, kChunk}, failed) == Status::invalid_argument);
+    EXPECT_TRUE(pipeline.prepare({13, kChunk}, failed, need) == Status::invalid_argument);
     EXPECT_TRUE(failed == FilterId::nbit);
     entries[0].spec.optional = true;
-    EXPECT_TRUE(pipeline.prepare({13, kChunk}, failed) == Status::ok);
-    EXPECT_TRUE(pipeline.prepare({14, kChunk}, failed) == Status::invalid_argument);
+    EXPECT_TRUE(pipeline.prepare({13, kChunk}, failed, need) == Status::ok);
+    EXPECT_TRUE(pipeline.prepare({14, kChunk}, failed, need) == Status::invalid_argument);
     entries[1].spec.optional = false;
-    EXPECT_TRUE(pipeline.prepare({12, kChunk}, failed) == Status::unsupported);
+    EXPECT_TRUE(pipeline.prepare({12, kChunk}, failed, need) == Status::unsupported);
     EXPECT_TRUE(failed == FilterId::lzf);
 }
 

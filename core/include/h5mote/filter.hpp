@@ -1,6 +1,7 @@
 // H5Z - the filter interface: one transformation of a chunk's bytes on their way to and from the file.
 #pragma once
 
+#include <h5mote/datatype.hpp>
 #include <h5mote/span.hpp>
 #include <h5mote/status.hpp>
 
@@ -23,8 +24,8 @@ enum class FilterId : std::uint16_t {
 
 /// One filter of a pipeline, as a program asks for it and as the filter pipeline message stores it.
 ///
-/// Up to kMaxValues numbers of client data (cd_values) stand in the specification itself. More occur only in files;
-/// they are borrowed in their encoded form. Filters read both through value().
+/// Up to kMaxValues numbers of client data (cd_values) stand in the specification itself. More are borrowed in their
+/// encoded form, from a file or from what set_local() wrote. Filters read both through value().
 struct FilterSpec {
     static constexpr std::size_t kMaxValues = 8;
 
@@ -57,10 +58,16 @@ struct FilterSpec {
     return result;
 }
 
-/// The data that a filter is to be applied to, for can_apply() and set_local().
+/// The data that a filter is to be applied to, for can_apply() and set_local(). When a dataset that exists already is
+/// changed, only the first two are known, and the others are empty.
 struct FilterTarget {
-    std::uint32_t element_size = 0;  ///< bytes of one element of the dataset's datatype
-    std::uint32_t chunk_bytes = 0;   ///< bytes of one chunk before any filter
+    std::uint32_t element_size = 0;        ///< bytes of one element of the dataset's datatype
+    std::uint32_t chunk_bytes = 0;         ///< bytes of one chunk before any filter
+    DatatypeView type = {};                ///< the dataset's datatype
+    Span<const std::uint32_t> chunk = {};  ///< elements of a chunk along each dimension
+    ConstBytes fill = {};                  ///< the fill value, as elements are stored; empty: zeros
+    bool fill_undefined = false;           ///< there is no fill value
+    Bytes client_data = {};                ///< room for client data of more than FilterSpec::kMaxValues numbers
 };
 
 /// A filter. It has no state, so that one const object serves every dataset; work memory is lent to it while it runs.
@@ -75,7 +82,10 @@ public:
     virtual Status can_apply(const FilterSpec& /*spec*/, const FilterTarget& /*target*/) const noexcept {
         return Status::ok;
     }
-    /// Completes the client data from the target at dataset creation (H5Z_set_local_func_t).
+    /// Completes the client data from the target at dataset creation (H5Z_set_local_func_t); may be called twice. More
+    /// than kMaxValues numbers are written to the start of target.client_data, in their encoded form, to which
+    /// spec.encoded then points. over_budget: it has less room than spec.value_count, which is set, says. The call is
+    /// then repeated with enough.
     virtual Status set_local(FilterSpec& /*spec*/, const FilterTarget& /*target*/) const noexcept { return Status::ok; }
 
     /// Bytes of work memory, aligned to 8, that encode() or decode() of `size` input bytes needs.
@@ -102,7 +112,8 @@ protected:
     ~Filter() = default;
 };
 
-/// A filter that only decodes. A dataset for which it is mandatory can neither be created nor changed.
+/// A filter that only decodes. A dataset for which it is mandatory can neither be created nor changed. Programs that
+/// only read link less when they name such an object (nbit_decoder in place of nbit_filter, ...).
 class DecodingFilter : public Filter {
 public:
     Status can_apply(const FilterSpec& /*spec*/, const FilterTarget& /*target*/) const noexcept override {
@@ -123,6 +134,9 @@ protected:
 struct FilterNotInThisBuild {};
 template <bool kBuilt, typename T>
 using BuiltFilter = std::conditional_t<kBuilt, T, FilterNotInThisBuild>;
+/// A filter in a build that writes, its decoder in one that only reads.
+template <typename T, typename Decoder>
+using WritingFilter = std::conditional_t<H5MOTE_WRITE != 0, T, Decoder>;
 
 /// Specifications for DatasetCreate::filters.
 namespace filters {
@@ -131,6 +145,30 @@ inline constexpr FilterSpec fletcher32{FilterId::fletcher32, false, 0, {}};
 /// `level`: 0 to 9 as zlib's. The library's own encoder always makes the same effort, and only stores the number.
 constexpr FilterSpec deflate_level(std::uint32_t level) noexcept { return {FilterId::deflate, true, 1, {level}}; }
 inline constexpr FilterSpec deflate = deflate_level(6);
+/// As h5py's compression='lzf'.
+inline constexpr FilterSpec lzf{FilterId::lzf, true, 0, {}};
+/// As H5Pset_nbit(): of each number only the bits of its precision are stored.
+inline constexpr FilterSpec nbit{FilterId::nbit, true, 0, {}};
+/// As H5Pset_scaleoffset() with H5Z_SO_INT: integers as their differences from the least of a chunk, in `bits` bits
+/// each; 0: in as many as each chunk needs.
+constexpr FilterSpec scaleoffset_integer(std::uint32_t bits = 0) noexcept {
+    return {FilterId::scaleoffset, true, 2, {2, bits}};
+}
+/// As H5Pset_scaleoffset() with H5Z_SO_FLOAT_DSCALE: floating-point numbers rounded to `decimals` digits behind the
+/// point. Lossy: differences below half of the last digit are lost, and so are those of a number from the fill value
+/// that are below one whole last digit.
+constexpr FilterSpec scaleoffset_float(std::int32_t decimals) noexcept {
+    return {FilterId::scaleoffset, true, 2, {0, static_cast<std::uint32_t>(decimals)}};
+}
+/// Whether szip codes numbers as they are or as their differences from the one before (H5_SZIP_EC_OPTION_MASK,
+/// H5_SZIP_NN_OPTION_MASK).
+enum class SzipCoding : std::uint8_t { entropy = 4, nearest_neighbour = 32 };
+/// As H5Pset_szip(). `pixels_per_block`: even, 2 to 32. The options that it always sets, to allow all codings and to
+/// leave out szip's own header, are set here, too.
+constexpr FilterSpec szip(SzipCoding coding = SzipCoding::nearest_neighbour,
+                          std::uint32_t pixels_per_block = 16) noexcept {
+    return {FilterId::szip, true, 2, {static_cast<std::uint32_t>(coding) | 1U | 128U, pixels_per_block}};
+}
 }  // namespace filters
 
 }  // namespace h5mote

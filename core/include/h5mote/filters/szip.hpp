@@ -12,16 +12,32 @@ namespace h5mote {
 /// decode() needs no scratch, as samples are written while they are decoded. It takes 1 to 31 bits a pixel, and 32 and
 /// 64, which szip codes as planes of bytes. corrupt_file: a stream that ends early or does not fit its options.
 /// Specification: "Data Storage - Filter Pipeline Message", filter identification 4.
-class SzipFilter final : public DecodingFilter {
+class SzipDecoder : public DecodingFilter {
 public:
-    constexpr SzipFilter() = default;
+    constexpr SzipDecoder() = default;
     FilterId id() const noexcept override;
     std::size_t encoded_limit(const FilterSpec& spec, std::size_t size) const noexcept override;
     Status decode(const FilterSpec& spec, ConstBytes in, Bytes out, std::size_t& size,
                   Bytes scratch) const noexcept override;
 };
 
-/// Pass `&szip_filter` to a Library to link this filter.
-inline constexpr BuiltFilter<H5MOTE_FILTER_SZIP != 0, SzipFilter> szip_filter{};
+/// The same for writing, too. set_local() makes of the two values that filters::szip() gives the four that libhdf5
+/// makes. It returns invalid_argument for what libhdf5 refuses: types without one byte order and precision (compounds,
+/// strings, opaque data), and chunks of fewer elements than a block has.
+///
+/// encode() needs no scratch and writes the bytes that libaec writes. no_space: the code is longer than the chunk.
+/// invalid_argument: the bytes are not whole pixels, or a pixel has other bits than those that are coded.
+class SzipFilter final : public SzipDecoder {
+public:
+    constexpr SzipFilter() = default;
+    Status can_apply(const FilterSpec& spec, const FilterTarget& target) const noexcept override;
+    Status set_local(FilterSpec& spec, const FilterTarget& target) const noexcept override;
+    Status encode(const FilterSpec& spec, ConstBytes in, Bytes out, std::size_t& size,
+                  Bytes scratch) const noexcept override;
+};
+
+/// Pass `&szip_filter` to a Library to link this filter, or `&szip_decoder` in a program that only reads.
+inline constexpr BuiltFilter<H5MOTE_FILTER_SZIP != 0, SzipDecoder> szip_decoder{};
+inline constexpr BuiltFilter<H5MOTE_FILTER_SZIP != 0, WritingFilter<SzipFilter, SzipDecoder>> szip_filter{};
 
 }  // namespace h5mote
