@@ -104,7 +104,7 @@ Status replace_link(FileState& file, Address group, std::string_view name, LinkM
     MessageIterator message(file, group);
     LinkMessage replaced;
     H5MOTE_TRY(find_link(message, name, replaced));
-    return replace_message(message, LinkContent(link, file.shape()));
+    return replace_short_message(message, LinkContent(link, file.shape()));
 }
 
 Status remove_link(FileState& file, Address group, std::string_view name) noexcept {

@@ -95,6 +95,36 @@ public:
         return remove_message(old);
     }
 
+    // The same for an old message that may be too short for a continuation message. That takes the place of other
+    // messages of the same block then, which move into the new one.
+    Status replace_short(MessageIterator& old) noexcept {
+        set_layout(old.layout());
+        if (layout_.fits(continuation_size(), old.size())) {
+            return replace(old);
+        }
+        H5MOTE_TRY(old.hold());
+        header_ = old.address();
+        link_.set(old);
+        H5MOTE_TRY(survey_block());
+        const bool in_place = layout_.fits(size_, room_.block ? room_.size : link_.size);
+        if (in_place || moved_.block) {
+            room_.block.reset();
+            moved_.block.reset();
+            link_.block.reset();
+            return replace(old);
+        }
+        room_.block.reset();
+        H5MOTE_TRY(find_beside());
+        if (!moved_.block) {
+            return file_.context.fail(Module::object, H5MOTE_HERE, Status::unsupported, 1, header_);
+        }
+        // secure_change() needs to be the only holder of the block.
+        moved_.block.reset();
+        link_.block.reset();
+        H5MOTE_TRY(add_block(&old));
+        return remove_message(old);
+    }
+
 private:
     std::size_t head_size() const noexcept { return layout_.head_size(); }
     // Padding that was added before adds nothing again.
@@ -203,6 +233,35 @@ private:
             }
         }
         return status == Status::not_found ? Status::ok : status;
+    }
+
+    // Searches the block of the message that is replaced (`link_`) for others that make room for a continuation message
+    // when they move (`moved_`): a null message, or else movable ones side by side.
+    H5MOTE_STEP Status find_beside() noexcept {
+        MessageIterator message(file_, header_);
+        const Address block = link_.block->address();
+        std::size_t run = 0;
+        std::size_t run_end = 0;
+        bool null = false;
+        Status status;
+        while (!null && (status = message.next()) == Status::ok) {
+            const std::size_t begin = message.head();
+            if (message.block_address() != block || begin == link_.head) {
+                continue;
+            }
+            null = message.type() == MessageType::null && layout_.fits(continuation_size(), message.size());
+            if (!null && !movable(message)) {
+                continue;
+            }
+            run = null || run_end != begin ? begin : run;
+            run_end = message.offset() + message.size();
+            if (null || (!moved_.block && layout_.fits(continuation_size(), run_end - run - head_size()))) {
+                moved_.set(message);
+                moved_.head = run;
+                moved_.size = run_end - run - head_size();
+            }
+        }
+        return null || status == Status::not_found ? Status::ok : status;
     }
 
     // Call before secure() when a message is added. The message may replace one that was removed from another block of
@@ -338,6 +397,10 @@ Status add_message(FileState& file, Address header, MessageType type, std::uint8
 
 Status replace_message(MessageIterator& message, const MessageContent& content) noexcept {
     return Adder(message.file(), message.type(), message.flags(), message.order(), content).replace(message);
+}
+
+Status replace_short_message(MessageIterator& message, const MessageContent& content) noexcept {
+    return Adder(message.file(), message.type(), message.flags(), message.order(), content).replace_short(message);
 }
 
 }  // namespace h5mote

@@ -207,6 +207,10 @@ H5MOTE_STEP Status add_message(FileState& file, Address header, MessageType type
 /// one; type, flags and creation order stay. One block of the header changes, so that the storage has the old message
 /// or the new one. Nothing changes when an error is returned. Ends the walk. unsupported: a version 1 header.
 H5MOTE_STEP Status replace_message(MessageIterator& message, const MessageContent& content) noexcept;
+/// The same for messages that may be short, as those of links and comments are: replace_message() takes it that a
+/// continuation message has room in the place of the old message, as in those of all attributes. unsupported also: the
+/// block has no room for one.
+Status replace_short_message(MessageIterator& message, const MessageContent& content) noexcept;
 
 /// Turns the iterator's current message into a null message, and joins it with null messages beside it. Ends the walk.
 /// Errors of secure_change().

@@ -36,7 +36,7 @@ Status Object::set_comment(std::string_view text) noexcept {
         return text.empty() ? Status::ok : add_message(file, address_, MessageType::comment, 0, 0, content);
     }
     H5MOTE_TRY(status);
-    return text.empty() ? remove_message(message) : replace_message(message, content);
+    return text.empty() ? remove_message(message) : replace_short_message(message, content);
 }
 
 }  // namespace h5mote

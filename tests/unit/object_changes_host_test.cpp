@@ -123,6 +123,51 @@ TEST_F(Changes, LinksAreRenamedAndMoved) {
     check();
 }
 
+// Messages of all lengths take the place of messages of all lengths, the shortest of which have no room for a
+// continuation message.
+TEST_F(Changes, ShortMessages) {
+    for (const bool chained : {false, true}) {
+        for (std::size_t from = 1; from < 26; ++from) {
+            for (const std::size_t to : {from + 1, from + 4, from + 30, from + 200, std::size_t{1}}) {
+                const std::string top = "g" + std::to_string(chained) + std::to_string(from) + "-" + std::to_string(to);
+                Group group = static_cast<Group&&>(*root.create_group(top));
+                const std::string name(from, 'a');
+                const std::string next(to, 'b');
+                for (int i = 0; i < (chained ? 9 : 0); ++i) {
+                    ASSERT_EQ(group.create_soft_link("s" + std::to_string(i), "x"), Status::ok);
+                }
+                ASSERT_EQ(group.create_group(name).status(), Status::ok);
+                ASSERT_EQ(group.set_comment(name), Status::ok);
+                if (from % 2 == 0) {
+                    ASSERT_EQ(file.flush(), Status::ok);
+                }
+                ASSERT_EQ(group.rename(name, next), Status::ok) << from << " " << to;
+                ASSERT_EQ(group.set_comment(next), Status::ok) << from << " " << to;
+                char text[300] = {};
+                std::size_t length = 0;
+                EXPECT_EQ(group.comment(text, length), Status::ok);
+                EXPECT_EQ(std::string(text, length), next);
+                EXPECT_TRUE(group.exists(next));
+                std::uint32_t count = 0;
+                EXPECT_EQ(group.link_count(count), Status::ok);
+                EXPECT_EQ(count, chained ? 10U : 1U);
+            }
+        }
+    }
+    check();
+#ifdef H5MOTE_TEST_HDF5
+    const std::vector<std::byte> bytes = image();
+    const Hdf5Id opened = open_image({bytes.data(), bytes.size()});
+    LinkIterator links(root);
+    for (Link link; links.next(link) == Status::ok;) {
+        const Hdf5Id group(H5Gopen2(opened, std::string(link.name()).c_str(), H5P_DEFAULT), H5Gclose);
+        H5G_info_t info;
+        ASSERT_GE(H5Gget_info(group, &info), 0) << link.name();
+        EXPECT_EQ(info.nlinks, link.name()[1] == '1' ? 10U : 1U);
+    }
+#endif
+}
+
 TEST_F(Changes, LinksAreRemovedByPosition) {
     for (const char* name : {"c", "a", "d", "b"}) {
         ASSERT_EQ(root.create_group(name).status(), Status::ok);

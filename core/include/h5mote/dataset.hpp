@@ -92,8 +92,6 @@ struct DatasetCreate {
     std::uint32_t reserve = 65536;
     /// Records the port's time at creation in the header (H5Pset_obj_track_times). Later changes do not update it.
     bool track_times = false;
-    /// Stores chunks that reach beyond the extent without filters (H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS).
-    bool edge_chunks_unfiltered = false;
 };
 
 /// Where append() puts the next record: at `at` in the chunk that is in memory. [at, end) is the room that is left
