@@ -95,9 +95,8 @@ Status create(FileState& file, ReferenceType type, Address target, const Part& p
 
 std::size_t Object::reference_size(ReferenceType type) const noexcept {
     const LibraryLock lock(context_of(file_));
-    return check() == Status::ok
-               ? reference_bytes(file_->shape(), is_revised(type), type == ReferenceType::region1)
-               : 0;
+    return check() == Status::ok ? reference_bytes(file_->shape(), is_revised(type), type == ReferenceType::region1)
+                                 : 0;
 }
 
 Status Object::create_reference(ReferenceType type, const Object& target, Bytes to) noexcept {

@@ -298,9 +298,9 @@ Status DatasetCheck::check_elements(MetadataWindow& window, Address chunk, const
             within = within && (scaled == nullptr ? 0 : scaled[i] * chunk_dims[i]) + at[i] < dims[i];
         }
         if (within) {
-            H5MOTE_TRY(checker.judge(
-                checker.check_values(DatatypeView(type_), window, narrow(element * element_size), 1), CheckPart::chunk,
-                chunk));
+            H5MOTE_TRY(
+                checker.judge(checker.check_values(DatatypeView(type_), window, narrow(element * element_size), 1),
+                              CheckPart::chunk, chunk));
         }
         for (unsigned i = rank; i-- > 0 && ++at[i] == chunk_dims[i];) {
             at[i] = 0;

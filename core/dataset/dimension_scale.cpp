@@ -37,8 +37,7 @@ Status write_text(Object& object, std::string_view name, std::string_view text) 
     std::memcpy(buffer, text.data(), text.size());
     buffer[text.size()] = '\0';
     const EncodedType<8> type = make_string(text.size() + 1, StringPadding::null_terminated);
-    return object.write_attribute(name, type, Dataspace::scalar(),
-                                  as_bytes(Span<const char>(buffer, text.size() + 1)));
+    return object.write_attribute(name, type, Dataspace::scalar(), as_bytes(Span<const char>(buffer, text.size() + 1)));
 }
 
 }  // namespace
@@ -71,8 +70,8 @@ public:
         if (dimension >= rank || rank > kMostRank) {
             return context_.fail(Module::dataset, H5MOTE_HERE, Status::invalid_argument, dimension, rank);
         }
-        const Status status =
-            data.read_attribute("DIMENSION_LIST", scales_, {reinterpret_cast<std::byte*>(lists_), rank * sizeof *lists_});
+        const Status status = data.read_attribute("DIMENSION_LIST", scales_,
+                                                  {reinterpret_cast<std::byte*>(lists_), rank * sizeof *lists_});
         if (status == Status::ok || status == Status::not_found) {
             rank_ = static_cast<std::size_t>(rank);
             exists_ = status == Status::ok;
@@ -375,8 +374,8 @@ Status DimensionScales::set_label(Dataset& data, unsigned dimension, const char*
     const std::uint64_t count = labels.count;
     const char* const before = labels.texts[dimension];
     labels.texts[dimension] = text;
-    const Status status = data.write_attribute("DIMENSION_LABELS", Labels::kType, Dataspace::simple({count}),
-                                               labels.bytes());
+    const Status status =
+        data.write_attribute("DIMENSION_LABELS", Labels::kType, Dataspace::simple({count}), labels.bytes());
     labels.texts[dimension] = before;
     return status;
 }

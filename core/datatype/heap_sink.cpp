@@ -215,8 +215,7 @@ Status insert(FileState& file, ConstBytes bytes, GlobalHeapId& id) noexcept {
 
 }  // namespace
 
-const VariableLengthFormat formats::variable_length_changes = {&open_sink, &discard, &keep, &encode_file_type,
-                                                              &insert};
+const VariableLengthFormat formats::variable_length_changes = {&open_sink, &discard, &keep, &encode_file_type, &insert};
 
 }  // namespace h5mote
 

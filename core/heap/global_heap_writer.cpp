@@ -287,9 +287,7 @@ Status GlobalHeapWriter::store_objects() noexcept {
     return Status::ok;
 }
 
-Status GlobalHeapWriter::finish() noexcept {
-    return file_.is_atomic() ? store_objects() : Status::ok;
-}
+Status GlobalHeapWriter::finish() noexcept { return file_.is_atomic() ? store_objects() : Status::ok; }
 
 void GlobalHeapWriter::clear_waiting() noexcept {
     for (; waiting_count_ != 0; --waiting_count_) {

@@ -31,8 +31,8 @@ public:
         GlobalHeapId id;
         Address at = kUndefinedAddress;
     };
-    /// Makes room for an object of `size` bytes, all of which the caller then writes with put(), in any order. no_space,
-    /// out_of_memory, io_error.
+    /// Makes room for an object of `size` bytes, all of which the caller then writes with put(), in any order.
+    /// no_space, out_of_memory, io_error.
     Status insert(Address size, Place& place) noexcept;
     /// Writes bytes of an object that was just inserted. Fastest when they follow those that were put before.
     Status put(Address at, ConstBytes bytes) noexcept;
@@ -55,13 +55,13 @@ private:
     struct Collection {
         Address address = kUndefinedAddress;
         Address size = 0;
-        Address free = 0;           // offset of the free space that ends it
-        Address hole = 0;           // no removed object in it takes more bytes, headers included
-        std::uint32_t next = 1;     // index of the next new object
-        bool live = false;          // something on the storage may refer to it
-        bool changed = false;       // the header of its free space is still to be written
-        bool waiting = false;       // the header where its free space began is among `waiting_`
-        bool resting = false;       // objects in it were removed by writes that the next commit makes durable
+        Address free = 0;        // offset of the free space that ends it
+        Address hole = 0;        // no removed object in it takes more bytes, headers included
+        std::uint32_t next = 1;  // index of the next new object
+        bool live = false;       // something on the storage may refer to it
+        bool changed = false;    // the header of its free space is still to be written
+        bool waiting = false;    // the header where its free space began is among `waiting_`
+        bool resting = false;    // objects in it were removed by writes that the next commit makes durable
         Address room() const noexcept { return size - free; }
     };
     // The header of an object that must be written after everything behind it.

@@ -47,7 +47,9 @@ struct Acknowledged {
 };
 
 std::string text_of(const Workload& workload, std::uint32_t i) {
-    const std::size_t length = i % 11 == 5 ? 0 : i % 17 == 3 ? 9 * workload.text : workload.text / 2 + i * 7 % workload.text;
+    const std::size_t length = i % 11 == 5   ? 0
+                               : i % 17 == 3 ? 9 * workload.text
+                                             : workload.text / 2 + i * 7 % workload.text;
     std::string text = "row " + std::to_string(i) + " ";
     while (text.size() < length) {
         text += static_cast<char>('a' + (i + text.size()) % 26);
@@ -68,9 +70,9 @@ Status append(TypedDataset<Event>& log, const Workload& workload, std::uint32_t 
 }
 
 Status write_note(Group& root, std::uint32_t i) {
-    return has_note(i)           ? root.write_attribute("note", VariableString<>{note_of(i).c_str()})
+    return has_note(i)       ? root.write_attribute("note", VariableString<>{note_of(i).c_str()})
            : has_note(i - 1) ? root.remove_attribute("note")
-                                 : Status::ok;
+                             : Status::ok;
 }
 
 DatasetCreate properties() {

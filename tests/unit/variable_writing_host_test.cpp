@@ -121,9 +121,8 @@ TEST(VariableWriting, TextsInEveryLayout) {
         const DatasetCreate* const layouts[] = {&compact, &chunked, nullptr};
         const char* const names[] = {"compact", "chunked", "contiguous"};
         for (unsigned i = 0; i < 3; ++i) {
-            auto dataset =
-                scratch.root.create_dataset(names[i], kText, Dataspace::simple({200}),
-                                            layouts[i] == nullptr ? DatasetCreate() : *layouts[i]);
+            auto dataset = scratch.root.create_dataset(names[i], kText, Dataspace::simple({200}),
+                                                       layouts[i] == nullptr ? DatasetCreate() : *layouts[i]);
             ASSERT_EQ(dataset.status(), Status::ok);
             EXPECT_EQ(dataset->element_size(), 8U + width);
             EXPECT_EQ(dataset->write(Selection::all(), kText, bytes_of(values)), Status::ok);
@@ -154,7 +153,8 @@ TEST(VariableWriting, RecordsWithNestedSequences) {
     }
     for (std::uint32_t i = 0; i < 100; ++i) {
         const std::string text = "note " + std::to_string(i);
-        ASSERT_EQ(log->append({i, {i % 5 == 0 ? nullptr : text.c_str()}, std::int16_t(-3), {i % 6, parts}}), Status::ok);
+        ASSERT_EQ(log->append({i, {i % 5 == 0 ? nullptr : text.c_str()}, std::int16_t(-3), {i % 6, parts}}),
+                  Status::ok);
         if (i % 9 == 0) {
             ASSERT_EQ(scratch.file.flush(), Status::ok);
         }
@@ -330,16 +330,16 @@ TEST(VariableWriting, References) {
     const Dataspace space = Dataspace::simple({4, 5});
     const std::uint64_t start[] = {1, 2};
     const std::uint64_t count[] = {2, 3};
-    const Selection region = Selection::hyperslab(Span<const std::uint64_t>(start, 2), Span<const std::uint64_t>(count, 2));
+    const Selection region =
+        Selection::hyperslab(Span<const std::uint64_t>(start, 2), Span<const std::uint64_t>(count, 2));
     for (const ReferenceType type : {ReferenceType::object1, ReferenceType::region1, ReferenceType::object2,
                                      ReferenceType::region2, ReferenceType::attribute}) {
         std::byte bytes[18];
         const Bytes to{bytes, scratch.root.reference_size(type)};
         const bool is_region = type == ReferenceType::region1 || type == ReferenceType::region2;
         EXPECT_EQ(is_region ? scratch.root.create_region_reference(type, *dataset, space, region, to)
-                  : type == ReferenceType::attribute
-                      ? scratch.root.create_attribute_reference(*dataset, "unit", to)
-                      : scratch.root.create_reference(type, *dataset, to),
+                  : type == ReferenceType::attribute ? scratch.root.create_attribute_reference(*dataset, "unit", to)
+                                                     : scratch.root.create_reference(type, *dataset, to),
                   Status::ok);
         const std::string name = "reference " + std::to_string(static_cast<unsigned>(type));
         const auto message = make_reference(type);

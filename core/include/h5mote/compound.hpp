@@ -65,8 +65,8 @@ struct FixedString {
     }
 };
 
-/// A string of any length, for structs, datasets and attributes. `text` ends with NUL, or is nullptr: no string. What is
-/// written belongs to the program; what was read is given back with reclaim() (variable_length.hpp). UTF-8 is what
+/// A string of any length, for structs, datasets and attributes. `text` ends with NUL, or is nullptr: no string. What
+/// is written belongs to the program; what was read is given back with reclaim() (variable_length.hpp). UTF-8 is what
 /// h5py makes of a `str`.
 template <CharacterSet Set = CharacterSet::utf8>
 struct VariableString {
@@ -277,8 +277,8 @@ constexpr DatatypeView datatype_of() noexcept {
 }
 
 /// Datatype as which a file stores T by default: little-endian on every machine, with the offsets and size that T has
-/// on this one. So on little-endian machines storing a T is a plain copy. Data of any length have here, too, the form of
-/// memory; in the file they take 16 bytes (with addresses of 8 bytes), and what follows them moves.
+/// on this one. So on little-endian machines storing a T is a plain copy. Data of any length have here, too, the form
+/// of memory; in the file they take 16 bytes (with addresses of 8 bytes), and what follows them moves.
 template <typename T>
 constexpr DatatypeView file_type_of() noexcept {
     return detail::kEncoded<std::remove_cv_t<T>, detail::distinct(TypeLayout::file)>.view();

@@ -1,5 +1,5 @@
-// H5DS - dimension scales: datasets that name the coordinates of the dimensions of other datasets, as netCDF, xarray and
-// h5py know them. HDF5 Dimension Scale Specification.
+// H5DS - dimension scales: datasets that name the coordinates of the dimensions of other datasets, as netCDF, xarray
+// and h5py know them. HDF5 Dimension Scale Specification.
 //
 //     h5mote::DimensionScales::set(time, "time");
 //     h5mote::DimensionScales::attach(temperature, 0, time);
@@ -26,9 +26,9 @@ public:
     /// Copies the scale's name, and its length to `length`; 0 if it has none. invalid_argument: `to` is too small.
     static Status name(const Object& scale, Span<char> to, std::size_t& length) noexcept;
 
-    /// Attaches a scale to a dimension (H5DSattach_scale); more than one may be. A dataset that is no scale becomes one.
-    /// Nothing happens if it is attached already. invalid_argument: both are the same, `data` is a scale, scales are
-    /// attached to `scale`, or they are in different files.
+    /// Attaches a scale to a dimension (H5DSattach_scale); more than one may be. A dataset that is no scale becomes
+    /// one. Nothing happens if it is attached already. invalid_argument: both are the same, `data` is a scale, scales
+    /// are attached to `scale`, or they are in different files.
     static Status attach(Dataset& data, unsigned dimension, Dataset& scale) noexcept;
     /// H5DSdetach_scale. not_found: the scale is not attached.
     static Status detach(Dataset& data, unsigned dimension, Dataset& scale) noexcept;
@@ -41,7 +41,8 @@ public:
 
     /// Names a dimension (H5DSset_label). `text`: UTF-8 without zero bytes, ended by NUL.
     static Status set_label(Dataset& data, unsigned dimension, const char* text) noexcept;
-    /// Copies the name of a dimension, and its length to `length`; 0 if it has none. invalid_argument: `to` is too small.
+    /// Copies the name of a dimension, and its length to `length`; 0 if it has none. invalid_argument: `to` is too
+    /// small.
     static Status label(const Dataset& data, unsigned dimension, Span<char> to, std::size_t& length) noexcept;
 
 private:

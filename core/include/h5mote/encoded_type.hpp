@@ -231,13 +231,14 @@ constexpr EncodedType<20, 1> make_variable_string(CharacterSet character_set = C
 }
 
 /// A reference as it stands in a file with addresses of 8 bytes (Object::reference_size()): of the first generation, to
-/// an object (8 bytes: its address) or a region (12 bytes), or of the second, which HDF5 1.12 and later read (18 bytes).
+/// an object (8 bytes: its address) or a region (12 bytes), or of the second, which HDF5 1.12 and later read (18
+/// bytes).
 constexpr EncodedType<8> make_reference(ReferenceType type = ReferenceType::object1) noexcept {
     const bool revised = type > ReferenceType::region1;
     EncodedType<8> message;
     detail::TypeWriter writer(message.bytes);
     writer.head(revised ? 4 : 1, TypeClass::reference, static_cast<unsigned>(type) | (revised ? 0x10U : 0U),
-                revised                         ? 18
+                revised                          ? 18
                 : type == ReferenceType::region1 ? 12
                                                  : 8);
     return message;

@@ -125,7 +125,7 @@ inline constexpr Formats newest{&conversion,
                                 H5MOTE_WRITE != 0 ? &free_space : nullptr,
                                 H5MOTE_WRITE != 0 ? &reclaim_any : nullptr,
                                 H5MOTE_WRITE != 0 ? &any_placement : nullptr,
-                             H5MOTE_WRITE != 0 ? &variable_length_changes : nullptr};
+                                H5MOTE_WRITE != 0 ? &variable_length_changes : nullptr};
 
 /// Whether `standard` has formats::reclaim_any, which is 24 KB of code on a Cortex-M4, because it looks at files as
 /// check_file() does. Without an operating system a program names it itself.
@@ -150,8 +150,7 @@ inline constexpr Formats standard{H5MOTE_CONVERSION != 0 ? &conversion : nullptr
                                   H5MOTE_ALL_FORMATS* H5MOTE_WRITE != 0 ? &free_space : nullptr,
                                   kStandardReclaims ? &reclaim_any : nullptr,
                                   H5MOTE_ALL_FORMATS* H5MOTE_WRITE != 0 ? &any_placement : nullptr,
-                                  H5MOTE_ALL_FORMATS* H5MOTE_WRITE* H5MOTE_CONVERSION != 0 ? &variable_length_changes
-                                                                                           : nullptr};
+                                  H5MOTE_ALL_FORMATS* H5MOTE_WRITE != 0 ? &variable_length_changes : nullptr};
 
 /// `standard`, and what logs need that delete their oldest data for new data, however often the power fails: free space
 /// is recorded when the file is closed (FileCreate::persist_free_space) and found again otherwise

@@ -98,11 +98,11 @@ public:
     Address address() const noexcept { return address_; }
 
     /// Creates the attribute, or gives an existing one a new value. `data`: the elements of `space`, packed, in the
-    /// datatype `type`, which the file stores as it is, but for strings and sequences of any length: these have the form
-    /// of memory (variable_length.hpp) in `data` and `type`. What they held before is given up by the next flush(). An existing attribute may get other dimensions of the same
-    /// rank, and if it is a fixed-length string another length and character set; apart from that the datatype must
-    /// equal the old one, in whatever encoding that is stored. A power cut before the next flush() leaves the old value
-    /// or the new one.
+    /// datatype `type`, which the file stores as it is, but for strings and sequences of any length: these have the
+    /// form of memory (variable_length.hpp) in `data` and `type`. What they held before is given up by the next
+    /// flush(). An existing attribute may get other dimensions of the same rank, and if it is a fixed-length string
+    /// another length and character set; apart from that the datatype must equal the old one, in whatever encoding that
+    /// is stored. A power cut before the next flush() leaves the old value or the new one.
     ///
     /// invalid_argument: empty name, invalid space, data of another length, or a `type` that is not one sound datatype
     /// message. type_mismatch: the attribute exists with another type or rank (first number of the trail record: 1
@@ -148,9 +148,8 @@ public:
     Status read_attribute(std::string_view name, T& value) const noexcept {
         return read_attribute(name, datatype_of<T>(), {reinterpret_cast<std::byte*>(&value), sizeof(T)});
     }
-    /// Reads the text of a string attribute, of fixed or any length, without its padding, into `to`, and its length into
-    /// `length`.
-    /// invalid_argument: `to` is too small. type_mismatch: the attribute is no text. not_found.
+    /// Reads the text of a string attribute, of fixed or any length, without its padding, into `to`, and its length
+    /// into `length`. invalid_argument: `to` is too small. type_mismatch: the attribute is no text. not_found.
     Status read_attribute(std::string_view name, Span<char> to, std::size_t& length) const noexcept;
 
     /// not_found.
