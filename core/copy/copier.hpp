@@ -25,7 +25,7 @@ namespace h5mote {
 class CopiedProperties {
 public:
     explicit CopiedProperties(Context& context) noexcept
-        : type_(context, MemoryKind::type), fill_(context), values_(context) {}
+        : context_(context), type_(context, MemoryKind::type), fill_(context), values_(context) {}
 
     Status read(Dataset& from) noexcept;
     const DatasetInfo& info() const noexcept { return info_; }
@@ -37,6 +37,7 @@ private:
     Status read_chunks(Dataset& from) noexcept;
     Status read_filters(Dataset& from) noexcept;
 
+    Context& context_;
     DatasetInfo info_;
     DatasetCreate create_;
     Dataspace space_;

@@ -150,7 +150,6 @@ Status CopiedProperties::read(Dataset& from) noexcept {
     create_.allocation = info_.allocation_time;
     create_.fill_time = info_.fill_time;
     create_.fill_undefined = info_.fill == FillState::undefined;
-    create_.edge_chunks_unfiltered = info_.edge_chunks_unfiltered;
     create_.reserve = 0;
     if (info_.fill == FillState::user_defined) {
         H5MOTE_TRY(fill_.reserve(info_.element_size));
@@ -161,11 +160,14 @@ Status CopiedProperties::read(Dataset& from) noexcept {
 }
 
 Status CopiedProperties::read_chunks(Dataset& from) noexcept {
+    if (info_.edge_chunks_unfiltered) {
+        return context_.unsupported(Module::dataset, H5MOTE_HERE, Feature::layout_class);
+    }
     std::uint64_t dims[H5MOTE_MAX_RANK];
     H5MOTE_TRY(from.chunk_dims({dims, info_.rank}));
     for (unsigned d = 0; d < info_.rank; ++d) {
         if (dims[d] > 0xffffffffU) {
-            return Status::unsupported;
+            return context_.unsupported(Module::dataset, H5MOTE_HERE, Feature::layout_version);
         }
         create_.chunk.push_back(static_cast<std::uint32_t>(dims[d]));
     }
