@@ -41,7 +41,7 @@ Appending one_row_chunks(bool filtered) {
 
 TEST(PowerCut, Append1) { cut_disks("append-1", appending({1}), 17900, options()); }
 TEST(PowerCut, Links1) { cut_disks("links-1", links(24, 1, false), 143100, options(24)); }
-TEST(PowerCut, Chunks) { cut_disks("chunks", appending(one_row_chunks(false)), 179000, options()); }
+TEST(PowerCut, Chunks) { cut_disks("chunks", appending(one_row_chunks(false)), 171000, options()); }
 TEST(PowerCut, Append16) { cut_disks("append-16", appending({16}), 16300, options()); }
 TEST(PowerCut, Append64) { cut_disks("append-64", appending({64}), 70800, options(24)); }
 TEST(PowerCut, Compressed1) { cut_disks("compressed-1", appending({1, true, 205}), 23600, options()); }
@@ -51,15 +51,15 @@ TEST(PowerCut, Rates) { cut_disks("rates", rates(175, 2, false), 45300, options(
 TEST(PowerCut, CompressedRates) { cut_disks("compressed-rates", rates(160, 5, true), 50500, options()); }
 TEST(PowerCut, Objects) { cut_disks("objects", objects(160, 1, false), 114800, options()); }
 TEST(PowerCut, Objects16) { cut_disks("objects-16", objects(160, 16, false), 164800, options(24)); }
-TEST(PowerCut, CompressedObjects) { cut_disks("compressed-objects", objects(84, 3, true), 80000, options()); }
+TEST(PowerCut, CompressedObjects) { cut_disks("compressed-objects", objects(84, 3, true), 75500, options()); }
 TEST(PowerCut, Attributes1) { cut_disks("attributes-1", attributes(40, 1), 23100, options()); }
 TEST(PowerCut, Attributes4) { cut_disks("attributes-4", attributes(160, 4), 45500, options(300)); }
 TEST(PowerCut, Links3) { cut_disks("links-3", links(36, 3, false), 293300, options(24)); }
 TEST(PowerCut, CompressedLinks) { cut_disks("compressed-links", links(26, 2, true), 196800, options(24)); }
 TEST(PowerCut, CompressedChunks) { cut_disks("compressed-chunks", appending(one_row_chunks(true)), 153700, options()); }
-TEST(PowerCut, Sessions) { cut_disks("sessions", sessions(5, 32, false, 4), 40700, options()); }
-TEST(PowerCut, CompressedSessions) { cut_disks("compressed-sessions", sessions(7, 44, true, 8), 42800, options()); }
-TEST(PowerCut, Rotating) { cut_disks("rotating", rotating(12, 13, 5, 8), 115000, options(24)); }
+TEST(PowerCut, Sessions) { cut_disks("sessions", sessions(5, 32, false, 4), 38700, options()); }
+TEST(PowerCut, CompressedSessions) { cut_disks("compressed-sessions", sessions(7, 44, true, 8), 41100, options()); }
+TEST(PowerCut, Rotating) { cut_disks("rotating", rotating(12, 13, 5, 8), 109800, options(24)); }
 TEST(PowerCut, Remaking) { cut_disks("remaking", remaking(16, 1), 30000, options(24)); }
 TEST(PowerCut, Remaking3) { cut_disks("remaking-3", remaking(16, 3), 32000, options(24)); }
 TEST(PowerCut, SectorsOf128) {

@@ -42,11 +42,11 @@ FlashCutOptions nand(std::uint32_t blocks) {
 }  // namespace
 
 TEST(PowerCut, Append1) { cut_flash("flash-append-1", appending({1, false, 380}), 97300, nor(56, 4)); }
-TEST(PowerCut, Append16) { cut_flash("flash-append-16", appending({16, false, 800}), 52300, nor(88, 1)); }
+TEST(PowerCut, Append16) { cut_flash("flash-append-16", appending({16, false, 800}), 49900, nor(88, 1)); }
 TEST(PowerCut, Append64) { cut_flash("flash-append-64", appending({64, false, 1024}), 50100, nor(104, 4)); }
 TEST(PowerCut, Compressed1) { cut_flash("flash-compressed-1", appending({1, true, 80}), 75400, nor(56, 1)); }
 TEST(PowerCut, AppendPages) { cut_flash("flash-append-pages", appending({1, false, 200}), 10600, pages(24)); }
-TEST(PowerCut, CompressedNand) { cut_flash("flash-compressed-nand", appending({1, true, 210}), 7900, nand(20)); }
+TEST(PowerCut, CompressedNand) { cut_flash("flash-compressed-nand", appending({1, true, 210}), 7480, nand(20)); }
 // Chunks of one row, so that the chunk index grows up to data blocks with pages.
 TEST(PowerCut, Chunks) { cut_flash("flash-chunks", appending({8, false, 200, 1, 48}), 60700, nor(72, 4)); }
 TEST(PowerCut, CompressedChunks) {

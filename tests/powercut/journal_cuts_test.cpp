@@ -43,10 +43,10 @@ DiskOptions journaled(std::uint32_t checkpoint, std::size_t recoveries = 4) {
 TEST(PowerCut, Append1) { cut_disks("journal-append-1", appending({1}), 15100, journaled(1024)); }
 TEST(PowerCut, Append16) { cut_disks("journal-append-16", appending({16}), 27800, journaled(4096)); }
 TEST(PowerCut, Compressed1) { cut_disks("journal-compressed-1", appending({1, true}), 85400, journaled(2048)); }
-TEST(PowerCut, Rates) { cut_disks("journal-rates", rates(120, 5, false), 63300, journaled(2048)); }
+TEST(PowerCut, Rates) { cut_disks("journal-rates", rates(120, 5, false), 60200, journaled(2048)); }
 TEST(PowerCut, Objects) { cut_disks("journal-objects", objects(100, 4, false), 171100, journaled(4096)); }
 TEST(PowerCut, Attributes) { cut_disks("journal-attributes", attributes(60, 4), 67200, journaled(4096)); }
-TEST(PowerCut, Links) { cut_disks("journal-links", links(24, 2, false), 126500, journaled(4096)); }
+TEST(PowerCut, Links) { cut_disks("journal-links", links(24, 2, false), 115600, journaled(4096)); }
 TEST(PowerCut, Sessions) { cut_disks("journal-sessions", sessions(4, 30, true, 8), 55500, journaled(2048)); }
 // Chunks of one row, so that the chunk index grows up to data blocks with pages.
 TEST(PowerCut, Chunks) { cut_disks("journal-chunks", appending({16, false, 200, 1, 48}), 71800, journaled(4096)); }
