@@ -293,7 +293,7 @@ Status DatasetState::set_virtual_view(VirtualView view, std::uint64_t gap) noexc
 }
 
 // Refuses to change the structures that this library only reads: external files, virtual layouts, unfiltered edge
-// chunks and chunk indexes in B-trees.
+// chunks and chunk indexes in version 1 B-trees.
 Status DatasetState::begin_change() noexcept {
     H5MOTE_TRY(file_->check_writable());
     if constexpr (H5MOTE_ALL_FORMATS != 0) {

@@ -34,10 +34,11 @@ NewDataset::NewDataset(Random& random) {
     const bool chunked = log || (rank != 0 && !random.one_in(3));
     const bool fixed = !log && random.one_in(2);
     const std::uint64_t unlimited = random.below(rank + 1);
+    const bool several = random.one_in(4);  // all dimensions are without limit
     for (std::uint64_t d = 0; d < rank; ++d) {
         const std::uint64_t dim = rank == 1 ? random.small(400) : random.between(d == 0 ? 0 : 1, rank == 2 ? 12 : 5);
         extent.dims.push_back(dim);
-        const bool grows = d == unlimited || (log && d == 0);
+        const bool grows = several || d == unlimited || (log && d == 0);
         extent.max_dims.push_back(!chunked || fixed ? dim : grows ? h5mote::kUnlimited : dim + random.below(20));
         if (chunked && fixed && random.one_in(3)) {
             extent.max_dims.back() += random.below(400);

@@ -345,8 +345,11 @@ TEST(BTree2Changes, AFailureChangesNothing) {
             failed = disarm(refusing, driver) || failed;
             ASSERT_TRUE(tree.equals_model()) << fault.name << " " << k;
             ASSERT_EQ(tree.file().commit(), Status::ok);
-            ASSERT_EQ(tree.bytes_of_nodes() + tree.free_bytes() + 38 + 48, tree.file().space.end())
-                << fault.name << " " << k;
+            // Without memory for it the map forgets the smallest piece of free space.
+            if (tree.file().space.free().is_complete()) {
+                ASSERT_EQ(tree.bytes_of_nodes() + tree.free_bytes() + 38 + 48, tree.file().space.end())
+                    << fault.name << " " << k;
+            }
             ++points;
         }
     }
