@@ -94,7 +94,7 @@ public:
           fill_bits_(packing.fill),
           fill_(Arithmetic::load(packing.fill)),
           power_(Arithmetic::of(power_of_ten(packing.scale))),
-          last_digit_(Arithmetic::of(power_of_ten(-packing.scale))) {}
+          last_digit_(Arithmetic::of(power_of_ten(packing.scale < -kMostDigits ? kMostDigits : -packing.scale))) {}
 
     void see(std::uint64_t bits) noexcept {
         if (is_fill(bits)) {
@@ -126,6 +126,7 @@ public:
 
 private:
     using Number = typename Arithmetic::Number;
+    static constexpr std::int32_t kMostDigits = 400;  // more than any number has
 
     // Both products are rounded before they are subtracted, as in libhdf5.
     Number scaled(Number number) const noexcept {

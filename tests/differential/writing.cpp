@@ -2,6 +2,7 @@
 
 #include <h5mote/filters/deflate.hpp>
 #include <h5mote/filters/fletcher32.hpp>
+#include <h5mote/filters/scaleoffset.hpp>
 #include <h5mote/filters/shuffle.hpp>
 
 #include <algorithm>
@@ -10,7 +11,7 @@
 namespace differential {
 namespace {
 
-constexpr const Filter* kFilters[] = {&shuffle_filter, &deflate_filter, &fletcher32_filter};
+constexpr const Filter* kFilters[] = {&shuffle_filter, &deflate_filter, &fletcher32_filter, &scaleoffset_filter};
 
 }  // namespace
 

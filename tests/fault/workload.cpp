@@ -4,6 +4,7 @@
 
 #include <h5mote/filters/deflate.hpp>
 #include <h5mote/filters/fletcher32.hpp>
+#include <h5mote/filters/nbit.hpp>
 #include <h5mote/filters/shuffle.hpp>
 #include <h5mote/port/malloc.hpp>
 
@@ -36,7 +37,7 @@ std::int32_t attribute_value(const std::string& key, std::size_t n) {
 }
 
 Span<const Filter* const> all_filters() {
-    static constexpr const Filter* kFilters[] = {&shuffle_filter, &deflate_filter, &fletcher32_filter};
+    static constexpr const Filter* kFilters[] = {&shuffle_filter, &deflate_filter, &fletcher32_filter, &nbit_filter};
     return kFilters;
 }
 

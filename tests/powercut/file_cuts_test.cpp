@@ -48,7 +48,7 @@ TEST(PowerCut, Compressed1) { cut_disks("compressed-1", appending({1, true, 205}
 TEST(PowerCut, Compressed16) { cut_disks("compressed-16", appending({16, true}), 10500, options()); }
 TEST(PowerCut, Compressed64) { cut_disks("compressed-64", appending({64, true}), 61000, options(24)); }
 TEST(PowerCut, Rates) { cut_disks("rates", rates(175, 2, false), 45300, options()); }
-TEST(PowerCut, CompressedRates) { cut_disks("compressed-rates", rates(160, 5, true), 50500, options()); }
+TEST(PowerCut, CompressedRates) { cut_disks("compressed-rates", rates(165, 5, true), 50500, options()); }
 TEST(PowerCut, Objects) { cut_disks("objects", objects(160, 1, false), 114800, options()); }
 TEST(PowerCut, Objects16) { cut_disks("objects-16", objects(160, 16, false), 164800, options(24)); }
 TEST(PowerCut, CompressedObjects) { cut_disks("compressed-objects", objects(84, 3, true), 75500, options()); }
