@@ -168,6 +168,11 @@ Status FileState::flush_from(Phase first, Phase along) noexcept {
 Status FileState::commit_metadata() noexcept { return writable() ? write_metadata(false) : Status::ok; }
 
 Status FileState::write_changes() noexcept {
+    if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        if (!commits_ && foreign()->uninterrupted) {
+            return context.fail(Module::file, H5MOTE_HERE, Status::over_budget);
+        }
+    }
     if (!writable() || !commits_) {
         return commit_metadata();
     }
@@ -209,6 +214,9 @@ Status FileState::write_metadata(bool prepared) noexcept {
         unsynced = false;
     }
     unsynced = space.settle(!prepared);
+    if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        ++foreign()->commits;
+    }
     return Status::ok;
 }
 
@@ -346,6 +354,8 @@ void FileState::abandon() noexcept {
 Status FileState::stop() noexcept {
     if constexpr (H5MOTE_ALL_FORMATS != 0) {
         release_mounts();
+        context.destroy(MemoryKind::file, foreign()->released);
+        foreign()->released = nullptr;
     }
     while (FlushClient* client = clients.front()) {
         clients.remove(*client);
