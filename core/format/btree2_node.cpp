@@ -5,13 +5,16 @@
 namespace h5mote {
 namespace {
 
+constexpr std::uint32_t kHeader = 0x44485442U;    // "BTHD"
+constexpr std::uint32_t kLeaf = 0x464c5442U;      // "BTLF"
+constexpr std::uint32_t kInternal = 0x4e495442U;  // "BTIN"
 constexpr std::uint32_t kFixed = BTree2Node::kPrefixSize + BTree2Node::kChecksumSize;
 
 }  // namespace
 
 bool BTree2Header::decode(FileShape shape, ConstBytes bytes) noexcept {
     Reader reader(bytes);
-    const bool signature = reader.u32() == 0x44485442U && reader.u8() == 0;  // "BTHD"
+    const bool signature = reader.u32() == kHeader && reader.u8() == 0;
     type = static_cast<BTree2Type>(reader.u8());
     node_size = reader.u32();
     record_size = reader.u16();
@@ -24,11 +27,36 @@ bool BTree2Header::decode(FileShape shape, ConstBytes bytes) noexcept {
     return signature && record_size != 0 && node_size >= kFixed + record_size;
 }
 
+void BTree2Header::encode(FileShape shape, Writer& writer) const noexcept {
+    writer.u32(kHeader);
+    writer.u8(0);
+    writer.u8(static_cast<std::uint8_t>(type));
+    writer.u32(node_size);
+    writer.u16(record_size);
+    writer.u16(depth);
+    writer.u8(split_percent);
+    writer.u8(merge_percent);
+    shape.write_addr(writer, root);
+    writer.u16(root_records);
+    shape.write_size(writer, records);
+}
+
 bool BTree2Node::is_node(BTree2Type type, unsigned depth, ConstBytes prefix) noexcept {
-    constexpr std::uint32_t kLeaf = 0x464c5442U;      // "BTLF"
-    constexpr std::uint32_t kInternal = 0x4e495442U;  // "BTIN"
     return load_le<std::uint32_t>(prefix.data()) == (depth == 0 ? kLeaf : kInternal) && prefix[4] == std::byte{0} &&
            prefix[5] == static_cast<std::byte>(type);
+}
+
+void BTree2Node::begin(BTree2Type type, unsigned depth, std::byte* prefix) noexcept {
+    store_le(prefix, depth == 0 ? kLeaf : kInternal);
+    prefix[4] = std::byte{0};
+    prefix[5] = static_cast<std::byte>(type);
+}
+
+// A node is split around its middle record, and each half needs one. Two nodes, of which one may have a record more
+// than `merge`, are merged around a record of their parent.
+bool BTree2Level::can_change(const BTree2Header& header) const noexcept {
+    return header.split_percent <= 100 && split(header) >= 3 && merge(header) >= 1 && 2 * merge(header) + 2 <= most &&
+           merge(header) < split(header) / 2;
 }
 
 bool BTree2Level::compute(FileShape shape, const BTree2Header& header, unsigned depth) noexcept {
@@ -60,6 +88,14 @@ bool BTree2Pointer::decode(FileShape shape, const BTree2Level& level, ConstBytes
     records = static_cast<std::uint32_t>(reader.uint(level.count_width));
     total = level.total_width == 0 ? records : reader.uint(level.total_width);
     return records <= level.most && total >= records;
+}
+
+void BTree2Pointer::store(FileShape shape, const BTree2Level& level, std::byte* to) const noexcept {
+    shape.store_addr(to, address);
+    store_uint(to + shape.sizeof_addr, level.count_width, records);
+    if (level.total_width != 0) {
+        store_uint(to + shape.sizeof_addr + level.count_width, level.total_width, total);
+    }
 }
 
 }  // namespace h5mote

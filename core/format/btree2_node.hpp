@@ -16,6 +16,8 @@
 namespace h5mote {
 
 struct BTree2Header {
+    /// Where the first field that changes begins: the depth.
+    static constexpr std::size_t kChanging = 12;
     /// Longest record: a filtered chunk of the highest rank.
     static constexpr std::size_t kMaxRecordSize = 8 + 8 + 4 + 8 * 32;
 
@@ -32,6 +34,8 @@ struct BTree2Header {
     static std::size_t size(FileShape shape) noexcept { return 22U + shape.sizeof_addr + shape.sizeof_size; }
     /// Reads size() bytes; false when they are no header, or a node has no room for a record.
     bool decode(FileShape shape, ConstBytes bytes) noexcept;
+    /// Writes everything but the checksum.
+    void encode(FileShape shape, Writer& writer) const noexcept;
 };
 
 /// The prefix of a node, and where its records are.
@@ -41,6 +45,8 @@ struct BTree2Node {
 
     /// Whether kPrefixSize bytes begin a node of such a tree, of depth 0 (a leaf) or more.
     static bool is_node(BTree2Type type, unsigned depth, ConstBytes prefix) noexcept;
+    /// Stores the prefix of such a node.
+    static void begin(BTree2Type type, unsigned depth, std::byte* prefix) noexcept;
 };
 
 /// Limits of a node that follow from its depth.
@@ -52,6 +58,12 @@ struct BTree2Level {
 
     /// Computes them. false: nodes of this depth cannot have two children and a record.
     bool compute(FileShape shape, const BTree2Header& header, unsigned depth) noexcept;
+    /// A node with so many records is split before another one is inserted.
+    std::uint32_t split(const BTree2Header& header) const noexcept { return most * header.split_percent / 100; }
+    /// A node with so few records is filled up or merged before one is removed.
+    std::uint32_t merge(const BTree2Header& header) const noexcept { return most * header.merge_percent / 100; }
+    /// Whether nodes of this level can be split and merged so that each half has a record: libhdf5 makes no others.
+    bool can_change(const BTree2Header& header) const noexcept;
     /// Bytes of a pointer to a node of this level.
     std::size_t pointer_size(FileShape shape) const noexcept {
         return std::size_t{shape.sizeof_addr} + count_width + total_width;
@@ -65,6 +77,7 @@ struct BTree2Pointer {
 
     /// Reads a pointer to a node of that level. false: the numbers contradict each other or the level.
     bool decode(FileShape shape, const BTree2Level& level, ConstBytes bytes) noexcept;
+    void store(FileShape shape, const BTree2Level& level, std::byte* to) const noexcept;
 };
 
 }  // namespace h5mote

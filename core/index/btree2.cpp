@@ -31,12 +31,14 @@ Status BTree2::open(FileState& file, Address header) noexcept {
     return sound ? Status::ok : damaged(H5MOTE_HERE, header);
 }
 
+Address BTree2::used_size(const Node& node) const noexcept {
+    const Address size = narrow(pointers_at(node.records) + BTree2Node::kChecksumSize);
+    return node.depth == 0 ? size
+                           : size + (Address{node.records} + 1) * level(node.depth - 1U).pointer_size(file_->shape());
+}
+
 Status BTree2::open_node(const Node& node, MetadataWindow& window) noexcept {
-    Address size = BTree2Node::kPrefixSize + Address{node.records} * header_.record_size + BTree2Node::kChecksumSize;
-    if (node.depth != 0) {
-        size += (Address{node.records} + 1) * level(node.depth - 1U).pointer_size(file_->shape());
-    }
-    H5MOTE_TRY(file_->window(Usage::btree, node.address, size, true, window));
+    H5MOTE_TRY(file_->window(Usage::btree, node.address, used_size(node), true, window));
     ConstBytes prefix;
     H5MOTE_TRY(window.view(0, BTree2Node::kPrefixSize, prefix));
     return BTree2Node::is_node(header_.type, node.depth, prefix) ? Status::ok : damaged(H5MOTE_HERE, node.address);
@@ -51,8 +53,7 @@ Status BTree2::child(const Node& node, MetadataWindow& window, unsigned i, Node&
     const BTree2Level below = level(node.depth - 1U);
     const std::size_t size = below.pointer_size(shape);
     ConstBytes bytes;
-    H5MOTE_TRY(window.view(BTree2Node::kPrefixSize + Address{node.records} * header_.record_size + Address{i} * size,
-                           size, bytes));
+    H5MOTE_TRY(window.view(pointers_at(node.records) + Address{i} * size, size, bytes));
     BTree2Pointer pointer;
     const bool sound = pointer.decode(shape, below, bytes) && pointer.total <= node.total;
     child.address = pointer.address;
@@ -82,27 +83,36 @@ Status BTree2::step(const Node& node, MetadataWindow& window, std::uint64_t inde
     return damaged(H5MOTE_HERE, node.address);
 }
 
+Status BTree2::search(const Node& node, MetadataWindow& window, RecordCompare& compare, unsigned& index,
+                      bool& found) noexcept {
+    unsigned from = 0;
+    unsigned to = node.records;
+    found = false;
+    while (from < to && !found) {
+        const unsigned middle = (from + to) / 2;
+        ConstBytes bytes;
+        int order = 0;
+        H5MOTE_TRY(record_at(window, middle, bytes));
+        H5MOTE_TRY(compare.compare(bytes, order));
+        if (order > 0) {
+            from = middle + 1;
+        } else {
+            to = middle;
+            found = order == 0;
+        }
+    }
+    index = to;
+    return Status::ok;
+}
+
 Status BTree2::find(RecordCompare& compare, Bytes record, std::uint64_t* index) noexcept {
     Node node = root();
     for (; node.total != 0;) {
         MetadataWindow window;
         H5MOTE_TRY(open_node(node, window));
-        unsigned from = 0;
-        unsigned to = node.records;
+        unsigned to = 0;
         bool found = false;
-        while (from < to && !found) {
-            const unsigned middle = (from + to) / 2;
-            ConstBytes bytes;
-            int order = 0;
-            H5MOTE_TRY(record_at(window, middle, bytes));
-            H5MOTE_TRY(compare.compare(bytes, order));
-            if (order > 0) {
-                from = middle + 1;
-            } else {
-                to = middle;
-                found = order == 0;
-            }
-        }
+        H5MOTE_TRY(search(node, window, compare, to, found));
         // The records that come before: those below the children passed, and this node's own between the children.
         Node below;
         for (unsigned i = 0; index != nullptr && node.depth != 0 && i < to + (found ? 1U : 0U); ++i) {
@@ -113,7 +123,9 @@ Status BTree2::find(RecordCompare& compare, Bytes record, std::uint64_t* index) 
         if (found) {
             ConstBytes bytes;
             H5MOTE_TRY(record_at(window, to, bytes));
-            std::memcpy(record.data(), bytes.data(), bytes.size());
+            if (!record.empty()) {
+                std::memcpy(record.data(), bytes.data(), bytes.size());
+            }
             if (index != nullptr) {
                 *index = node.first;
             }

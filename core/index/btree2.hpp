@@ -1,7 +1,7 @@
 // H5B2 - the version 2 B-tree: records of any kind in order. Specification III.A.2.
 //
-// The tree is only read. A record is found by comparing, or by its position with the counts beside
-// the pointers: a cursor is therefore one number, and goes both ways.
+// A record is found by comparing, or by its position with the counts beside the pointers: a cursor is therefore one
+// number, and goes both ways. Trees are changed in btree2_changes.hpp.
 #pragma once
 
 #include "block_visitor.hpp"
@@ -36,7 +36,7 @@ public:
     unsigned depth() const noexcept { return header_.depth; }
 
     /// The record for which `compare` says 0: its bytes, and its position if asked for. `record` has room for
-    /// record_size() bytes. not_found, corrupt_file, io_error, or what `compare` returned.
+    /// record_size() bytes, or is empty. not_found, corrupt_file, io_error, or what `compare` returned.
     Status find(RecordCompare& compare, Bytes record, std::uint64_t* index = nullptr) noexcept;
     /// The record at a position, 0 to size() - 1, in the order of the tree. The leaf of the last call is remembered, so
     /// that its other records are found fast. not_found beyond the end, corrupt_file, io_error.
@@ -45,7 +45,7 @@ public:
     /// Shows the header and all nodes to `visitor`.
     Status walk(BlockVisitor& visitor) noexcept;
 
-private:
+protected:
     // A node as the pointer to it, in its parent or in the header, describes it.
     struct Node {
         Address address = kUndefinedAddress;
@@ -56,9 +56,19 @@ private:
     };
     // The limits of nodes of that depth, at most that of the root.
     BTree2Level level(unsigned depth) const noexcept;
+    // Bytes of a node up to the end of its checksum.
+    Address used_size(const Node& node) const noexcept;
+    // Where the first pointer to a child begins in a node with so many records.
+    std::size_t pointers_at(unsigned records) const noexcept {
+        return BTree2Node::kPrefixSize + std::size_t{records} * header_.record_size;
+    }
     Status open_node(const Node& node, MetadataWindow& window) noexcept;
     Status record_at(MetadataWindow& window, unsigned i, ConstBytes& record) noexcept;
     Status child(const Node& node, MetadataWindow& window, unsigned i, Node& child) noexcept;
+    // Searches the node's own records. `index` is that of the record found, or else of the first one that comes after
+    // the wanted record, which is also the number of the child that may have it.
+    Status search(const Node& node, MetadataWindow& window, RecordCompare& compare, unsigned& index,
+                  bool& found) noexcept;
     // One step down to the record at position `index`. Either `below` is the child that has it and `own` is kNone, or
     // `own` is the record's number in `node` itself.
     static constexpr unsigned kNone = ~0U;

@@ -1,0 +1,362 @@
+#include "btree2_composer.hpp"
+
+#include "checked.hpp"
+
+#include <cstring>
+
+namespace h5mote {
+
+// ---- one change --------------------------------------------------------------------------------------------------
+
+// Also for one level more than the tree has, which it may get.
+Status BTree2Composer::check_changeable(unsigned depth) noexcept {
+    BTree2Level each;
+    for (unsigned i = 0; i <= depth + 1; ++i) {
+        if (!each.compute(file_->shape(), header_, i) || !each.can_change(header_)) {
+            return file_->context.unsupported(Module::index, H5MOTE_HERE, Feature::chunk_index, header_.node_size);
+        }
+    }
+    return Status::ok;
+}
+
+Status BTree2Composer::begin_change() noexcept {
+    FileState& file = *file_;
+    H5MOTE_TRY(check_changeable(header_.depth));
+    const std::size_t size = BTree2Header::size(file.shape());
+    // Beside the node there has to be room for the header.
+    if (header_.node_size > file.cache.budget() || header_.node_size + size + 64 > file.cache.budget()) {
+        return file.context.fail(Module::index, H5MOTE_HERE, Status::over_budget, 0, header_.node_size + size + 64);
+    }
+    {
+        Pinned header;
+        H5MOTE_TRY(file.cache.protect(Usage::btree, address_, size, header));
+        if (!file.one_write(*header, BTree2Header::kChanging)) {
+            H5MOTE_TRY(file.allow_torn());
+        }
+    }
+    made_ = static_cast<Address*>(file.context.allocate(MemoryKind::other, list_bytes()));
+    if (made_ == nullptr) {
+        return Status::out_of_memory;
+    }
+    retired_ = made_ + capacity();
+    made_count_ = retired_count_ = 0;
+    next_ = header_;
+    return Status::ok;
+}
+
+Status BTree2Composer::store_header() noexcept {
+    FileState& file = *file_;
+    Pinned header;
+    H5MOTE_TRY(file.cache.protect(Usage::btree, address_, BTree2Header::size(file.shape()), header));
+    // The cache may have written a fresh header since begin_change() looked at it.
+    if (!file.one_write(*header, BTree2Header::kChanging)) {
+        H5MOTE_TRY(file.allow_torn());
+    }
+    Writer writer(header->image());
+    next_.encode(file.shape(), writer);
+    MetadataCache::mark_dirty(*header, BTree2Header::kChanging, phase_);
+    return Status::ok;
+}
+
+Status BTree2Composer::end_change(Status status) noexcept {
+    if (made_ == nullptr) {
+        return status;
+    }
+    if (status == Status::ok) {
+        status = store_header();
+    }
+    const std::size_t bytes = list_bytes();
+    if (status == Status::ok) {
+        header_ = next_;
+        leaf_ = Node{};
+        for (unsigned i = 0; i < retired_count_; ++i) {
+            give_up_node(retired_[i], false);
+        }
+    } else {
+        for (unsigned i = 0; i < made_count_; ++i) {
+            give_up_node(made_[i], true);
+        }
+    }
+    file_->context.release(MemoryKind::other, made_, bytes);
+    made_ = retired_ = nullptr;
+    return status;
+}
+
+// A node of the tree whose block is fresh is one that the storage does not lead to yet, either.
+void BTree2Composer::give_up_node(Address address, bool is_new) noexcept {
+    FileState& file = *file_;
+    Pinned block = file.cache.find(address);
+    const bool fresh = is_new || (block && block->fresh());
+    const bool unwritten = fresh && block && block->dirty();
+    block.reset();
+    if (unwritten) {
+        file.space.unkeep_metadata(header_.node_size);
+    }
+    file.give_up(address, header_.node_size, fresh);
+}
+
+bool BTree2Composer::is_new(Address address) const noexcept {
+    unsigned i = 0;
+    while (i < made_count_ && made_[i] != address) {
+        ++i;
+    }
+    return i < made_count_;
+}
+
+Status BTree2Composer::retire(const Node& node) noexcept {
+    if (node.address == kUndefinedAddress) {
+        return Status::ok;
+    }
+    for (unsigned i = 0; i < made_count_; ++i) {
+        if (made_[i] == node.address) {
+            made_[i] = made_[--made_count_];
+            give_up_node(node.address, true);
+            return Status::ok;
+        }
+    }
+    if (retired_count_ == capacity()) {
+        return damaged(H5MOTE_HERE, node.address);
+    }
+    retired_[retired_count_++] = node.address;
+    return Status::ok;
+}
+
+// ---- reading -----------------------------------------------------------------------------------------------------
+
+Status BTree2Composer::locate(const Node& node, RecordCompare& compare, unsigned& index, bool& found) noexcept {
+    MetadataWindow window;
+    H5MOTE_TRY(open_node(node, window));
+    return search(node, window, compare, index, found);
+}
+
+Status BTree2Composer::load_child(const Node& node, unsigned index, Node& below) noexcept {
+    MetadataWindow window;
+    H5MOTE_TRY(open_node(node, window));
+    return child(node, window, index, below);
+}
+
+Status BTree2Composer::load_group(const Node& node, unsigned index, Group& group) noexcept {
+    MetadataWindow window;
+    H5MOTE_TRY(open_node(node, window));
+    group.first = index == 0 ? 0 : index - 1;
+    const unsigned last = index == node.records ? index : index + 1;
+    group.count = last - group.first + 1;
+    for (unsigned i = 0; i < group.count; ++i) {
+        H5MOTE_TRY(child(node, window, group.first + i, group.child[i]));
+    }
+    return Status::ok;
+}
+
+Status BTree2Composer::load_record(const Node& node, unsigned index, Bytes record) noexcept {
+    return record.empty() ? Status::ok : copy(node, pointers_at(index), header_.record_size, record.data());
+}
+
+unsigned BTree2Composer::Group::total() const noexcept {
+    unsigned sum = count - 1;
+    for (unsigned i = 0; i < count; ++i) {
+        sum += child[i].records;
+    }
+    return sum;
+}
+
+// ---- new nodes ---------------------------------------------------------------------------------------------------
+
+Status BTree2Composer::begin(unsigned depth, unsigned records, NewNode& to) noexcept {
+    FileState& file = *file_;
+    to.node.depth = static_cast<std::uint16_t>(depth);
+    to.node.records = records;
+    if (records > level(depth).most || made_count_ == capacity()) {
+        return damaged(H5MOTE_HERE, address_);
+    }
+    const auto size = static_cast<std::size_t>(used_size(to.node));
+    H5MOTE_TRY(file.create_block(Usage::btree, size, header_.node_size, to.block));
+    to.node.address = to.block->address();
+    made_[made_count_++] = to.node.address;
+    BTree2Node::begin(header_.type, depth, to.block->at(0));
+    return Status::ok;
+}
+
+Status BTree2Composer::copy(const Node& from, std::size_t offset, std::size_t size, std::byte* to) noexcept {
+    if (size == 0) {
+        return Status::ok;
+    }
+    MetadataWindow window;
+    H5MOTE_TRY(open_node(from, window));
+    return window.read(narrow(offset), {to, size});
+}
+
+Status BTree2Composer::copy_records(const Node& from, unsigned first, unsigned end, NewNode& to) noexcept {
+    std::byte* const at = to.block->at(pointers_at(to.records));
+    to.records += end - first;
+    return copy(from, pointers_at(first), std::size_t{end - first} * header_.record_size, at);
+}
+
+Status BTree2Composer::copy_pointers(const Node& from, unsigned first, unsigned end, NewNode& to) noexcept {
+    const std::size_t size = level(from.depth - 1U).pointer_size(file_->shape());
+    std::byte* const at = to.block->at(pointers_at(to.node.records) + to.pointers * size);
+    to.pointers += end - first;
+    return copy(from, pointers_at(from.records) + first * size, (end - first) * size, at);
+}
+
+void BTree2Composer::add_record(ConstBytes record, NewNode& to) noexcept {
+    std::memcpy(to.block->at(pointers_at(to.records)), record.data(), header_.record_size);
+    ++to.records;
+}
+
+void BTree2Composer::add_pointer(const Node& below, NewNode& to) noexcept {
+    const BTree2Level level_below = level(below.depth);
+    const std::size_t size = level_below.pointer_size(file_->shape());
+    const BTree2Pointer pointer{below.address, below.records, below.total};
+    pointer.store(file_->shape(), level_below, to.block->at(pointers_at(to.node.records) + to.pointers * size));
+    ++to.pointers;
+}
+
+// While the node was written the cache may have committed, after which it takes no block for fresh.
+void BTree2Composer::finish(std::uint64_t total, NewNode& to) noexcept {
+    to.node.total = total;
+    MetadataCache::set_fresh(*to.block);
+    MetadataCache::mark_dirty(*to.block, 0, phase_);
+    to.block.reset();
+}
+
+Status BTree2Composer::sum_totals(NewNode& to, std::uint64_t& total) noexcept {
+    const FileShape shape = file_->shape();
+    const BTree2Level own = level(to.node.depth);
+    const BTree2Level below = level(to.node.depth - 1U);
+    const std::size_t size = below.pointer_size(shape);
+    total = to.node.records;
+    for (unsigned i = 0; i <= to.node.records; ++i) {
+        BTree2Pointer pointer;
+        if (!pointer.decode(shape, below, {to.block->at(pointers_at(to.node.records) + i * size), size}) ||
+            pointer.total > own.most_below - total) {
+            return damaged(H5MOTE_HERE, to.node.address);
+        }
+        total += pointer.total;
+    }
+    return Status::ok;
+}
+
+Status BTree2Composer::protect_new(const Node& node, Pinned& block) noexcept {
+    return file_->cache.protect(Usage::btree, node.address, static_cast<std::size_t>(used_size(node)), block);
+}
+
+Status BTree2Composer::set_pointer(const Slot& slot, const Node& node) noexcept {
+    if (slot.in_header()) {
+        next_.root = node.address;
+        next_.root_records = static_cast<std::uint16_t>(node.records);
+        next_.records = node.total;
+        next_.depth = node.depth;
+        return Status::ok;
+    }
+    Pinned block;
+    H5MOTE_TRY(protect_new(slot.holder, block));
+    const BTree2Level below = level(node.depth);
+    const std::size_t offset = pointers_at(slot.holder.records) + slot.index * below.pointer_size(file_->shape());
+    BTree2Pointer{node.address, node.records, node.total}.store(file_->shape(), below, block->at(offset));
+    MetadataCache::set_fresh(*block);
+    MetadataCache::mark_dirty(*block, offset, phase_);
+    return Status::ok;
+}
+
+Status BTree2Composer::set_record(const Node& node, unsigned index, ConstBytes record) noexcept {
+    Pinned block;
+    H5MOTE_TRY(protect_new(node, block));
+    std::memcpy(block->at(pointers_at(index)), record.data(), header_.record_size);
+    MetadataCache::set_fresh(*block);
+    MetadataCache::mark_dirty(*block, pointers_at(index), phase_);
+    return Status::ok;
+}
+
+Status BTree2Composer::own(const Slot& slot, Node& node) noexcept {
+    if (!is_new(node.address)) {
+        NewNode to;
+        H5MOTE_TRY(begin(node.depth, node.records, to));
+        H5MOTE_TRY(copy_records(node, 0, node.records, to));
+        if (node.depth != 0) {
+            H5MOTE_TRY(copy_pointers(node, 0, node.records + 1, to));
+        }
+        finish(node.total, to);
+        H5MOTE_TRY(retire(node));
+        node = to.node;
+    }
+    return set_pointer(slot, node);
+}
+
+Status BTree2Composer::compose(const Node& parent, const Group& group, unsigned first, unsigned records,
+                               Node& made) noexcept {
+    NewNode to;
+    H5MOTE_TRY(begin(group.child[0].depth, records, to));
+    const unsigned end = first + records;
+    unsigned start = 0;  // number in the sequence of the child's first record, and of its first pointer
+    for (unsigned i = 0; i < group.count; ++i) {
+        const Node& from = group.child[i];
+        const unsigned behind = start + from.records;
+        const unsigned low = first > start ? first : start;
+        const unsigned high = end < behind ? end : behind;
+        if (low < high) {
+            H5MOTE_TRY(copy_records(from, low - start, high - start, to));
+        }
+        if (from.depth != 0 && low <= high) {
+            H5MOTE_TRY(copy_pointers(from, low - start, high - start + 1, to));
+        }
+        if (i + 1 < group.count && behind >= first && behind < end) {
+            H5MOTE_TRY(copy_records(parent, group.first + i, group.first + i + 1, to));
+        }
+        start = behind + 1;
+    }
+    std::uint64_t total = records;
+    if (to.node.depth != 0) {
+        H5MOTE_TRY(sum_totals(to, total));
+    }
+    finish(total, to);
+    made = to.node;
+    return Status::ok;
+}
+
+Status BTree2Composer::regroup(const Slot& slot, Node& parent, const Group& group, const unsigned* sizes,
+                               unsigned count) noexcept {
+    Node made[3];
+    for (unsigned i = 0, at = 0; i < count; ++i) {
+        H5MOTE_TRY(compose(parent, group, at, sizes[i], made[i]));
+        at += sizes[i] + 1;
+    }
+    const unsigned behind = group.first + group.count;  // the first child of the parent that is not in the group
+    NewNode to;
+    H5MOTE_TRY(begin(parent.depth, parent.records + count - group.count, to));
+    H5MOTE_TRY(copy_records(parent, 0, group.first, to));
+    for (unsigned i = 0, at = 0; i + 1 < count; ++i) {
+        at += sizes[i];
+        H5MOTE_TRY(copy_from_group(parent, group, at++, to));
+    }
+    H5MOTE_TRY(copy_records(parent, behind - 1, parent.records, to));
+    H5MOTE_TRY(copy_pointers(parent, 0, group.first, to));
+    for (unsigned i = 0; i < count; ++i) {
+        add_pointer(made[i], to);
+    }
+    H5MOTE_TRY(copy_pointers(parent, behind, parent.records + 1, to));
+    finish(parent.total, to);
+    for (unsigned i = 0; i < group.count; ++i) {
+        H5MOTE_TRY(retire(group.child[i]));
+    }
+    H5MOTE_TRY(retire(parent));
+    parent = to.node;
+    return set_pointer(slot, parent);
+}
+
+// Appends record `number` of the sequence.
+Status BTree2Composer::copy_from_group(const Node& parent, const Group& group, unsigned number, NewNode& to) noexcept {
+    for (unsigned i = 0; i < group.count; ++i) {
+        const Node& from = group.child[i];
+        if (number < from.records) {
+            return copy_records(from, number, number + 1, to);
+        }
+        number -= from.records;
+        if (number == 0 && i + 1 < group.count) {
+            return copy_records(parent, group.first + i, group.first + i + 1, to);
+        }
+        --number;
+    }
+    return damaged(H5MOTE_HERE, parent.address);
+}
+
+}  // namespace h5mote

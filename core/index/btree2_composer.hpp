@@ -1,0 +1,107 @@
+// H5B2 - new nodes of a version 2 B-tree are composed of the records and pointers of old ones.
+//
+// Every step of a change writes new nodes out of old ones and never touches a node that the tree has. One node is in
+// memory as a whole at a time, the one that is written; old nodes are read through windows. So a change needs room for
+// one node in the metadata cache, however many nodes it takes.
+#pragma once
+
+#include "btree2.hpp"
+
+namespace h5mote {
+
+/// What BTree2Changes is made of: one change at a time, between begin_change() and end_change(), with the lists of the
+/// new nodes, which an error gives up, and of the old ones, which success gives up.
+class BTree2Composer : public BTree2 {
+protected:
+    BTree2Composer() noexcept = default;
+    BTree2Composer(const BTree2Composer&) = delete;
+    BTree2Composer& operator=(const BTree2Composer&) = delete;
+    ~BTree2Composer() = default;
+
+    /// Where the pointer to a node is: pointer `index` of `holder`, a new node, or, if that has no address, the header.
+    struct Slot {
+        Node holder;
+        unsigned index = 0;
+        bool in_header() const noexcept { return holder.address == kUndefinedAddress; }
+    };
+    /// Neighbours below one node, and the records of that node between them: one sequence of records.
+    struct Group {
+        Node child[3];
+        unsigned first = 0;  // number of the first one below the node
+        unsigned count = 0;
+        unsigned total() const noexcept;  // records in the sequence
+    };
+    /// A node that is being written.
+    struct NewNode {
+        Pinned block;
+        Node node;
+        unsigned records = 0;  // so many of node.records, and of the pointers, are written
+        unsigned pointers = 0;
+    };
+
+    /// Starts a change of the tree: makes the lists, and next_ a copy of the header. out_of_memory; over_budget: the
+    /// cache has no room for a node; unsupported: the header cannot be changed safely, or (Feature::chunk_index) nodes
+    /// hold too few records to be changed.
+    Status begin_change() noexcept;
+    /// Ends it. If `status` is ok, the header gets the contents of next_, and the old nodes are given up. Else, or if
+    /// that fails, the new nodes are given up.
+    Status end_change(Status status) noexcept;
+
+    /// The root, as next_ describes it.
+    Node new_root() const noexcept { return {next_.root, next_.records, 0, next_.root_records, next_.depth}; }
+    Status locate(const Node& node, RecordCompare& compare, unsigned& index, bool& found) noexcept;
+    /// Child `index` of a node.
+    Status load_child(const Node& node, unsigned index, Node& below) noexcept;
+    /// The child `index` of a node and the neighbours that it has.
+    Status load_group(const Node& node, unsigned index, Group& group) noexcept;
+    Status load_record(const Node& node, unsigned index, Bytes record) noexcept;
+
+    /// Begins a new node with exactly so many records. corrupt_file: too many for its level.
+    Status begin(unsigned depth, unsigned records, NewNode& to) noexcept;
+    /// Appends the records, or the pointers, [first, end) of an old node.
+    Status copy_records(const Node& from, unsigned first, unsigned end, NewNode& to) noexcept;
+    Status copy_pointers(const Node& from, unsigned first, unsigned end, NewNode& to) noexcept;
+    void add_record(ConstBytes record, NewNode& to) noexcept;
+    void add_pointer(const Node& below, NewNode& to) noexcept;
+    /// Completes the node; `total`: of records in it and below.
+    void finish(std::uint64_t total, NewNode& to) noexcept;
+    /// `node`, to which nothing new points any more, is given up, at once if it is new.
+    Status retire(const Node& node) noexcept;
+
+    /// Stores address and counts of `node` where the pointer to it is.
+    Status set_pointer(const Slot& slot, const Node& node) noexcept;
+    /// Makes sure that `node` is a new node, by copying it, and stores the pointer to it.
+    Status own(const Slot& slot, Node& node) noexcept;
+    /// Overwrites a record of a new node.
+    Status set_record(const Node& node, unsigned index, ConstBytes record) noexcept;
+    /// A new node of `records` records of the sequence from number `first` on.
+    Status compose(const Node& parent, const Group& group, unsigned first, unsigned records, Node& made) noexcept;
+    /// Distributes the sequence anew over `count` nodes of `sizes` records each; together with the records between
+    /// them, which go into a new parent, these are all. The pointer to the parent is stored.
+    Status regroup(const Slot& slot, Node& parent, const Group& group, const unsigned* sizes, unsigned count) noexcept;
+
+    BTree2Header next_;
+    Phase phase_ = Phase::index;
+
+private:
+    // The most nodes that one change makes, or takes away, on one level. The root's level and two more are counted in.
+    static constexpr unsigned kMostOnLevel = 6;
+
+    unsigned capacity() const noexcept { return (header_.depth + 3U) * kMostOnLevel; }
+    std::size_t list_bytes() const noexcept { return 2 * capacity() * sizeof(Address); }
+    Status check_changeable(unsigned depth) noexcept;
+    Status store_header() noexcept;
+    Status protect_new(const Node& node, Pinned& block) noexcept;
+    Status copy(const Node& from, std::size_t offset, std::size_t size, std::byte* to) noexcept;
+    Status copy_from_group(const Node& parent, const Group& group, unsigned number, NewNode& to) noexcept;
+    Status sum_totals(NewNode& to, std::uint64_t& total) noexcept;
+    bool is_new(Address address) const noexcept;
+    void give_up_node(Address address, bool is_new) noexcept;
+
+    Address* made_ = nullptr;     // capacity() addresses of new nodes ...
+    Address* retired_ = nullptr;  // ... and as many of old ones that are not needed any more
+    unsigned made_count_ = 0;
+    unsigned retired_count_ = 0;
+};
+
+}  // namespace h5mote
