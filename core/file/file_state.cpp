@@ -168,11 +168,6 @@ Status FileState::flush_from(Phase first, Phase along) noexcept {
 Status FileState::commit_metadata() noexcept { return writable() ? write_metadata(false) : Status::ok; }
 
 Status FileState::write_changes() noexcept {
-    if constexpr (H5MOTE_ALL_FORMATS != 0) {
-        if (!commits_ && foreign()->uninterrupted) {
-            return context.fail(Module::file, H5MOTE_HERE, Status::over_budget);
-        }
-    }
     if (!writable() || !commits_) {
         return commit_metadata();
     }

@@ -133,7 +133,6 @@ struct ForeignState {
     Address shared_table = kUndefinedAddress;     ///< of shared messages; from the superblock extension
     std::uint8_t shared_indexes = 0;              ///< number of its indexes
     bool truncated = false;                       ///< the storage is shorter than the superblock says
-    bool uninterrupted = false;                   ///< see UninterruptedChange
     std::uint32_t commits = 0;                    ///< so many commits of metadata were complete
     ReleasedHeapSpace* released = nullptr;        ///< owned; nullptr: no heap has given up anything yet
     FileAccess file_access;
@@ -385,19 +384,6 @@ private:
     bool commits_ = false;   // the driver makes all writes between two syncs appear at once
     std::byte* scratch_ = nullptr;
     std::size_t scratch_size_ = 0;
-};
-
-/// While one exists, nothing is committed to make room in the metadata cache: the changes of several blocks that one
-/// write brings to the storage are not all made yet. What needs more room than there is without is over_budget.
-class UninterruptedChange {
-public:
-    explicit UninterruptedChange(FileState& file) noexcept : state_(*file.foreign()) { state_.uninterrupted = true; }
-    UninterruptedChange(const UninterruptedChange&) = delete;
-    UninterruptedChange& operator=(const UninterruptedChange&) = delete;
-    ~UninterruptedChange() { state_.uninterrupted = false; }
-
-private:
-    ForeignState& state_;
 };
 
 /// The library of a handle's file, nullptr for an empty handle: what LibraryLock takes.

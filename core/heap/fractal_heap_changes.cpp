@@ -479,6 +479,15 @@ Status FractalHeapChanges::shrink() noexcept {
     return rows < old.rows ? resize_root(rows) : Status::ok;
 }
 
+Status FractalHeapChanges::replace(HeapContent& object, ConstBytes old, Bytes id) noexcept {
+    old = old.first(header_.id_length);
+    if (object.size() > header_.max_managed && FractalHeapId::kind(old) == FractalHeapId::Kind::huge) {
+        return replace_huge(object, old, id);
+    }
+    H5MOTE_TRY(insert(object, id));
+    return remove(old);
+}
+
 Status FractalHeapChanges::prepare() noexcept {
     return sections_.store(file_, header_, blocks_, header_.free_space_manager);
 }
@@ -487,10 +496,14 @@ void FractalHeapChanges::apply() noexcept {
     Writer writer(header_block_->image());
     header_.encode(file_.shape(), writer);
     MetadataCache::mark_dirty(*header_block_, 0, Phase::object);
+    huge_.apply();
     blocks_.keep();
 }
 
-void FractalHeapChanges::undo() noexcept { blocks_.undo(); }
+void FractalHeapChanges::undo() noexcept {
+    huge_.undo();
+    blocks_.undo();
+}
 
 bool FractalHeapChanges::is_released(Address offset, Address size) const noexcept {
     const ReleasedHeapSpace* const released = file_.foreign()->released;
@@ -515,17 +528,6 @@ Status FractalHeapChanges::note_released(Address offset, Address size) noexcept 
     }
     state.released->add(heap, state.commits, offset, size);
     return Status::ok;
-}
-
-// Huge objects, which have a place of their own in the file, follow with the tree that names them.
-Status FractalHeapChanges::insert_huge(HeapContent& object, Bytes id) noexcept {
-    (void)id;
-    return file_.context.fail(Module::heap, H5MOTE_HERE, Status::over_budget, 0, object.size());
-}
-
-Status FractalHeapChanges::remove_huge(ConstBytes id) noexcept {
-    (void)id;
-    return damaged(H5MOTE_HERE, header_block_->address());
 }
 
 }  // namespace h5mote

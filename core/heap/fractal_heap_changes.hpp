@@ -13,7 +13,7 @@
 // Bytes that objects gave up are used again after the next commit only: ReleasedHeapSpace.
 #pragma once
 
-#include "btree2.hpp"
+#include "btree2_changes.hpp"
 #include "heap_sections.hpp"
 
 namespace h5mote {
@@ -89,11 +89,15 @@ public:
     void close() noexcept { header_block_.reset(); }
     const FractalHeapHeader& header() const noexcept { return header_; }
 
+    /// Of the functions that stage, only one may insert or remove a huge object: replace() can do both.
+    ///
     /// Stages a new object and tells its id, of header().id_length bytes. Also no_space: the address space is used up,
     /// and wants_copy() is true.
     Status insert(HeapContent& object, Bytes id) noexcept;
     /// Stages the removal of an object. corrupt_file: there is no such object.
     Status remove(ConstBytes id) noexcept;
+    /// Stages both: the object with the id `old` goes, and another one comes.
+    Status replace(HeapContent& object, ConstBytes old, Bytes id) noexcept;
     /// Stores the free sections. Call when everything is staged.
     Status prepare() noexcept;
     void apply() noexcept;
@@ -143,8 +147,12 @@ private:
     Status remove_block() noexcept;
     Status last_block(Address& end, unsigned& row, bool& only_first) noexcept;
     Status shrink() noexcept;
+    Status open_huge(bool last) noexcept;
+    Status write_huge(HeapContent& object, HugeRecord& record) noexcept;
     Status insert_huge(HeapContent& object, Bytes id) noexcept;
+    Status replace_huge(HeapContent& object, ConstBytes old, Bytes id) noexcept;
     Status remove_huge(ConstBytes id) noexcept;
+    Status give_up_huge(ConstBytes record) noexcept;
     bool is_released(Address offset, Address size) const noexcept;
     Status note_released(Address offset, Address size) noexcept;
 
@@ -152,6 +160,7 @@ private:
     Pinned header_block_;
     FractalHeapHeader header_;  // as apply() will store it
     StagedBlocks blocks_;
+    BTree2Changes huge_;  // the tree of huge objects, while one of them comes or goes
     HeapSections sections_;
     // The way to a block that descend() has found: the root, then what leads to it, at last the block itself.
     Slot path_[kMostDepth + 1];

@@ -29,6 +29,11 @@ Status StagedBlocks::allocate(Usage usage, Address size, Address& address) noexc
     return note(address, size, usage == Usage::raw_data ? SpaceKind::raw_data : SpaceKind::metadata);
 }
 
+Status StagedBlocks::adopt(Address address, Address size) noexcept {
+    return made_count_ == kMost ? file_.context.fail(Module::heap, H5MOTE_HERE, Status::over_budget, kMost)
+                                : note(address, size, SpaceKind::metadata);
+}
+
 Status StagedBlocks::replace(Address address, Address size, SpaceKind kind) noexcept {
     if (old_count_ == kMost) {
         return file_.context.fail(Module::heap, H5MOTE_HERE, Status::over_budget, kMost);
@@ -37,22 +42,27 @@ Status StagedBlocks::replace(Address address, Address size, SpaceKind kind) noex
     return Status::ok;
 }
 
-bool StagedBlocks::is_unreachable(Address address) noexcept {
-    const CacheEntry* const block = file_.cache.touch(address);
-    return (block != nullptr && block->fresh()) || address >= file_.superblock().end_of_file;
+void StagedBlocks::give_up(const Block& block, bool is_new) noexcept {
+    Pinned pinned = file_.cache.find(block.address);
+    const bool fresh =
+        is_new || (pinned && pinned->fresh()) || block.address >= file_.superblock().end_of_file;
+    if (fresh && pinned && pinned->dirty()) {
+        file_.space.unkeep_metadata(block.size);
+    }
+    pinned.reset();
+    file_.give_up(block.address, block.size, fresh, block.kind);
 }
 
 void StagedBlocks::keep() noexcept {
     for (unsigned i = 0; i < old_count_; ++i) {
-        const Block& old = old_[i];
-        file_.give_up(old.address, old.size, is_unreachable(old.address), old.kind);
+        give_up(old_[i], false);
     }
     old_count_ = made_count_ = 0;
 }
 
 void StagedBlocks::undo() noexcept {
     for (unsigned i = 0; i < made_count_; ++i) {
-        file_.give_up(made_[i].address, made_[i].size, true, made_[i].kind);
+        give_up(made_[i], true);
     }
     old_count_ = made_count_ = 0;
 }

@@ -25,6 +25,8 @@ public:
     }
     /// New space, for bytes that are written at once and not through the cache.
     Status allocate(Usage usage, Address size, Address& address) noexcept;
+    /// Notes a new block that somebody else has made.
+    Status adopt(Address address, Address size) noexcept;
     /// Notes that a block is no longer used once the change is complete.
     Status replace(Address address, Address size, SpaceKind kind = SpaceKind::metadata) noexcept;
     /// The change is complete: gives up what was replaced. Nobody may hold one of these blocks.
@@ -42,9 +44,9 @@ private:
     };
 
     Status note(Address address, Address size, SpaceKind kind) noexcept;
-    // Whether nothing on the storage can lead to a block: the cache says so, or it lies behind the end of file that the
-    // superblock on the storage has.
-    bool is_unreachable(Address address) noexcept;
+    // Gives up a block: at once if nothing on the storage can lead to it, because it is new, because the cache says so, or
+    // because it lies behind the end of file that the superblock on the storage has.
+    void give_up(const Block& block, bool is_new) noexcept;
 
     FileState& file_;
     unsigned made_count_ = 0;

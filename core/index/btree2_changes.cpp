@@ -223,7 +223,7 @@ Status BTree2Changes::set(RecordCompare& compare, ConstBytes record) noexcept {
 // ---- updating ----------------------------------------------------------------------------------------------------
 
 Status BTree2Changes::update(RecordCompare& compare, ConstBytes record) noexcept {
-    for (Node node = root(); node.total != 0;) {
+    for (Node node = root(); !staging_ && node.total != 0;) {
         unsigned index = 0;
         bool found = false;
         H5MOTE_TRY(locate(node, compare, index, found));

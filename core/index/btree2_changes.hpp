@@ -53,6 +53,14 @@ public:
     /// not_found.
     Status remove(RecordCompare& compare, Bytes removed = {}) noexcept;
 
+    /// From now on a change, of which there is one at a time, makes new nodes only, and the tree stays as it is: then
+    /// apply() makes the change, which cannot fail, or undo() takes it back. Whoever changes several structures together
+    /// can so apply all changes when none can fail any more. One of both has to be called before the tree is used again
+    /// or destroyed; after an error of the change neither does anything.
+    void stage() noexcept { staging_ = true; }
+    void apply() noexcept { settle(true); }
+    void undo() noexcept { settle(false); }
+
     /// Whether every change of the header is one atomic write.
     bool switches_at_once() const noexcept;
     /// Copies the header to a place within one sector, for whoever can change what points to it; nodes do not point to

@@ -44,18 +44,11 @@ Status BTree2Composer::begin_change() noexcept {
     return Status::ok;
 }
 
-Status BTree2Composer::store_header() noexcept {
+Status BTree2Composer::pin_header() noexcept {
     FileState& file = *file_;
-    Pinned header;
-    H5MOTE_TRY(file.cache.protect(Usage::btree, address_, BTree2Header::size(file.shape()), header));
+    H5MOTE_TRY(file.cache.protect(Usage::btree, address_, BTree2Header::size(file.shape()), changed_header_));
     // The cache may have written a fresh header since begin_change() looked at it.
-    if (!file.one_write(*header, BTree2Header::kChanging)) {
-        H5MOTE_TRY(file.allow_torn());
-    }
-    Writer writer(header->image());
-    next_.encode(file.shape(), writer);
-    MetadataCache::mark_dirty(*header, BTree2Header::kChanging, phase_);
-    return Status::ok;
+    return file.one_write(*changed_header_, BTree2Header::kChanging) ? Status::ok : file.allow_torn();
 }
 
 Status BTree2Composer::end_change(Status status) noexcept {
@@ -63,10 +56,23 @@ Status BTree2Composer::end_change(Status status) noexcept {
         return status;
     }
     if (status == Status::ok) {
-        status = store_header();
+        status = pin_header();
+    }
+    if (status != Status::ok || !staging_) {
+        settle(status == Status::ok);
+    }
+    return status;
+}
+
+void BTree2Composer::settle(bool keep) noexcept {
+    if (made_ == nullptr) {
+        return;
     }
     const std::size_t bytes = list_bytes();
-    if (status == Status::ok) {
+    if (keep) {
+        Writer writer(changed_header_->image());
+        next_.encode(file_->shape(), writer);
+        MetadataCache::mark_dirty(*changed_header_, BTree2Header::kChanging, phase_);
         header_ = next_;
         leaf_ = Node{};
         for (unsigned i = 0; i < retired_count_; ++i) {
@@ -77,16 +83,17 @@ Status BTree2Composer::end_change(Status status) noexcept {
             give_up_node(made_[i], true);
         }
     }
+    changed_header_.reset();
     file_->context.release(MemoryKind::other, made_, bytes);
     made_ = retired_ = nullptr;
-    return status;
 }
 
-// A node of the tree whose block is fresh is one that the storage does not lead to yet, either.
+// A node of the tree whose block is fresh is one that the storage does not lead to yet, either, and so is one behind the
+// end of file that the superblock on the storage has.
 void BTree2Composer::give_up_node(Address address, bool is_new) noexcept {
     FileState& file = *file_;
     Pinned block = file.cache.find(address);
-    const bool fresh = is_new || (block && block->fresh());
+    const bool fresh = is_new || (block && block->fresh()) || address >= file.superblock().end_of_file;
     const bool unwritten = fresh && block && block->dirty();
     block.reset();
     if (unwritten) {

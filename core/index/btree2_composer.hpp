@@ -44,8 +44,10 @@ protected:
     /// hold too few records to be changed.
     Status begin_change() noexcept;
     /// Ends it. If `status` is ok, the header gets the contents of next_, and the old nodes are given up. Else, or if
-    /// that fails, the new nodes are given up.
+    /// that fails, the new nodes are given up. Of a change that is only staged, the first part is left to settle().
     Status end_change(Status status) noexcept;
+    /// Ends what end_change() has left open: `keep`, or give up the new nodes. Cannot fail.
+    void settle(bool keep) noexcept;
 
     /// The root, as next_ describes it.
     Node new_root() const noexcept { return {next_.root, next_.records, 0, next_.root_records, next_.depth}; }
@@ -80,6 +82,7 @@ protected:
     /// them, which go into a new parent, these are all. The pointer to the parent is stored.
     Status regroup(const Slot& slot, Node& parent, const Group& group, const unsigned* sizes, unsigned count) noexcept;
 
+    bool staging_ = false;  // changes are only staged
     BTree2Header next_;
     Phase phase_ = Phase::index;
 
@@ -90,7 +93,7 @@ private:
     unsigned capacity() const noexcept { return (header_.depth + 3U) * kMostOnLevel; }
     std::size_t list_bytes() const noexcept { return 2 * capacity() * sizeof(Address); }
     Status check_changeable(unsigned depth) noexcept;
-    Status store_header() noexcept;
+    Status pin_header() noexcept;
     Status protect_new(const Node& node, Pinned& block) noexcept;
     Status copy(const Node& from, std::size_t offset, std::size_t size, std::byte* to) noexcept;
     Status copy_from_group(const Node& parent, const Group& group, unsigned number, NewNode& to) noexcept;
@@ -98,6 +101,7 @@ private:
     bool is_new(Address address) const noexcept;
     void give_up_node(Address address, bool is_new) noexcept;
 
+    Pinned changed_header_;       // between end_change() and settle()
     Address* made_ = nullptr;     // capacity() addresses of new nodes ...
     Address* retired_ = nullptr;  // ... and as many of old ones that are not needed any more
     unsigned made_count_ = 0;

@@ -405,14 +405,6 @@ Status MetadataCache::write(CacheEntry& entry) noexcept {
     return Status::ok;
 }
 
-std::size_t MetadataCache::held() noexcept {
-    std::size_t bytes = 0;
-    for (CacheEntry* entry = lru_.front(); entry != nullptr; entry = lru_.next(*entry)) {
-        bytes += entry->pins_ != 0 || (entry->dirty() && !entry->fresh_) ? cost(entry->size_) : 0;
-    }
-    return bytes;
-}
-
 void MetadataCache::unlink(CacheEntry& entry) noexcept {
     CacheEntry** link = &bucket(entry.address_);
     while (*link != &entry) {

@@ -236,9 +236,6 @@ public:
     Status flush(Phase phase) noexcept;
     /// From now on flush() brings blocks that belong together to the storage at once: see write_run().
     void join_writes() noexcept { set_write(&write_run); }
-    /// Bytes of the budget that hold blocks which are pinned, or live and changed, and so cannot be dropped for others
-    /// without a commit.
-    std::size_t held() noexcept;
     /// Whether there is a dirty block of that phase.
     bool has_dirty(Phase phase) noexcept { return next_dirty(phase, 0) != nullptr; }
     /// The first phase, `from` or a later one, that has a dirty block; Phase::none if there is no such block.

@@ -189,6 +189,13 @@ TEST(FractalHeapChanges, ManyObjectsOfAttributes) {
     }
 }
 
+TEST(FractalHeapChanges, HugeObjects) {
+    for (unsigned seed = 0; seed < 4; ++seed) {
+        run(kLinkHeap, seed, 1500, 20000, 20);
+        run(kAttributeHeap, seed, 1500, 9000, 20);
+    }
+}
+
 TEST(FractalHeapChanges, GrowsThroughAllRows) {
     HeapBench bench(kLinkHeap);
     std::map<std::string, std::string> objects;
