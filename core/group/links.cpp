@@ -1,5 +1,6 @@
 #include "links.hpp"
 
+#include "dense_changes.hpp"
 #include "object_messages.hpp"
 #include "place.hpp"
 #include "text.hpp"
@@ -89,6 +90,15 @@ H5MOTE_STEP Status take_order(FileState& file, Address group, LinkMessage& link)
 
 Status insert_link(FileState& file, Address group, LinkMessage& link) noexcept {
     H5MOTE_TRY(take_order(file, group, link));
+    if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        if (const DenseChangesFormat* const dense = file.context.formats().dense_changes) {
+            bool compact = false;
+            H5MOTE_TRY(dense->insert_link(file, group, link, compact));
+            if (!compact) {
+                return Status::ok;
+            }
+        }
+    }
     return add_message(file, group, MessageType::link, 0, 0, LinkContent(link, file.shape()));
 }
 
@@ -131,7 +141,8 @@ H5MOTE_STEP Status check_free(FileState& file, Address group, std::string_view n
 Status check_link_storage(FileState& file, Address group) noexcept {
     GroupStorage storage;
     H5MOTE_TRY(storage.open(file, group));
-    if (storage.kind == LinkStorage::compact) {
+    if (storage.kind == LinkStorage::compact ||
+        (storage.kind == LinkStorage::dense && file.context.formats().dense_changes != nullptr)) {
         return storage.header_version != 1
                    ? Status::ok
                    : file.context.unsupported(Module::group, H5MOTE_HERE, Feature::object_header_version, 1);

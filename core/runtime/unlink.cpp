@@ -1,7 +1,9 @@
 // H5L H5O - removing links, and the objects that no link leads to any more.
 
 #include "dataset_state.hpp"
+#include "dense_changes.hpp"
 #include "disposal.hpp"
+#include "link_storage.hpp"
 #include "links.hpp"
 #include "spilled_extents.hpp"
 #include "text.hpp"
@@ -23,6 +25,7 @@ public:
         if (dataset) {
             H5MOTE_TRY(DatasetState::dispose(file_, header_, disposal_));
         }
+        H5MOTE_TRY(dispose_dense());
         return dispose_header(file_, header_, disposal_);
     }
 
@@ -57,12 +60,12 @@ private:
             case MessageType::link_info: {
                 LinkInfoMessage info;
                 H5MOTE_TRY(info.decode(file_.context, file_.shape(), body));
-                return info.dense ? unsupported(H5MOTE_HERE, Feature::dense_links) : Status::ok;
+                return info.dense ? look_at_dense(info.storage, true) : Status::ok;
             }
             case MessageType::attribute_info: {
                 AttributeInfoMessage info;
                 H5MOTE_TRY(info.decode(file_.context, file_.shape(), body));
-                return info.dense ? unsupported(H5MOTE_HERE, Feature::dense_attributes) : Status::ok;
+                return info.dense ? look_at_dense(info.storage, false) : Status::ok;
             }
             case MessageType::attribute:
                 return AttributeParts::are_shared(body) ? unsupported(H5MOTE_HERE, Feature::shared_message)
@@ -72,9 +75,37 @@ private:
         }
     }
 
+    // Links or attributes in dense storage: those of a group that has links stay.
+    Status look_at_dense(const DenseStorage& storage, bool links) noexcept {
+        if constexpr (H5MOTE_ALL_FORMATS != 0) {
+            if (const DenseChangesFormat* const format = file_.context.formats().dense_changes) {
+                bool empty = true;
+                if (links) {
+                    H5MOTE_TRY(format->is_empty(file_, storage, empty));
+                }
+                (links ? links_ : attributes_) = storage;
+                return empty ? Status::ok : file_.context.fail(Module::group, H5MOTE_HERE, Status::busy, 0, header_);
+            }
+        }
+        return unsupported(H5MOTE_HERE, links ? Feature::dense_links : Feature::dense_attributes);
+    }
+
+    Status dispose_dense() noexcept {
+        if constexpr (H5MOTE_ALL_FORMATS != 0) {
+            for (const DenseStorage& each : {links_, attributes_}) {
+                if (each.heap != kUndefinedAddress) {
+                    H5MOTE_TRY(file_.context.formats().dense_changes->dispose(file_, each, disposal_));
+                }
+            }
+        }
+        return Status::ok;
+    }
+
     FileState& file_;
     Address header_;
     Disposal& disposal_;
+    DenseStorage links_;
+    DenseStorage attributes_;
 };
 
 H5MOTE_STEP Status dispose(FileState& file, Address header, bool rehearsal) noexcept {
@@ -111,8 +142,26 @@ struct Parting {
     Address object = kUndefinedAddress;
 };
 
+// Whether the links of the group are in dense storage, which the program can change.
+Status is_dense(FileState& file, Address group, bool& dense) noexcept {
+    GroupStorage storage;
+    dense = false;
+    if (H5MOTE_ALL_FORMATS != 0 && file.context.formats().dense_changes != nullptr) {
+        H5MOTE_TRY(storage.open(file, group));
+        dense = storage.kind == LinkStorage::dense;
+    }
+    return Status::ok;
+}
+
 H5MOTE_STEP Status prepare(FileState& file, Address group, std::string_view name, Parting& parting) noexcept {
-    {
+    bool dense = false;
+    H5MOTE_TRY(is_dense(file, group, dense));
+    if (dense) {
+        StoredLink link;
+        H5MOTE_TRY(find_stored_link(file, group, name, link));
+        parting.hard = link.link.type == LinkType::hard;
+        parting.object = link.link.address;
+    } else {
         MessageIterator message(file, group);
         LinkMessage link;
         H5MOTE_TRY(find(message, name, link));
@@ -123,6 +172,13 @@ H5MOTE_STEP Status prepare(FileState& file, Address group, std::string_view name
 }
 
 H5MOTE_STEP Status remove(FileState& file, Address group, std::string_view name) noexcept {
+    if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        bool dense = false;
+        H5MOTE_TRY(is_dense(file, group, dense));
+        if (dense) {
+            return file.context.formats().dense_changes->remove_link(file, group, bytes_of(name));
+        }
+    }
     MessageIterator message(file, group);
     LinkMessage link;
     H5MOTE_TRY(find(message, name, link));
