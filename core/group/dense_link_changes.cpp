@@ -336,8 +336,8 @@ Status LinkChanges::insert(const LinkMessage& link, bool& compact) noexcept {
     H5MOTE_TRY(count_compact(links));
     Writer counter;
     link.encode(counter, file_.shape());
-    compact = (links < limits_.max_compact && counter.written() <= 0xffff) || !DenseStorageChanges::is_possible(file_) ||
-              storage_.header_version == 1;
+    compact = (links < limits_.max_compact && counter.written() <= 0xffff) ||
+              !DenseStorageChanges::is_possible(file_) || storage_.header_version == 1;
     if (compact) {
         return Status::ok;
     }

@@ -8,12 +8,16 @@
 namespace h5mote {
 void GroupContent::write(HeaderWriter& header) const noexcept {
     LinkInfoMessage info;
-    info.flags = track_order_ ? kOrderTracked | kOrderIndexed : 0;
+    info.flags = create_.track_link_order ? kOrderTracked | kOrderIndexed : 0;
     header.begin(MessageType::link_info);
     info.encode(header.out, header.shape);
     header.end();
     header.begin(MessageType::group_info, kMessageConstant);
-    GroupInfoMessage::encode(header.out);
+    if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        GroupInfoMessage::encode(header.out, create_);
+    } else {
+        GroupInfoMessage::encode(header.out);
+    }
     header.end();
     // Room for the first two links, if their names have eight bytes. libhdf5 makes room for more such links by default.
     header.reserve_continuation(2 * (header.layout.head_size() + 3 + 8 + header.shape.sizeof_addr));

@@ -4,7 +4,7 @@
 #include "checked.hpp"
 #include "header.hpp"
 
-#include <h5mote/object.hpp>
+#include <h5mote/group.hpp>
 
 #include <string_view>
 
@@ -17,13 +17,11 @@ H5MOTE_STEP Status object_type(FileState& file, Address header, ObjectType& type
 /// Writes an empty group's messages.
 class GroupContent final : public HeaderContent {
 public:
-    explicit GroupContent(bool track_order, bool with_times = false) noexcept : track_order_(track_order) {
-        track_times = with_times;
-    }
+    explicit GroupContent(const GroupCreate& create) noexcept : create_(create) { track_times = create.track_times; }
     void write(HeaderWriter& header) const noexcept override;
 
 private:
-    bool track_order_;
+    const GroupCreate& create_;
 };
 
 /// Adds a link. Its creation order is set here if the group tracks it. prepare_link() must have found that the name is

@@ -21,11 +21,11 @@ struct NewAttribute {
 
 struct DenseChangesFormat {
     /// Adds a link, whose name is free, to a group that keeps its links in its header or in dense storage; the group
-    /// gets dense storage if that is what it should have now. `compact`: nothing was done, the link is to be added to the
-    /// header.
+    /// gets dense storage if that is what it should have now. `compact`: nothing was done, the link is to be added to
+    /// the header.
     Status (*insert_link)(FileState& file, Address group, const LinkMessage& link, bool& compact);
-    /// Removes a link from a group with dense storage; the group gets compact storage if that is what it should have now.
-    /// not_found.
+    /// Removes a link from a group with dense storage; the group gets compact storage if that is what it should have
+    /// now. not_found.
     Status (*remove_link)(FileState& file, Address group, ConstBytes name);
     /// Whether a group with that dense storage has no link.
     Status (*is_empty)(FileState& file, const DenseAddresses& addresses, bool& empty);

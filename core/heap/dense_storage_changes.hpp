@@ -1,9 +1,9 @@
 // H5HF H5B2 - links or attributes in dense storage are changed: a fractal heap, and the indexes of its objects by name
 // and by creation order.
 //
-// The headers of heap and indexes lie side by side in one sector, and change together by one write: what they lead to is
-// written beside the old blocks before. All parts of a change are staged; when none can fail any more, they are applied.
-// After an error, and after a power cut, everything is as it was.
+// The headers of heap and indexes lie side by side in one sector, and change together by one write: what they lead to
+// is written beside the old blocks before. All parts of a change are staged; when none can fail any more, they are
+// applied. After an error, and after a power cut, everything is as it was.
 #pragma once
 
 #include "btree2_changes.hpp"

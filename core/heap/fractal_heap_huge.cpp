@@ -1,5 +1,5 @@
-// Huge objects come and go: each has a place of its own in the file, and a record in the heap's B-tree. The tree's header
-// is copied for each change: the heap's header, which leads to it, switches to the copy.
+// Huge objects come and go: each has a place of its own in the file, and a record in the heap's B-tree. The tree's
+// header is copied for each change: the heap's header, which leads to it, switches to the copy.
 
 #include "fractal_heap_changes.hpp"
 
@@ -15,7 +15,8 @@ public:
     HugeCompare(FileShape shape, std::uint64_t id) noexcept : shape_(shape), id_(id) {}
     Status compare(ConstBytes record, int& order) noexcept override {
         HugeRecord huge;
-        (void)huge.decode(shape_, BTree2Type::huge_indirect, record);  // cannot fail: open_huge() has checked the length
+        (void)huge.decode(shape_, BTree2Type::huge_indirect,
+                          record);  // cannot fail: open_huge() has checked the length
         order = id_ < huge.id ? -1 : id_ > huge.id ? 1 : 0;
         return Status::ok;
     }

@@ -44,8 +44,8 @@ private:
     };
 
     Status note(Address address, Address size, SpaceKind kind) noexcept;
-    // Gives up a block: at once if nothing on the storage can lead to it, because it is new, because the cache says so, or
-    // because it lies behind the end of file that the superblock on the storage has.
+    // Gives up a block: at once if nothing on the storage can lead to it, because it is new, because the cache says so,
+    // or because it lies behind the end of file that the superblock on the storage has.
     void give_up(const Block& block, bool is_new) noexcept;
 
     FileState& file_;

@@ -182,9 +182,9 @@ H5MOTE_STEP Status dispose_header(FileState& file, Address header, Disposal& dis
 H5MOTE_STEP Status secure_change(FileState& file, Address header, Pinned& block, std::size_t& from,
                                  Phase phase) noexcept;
 
-/// Makes the first block of a header hold nothing but a continuation message, which leads to all other messages; pins it
-/// as `first`, and `at` is the offset of that message's body in it. A change of the body is one atomic write. Errors of
-/// secure_change(); unsupported: a version 1 header.
+/// Makes the first block of a header hold nothing but a continuation message, which leads to all other messages; pins
+/// it as `first`, and `at` is the offset of that message's body in it. A change of the body is one atomic write. Errors
+/// of secure_change(); unsupported: a version 1 header.
 H5MOTE_STEP Status cut_header(FileState& file, Address header, Pinned& first, std::size_t& at) noexcept;
 
 /// Gives back a block that was created but never pointed to, if it is still in memory.

@@ -75,7 +75,8 @@ public:
         std::size_t at = 0;
         H5MOTE_TRY(cut_header(file_, header_, first, at));
         const Address old = file_.shape().load_addr(first->at(at));
-        const Address old_size = narrow(load_uint(first->at(at) + file_.shape().sizeof_addr, file_.shape().sizeof_size));
+        const Address old_size =
+            narrow(load_uint(first->at(at) + file_.shape().sizeof_addr, file_.shape().sizeof_size));
         first.reset();
         BlockWriter counter(nullptr, 0, 0);
         H5MOTE_TRY(write(counter));
