@@ -16,12 +16,14 @@ namespace {
 constexpr std::size_t kId = LinkNameRecord::kHeapIdSize;
 constexpr std::size_t kMostInfo = 2 + 8 + 3 * 8;
 
-// Compares a name with the records of a name index. The link that it was equal to is in `scratch`.
+// Compares a name with the records of a name index. Nothing of the cache is held between two comparisons.
 class ByName final : public RecordCompare {
 public:
-    ByName(FileState& file, FractalHeap& heap, ConstBytes name, StoredLink& scratch) noexcept
-        : file_(file), heap_(heap), name_(name), hash_(name_hash(name)), scratch_(scratch) {}
+    ByName(FileState& file, FractalHeap& heap, ConstBytes name) noexcept
+        : file_(file), heap_(heap), name_(name), hash_(name_hash(name)) {}
     std::uint32_t hash() const noexcept { return hash_; }
+    /// The creation order of the link that the last comparison has read.
+    std::uint64_t creation_order() const noexcept { return creation_order_; }
 
     Status compare(ConstBytes record, int& order) noexcept override {
         LinkNameRecord found;
@@ -32,9 +34,11 @@ public:
         if (found.hash != hash_) {
             return Status::ok;
         }
-        H5MOTE_TRY(heap_.object(found.heap_id, scratch_.bytes));
-        H5MOTE_TRY(scratch_.decode(file_));
-        order = text_of(name_).compare(text_of(scratch_.link.name));
+        StoredLink stored;
+        H5MOTE_TRY(heap_.object(found.heap_id, stored.bytes));
+        H5MOTE_TRY(stored.decode(file_));
+        order = text_of(name_).compare(text_of(stored.link.name));
+        creation_order_ = stored.link.order;
         return Status::ok;
     }
 
@@ -43,10 +47,9 @@ private:
     FractalHeap& heap_;
     ConstBytes name_;
     std::uint32_t hash_;
-    StoredLink& scratch_;
+    std::uint64_t creation_order_ = 0;
 };
 
-// Finds the record of a link's heap object in a name index, among those of its hash.
 class ByOrder final : public RecordCompare {
 public:
     explicit ByOrder(std::uint64_t order) noexcept : order_(order) {}
@@ -85,7 +88,7 @@ private:
 
     Status count_compact(std::uint64_t& links) noexcept;
     Status add(const DenseAddresses& to, const LinkMessage& link, HeapContent& content) noexcept;
-    Status add_encoded(const DenseAddresses& to, const LinkMessage& link) noexcept;
+    Status add_encoded(const DenseAddresses& to, const LinkMessage& link, StoredLink* stored = nullptr) noexcept;
     Status copy_compact(const DenseAddresses& to) noexcept;
     Status copy_dense(const DenseAddresses& to) noexcept;
     Status become_dense(const LinkMessage& link) noexcept;
@@ -123,9 +126,8 @@ Status LinkChanges::add(const DenseAddresses& to, const LinkMessage& link, HeapC
     H5MOTE_TRY(changes->heap.insert(content, id));
     {
         FractalHeap heap;
-        StoredLink scratch;
         H5MOTE_TRY(heap.open(file_, to.heap));
-        ByName compare(file_, heap, link.name, scratch);
+        ByName compare(file_, heap, link.name);
         store_le(record, compare.hash());
         std::memcpy(record + 4, id, kId);
         H5MOTE_TRY(changes->names.insert(compare, {record, 4 + kId}));
@@ -141,7 +143,8 @@ Status LinkChanges::add(const DenseAddresses& to, const LinkMessage& link, HeapC
     return Status::ok;
 }
 
-Status LinkChanges::add_encoded(const DenseAddresses& to, const LinkMessage& link) noexcept {
+// `stored`, if given, has the bytes of the link; its windows are closed before anything is changed.
+Status LinkChanges::add_encoded(const DenseAddresses& to, const LinkMessage& link, StoredLink* stored) noexcept {
     Writer counter;
     link.encode(counter, file_.shape());
     const std::size_t size = counter.written();
@@ -152,7 +155,12 @@ Status LinkChanges::add_encoded(const DenseAddresses& to, const LinkMessage& lin
     Writer writer({bytes, size});
     link.encode(writer, file_.shape());
     BytesContent content({bytes, size});
-    const Status status = add(to, link, content);
+    LinkMessage copy;
+    Status status = copy.decode(file_.context, file_.shape(), {bytes, size});
+    if (stored != nullptr) {
+        stored->close();
+    }
+    status = status == Status::ok ? add(to, copy, content) : status;
     file_.context.release(MemoryKind::value, bytes, size);
     return status;
 }
@@ -166,8 +174,7 @@ Status LinkChanges::copy_compact(const DenseAddresses& to) noexcept {
             H5MOTE_TRY(message.open_body(link.bytes));
             H5MOTE_TRY(link.decode(file_));
             message.park();
-            // A copy: the window would hold a block of the cache.
-            H5MOTE_TRY(add_encoded(to, link.link));
+            H5MOTE_TRY(add_encoded(to, link.link, &link));
         }
     }
     return status == Status::not_found ? Status::ok : status;
@@ -188,7 +195,7 @@ Status LinkChanges::copy_dense(const DenseAddresses& to) noexcept {
         }
         H5MOTE_TRY(heap.object(found.heap_id, link.bytes));
         H5MOTE_TRY(link.decode(file_));
-        H5MOTE_TRY(add_encoded(to, link.link));
+        H5MOTE_TRY(add_encoded(to, link.link, &link));
     }
     return Status::ok;
 }
@@ -220,6 +227,7 @@ public:
     Status added(unsigned i, NewMessage& message) noexcept override {
         message.type = MessageType::link_info;
         message.content = &info_;
+        window_.close();  // holds a block of the cache
         if (i == 0) {
             return Status::ok;
         }
@@ -369,16 +377,13 @@ Status LinkChanges::remove_from(const DenseAddresses& from, ConstBytes name) noe
     }
     H5MOTE_TRY(changes->open(from));
     FractalHeap heap;
-    StoredLink link;
     std::byte record[4 + kId];
     H5MOTE_TRY(heap.open(file_, from.heap));
-    ByName compare(file_, heap, name, link);
+    ByName compare(file_, heap, name);
     H5MOTE_TRY(changes->names.find(compare, record));
-    const std::uint64_t order = link.link.order;
-    link.close();
+    const std::uint64_t order = compare.creation_order();
     H5MOTE_TRY(changes->heap.remove({record + 4, kId}));
     H5MOTE_TRY(changes->names.remove(compare));
-    link.close();
     if (changes->has_order_index()) {
         ByOrder by_order(order);
         const Status status = changes->orders.remove(by_order);
@@ -399,11 +404,10 @@ Status LinkChanges::remove(ConstBytes name) noexcept {
     {
         FractalHeap heap;
         BTree2 names;
-        StoredLink link;
         std::byte record[BTree2::kMaxRecordSize];
         H5MOTE_TRY(heap.open(file_, dense().heap));
         H5MOTE_TRY(names.open(file_, dense().name_index));
-        ByName compare(file_, heap, name, link);
+        ByName compare(file_, heap, name);
         H5MOTE_TRY(names.find(compare, record, &position));
         links = names.size() - 1;
     }

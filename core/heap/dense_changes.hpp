@@ -17,6 +17,7 @@ struct NewAttribute {
     ConstBytes name;
     ConstBytes head;  ///< the message but for its data
     ConstBytes data;
+    std::uint16_t order = 0;  ///< creation order, if it is tracked
 };
 
 struct DenseChangesFormat {
@@ -29,6 +30,16 @@ struct DenseChangesFormat {
     Status (*remove_link)(FileState& file, Address group, ConstBytes name);
     /// Whether a group with that dense storage has no link.
     Status (*is_empty)(FileState& file, const DenseAddresses& addresses, bool& empty);
+    /// Whether an object has its attributes in dense storage, or gets it for one more attribute message of `size`
+    /// bytes.
+    Status (*wants_dense)(FileState& file, Address object, Address size, bool& wants);
+    /// Adds an attribute to an object for which wants_dense() said true, or replaces one that `exists`. `compact`:
+    /// nothing was done, the attribute is to be added to the header. After an error everything is as it was.
+    Status (*write_attribute)(FileState& file, Address object, const NewAttribute& attribute, bool exists,
+                              bool& compact);
+    /// Removes an attribute; the object gets compact storage if that is what it should have now. `compact`: nothing was
+    /// done, the attributes are in the header. not_found.
+    Status (*remove_attribute)(FileState& file, Address object, ConstBytes name, bool& compact);
     /// Gives all space of dense storage to `disposal`.
     Status (*dispose)(FileState& file, const DenseAddresses& addresses, Disposal& disposal);
 };
@@ -36,6 +47,10 @@ struct DenseChangesFormat {
 Status insert_dense_link(FileState& file, Address group, const LinkMessage& link, bool& compact) noexcept;
 Status remove_dense_link(FileState& file, Address group, ConstBytes name) noexcept;
 Status is_dense_group_empty(FileState& file, const DenseAddresses& addresses, bool& empty) noexcept;
+Status wants_dense_attributes(FileState& file, Address object, Address size, bool& wants) noexcept;
+Status write_dense_attribute(FileState& file, Address object, const NewAttribute& attribute, bool exists,
+                             bool& compact) noexcept;
+Status remove_dense_attribute(FileState& file, Address object, ConstBytes name, bool& compact) noexcept;
 Status dispose_dense_storage(FileState& file, const DenseAddresses& addresses, Disposal& disposal) noexcept;
 
 /// Memory for something large, while it is needed.

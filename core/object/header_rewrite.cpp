@@ -81,7 +81,8 @@ public:
         BlockWriter counter(nullptr, 0, 0);
         H5MOTE_TRY(write(counter));
         const std::size_t size = counter.written() + kChecksumSize;
-        if (size > 0x7fffffffU) {
+        // A block that the cache cannot hold could be read, but not be changed any more.
+        if (size > file_.cache.budget() / 4) {
             return file_.context.fail(Module::object, H5MOTE_HERE, Status::over_budget, 0, size);
         }
         Address address = 0;
