@@ -113,6 +113,22 @@ private:
         moved_.block.reset(&*other.block());
         return Status::ok;
     }
+    // Whether this null message is all that a first block which formats::any_placement has cut has beside its
+    // continuation message: no one write can change it.
+    bool is_filler(MessageIterator& message) const noexcept {
+        CacheEntry& block = *message.block();
+        if (message.block_address() != header_ || file_.one_write(block, message.head())) {
+            return false;
+        }
+        const std::size_t first = message.begin();
+        const std::size_t second = first + layout_.length_at(block.at(first));
+        if (second + head_size() > message.end()) {
+            return false;
+        }
+        const std::size_t other = message.head() == first ? second : first;
+        return layout_.type_at(block.at(other)) == static_cast<std::uint8_t>(MessageType::continuation) &&
+               second + layout_.length_at(block.at(second)) + head_size() > message.end();
+    }
     std::size_t continuation_size() const noexcept { return layout_.body_size(continuation_body(file_.shape())); }
 
     // One walk finds room for the message itself (`room_`), and the last null message that can become a continuation
@@ -130,9 +146,7 @@ private:
             blocks_ = message.blocks();
             const std::size_t size = message.body().size();
             if (message.type() == MessageType::null) {
-                // A null message in a first block that would have to be cut stays: the only message beside it can be
-                // the continuation message of a block that formats::any_placement has cut already.
-                if (message.block_address() == header && !file_.one_write(*message.block(), message.head())) {
+                if (is_filler(message)) {
                     continue;
                 }
                 // A null message can serve for both: what is left over must fit a continuation message.

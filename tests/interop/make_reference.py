@@ -528,11 +528,12 @@ def superblocks(directory):
 
 
 def extensions(directory):
-    """Files with a superblock extension that does not concern what this library writes."""
+    """Files with a superblock extension that does not keep this library from writing."""
     settings = {
         "btree_widths.h5": set_istore_k,
         "aggregated_space.h5": lambda plist: plist.set_file_space_strategy(h5f.FSPACE_STRATEGY_AGGR, False, 1),
         "threshold_of_space.h5": lambda plist: plist.set_file_space_strategy(h5f.FSPACE_STRATEGY_FSM_AGGR, False, 64),
+        "paged_file_space.h5": lambda plist: plist.set_file_space_strategy(h5f.FSPACE_STRATEGY_PAGE, True, 1),
     }
     for name, fcpl in settings.items():
         with Reference(directory, name, superblock=3, fcpl=fcpl) as f:
@@ -554,8 +555,8 @@ def unsupported(directory):
         f.dataset("/d", "i4le", (3,))
     with Reference(directory, "user_block.h5", superblock=3, userblock=512, unsupported="base_address /") as f:
         f.dataset("/d", "i4le", (3,))
-    with Reference(directory, "paged_file_space.h5", superblock=3, unsupported="superblock_extension /",
-                   fcpl=lambda plist: plist.set_file_space_strategy(h5f.FSPACE_STRATEGY_PAGE, True, 1)) as f:
+    with Reference(directory, "shared_messages.h5", superblock=3, unsupported="superblock_extension /",
+                   fcpl=set_shared_messages) as f:
         f.dataset("/d", "i4le", (3,))
     with Reference(directory, "dense_links.h5", superblock=3, unsupported="dense_links /g") as f:
         f.group("/g")
@@ -604,6 +605,13 @@ def unsupported(directory):
 def set_istore_k(plist):
     """Sets another rank of the chunk B-tree than the default, for which libhdf5 writes superblock version 1."""
     hdf5_types.check_call("H5Pset_istore_k", hdf5_types.hid(plist), 16)
+
+
+def set_shared_messages(plist):
+    """Lets datatype messages be shared."""
+    datatypes = 1 << 3
+    hdf5_types.check_call("H5Pset_shared_mesg_nindexes", hdf5_types.hid(plist), 1)
+    hdf5_types.check_call("H5Pset_shared_mesg_index", hdf5_types.hid(plist), 0, datatypes, 40)
 
 
 def odd_dataset(f, path, tid, text):

@@ -7,12 +7,14 @@ import subprocess
 import sys
 import unittest
 
-commands = {}
+commands = []
 
 
 def compiles(source, header):
-    """Whether the source file still compiles if it also includes the header."""
-    entry = next(value for key, value in commands.items() if key.endswith(source))
+    """Whether the source file still compiles in its own folder's target if it also includes the header."""
+    # Some tests compile the library's sources once more, in a target in a folder of tests, which sees all headers.
+    own = f"-o {source.rpartition('/')[0]}/CMakeFiles/"
+    entry = next(item for item in commands if item["file"].endswith(source) and own in item["command"])
     words = shlex.split(entry["command"])
     at = words.index("-o")
     del words[at : at + 2]
@@ -38,6 +40,5 @@ class Layers(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    for item in json.loads(pathlib.Path(sys.argv.pop(1)).read_text()):
-        commands[item["file"]] = item
+    commands += json.loads(pathlib.Path(sys.argv.pop(1)).read_text())
     unittest.main()

@@ -3,22 +3,29 @@
 FOLDER/rich*.h5 hold many features of HDF5 each. FOLDER/small/*.h5 hold few each and are small, so that a test can
 damage every byte of them.
 """
+import ctypes
 import pathlib
 import sys
 
 import h5py
 import numpy as np
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "interop"))
+import hdf5_types  # noqa: E402
 
-def create(path, latest, user_block=0, sizes=(8, 8), pages=0):
+
+def create(path, latest, user_block=0, sizes=(8, 8), pages=0, chunk_k=0):
     fcpl = h5py.h5p.create(h5py.h5p.FILE_CREATE)
     if user_block:
         fcpl.set_userblock(user_block)
     fcpl.set_sizes(*sizes)
     if pages:
-        # An extension of the superblock says so.
+        # An extension of the superblock says so. It takes formats::superblock_extension or formats::free_space.
         fcpl.set_file_space_strategy(h5py.h5f.FSPACE_STRATEGY_PAGE, True, 1)
         fcpl.set_file_space_page_size(pages)
+    if chunk_k:
+        # Another width of B-trees of chunks: in new files, the extension of the superblock says so, too.
+        hdf5_types.check_call("H5Pset_istore_k", hdf5_types.hid(fcpl), ctypes.c_uint(chunk_k))
     fapl = h5py.h5p.create(h5py.h5p.FILE_ACCESS)
     bounds = h5py.h5f.LIBVER_LATEST if latest else h5py.h5f.LIBVER_EARLIEST
     fapl.set_libver_bounds(bounds, h5py.h5f.LIBVER_LATEST)
@@ -151,7 +158,9 @@ def main():
         numbers(file)
     with create(folder / "small" / "sizes_4_old.h5", False, sizes=(4, 4)) as file:
         chunked(file)
-    with create(folder / "small" / "extension_new.h5", True, pages=512) as file:
+    with create(folder / "small" / "pages_new.h5", True, pages=512) as file:
+        numbers(file)
+    with create(folder / "small" / "extension_new.h5", True, chunk_k=16) as file:
         numbers(file)
     with create(folder / "rich_user_block.h5", True, user_block=1024, sizes=(4, 8)) as file:
         compound(file)

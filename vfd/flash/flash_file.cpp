@@ -81,12 +81,12 @@ Status FlashLog::log_space_for(std::uint64_t bytes, std::uint32_t spare) noexcep
     }
     bytes += kept_bytes_ + kFlashHeight * kFlashNodeRecord;
     const std::uint64_t blocks = blocks_for(bytes);
-    // The first change after a mount makes room for everything until the next sync, because the mount gave up the rest
-    // of a block. Blocks become free by a commit, which is allowed only while nothing is uncommitted (half a change
-    // must not become durable) and no room is kept. Otherwise the call fails, and starved_ makes the next possible call
-    // make room.
+    // The first change after a mount makes as much room as a sync leaves behind it: the mount gave up the rest of a
+    // block, and may have come after a power cut that left little. Blocks become free by a commit, which is allowed
+    // only while nothing is uncommitted (half a change must not become durable) and no room is kept. Otherwise the call
+    // fails, and starved_ makes the next possible call make room.
     const bool can_make = !dirty_ && kept_pages_ == 0;
-    const std::uint64_t wanted = blocks + (fresh_ && !dirty_ ? start_blocks_ : spare);
+    const std::uint64_t wanted = blocks + (fresh_ && !dirty_ ? wanted_blocks() : spare);
     if (wanted <= free_blocks() && !(starved_ && can_make)) {
         granted_bytes_ = 0;
         return Status::ok;
