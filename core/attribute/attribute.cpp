@@ -2,6 +2,7 @@
 
 #include "attribute_storage.hpp"
 #include "checked.hpp"
+#include "dense_changes.hpp"
 #include "extent.hpp"
 #include "prepare.hpp"
 #include "text.hpp"
@@ -148,7 +149,88 @@ H5MOTE_STEP Status replace_value(FileState& file, Address header, const Attribut
     return Status::ok;
 }
 
+// Whether a value may replace the one that `stored` has, which is checked as in replace_value().
+H5MOTE_STEP Status check_replaceable(FileState& file, StoredAttributeMessage& stored,
+                                     const AttributeContent& content) noexcept {
+    const AttributeParts& parts = stored.parts;
+    const DatatypeView type(content.message.type);
+    ConstBytes bytes;
+    if ((parts.flags & (AttributeParts::kSharedType | AttributeParts::kSharedSpace)) != 0) {
+        return file.context.unsupported(Module::attribute, H5MOTE_HERE, Feature::shared_message);
+    }
+    DataspaceMessage space;
+    H5MOTE_TRY(stored.bytes.view(parts.space, parts.space_size, bytes));
+    H5MOTE_TRY(space.decode(file.context, file.shape(), bytes));
+    const bool same_rank = space.type == content.space.type && space.rank == content.space.rank;
+    DatatypeView old;
+    H5MOTE_TRY(stored.bytes.view(parts.type, parts.type_size, bytes));
+    H5MOTE_TRY(view_datatype(file.context, bytes, old));
+    const bool same =
+        same_type(old, type) || (old.type_class() == TypeClass::string && type.type_class() == TypeClass::string);
+    return same && same_rank ? Status::ok
+                             : file.context.fail(Module::attribute, H5MOTE_HERE, Status::type_mismatch, same ? 2 : 1);
+}
+
+// Writes the attribute to dense storage, if that is where the object has it or should have it; else `compact`.
+H5MOTE_STEP Status write_dense(FileState& file, const DenseChangesFormat& format, Address header,
+                               AttributeContent& content, bool& compact) noexcept {
+    const std::size_t size = content.size();
+    bool in_header = false;
+    bool wants = false;
+    NewAttribute attribute;
+    attribute.name = content.message.name;
+    attribute.data = content.message.data;
+    Status status;
+    {
+        StoredAttributeMessage old;
+        status = find_attribute(file, header, text_of(attribute.name), old);
+        in_header = status == Status::ok && old.place.kind != AttributePlace::Kind::heap;
+        compact = in_header && size <= 0xffff;
+        if (compact) {
+            return Status::ok;
+        }
+        if (status == Status::ok) {
+            H5MOTE_TRY(check_replaceable(file, old, content));
+            attribute.order = static_cast<std::uint16_t>(old.order);
+        }
+    }
+    const bool exists = status == Status::ok;
+    if (!exists && status != Status::not_found) {
+        return status;
+    }
+    H5MOTE_TRY(format.wants_dense(file, header, static_cast<Address>(size), wants));
+    compact = !wants;
+    if (compact) {
+        return Status::ok;
+    }
+    if (!exists) {
+        H5MOTE_TRY(next_order(file, header, attribute.order));
+    }
+    const std::size_t head = size - attribute.data.size();
+    auto* const bytes = static_cast<std::byte*>(file.context.allocate(MemoryKind::value, head));
+    if (bytes == nullptr) {
+        return Status::out_of_memory;
+    }
+    content.message.data = {};
+    Writer writer({bytes, head});
+    content.write(writer);
+    content.message.data = attribute.data;
+    attribute.head = {bytes, head};
+    status = format.write_attribute(file, header, attribute, exists, compact);
+    file.context.release(MemoryKind::value, bytes, head);
+    return status;
+}
+
 Status write_value(FileState& file, Address header, AttributeContent& content) noexcept {
+    if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        if (const DenseChangesFormat* const format = file.context.formats().dense_changes) {
+            bool compact = false;
+            H5MOTE_TRY(write_dense(file, *format, header, content, compact));
+            if (!compact) {
+                return Status::ok;
+            }
+        }
+    }
     if (content.size() > 0xffff) {
         return file.context.fail(Module::attribute, H5MOTE_HERE, Status::over_budget, 0, content.size());
     }
@@ -438,6 +520,15 @@ H5MOTE_STEP Status Object::remove_attribute(std::string_view name) noexcept {
     const LibraryLock lock(context_of(file_));
     H5MOTE_TRY(check());
     H5MOTE_TRY(file_->check_writable());
+    if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        if (const DenseChangesFormat* const format = file_->context.formats().dense_changes) {
+            bool compact = false;
+            H5MOTE_TRY(format->remove_attribute(*file_, address_, bytes_of(name), compact));
+            if (!compact) {
+                return Status::ok;
+            }
+        }
+    }
     StoredAttribute attribute(*file_, address_);
     H5MOTE_TRY(attribute.find(name));
     if constexpr (H5MOTE_ALL_FORMATS != 0) {

@@ -226,6 +226,9 @@ Status FileState::write_metadata(bool prepared) noexcept {
         unsynced = false;
     }
     unsynced = space.settle(!prepared);
+    if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        ++foreign()->commits;
+    }
     return Status::ok;
 }
 
@@ -392,6 +395,8 @@ void FileState::abandon() noexcept {
 Status FileState::stop() noexcept {
     if constexpr (H5MOTE_ALL_FORMATS != 0) {
         release_mounts();
+        context.destroy(MemoryKind::file, foreign()->released);
+        foreign()->released = nullptr;
     }
     while (FlushClient* client = clients.front()) {
         clients.remove(*client);

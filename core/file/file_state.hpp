@@ -67,6 +67,44 @@ struct Mount {
     Mount* next = nullptr;
 };
 
+/// Bytes of a fractal heap that objects gave up since the last commit. What is on the storage still has these objects,
+/// so that the bytes are not used again before the commit. One heap at a time has any.
+class ReleasedHeapSpace {
+public:
+    /// Whether [offset, offset + size) of that heap has such bytes. `commits`: the number of commits so far.
+    bool has(Address heap, std::uint32_t commits, Address offset, Address size) const noexcept {
+        bool found = false;
+        for (unsigned i = 0; heap == heap_ && commits == commits_ && i < count_; ++i) {
+            found = found || (ranges_[i].offset - offset < size) || (offset - ranges_[i].offset < ranges_[i].size);
+        }
+        return found;
+    }
+    /// Whether one more range of that heap can be noted. If not, a commit comes first.
+    bool has_room(Address heap, std::uint32_t commits) const noexcept {
+        return commits != commits_ || count_ == 0 || (heap == heap_ && count_ < kMost);
+    }
+    void add(Address heap, std::uint32_t commits, Address offset, Address size) noexcept {
+        if (heap != heap_ || commits != commits_ || count_ == kMost) {
+            heap_ = heap;
+            commits_ = commits;
+            count_ = 0;
+        }
+        ranges_[count_++] = {offset, size};
+    }
+
+private:
+    static constexpr unsigned kMost = 64;
+    struct Range {
+        Address offset;
+        Address size;
+    };
+
+    Address heap_ = kUndefinedAddress;
+    std::uint32_t commits_ = 0;
+    unsigned count_ = 0;
+    Range ranges_[kMost];
+};
+
 /// What the state of a file has beside FileState's own members in builds that read all formats: what only files of
 /// other programs need, and what connects files with each other.
 struct ForeignState {
@@ -97,6 +135,8 @@ struct ForeignState {
     std::uint8_t shared_indexes = 0;              ///< number of its indexes
     HeapKeeper* heap_keeper = nullptr;            ///< owns itself; nullptr as long as nothing was written to the heap
     bool truncated = false;                       ///< the storage is shorter than the superblock says
+    std::uint32_t commits = 0;                    ///< so many commits of metadata were complete
+    ReleasedHeapSpace* released = nullptr;        ///< owned; nullptr: no heap has given up anything yet
     FileAccess file_access;
     FileState* mounted_in = nullptr;  ///< holds a reference to this file
     Mount* mounts = nullptr;

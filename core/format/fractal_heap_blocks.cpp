@@ -1,7 +1,12 @@
 #include "fractal_heap_blocks.hpp"
 
+#include <initializer_list>
+
 namespace h5mote {
 namespace {
+
+constexpr std::uint32_t kHeaderSignature = 0x50485246U;  // "FRHP"
+constexpr std::uint8_t kChecksums = 2;
 
 bool power_of_two(Address value) noexcept { return value != 0 && (value & (value - 1)) == 0; }
 
@@ -15,11 +20,10 @@ Address FractalHeapTable::row_entries(FileShape shape, unsigned row) const noexc
 
 bool FractalHeapHeader::decode_prefix(ConstBytes prefix, std::uint16_t& filters_length) noexcept {
     filters_length = load_le<std::uint16_t>(prefix.data() + 7);
-    return load_le<std::uint32_t>(prefix.data()) == 0x50485246U && prefix[4] == std::byte{0};  // "FRHP"
+    return load_le<std::uint32_t>(prefix.data()) == kHeaderSignature && prefix[4] == std::byte{0};
 }
 
 bool FractalHeapHeader::decode(FileShape shape, ConstBytes bytes) noexcept {
-    constexpr std::uint8_t kChecksums = 2;
     Reader reader(bytes);
     reader.skip(5);
     id_length = reader.u16();
@@ -62,10 +66,41 @@ bool FractalHeapHeader::decode(FileShape shape, ConstBytes bytes) noexcept {
            1U + offset_width() + length_width <= id_length && length_width != 0;
 }
 
+void FractalHeapHeader::encode(FileShape shape, Writer& writer) const noexcept {
+    writer.u32(kHeaderSignature);
+    writer.u8(0);
+    writer.u16(id_length);
+    writer.u16(0);
+    writer.u8(checksums ? kChecksums : 0);
+    writer.u32(max_managed);
+    shape.write_size(writer, next_huge_id);
+    shape.write_addr(writer, huge_index);
+    shape.write_size(writer, free_space);
+    shape.write_addr(writer, free_space_manager);
+    for (const std::uint64_t number : {std::uint64_t{managed_space}, std::uint64_t{allocated}, std::uint64_t{iterator},
+                                       managed, std::uint64_t{huge_bytes}, huge, std::uint64_t{tiny_bytes}, tiny}) {
+        shape.write_size(writer, number);
+    }
+    writer.u16(width);
+    shape.write_size(writer, row_size(0));
+    shape.write_size(writer, std::uint64_t{1} << direct_bits);
+    writer.u16(heap_bits);
+    writer.u16(start_rows);
+    shape.write_addr(writer, root);
+    writer.u16(root_rows);
+}
+
 bool HeapBlockPrefix::is(FileShape shape, const FractalHeapTable& table, ConstBytes bytes) const noexcept {
     Reader reader(bytes);
     return reader.u32() == signature && reader.u8() == 0 && shape.read_addr(reader) == heap &&
            reader.uint(table.offset_width()) == offset;
+}
+
+void HeapBlockPrefix::encode(FileShape shape, const FractalHeapTable& table, Writer& writer) const noexcept {
+    writer.u32(signature);
+    writer.u8(0);
+    shape.write_addr(writer, heap);
+    writer.uint(table.offset_width(), offset);
 }
 
 bool HeapBlockEntry::decode(FileShape shape, bool filtered, ConstBytes bytes) noexcept {
@@ -101,6 +136,29 @@ ConstBytes FractalHeapId::tiny(ConstBytes id) noexcept {
     ++length;
     const std::size_t at = extended ? 2 : 1;
     return length > id.size() - at ? ConstBytes{} : id.subspan(at, length);
+}
+
+void FractalHeapId::encode_managed(const FractalHeapTable& table, Bytes id, Address offset, Address length) noexcept {
+    Writer writer(id);
+    writer.u8(0);
+    writer.uint(table.offset_width(), offset);
+    writer.uint(table.length_width, length);
+    writer.fill(std::byte{0}, id.size() - writer.written());
+}
+
+void FractalHeapId::encode_huge(Bytes id, std::uint64_t number) noexcept {
+    const std::size_t width = id.size() - 1 < 8 ? id.size() - 1 : 8;
+    Writer writer(id);
+    writer.u8(static_cast<std::uint8_t>(Kind::huge) << 4);
+    writer.uint(static_cast<unsigned>(width), number);
+    writer.fill(std::byte{0}, id.size() - writer.written());
+}
+
+void FractalHeapId::encode_tiny(Bytes id, ConstBytes object) noexcept {
+    Writer writer(id);
+    writer.u8(static_cast<std::uint8_t>(static_cast<unsigned>(Kind::tiny) << 4 | (object.size() - 1)));
+    writer.bytes(object);
+    writer.fill(std::byte{0}, id.size() - writer.written());
 }
 
 }  // namespace h5mote

@@ -106,6 +106,8 @@ struct FractalHeapHeader : FractalHeapTable {
     static bool decode_prefix(ConstBytes prefix, std::uint16_t& filters_length) noexcept;
     /// Reads fixed_size() bytes that begin a header; false when the numbers contradict each other.
     bool decode(FileShape shape, ConstBytes bytes) noexcept;
+    /// Writes fixed_size() bytes of the header of a heap without filters.
+    void encode(FileShape shape, Writer& writer) const noexcept;
 };
 
 /// The prefix of a direct or indirect block.
@@ -119,6 +121,7 @@ struct HeapBlockPrefix {
 
     /// Whether FractalHeapTable::prefix_size() bytes are this prefix.
     bool is(FileShape shape, const FractalHeapTable& table, ConstBytes bytes) const noexcept;
+    void encode(FileShape shape, const FractalHeapTable& table, Writer& writer) const noexcept;
 };
 
 /// What an indirect block says about one of its blocks.
@@ -143,6 +146,13 @@ struct FractalHeapId {
     static std::uint64_t huge(ConstBytes id) noexcept;
     /// The bytes of a tiny object, which are in the id; empty: the id is shorter than it says.
     static ConstBytes tiny(ConstBytes id) noexcept;
+
+    /// Most bytes of a tiny object in ids of that length, up to 18 bytes.
+    static constexpr unsigned max_tiny(unsigned id_length) noexcept { return id_length < 18 ? id_length - 1 : 16; }
+    /// Write an id: of a managed object, of a huge one that the B-tree has under `number`, of a tiny one.
+    static void encode_managed(const FractalHeapTable& table, Bytes id, Address offset, Address length) noexcept;
+    static void encode_huge(Bytes id, std::uint64_t number) noexcept;
+    static void encode_tiny(Bytes id, ConstBytes object) noexcept;
 };
 
 }  // namespace h5mote

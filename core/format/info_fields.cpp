@@ -46,4 +46,18 @@ void encode_info(Writer& writer, FileShape shape, unsigned order_width, unsigned
     writer.fill(std::byte{0xff}, static_cast<std::size_t>(addresses) * shape.sizeof_addr);
 }
 
+void encode_dense_info(Writer& writer, FileShape shape, unsigned order_width, unsigned flags, std::uint64_t max_order,
+                       const DenseAddresses& addresses) noexcept {
+    writer.u8(0);
+    writer.u8(flags);
+    if ((flags & kOrderTracked) != 0) {
+        writer.uint(order_width, max_order);
+    }
+    shape.write_addr(writer, addresses.heap);
+    shape.write_addr(writer, addresses.name_index);
+    if ((flags & kOrderIndexed) != 0) {
+        shape.write_addr(writer, addresses.order_index);
+    }
+}
+
 }  // namespace h5mote

@@ -48,6 +48,10 @@ bool decode_info(FileShape shape, ConstBytes body, unsigned order_width, std::ui
 void encode_info(Writer& writer, FileShape shape, unsigned order_width, unsigned flags,
                  std::uint64_t max_order) noexcept;
 
+/// The same with dense storage.
+void encode_dense_info(Writer& writer, FileShape shape, unsigned order_width, unsigned flags, std::uint64_t max_order,
+                       const DenseAddresses& addresses) noexcept;
+
 /// Whether `text` consists of ASCII characters only.
 bool is_ascii(ConstBytes text) noexcept;
 

@@ -39,6 +39,7 @@ protected:
 
 struct HeaderPrefix : std::conditional_t<H5MOTE_ALL_FORMATS != 0, OldHeaderPrefix, NoOldHeaderPrefix> {
     static constexpr std::uint8_t kAttributesTracked = 0x04;
+    static constexpr std::uint8_t kAttributePhase = 0x10;
     static constexpr std::uint8_t kTimes = 0x20;
     static constexpr std::uint8_t kOldSize = 16;  ///< of a version 1 prefix
 

@@ -33,6 +33,24 @@ struct GroupInfoMessage {
     }
     /// Writes a message without limits and estimates: those of the HDF5 library count.
     static void encode(Writer& writer) noexcept { writer.u16(0); }
+    /// Writes those limits and estimates of `create`, a GroupCreate, that differ from those of the HDF5 library.
+    template <typename Create>
+    static void encode(Writer& writer, const Create& create) noexcept {
+        const Create defaults{};
+        const bool limits = create.max_compact != defaults.max_compact || create.min_dense != defaults.min_dense;
+        const bool estimates = create.estimated_links != defaults.estimated_links ||
+                               create.estimated_name_length != defaults.estimated_name_length;
+        writer.u8(0);
+        writer.u8((limits ? kLimits : 0U) | (estimates ? kEstimates : 0U));
+        if (limits) {
+            writer.u16(create.max_compact);
+            writer.u16(create.min_dense);
+        }
+        if (estimates) {
+            writer.u16(create.estimated_links);
+            writer.u16(create.estimated_name_length);
+        }
+    }
 
 private:
     static constexpr unsigned kLimits = 1;

@@ -14,12 +14,17 @@ Result<Group> Group::create_group(std::string_view path, const GroupCreate& crea
     Address parent = 0;
     std::string_view name;
     Status status = check();
+    if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        if (status == Status::ok && create.max_compact < create.min_dense) {
+            status = file_->context.fail(Module::group, H5MOTE_HERE, Status::invalid_argument, 0, create.min_dense);
+        }
+    }
     if (status == Status::ok) {
         status = prepare_link(*file_, address_, path, parent, name);
     }
     LinkMessage link;
     if (status == Status::ok) {
-        status = create_header(*file_, GroupContent(create.track_link_order, create.track_times), link.address);
+        status = create_header(*file_, GroupContent(create), link.address);
     }
     if (status != Status::ok) {
         return status;

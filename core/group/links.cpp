@@ -1,5 +1,7 @@
 #include "links.hpp"
 
+#include "dense_changes.hpp"
+#include "link_storage.hpp"
 #include "object_messages.hpp"
 #include "place.hpp"
 #include "text.hpp"
@@ -7,12 +9,16 @@
 namespace h5mote {
 void GroupContent::write(HeaderWriter& header) const noexcept {
     LinkInfoMessage info;
-    info.flags = track_order_ ? kOrderTracked | kOrderIndexed : 0;
+    info.flags = create_.track_link_order ? kOrderTracked | kOrderIndexed : 0;
     header.begin(MessageType::link_info);
     info.encode(header.out, header.shape);
     header.end();
     header.begin(MessageType::group_info, kMessageConstant);
-    GroupInfoMessage::encode(header.out);
+    if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        GroupInfoMessage::encode(header.out, create_);
+    } else {
+        GroupInfoMessage::encode(header.out);
+    }
     header.end();
     // Room for the first two links, if their names have eight bytes. libhdf5 makes room for more such links by default.
     header.reserve_continuation(2 * (header.layout.head_size() + 3 + 8 + header.shape.sizeof_addr));
@@ -89,6 +95,15 @@ H5MOTE_STEP Status take_order(FileState& file, Address group, LinkMessage& link)
 
 Status insert_link(FileState& file, Address group, LinkMessage& link) noexcept {
     H5MOTE_TRY(take_order(file, group, link));
+    if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        if (const DenseChangesFormat* const dense = file.context.formats().dense_changes) {
+            bool compact = false;
+            H5MOTE_TRY(dense->insert_link(file, group, link, compact));
+            if (!compact) {
+                return Status::ok;
+            }
+        }
+    }
     return add_message(file, group, MessageType::link, 0, 0, LinkContent(link, file.shape()));
 }
 
@@ -107,7 +122,24 @@ Status replace_link(FileState& file, Address group, std::string_view name, LinkM
     return replace_short_message(message, LinkContent(link, file.shape()));
 }
 
+Status is_dense_group(FileState& file, Address group, bool& dense) noexcept {
+    GroupStorage storage;
+    dense = false;
+    if (H5MOTE_ALL_FORMATS != 0 && file.context.formats().dense_changes != nullptr) {
+        H5MOTE_TRY(storage.open(file, group));
+        dense = storage.kind == LinkStorage::dense;
+    }
+    return Status::ok;
+}
+
 Status remove_link(FileState& file, Address group, std::string_view name) noexcept {
+    if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        bool dense = false;
+        H5MOTE_TRY(is_dense_group(file, group, dense));
+        if (dense) {
+            return file.context.formats().dense_changes->remove_link(file, group, bytes_of(name));
+        }
+    }
     MessageIterator message(file, group);
     LinkMessage removed;
     H5MOTE_TRY(find_link(message, name, removed));
@@ -153,7 +185,8 @@ H5MOTE_STEP Status check_free(FileState& file, Address group, std::string_view n
 Status check_link_storage(FileState& file, Address group) noexcept {
     GroupStorage storage;
     H5MOTE_TRY(storage.open(file, group));
-    if (storage.kind == LinkStorage::compact) {
+    if (storage.kind == LinkStorage::compact ||
+        (storage.kind == LinkStorage::dense && file.context.formats().dense_changes != nullptr)) {
         return storage.header_version != 1
                    ? Status::ok
                    : file.context.unsupported(Module::group, H5MOTE_HERE, Feature::object_header_version, 1);

@@ -4,7 +4,7 @@
 #include "checked.hpp"
 #include "header.hpp"
 
-#include <h5mote/object.hpp>
+#include <h5mote/group.hpp>
 
 #include <string_view>
 
@@ -17,18 +17,19 @@ H5MOTE_STEP Status object_type(FileState& file, Address header, ObjectType& type
 /// Writes an empty group's messages.
 class GroupContent final : public HeaderContent {
 public:
-    explicit GroupContent(bool track_order, bool with_times = false) noexcept : track_order_(track_order) {
-        track_times = with_times;
-    }
+    explicit GroupContent(const GroupCreate& create) noexcept : create_(create) { track_times = create.track_times; }
     void write(HeaderWriter& header) const noexcept override;
 
 private:
-    bool track_order_;
+    const GroupCreate& create_;
 };
 
 /// Adds a link. Its creation order is set here if the group tracks it. prepare_link() must have found that the name is
 /// free. When an error is returned there is no new link, but a creation order may have been used up.
 H5MOTE_STEP Status insert_link(FileState& file, Address group, LinkMessage& link) noexcept;
+
+/// Whether the links of the group are in dense storage, which the program can change.
+Status is_dense_group(FileState& file, Address group, bool& dense) noexcept;
 
 /// Finds the message of the link `name` in the group's header, with a new iterator, and decodes it. not_found.
 Status find_link(MessageIterator& message, std::string_view name, LinkMessage& link) noexcept;
@@ -36,7 +37,7 @@ Status find_link(MessageIterator& message, std::string_view name, LinkMessage& l
 /// storage has the old link or the new one. The creation order is set as in insert_link(), and prepare_link() must have
 /// found that the new name is free. Call FileState::order() before. Errors as for insert_link().
 H5MOTE_STEP Status replace_link(FileState& file, Address group, std::string_view name, LinkMessage& link) noexcept;
-/// Removes the link `name`, and nothing of what it leads to.
+/// Removes the link `name`, wherever the group keeps it, and nothing of what it leads to.
 H5MOTE_STEP Status remove_link(FileState& file, Address group, std::string_view name) noexcept;
 
 /// Follows a path from a group to an object header. not_found. unsupported: the path leads to another file, or follows

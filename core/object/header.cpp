@@ -163,6 +163,41 @@ Status secure_change(FileState& file, Address header, Pinned& block, std::size_t
     return Status::ok;
 }
 
+Status cut_header(FileState& file, Address header, Pinned& first, std::size_t& at) noexcept {
+    constexpr unsigned kMostRounds = 4;
+    for (unsigned round = 0; round < kMostRounds; ++round) {
+        HeaderPrefix prefix;
+        first.reset();
+        MessageIterator message(file, header);
+        unsigned others = 0;
+        Status status;
+        at = 0;
+        while ((status = message.next()) == Status::ok && message.block_address() == header) {
+            at = message.type() == MessageType::continuation ? message.offset() : at;
+            others += message.type() == MessageType::continuation || message.type() == MessageType::null ? 0U : 1U;
+        }
+        if (status != Status::ok && status != Status::not_found) {
+            return status;
+        }
+        message.restart(header);
+        H5MOTE_TRY(message.next());
+        H5MOTE_TRY(message.hold());
+        first = static_cast<Pinned&&>(message.block());
+        if (others == 0 && at != 0 && file.one_write(*first, at)) {
+            return Status::ok;
+        }
+        std::size_t from = message.begin();
+        if (const AnyPlacementFormat* const any = file.context.formats().any_placement;
+            any != nullptr && cannot_switch(file, *first)) {
+            H5MOTE_TRY(any->place(file, header, first, from));
+        }
+        if (first && first->address() == header) {
+            H5MOTE_TRY(cut_first_block(BlockMover(file, header, Phase::object), first, from));
+        }
+    }
+    return file.context.unsupported(Module::object, H5MOTE_HERE, Feature::ordered_writing);
+}
+
 // A block is given up once the walk has left it.
 Status dispose_header(FileState& file, Address header, Disposal& disposal) noexcept {
     MessageIterator message(file, header);

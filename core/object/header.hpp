@@ -61,6 +61,9 @@ public:
     Status next(MessageType type) noexcept;
     /// Begins a new walk, of the header at `address`.
     void restart(Address address) noexcept;
+    /// Begins a walk of the messages in a continuation block of that header, and in those that it leads to, but not in
+    /// the first block. `layout`: that of the header.
+    void restart_at(HeaderLayout layout, Address block, std::uint32_t size) noexcept;
     /// A shortcut before next(): skips the link messages that follow in the current block and do not have that name. It
     /// works in blocks that the cache holds, which are most of a large header, and need not skip all such messages.
     void pass_links(ConstBytes name) noexcept;
@@ -178,6 +181,11 @@ H5MOTE_STEP Status dispose_header(FileState& file, Address header, Disposal& dis
 /// out_of_memory, over_budget, busy, io_error: the header is as it was.
 H5MOTE_STEP Status secure_change(FileState& file, Address header, Pinned& block, std::size_t& from,
                                  Phase phase) noexcept;
+
+/// Makes the first block of a header hold nothing but a continuation message, which leads to all other messages; pins
+/// it as `first`, and `at` is the offset of that message's body in it. A change of the body is one atomic write. Errors
+/// of secure_change(); unsupported: a version 1 header.
+H5MOTE_STEP Status cut_header(FileState& file, Address header, Pinned& first, std::size_t& at) noexcept;
 
 /// Gives back a block that was created but never pointed to, if it is still in memory.
 void discard_fresh_block(FileState& file, Address address) noexcept;

@@ -234,6 +234,15 @@ void MessageIterator::restart(Address address) noexcept {
     unread_ = Status::ok;
 }
 
+void MessageIterator::restart_at(HeaderLayout layout, Address block, std::uint32_t size) noexcept {
+    restart(address_);
+    layout_ = layout;
+    blocks_ = 1;
+    block_size_ = static_cast<std::uint32_t>(layout.checksum_size());  // a block without messages comes before
+    at_ = 0;
+    (void)pending_.push(file_.context, block, size);  // has room for the first one
+}
+
 Status MessageIterator::open_body(MetadataWindow& body) noexcept {
     H5MOTE_TRY(file_.window(Usage::object_header, block_address_, block_size_, layout_.checksum_size() != 0, body));
     return body.restrict(body_, slot_.size);

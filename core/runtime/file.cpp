@@ -40,7 +40,9 @@ Status make_root(FileState& file, const FileCreate& create) noexcept {
                create.free_space_threshold != 1 || create.page_size != FileCreate{}.page_size) {
         return file.context.unsupported(Module::file, H5MOTE_HERE, Feature::free_space);
     }
-    H5MOTE_TRY(create_header(file, GroupContent(create.track_link_order), root));
+    GroupCreate properties;
+    properties.track_link_order = create.track_link_order;
+    H5MOTE_TRY(create_header(file, GroupContent(properties), root));
     file.set_root(root);
     return file.commit();
 }

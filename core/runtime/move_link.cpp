@@ -57,7 +57,9 @@ public:
 
     Status move() noexcept {
         H5MOTE_TRY(check_link_storage(file_, group_));
-        if (group_ == target_) {
+        bool dense = false;
+        H5MOTE_TRY(is_dense_group(file_, group_, dense));
+        if (group_ == target_ && !dense) {
             // One block changes. It must not come before the block that lost a link of the new name earlier.
             H5MOTE_TRY(file_.order());
             return replace_link(file_, group_, name_, link_);

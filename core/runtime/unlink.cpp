@@ -3,7 +3,9 @@
 #include "committed_type.hpp"
 #include "dataset_state.hpp"
 #include "deletion.hpp"
+#include "dense_changes.hpp"
 #include "disposal.hpp"
+#include "link_storage.hpp"
 #include "links.hpp"
 #include "spilled_extents.hpp"
 #include "text.hpp"
@@ -28,6 +30,7 @@ public:
         if (dataset) {
             H5MOTE_TRY(DatasetState::dispose(file_, header_, disposal_));
         }
+        H5MOTE_TRY(dispose_dense());
         return dispose_header(file_, header_, disposal_);
     }
 
@@ -66,12 +69,12 @@ private:
             case MessageType::link_info: {
                 LinkInfoMessage info;
                 H5MOTE_TRY(info.decode(file_.context, file_.shape(), body));
-                return info.dense ? unsupported(H5MOTE_HERE, Feature::dense_links) : Status::ok;
+                return info.dense ? look_at_dense(info.storage, true) : Status::ok;
             }
             case MessageType::attribute_info: {
                 AttributeInfoMessage info;
                 H5MOTE_TRY(info.decode(file_.context, file_.shape(), body));
-                return info.dense ? unsupported(H5MOTE_HERE, Feature::dense_attributes) : Status::ok;
+                return info.dense ? look_at_dense(info.storage, false) : Status::ok;
             }
             case MessageType::attribute:
                 return type == kUndefinedAddress && AttributeParts::are_shared(body)
@@ -98,10 +101,38 @@ private:
         }
     }
 
+    // Links or attributes in dense storage: those of a group that has links stay.
+    Status look_at_dense(const DenseStorage& storage, bool links) noexcept {
+        if constexpr (H5MOTE_ALL_FORMATS != 0) {
+            if (const DenseChangesFormat* const format = file_.context.formats().dense_changes) {
+                bool empty = true;
+                if (links) {
+                    H5MOTE_TRY(format->is_empty(file_, storage, empty));
+                }
+                (links ? links_ : attributes_) = storage;
+                return empty ? Status::ok : file_.context.fail(Module::group, H5MOTE_HERE, Status::busy, 0, header_);
+            }
+        }
+        return unsupported(H5MOTE_HERE, links ? Feature::dense_links : Feature::dense_attributes);
+    }
+
+    Status dispose_dense() noexcept {
+        if constexpr (H5MOTE_ALL_FORMATS != 0) {
+            for (const DenseStorage& each : {links_, attributes_}) {
+                if (each.heap != kUndefinedAddress) {
+                    H5MOTE_TRY(file_.context.formats().dense_changes->dispose(file_, each, disposal_));
+                }
+            }
+        }
+        return Status::ok;
+    }
+
     FileState& file_;
     Address header_;
     Disposal& disposal_;
     bool types_ = false;  // the object uses committed datatypes
+    DenseStorage links_;
+    DenseStorage attributes_;
 };
 
 H5MOTE_STEP Status dispose(FileState& file, Address header, bool rehearsal) noexcept {
@@ -132,7 +163,14 @@ struct Parting {
 };
 
 H5MOTE_STEP Status prepare(FileState& file, Address group, std::string_view name, Parting& parting) noexcept {
-    {
+    bool dense = false;
+    H5MOTE_TRY(is_dense_group(file, group, dense));
+    if (dense) {
+        StoredLink link;
+        H5MOTE_TRY(find_stored_link(file, group, name, link));
+        parting.hard = link.link.type == LinkType::hard;
+        parting.object = link.link.address;
+    } else {
         MessageIterator message(file, group);
         LinkMessage link;
         H5MOTE_TRY(find_link(message, name, link));

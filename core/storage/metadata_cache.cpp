@@ -10,8 +10,11 @@ namespace {
 
 constexpr Phase kLastPhase = static_cast<Phase>(static_cast<unsigned>(Phase::none) - 1);
 
+}  // namespace
+
 // Puts the right checksum into a block that has one. Returns whether it was there already.
-bool seal(CacheEntry& block) noexcept {
+bool CacheEntry::seal() noexcept {
+    CacheEntry& block = *this;
     const std::size_t offset = checksum_offset(block.checksum(), block.size());
     std::byte* const at = block.at(offset);
     const auto before = load_le<std::uint32_t>(at);
@@ -24,8 +27,6 @@ bool seal(CacheEntry& block) noexcept {
     store_le(at, right);
     return before == right;
 }
-
-}  // namespace
 
 [[gnu::noinline]] void Pinned::release() noexcept {
     if (entry_ != nullptr) {
@@ -105,7 +106,7 @@ Status MetadataCache::protect(Usage usage, Address address, std::size_t size, Pi
     block.reset(entry);
     entry->dirty_from_ = entry->size_;
     Status status = told(context_, driver_, H5MOTE_HERE, driver_.read(usage, address, entry->image()), address);
-    if (status == Status::ok && has_checksum(checksum) && !seal(*entry)) {
+    if (status == Status::ok && has_checksum(checksum) && !entry->seal()) {
         // The record also gets the size: the fuzzer needs it to repair checksums.
         status = context_.fail(Module::storage, H5MOTE_HERE, Status::corrupt_file, static_cast<std::uint32_t>(size),
                                address);
@@ -264,7 +265,11 @@ Phase MetadataCache::latest_phase(Address address, Address size, Phase least) no
 Status MetadataCache::flush(Phase phase) noexcept {
     Address from = 0;
     while (CacheEntry* entry = next_dirty(phase, from)) {
-        H5MOTE_TRY(write(*entry));
+        if constexpr (H5MOTE_ALL_FORMATS != 0) {
+            H5MOTE_TRY(joined_write() == nullptr ? write(*entry) : joined_write()(*this, *entry));
+        } else {
+            H5MOTE_TRY(write(*entry));
+        }
         from = entry->address_ + 1;
     }
     return Status::ok;
@@ -389,7 +394,7 @@ Status MetadataCache::write(CacheEntry& entry) noexcept {
         return Status::read_only;
     }
     if (has_checksum(entry.checksum())) {
-        (void)seal(entry);
+        (void)entry.seal();
     }
     const std::size_t from = entry.dirty_from_;
     hook_.unsynced = true;

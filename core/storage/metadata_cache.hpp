@@ -86,6 +86,8 @@ private:
     friend class StreamedWindow;
     friend class Pinned;
 
+    bool seal() noexcept;
+
     Address address_ = 0;
     CacheEntry* hash_next_ = nullptr;
     std::uint32_t size_ = 0;
@@ -164,7 +166,30 @@ public:
 
 using VerifiedOrNone = std::conditional_t<H5MOTE_ALL_FORMATS != 0, VerifiedBlocks, NoVerifiedBlocks>;
 
-class MetadataCache final : public Reclaimer, private VerifiedOrNone {
+class MetadataCache;
+
+/// How flush() writes a changed block, if not by itself.
+class JoinedWrites {
+public:
+    using Write = Status (*)(MetadataCache&, CacheEntry&) noexcept;
+    void set_write(Write write) noexcept { write_ = write; }
+    Write joined_write() const noexcept { return write_; }
+
+private:
+    Write write_ = nullptr;
+};
+
+/// Takes its place in builds in which no blocks are written together.
+class NoJoinedWrites {
+public:
+    using Write = JoinedWrites::Write;
+    static void set_write(Write /*write*/) noexcept {}
+    static Write joined_write() noexcept { return nullptr; }
+};
+
+using JoinedOrNone = std::conditional_t<H5MOTE_ALL_FORMATS != 0, JoinedWrites, NoJoinedWrites>;
+
+class MetadataCache final : public Reclaimer, private VerifiedOrNone, private JoinedOrNone {
 public:
     MetadataCache(Context& context, Driver& driver, CommitHook& hook) noexcept
         : context_(context), driver_(driver), hook_(hook) {}
@@ -209,6 +234,8 @@ public:
 
     /// Writes the dirty blocks of one phase in the order of their addresses.
     Status flush(Phase phase) noexcept;
+    /// From now on flush() brings blocks that belong together to the storage at once: see write_run().
+    void join_writes() noexcept { set_write(&write_run); }
     /// Whether there is a dirty block of that phase.
     bool has_dirty(Phase phase) noexcept { return next_dirty(phase, 0) != nullptr; }
     /// The first phase, `from` or a later one, that has a dirty block; Phase::none if there is no such block.
@@ -256,6 +283,7 @@ private:
     bool evict_clean(std::size_t need) noexcept;
     Status evict_fresh(std::size_t need) noexcept;
     Status write(CacheEntry& entry) noexcept;
+    static Status write_run(MetadataCache& cache, CacheEntry& first) noexcept;
     void unlink(CacheEntry& entry) noexcept;
     void remove(CacheEntry& entry) noexcept;
 

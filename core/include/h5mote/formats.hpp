@@ -19,6 +19,7 @@ struct FreeSpaceFormat;
 struct ReclaimFormat;
 struct AnyPlacementFormat;
 struct VariableLengthFormat;
+struct DenseChangesFormat;
 
 /// The parts that a program has beside what every program has. A file, or an object in it, that needs a part which is
 /// missing is `unsupported`; the error trail names the Feature. Firmware that reads one kind of file names what it
@@ -72,6 +73,11 @@ struct Formats {
     /// Writing strings and sequences of any length, and references to regions and attributes: objects of the global
     /// heap. Reading these takes `conversion` only.
     const VariableLengthFormat* variable_length_changes = nullptr;
+    /// Changing what dense_storage reads, with which it goes together: groups get dense storage at the number of links
+    /// at which libhdf5 gives it to them, and compact storage again; objects likewise for their attributes. Without it
+    /// all links and attributes that are added are messages in object headers, however many, and objects with dense
+    /// storage cannot be changed.
+    const DenseChangesFormat* dense_changes = nullptr;
 };
 
 namespace formats {
@@ -92,6 +98,7 @@ extern const ReclaimFormat reclaim;
 extern const ReclaimFormat reclaim_any;
 extern const AnyPlacementFormat any_placement;
 extern const VariableLengthFormat variable_length_changes;
+extern const DenseChangesFormat dense_changes;
 
 inline constexpr Formats none{};
 inline constexpr Formats all{&conversion,
@@ -108,7 +115,8 @@ inline constexpr Formats all{&conversion,
                              H5MOTE_WRITE != 0 ? &free_space : nullptr,
                              H5MOTE_WRITE != 0 ? &reclaim_any : nullptr,
                              H5MOTE_WRITE != 0 ? &any_placement : nullptr,
-                             H5MOTE_WRITE != 0 ? &variable_length_changes : nullptr};
+                             H5MOTE_WRITE != 0 ? &variable_length_changes : nullptr,
+                             H5MOTE_WRITE != 0 ? &dense_changes : nullptr};
 /// What files have that libhdf5 writes with the newest versions of all structures (H5Pset_libver_bounds, in h5py
 /// libver="latest").
 inline constexpr Formats newest{&conversion,
@@ -125,7 +133,8 @@ inline constexpr Formats newest{&conversion,
                                 H5MOTE_WRITE != 0 ? &free_space : nullptr,
                                 H5MOTE_WRITE != 0 ? &reclaim_any : nullptr,
                                 H5MOTE_WRITE != 0 ? &any_placement : nullptr,
-                                H5MOTE_WRITE != 0 ? &variable_length_changes : nullptr};
+                                H5MOTE_WRITE != 0 ? &variable_length_changes : nullptr,
+                                H5MOTE_WRITE != 0 ? &dense_changes : nullptr};
 
 /// Whether `standard` has formats::reclaim_any, which is 24 KB of code on a Cortex-M4, because it looks at files as
 /// check_file() does. Without an operating system a program names it itself.
@@ -150,7 +159,8 @@ inline constexpr Formats standard{H5MOTE_CONVERSION != 0 ? &conversion : nullptr
                                   H5MOTE_ALL_FORMATS* H5MOTE_WRITE != 0 ? &free_space : nullptr,
                                   kStandardReclaims ? &reclaim_any : nullptr,
                                   H5MOTE_ALL_FORMATS* H5MOTE_WRITE != 0 ? &any_placement : nullptr,
-                                  H5MOTE_ALL_FORMATS* H5MOTE_WRITE != 0 ? &variable_length_changes : nullptr};
+                                  H5MOTE_ALL_FORMATS* H5MOTE_WRITE != 0 ? &variable_length_changes : nullptr,
+                                  H5MOTE_ALL_FORMATS* H5MOTE_WRITE != 0 ? &dense_changes : nullptr};
 
 /// `standard`, and what logs need that delete their oldest data for new data, however often the power fails: free space
 /// is recorded when the file is closed (FileCreate::persist_free_space) and found again otherwise

@@ -12,6 +12,16 @@ struct GroupCreate {
     bool track_link_order = false;
     /// Records the port's time at creation in the header (H5Pset_obj_track_times). Later changes do not update it.
     bool track_times = false;
+    /// With more links than max_compact the group keeps them in dense storage, and with fewer than min_dense in its
+    /// header again (H5Pset_link_phase_change). They are stored if they differ from the defaults. Programs without
+    /// formats::dense_changes store them for others, and keep their own links in the header. invalid_argument:
+    /// max_compact is less than min_dense.
+    std::uint16_t max_compact = 8;
+    std::uint16_t min_dense = 6;
+    /// How many links of which name length are expected (H5Pset_est_link_info). Stored if they differ from the
+    /// defaults.
+    std::uint16_t estimated_links = 4;
+    std::uint16_t estimated_name_length = 8;
 };
 
 /// One link of a group.

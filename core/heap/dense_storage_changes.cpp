@@ -1,0 +1,127 @@
+#include "dense_storage_changes.hpp"
+
+#include "fractal_heap.hpp"
+
+#if H5MOTE_ALL_FORMATS && H5MOTE_WRITE
+
+namespace h5mote {
+namespace {
+
+Address tree_size(FileState& file) noexcept { return static_cast<Address>(BTree2Header::size(file.shape())); }
+
+class Giver final : public BlockVisitor {
+public:
+    explicit Giver(Disposal& disposal) noexcept : disposal_(disposal) {}
+    Status block(BlockKind kind, Address address, Address size) noexcept override {
+        return disposal_.give(address, size,
+                              kind == BlockKind::huge_object ? SpaceKind::raw_data : SpaceKind::metadata);
+    }
+
+private:
+    Disposal& disposal_;
+};
+
+// A block that is given up goes from the cache without being written, but the walk may still have to read it.
+Status write_unwritten(FileState& file) noexcept {
+    return file.is_atomic() ? file.write_changes() : file.cache.flush(Phase::fresh);
+}
+
+}  // namespace
+
+bool DenseStorageChanges::is_possible(const FileState& file) noexcept {
+    const FileShape shape = file.shape();
+    return file.is_atomic() ||
+           file.space.in_one_unit(0, FractalHeapChanges::header_size(shape) + 2 * BTree2Header::size(shape));
+}
+
+Status DenseStorageChanges::create(FileState& file, const DenseKind& kind, bool indexed,
+                                   DenseAddresses& addresses) noexcept {
+    const Address heap_size = FractalHeapChanges::header_size(file.shape());
+    const Address size = heap_size + (indexed ? 2 : 1) * tree_size(file);
+    Address place = 0;
+    H5MOTE_TRY(file.space.allocate(Usage::object_header, size, place));
+    DenseAddresses made;
+    made.heap = place;
+    made.name_index = place + heap_size;
+    BTree2Create names;
+    names.type = kind.name;
+    names.record_size = kind.name_record;
+    BTree2Create orders;
+    orders.type = kind.order;
+    orders.record_size = kind.order_record;
+    Status status = FractalHeapChanges::create(file, kind.heap, made.heap);
+    status = status == Status::ok ? BTree2Changes::create(file, names, made.name_index) : status;
+    if (indexed) {
+        made.order_index = made.name_index + tree_size(file);
+        status = status == Status::ok ? BTree2Changes::create(file, orders, made.order_index) : status;
+    }
+    if (status != Status::ok) {
+        file.give_up(place, size, true);
+        return status;
+    }
+    addresses = made;
+    return Status::ok;
+}
+
+Status DenseStorageChanges::dispose(FileState& file, const DenseAddresses& addresses, Disposal& disposal) noexcept {
+    H5MOTE_TRY(write_unwritten(file));
+    Giver giver(disposal);
+    FractalHeap heap;
+    H5MOTE_TRY(heap.open(file, addresses.heap));
+    H5MOTE_TRY(heap.walk(giver));
+    for (const Address index : {addresses.name_index, addresses.order_index}) {
+        if (index != kUndefinedAddress) {
+            H5MOTE_TRY(BTree2Changes::dispose(file, index, disposal));
+        }
+    }
+    return Status::ok;
+}
+
+// Whether one write can change all headers.
+bool DenseStorageChanges::lies_well(const DenseAddresses& addresses) const noexcept {
+    const Address heap_size = FractalHeapChanges::header_size(file_.shape());
+    const Address size = tree_size(file_);
+    const bool beside = addresses.name_index == addresses.heap + heap_size &&
+                        (!has_orders_ || addresses.order_index == addresses.name_index + size);
+    const std::uint64_t end = std::uint64_t{addresses.heap} + heap_size + (has_orders_ ? 2U : 1U) * size;
+    return file_.is_atomic() || (beside && file_.one_write(addresses.heap, end));
+}
+
+Status DenseStorageChanges::open(const DenseAddresses& addresses) noexcept {
+    has_orders_ = addresses.order_index != kUndefinedAddress;
+    if (!lies_well(addresses)) {
+        return Status::not_found;
+    }
+    H5MOTE_TRY(heap.open(kind_.heap, addresses.heap));
+    H5MOTE_TRY(names.open(file_, addresses.name_index, Phase::object));
+    if (has_orders_) {
+        H5MOTE_TRY(orders.open(file_, addresses.order_index, Phase::object));
+    }
+    if (names.type() != kind_.name || names.record_size() != kind_.name_record ||
+        (has_orders_ && (orders.type() != kind_.order || orders.record_size() != kind_.order_record))) {
+        return file_.context.fail(Module::heap, H5MOTE_HERE, Status::corrupt_file, 0, addresses.heap);
+    }
+    file_.cache.join_writes();
+    names.stage();
+    orders.stage();
+    open_ = true;
+    return Status::ok;
+}
+
+void DenseStorageChanges::apply() noexcept {
+    heap.apply();
+    names.apply();
+    orders.apply();
+}
+
+void DenseStorageChanges::undo() noexcept {
+    if (open_) {
+        heap.undo();
+        names.undo();
+        orders.undo();
+    }
+}
+
+}  // namespace h5mote
+
+#endif

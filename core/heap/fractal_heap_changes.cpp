@@ -1,0 +1,535 @@
+#include "fractal_heap_changes.hpp"
+
+#if H5MOTE_ALL_FORMATS && H5MOTE_WRITE
+
+namespace h5mote {
+namespace {
+
+constexpr std::uint16_t kWidth = 4;
+constexpr std::uint8_t kDirectBits = 16;
+constexpr std::uint16_t kStartRows = 1;
+// The heap is copied when its blocks take more than this and four times what the objects need.
+constexpr Address kMostWaste = 16384;
+
+}  // namespace
+
+Status FractalHeapChanges::create(FileState& file, const HeapKind& kind, Address header) noexcept {
+    FractalHeapHeader fields;
+    fields.id_length = kind.id_length;
+    fields.max_managed = kMaxManaged;
+    fields.width = kWidth;
+    fields.start_bits = kind.start_bits;
+    fields.width_bits = 2;
+    fields.direct_bits = kDirectBits;
+    fields.heap_bits = kind.heap_bits;
+    fields.start_rows = kStartRows;
+    Pinned block;
+    H5MOTE_TRY(
+        file.cache.create(Usage::object_header, header, static_cast<std::size_t>(header_size(file.shape())), block));
+    Writer writer(block->image());
+    fields.encode(file.shape(), writer);
+    StagedBlocks::mark(*block);
+    return Status::ok;
+}
+
+bool FractalHeapChanges::is_ours(const HeapKind& kind) const noexcept {
+    return !header_.checksums && header_.id_length == kind.id_length && header_.width == kWidth &&
+           header_.start_bits == kind.start_bits && header_.direct_bits == kDirectBits &&
+           header_.heap_bits == kind.heap_bits && header_.start_rows == kStartRows &&
+           header_.max_managed == kMaxManaged;
+}
+
+Status FractalHeapChanges::open(const HeapKind& kind, Address header) noexcept {
+    const FileShape shape = file_.shape();
+    MetadataWindow window;
+    ConstBytes prefix;
+    std::uint16_t filters = 0;
+    H5MOTE_TRY(file_.window(Usage::object_header, header, FractalHeapHeader::kPrefixSize, false, window));
+    H5MOTE_TRY(window.view(0, FractalHeapHeader::kPrefixSize, prefix));
+    if (!FractalHeapHeader::decode_prefix(prefix, filters)) {
+        return damaged(H5MOTE_HERE, header);
+    }
+    if (filters != 0) {
+        return Status::not_found;
+    }
+    H5MOTE_TRY(file_.window(Usage::object_header, header, header_size(shape), true, window));
+    H5MOTE_TRY(window.pin());
+    if (!header_.decode(shape, window.block()->image())) {
+        return damaged(H5MOTE_HERE, header);
+    }
+    if (!is_ours(kind)) {
+        return Status::not_found;
+    }
+    header_block_ = static_cast<Pinned&&>(window.block());
+    return sections_.load(file_, header_, header_.free_space_manager);
+}
+
+Address FractalHeapChanges::payload(unsigned row) const noexcept {
+    return header_.row_size(row) - static_cast<Address>(overhead());
+}
+
+// Bytes that objects can have in the blocks of so many rows, and in the blocks below these.
+Address FractalHeapChanges::capacity(unsigned rows) const noexcept {
+    Address totals[32] = {};  // of the first rows, up to 29 of them
+    for (unsigned row = 0; row < rows; ++row) {
+        const Address each = row < header_.direct_rows() ? payload(row) : totals[row - header_.width_bits];
+        totals[row + 1] = totals[row] + each * header_.width;
+    }
+    return totals[rows];
+}
+
+Address FractalHeapChanges::used() const noexcept {
+    const Address all = header_.root == kUndefinedAddress ? 0
+                        : header_.root_rows == 0          ? payload(0)
+                                                          : capacity(header_.root_rows);
+    return all < header_.free_space ? 0 : all - header_.free_space;
+}
+
+bool FractalHeapChanges::wants_copy() const noexcept {
+    return (header_.allocated > kMostWaste && header_.allocated / 4 > used()) ||
+           header_.iterator >> (header_.heap_bits - 1U) != 0;
+}
+
+FractalHeapChanges::Slot FractalHeapChanges::root() const noexcept {
+    Slot slot;
+    slot.address = header_.root;
+    slot.rows = header_.root_rows;
+    slot.size = slot.rows == 0 ? header_.row_size(0) : header_.row_offset(slot.rows);
+    return slot;
+}
+
+// The block at an offset among those directly below an indirect block, but for its address.
+FractalHeapChanges::Slot FractalHeapChanges::slot_at(const Slot& parent, Address offset) const noexcept {
+    const Address relative = offset - parent.offset;
+    const unsigned row = header_.row_of(relative);
+    const auto column = static_cast<unsigned>((relative - header_.row_offset(row)) >> header_.row_bits(row));
+    Slot slot;
+    slot.entry = row * header_.width + column;
+    slot.size = header_.row_size(row);
+    slot.offset = parent.offset + header_.row_offset(row) + column * slot.size;
+    slot.rows = row < header_.direct_rows() ? 0 : row - header_.width_bits;
+    return slot;
+}
+
+std::size_t FractalHeapChanges::entry_offset(unsigned entry) const noexcept {
+    return overhead() + std::size_t{entry} * file_.shape().sizeof_addr;
+}
+
+Status FractalHeapChanges::pin(const Slot& slot, Pinned& block) noexcept {
+    const FileShape shape = file_.shape();
+    const Address size = header_.indirect_size(shape, slot.rows);
+    if (!file_.contains(slot.address, size)) {
+        return damaged(H5MOTE_HERE, slot.address);
+    }
+    H5MOTE_TRY(file_.cache.protect(Usage::object_header, slot.address, static_cast<std::size_t>(size), block));
+    const HeapBlockPrefix prefix{HeapBlockPrefix::kIndirect, header_block_->address(), slot.offset};
+    return prefix.is(shape, header_, block->image()) ? Status::ok : damaged(H5MOTE_HERE, slot.address);
+}
+
+// Finds the way to the direct block at an offset. Blocks on it that do not exist have no address.
+Status FractalHeapChanges::descend(Address offset) noexcept {
+    path_[0] = root();
+    for (depth_ = 0; path_[depth_].rows != 0;) {
+        const Slot& parent = path_[depth_];
+        Slot slot = slot_at(parent, offset);
+        if (offset - parent.offset >= parent.size || depth_ == kMostDepth) {
+            return damaged(H5MOTE_HERE, header_block_->address());
+        }
+        if (parent.address != kUndefinedAddress) {
+            Pinned block;
+            H5MOTE_TRY(pin(parent, block));
+            slot.address = file_.shape().load_addr(block->at(entry_offset(slot.entry)));
+        }
+        path_[++depth_] = slot;
+    }
+    return Status::ok;
+}
+
+// Whether an indirect block has no entry but the one for the next block of the path.
+bool FractalHeapChanges::is_empty(CacheEntry& block, const Slot& slot) const noexcept {
+    bool empty = true;
+    for (unsigned i = 0; i < slot.rows * header_.width; ++i) {
+        empty = empty && (i == path_[&slot - path_ + 1].entry ||
+                          file_.shape().load_addr(block.at(entry_offset(i))) == kUndefinedAddress);
+    }
+    return empty;
+}
+
+// Makes the block of the path at `level` lead to `address`, in a copy, and all above it to their copies. A block that
+// leads nowhere any more is given up.
+Status FractalHeapChanges::set_entry(unsigned level, Address address) noexcept {
+    const FileShape shape = file_.shape();
+    for (unsigned i = level + 1; i-- > 0;) {
+        Slot& slot = path_[i];
+        const Address size = header_.indirect_size(shape, slot.rows);
+        Pinned old;
+        if (slot.address != kUndefinedAddress) {
+            H5MOTE_TRY(pin(slot, old));
+            H5MOTE_TRY(blocks_.replace(slot.address, size));
+        }
+        if (address == kUndefinedAddress && is_empty(*old, slot)) {
+            slot.address = kUndefinedAddress;
+            continue;
+        }
+        Pinned block;
+        H5MOTE_TRY(blocks_.create(Usage::object_header, size, block));
+        if (old) {
+            std::memcpy(block->at(0), old->at(0), static_cast<std::size_t>(size));
+        } else {
+            Writer writer(block->image());
+            HeapBlockPrefix{HeapBlockPrefix::kIndirect, header_block_->address(), slot.offset}.encode(shape, header_,
+                                                                                                      writer);
+            writer.fill(std::byte{0xff}, static_cast<std::size_t>(size) - writer.written());
+        }
+        shape.store_addr(block->at(entry_offset(path_[i + 1].entry)), address);
+        StagedBlocks::mark(*block);
+        slot.address = address = block->address();
+    }
+    header_.root = address;
+    return Status::ok;
+}
+
+// The first offset, from the iterator on, at which a direct block of at least `least` bytes has its place. false: there
+// is none.
+bool FractalHeapChanges::next_slot(Address least, Address& offset) const noexcept {
+    const unsigned wanted = least <= header_.row_size(0) ? 0 : floor_log2(least) - header_.start_bits + 1U;
+    Slot block;
+    block.rows = most_rows();
+    while (block.rows != 0) {
+        const unsigned row = header_.row_of(offset - block.offset);
+        if (row >= block.rows) {
+            return false;
+        }
+        if (row >= header_.direct_rows()) {
+            block = slot_at(block, offset);
+        } else if (row >= wanted) {
+            return true;
+        } else if (wanted < block.rows) {
+            offset = block.offset + header_.row_offset(wanted);
+            return true;
+        } else {
+            // Nothing as large as that here: from the top to what comes behind this block.
+            offset = block.offset + header_.row_offset(block.rows);
+            block = Slot{};
+            block.rows = most_rows();
+        }
+    }
+    return false;
+}
+
+// Makes an indirect root with so many rows, which begins like the present one, or with the direct block that is the
+// root now.
+Status FractalHeapChanges::resize_root(unsigned rows) noexcept {
+    const FileShape shape = file_.shape();
+    const Address objects = used();
+    const Slot old = root();
+    const Address size = header_.indirect_size(shape, rows);
+    Pinned block;
+    H5MOTE_TRY(blocks_.create(Usage::object_header, size, block));
+    Writer writer(block->image());
+    HeapBlockPrefix{HeapBlockPrefix::kIndirect, header_block_->address(), 0}.encode(shape, header_, writer);
+    writer.fill(std::byte{0xff}, static_cast<std::size_t>(size) - writer.written());
+    if (old.rows != 0) {
+        Pinned present;
+        H5MOTE_TRY(pin(old, present));
+        const unsigned common = (rows < old.rows ? rows : old.rows) * header_.width;
+        std::memcpy(block->at(0), present->at(0), entry_offset(common));
+        H5MOTE_TRY(blocks_.replace(old.address, header_.indirect_size(shape, old.rows)));
+    } else if (old.address != kUndefinedAddress) {
+        shape.store_addr(block->at(entry_offset(0)), old.address);
+        header_.iterator = header_.row_size(0);
+    }
+    StagedBlocks::mark(*block);
+    header_.root = block->address();
+    header_.root_rows = static_cast<std::uint16_t>(rows);
+    header_.managed_space = header_.row_offset(rows);
+    header_.free_space = capacity(rows) - objects;
+    return Status::ok;
+}
+
+// Makes a direct block that has room for an object of `size` bytes: the last one of the path.
+Status FractalHeapChanges::new_block(Address size, Address& offset) noexcept {
+    const auto prefix_size = static_cast<Address>(overhead());
+    Address least = header_.row_size(0);
+    while (least - prefix_size < size) {
+        least *= 2;
+    }
+    if (header_.root == kUndefinedAddress && least == header_.row_size(0)) {
+        path_[0] = root();
+        header_.managed_space = least;
+        header_.free_space = payload(0);
+        header_.iterator = 0;
+        depth_ = 0;
+    } else {
+        if (header_.root_rows == 0) {
+            H5MOTE_TRY(resize_root(least == header_.row_size(0) ? kStartRows : header_.row_of(least * 4) + 1U));
+        }
+        Address place = header_.iterator;
+        if (!next_slot(least, place)) {
+            return file_.context.fail(Module::heap, H5MOTE_HERE, Status::no_space, 0, header_block_->address());
+        }
+        unsigned rows = header_.root_rows;
+        while (header_.row_offset(rows) <= place) {
+            rows = 2 * rows < most_rows() ? 2 * rows : most_rows();
+        }
+        if (rows != header_.root_rows) {
+            H5MOTE_TRY(resize_root(rows));
+        }
+        H5MOTE_TRY(descend(place));
+        if (path_[depth_].address != kUndefinedAddress) {
+            return damaged(H5MOTE_HERE, header_block_->address());
+        }
+        header_.iterator = place + path_[depth_].size;
+    }
+    Slot& slot = path_[depth_];
+    offset = slot.offset;
+    H5MOTE_TRY(blocks_.allocate(Usage::local_heap, slot.size, slot.address));
+    header_.allocated += slot.size;
+    if (depth_ == 0) {
+        header_.root = slot.address;
+    } else {
+        H5MOTE_TRY(set_entry(depth_ - 1, slot.address));
+    }
+    std::byte bytes[5 + 8 + 8];
+    Writer writer{Bytes(bytes)};
+    HeapBlockPrefix{HeapBlockPrefix::kDirect, header_block_->address(), slot.offset}.encode(file_.shape(), header_,
+                                                                                            writer);
+    return write(Usage::local_heap, slot.address, {bytes, writer.written()});
+}
+
+Status FractalHeapChanges::write(Usage usage, Address address, ConstBytes bytes) noexcept {
+    file_.unsynced = true;
+    return told(file_.context, file_.driver, H5MOTE_HERE, file_.driver.write(usage, address, bytes), address);
+}
+
+// Writes an object to free bytes of the last block of the path. The cache may have the block, which is never changed
+// there.
+Status FractalHeapChanges::write_object(HeapContent& object, Address offset) noexcept {
+    const Slot& slot = path_[depth_];
+    const Address from = offset - slot.offset;
+    for (Address done = 0; done < object.size();) {
+        ConstBytes piece;
+        H5MOTE_TRY(object.peek(done, piece));
+        H5MOTE_TRY(write(Usage::local_heap, slot.address + from + done, piece));
+        CacheEntry* const block = file_.cache.touch(slot.address);
+        if (block != nullptr && within(from + done, piece.size(), block->size())) {
+            std::memcpy(block->at(static_cast<std::size_t>(from + done)), piece.data(), piece.size());
+        }
+        done += static_cast<Address>(piece.size());
+    }
+    return Status::ok;
+}
+
+Status FractalHeapChanges::insert_managed(HeapContent& object, Bytes id) noexcept {
+    const Address size = object.size();
+    const auto prefix_size = static_cast<Address>(overhead());
+    Address offset = 0;
+    const auto usable = [this](const HeapSections::Section& section) {
+        return !is_released(section.offset, section.size);
+    };
+    if (sections_.take(size, usable, offset)) {
+        H5MOTE_TRY(descend(offset));
+        const Slot& slot = path_[depth_];
+        if (slot.address == kUndefinedAddress || offset - slot.offset < prefix_size ||
+            !within(offset - slot.offset, size, slot.size) || !file_.contains(slot.address, slot.size)) {
+            return damaged(H5MOTE_HERE, header_.free_space_manager);
+        }
+    } else {
+        Address block = 0;
+        H5MOTE_TRY(new_block(size, block));
+        offset = block + prefix_size;
+        const Address rest = path_[depth_].size - prefix_size - size;
+        if (rest != 0) {
+            (void)sections_.add(offset + size, rest);
+        }
+    }
+    H5MOTE_TRY(write_object(object, offset));
+    ++header_.managed;
+    header_.free_space -= size;
+    FractalHeapId::encode_managed(header_, id, offset, size);
+    return Status::ok;
+}
+
+Status FractalHeapChanges::insert(HeapContent& object, Bytes id) noexcept {
+    const Address size = object.size();
+    if (size > header_.max_managed) {
+        return insert_huge(object, id);
+    }
+    if (size > FractalHeapId::max_tiny(header_.id_length)) {
+        return insert_managed(object, id);
+    }
+    std::byte bytes[16];
+    for (Address done = 0; done < size;) {
+        ConstBytes piece;
+        H5MOTE_TRY(object.peek(done, piece));
+        std::memcpy(bytes + done, piece.data(), piece.size());
+        done += static_cast<Address>(piece.size());
+    }
+    ++header_.tiny;
+    header_.tiny_bytes += size;
+    FractalHeapId::encode_tiny(id, {bytes, static_cast<std::size_t>(size)});
+    return Status::ok;
+}
+
+Status FractalHeapChanges::remove(ConstBytes id) noexcept {
+    id = id.first(header_.id_length);
+    switch (FractalHeapId::kind(id)) {
+        case FractalHeapId::Kind::managed:
+            return remove_managed(id);
+        case FractalHeapId::Kind::huge:
+            return remove_huge(id);
+        case FractalHeapId::Kind::tiny:
+            header_.tiny -= header_.tiny == 0 ? 0U : 1U;
+            header_.tiny_bytes -= narrow(FractalHeapId::tiny(id).size());
+            return Status::ok;
+        default:
+            return damaged(H5MOTE_HERE, header_block_->address());
+    }
+}
+
+Status FractalHeapChanges::remove_managed(ConstBytes id) noexcept {
+    const auto prefix_size = static_cast<Address>(overhead());
+    Address offset = 0;
+    Address size = 0;
+    FractalHeapId::managed(header_, id, offset, size);
+    if (header_.root == kUndefinedAddress || header_.managed == 0) {
+        return damaged(H5MOTE_HERE, header_block_->address());
+    }
+    H5MOTE_TRY(note_released(offset, size));
+    H5MOTE_TRY(descend(offset));
+    const Slot slot = path_[depth_];
+    if (slot.address == kUndefinedAddress || size == 0 || size > header_.max_managed ||
+        offset - slot.offset < prefix_size || !within(offset - slot.offset, size, slot.size) ||
+        !file_.contains(slot.address, slot.size)) {
+        return damaged(H5MOTE_HERE, header_block_->address());
+    }
+    --header_.managed;
+    header_.free_space += size;
+    const HeapSections::Section section = sections_.add(offset, size);
+    return section.size == slot.size - prefix_size ? remove_block() : Status::ok;
+}
+
+// Gives up the last block of the path, which has no object.
+Status FractalHeapChanges::remove_block() noexcept {
+    const Slot slot = path_[depth_];
+    sections_.remove(slot.offset, slot.size);
+    H5MOTE_TRY(blocks_.replace(slot.address, slot.size));
+    header_.allocated -= slot.size;
+    if (depth_ == 0) {
+        header_.root = kUndefinedAddress;
+    } else {
+        H5MOTE_TRY(set_entry(depth_ - 1, kUndefinedAddress));
+    }
+    if (header_.root != kUndefinedAddress) {
+        return shrink();
+    }
+    header_.root_rows = 0;
+    header_.managed_space = header_.allocated = header_.free_space = header_.iterator = 0;
+    return Status::ok;
+}
+
+// Finds the end of the last direct block, the row in which the root has its last entry, and whether that is the first
+// of all blocks.
+Status FractalHeapChanges::last_block(Address& end, unsigned& row, bool& only_first) noexcept {
+    Slot block = root();
+    for (unsigned level = 0; block.rows != 0; ++level) {
+        Pinned pinned;
+        H5MOTE_TRY(pin(block, pinned));
+        unsigned entry = block.rows * header_.width;
+        Address address = kUndefinedAddress;
+        while (entry != 0 && address == kUndefinedAddress) {
+            --entry;
+            address = file_.shape().load_addr(pinned->at(entry_offset(entry)));
+        }
+        if (address == kUndefinedAddress || level == kMostDepth) {
+            return damaged(H5MOTE_HERE, block.address);
+        }
+        const unsigned its_row = entry / header_.width;
+        if (level == 0) {
+            row = its_row;
+            only_first = entry == 0;
+        }
+        block = slot_at(block,
+                        block.offset + header_.row_offset(its_row) + entry % header_.width * header_.row_size(its_row));
+        block.address = address;
+    }
+    end = block.offset + block.size;
+    path_[0] = block;
+    depth_ = 0;
+    return Status::ok;
+}
+
+// After a block was given up: new blocks go behind the last one that is left, and the root becomes smaller, as in
+// libhdf5.
+Status FractalHeapChanges::shrink() noexcept {
+    unsigned row = 0;
+    bool only_first = false;
+    const Slot old = root();
+    H5MOTE_TRY(last_block(header_.iterator, row, only_first));
+    if (only_first) {
+        const Address objects = used();
+        H5MOTE_TRY(blocks_.replace(old.address, header_.indirect_size(file_.shape(), old.rows)));
+        header_.root = path_[0].address;
+        header_.root_rows = 0;
+        header_.managed_space = header_.row_size(0);
+        header_.free_space = payload(0) - objects;
+        return Status::ok;
+    }
+    const unsigned rows = 2U << floor_log2(row);
+    return rows < old.rows ? resize_root(rows) : Status::ok;
+}
+
+Status FractalHeapChanges::replace(HeapContent& object, ConstBytes old, Bytes id) noexcept {
+    old = old.first(header_.id_length);
+    if (object.size() > header_.max_managed && FractalHeapId::kind(old) == FractalHeapId::Kind::huge) {
+        return replace_huge(object, old, id);
+    }
+    H5MOTE_TRY(insert(object, id));
+    return remove(old);
+}
+
+Status FractalHeapChanges::prepare() noexcept {
+    return sections_.store(file_, header_, blocks_, header_.free_space_manager);
+}
+
+void FractalHeapChanges::apply() noexcept {
+    Writer writer(header_block_->image());
+    header_.encode(file_.shape(), writer);
+    MetadataCache::mark_dirty(*header_block_, 0, Phase::object);
+    huge_.apply();
+    blocks_.keep();
+}
+
+void FractalHeapChanges::undo() noexcept {
+    huge_.undo();
+    blocks_.undo();
+}
+
+bool FractalHeapChanges::is_released(Address offset, Address size) const noexcept {
+    const ReleasedHeapSpace* const released = file_.foreign()->released;
+    return released != nullptr && released->has(header_block_->address(), file_.foreign()->commits, offset, size);
+}
+
+// The bytes are free in what is committed next, and in use in what is on the storage now.
+Status FractalHeapChanges::note_released(Address offset, Address size) noexcept {
+    if (file_.is_atomic()) {
+        return Status::ok;
+    }
+    ForeignState& state = *file_.foreign();
+    if (state.released == nullptr) {
+        state.released = file_.context.create<ReleasedHeapSpace>(MemoryKind::file);
+        if (state.released == nullptr) {
+            return Status::out_of_memory;
+        }
+    }
+    const Address heap = header_block_->address();
+    if (!state.released->has_room(heap, state.commits)) {
+        H5MOTE_TRY(file_.order());
+    }
+    state.released->add(heap, state.commits, offset, size);
+    return Status::ok;
+}
+
+}  // namespace h5mote
+
+#endif

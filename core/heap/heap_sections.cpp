@@ -1,0 +1,224 @@
+#include "heap_sections.hpp"
+
+#if H5MOTE_ALL_FORMATS && H5MOTE_WRITE
+
+namespace h5mote {
+namespace {
+
+// Numbers of a heap's manager as libhdf5 writes them.
+constexpr std::uint8_t kClientHeap = 0;
+constexpr std::uint16_t kClasses = 4;
+constexpr std::uint16_t kShrink = 80;
+constexpr std::uint16_t kExpand = 120;
+// Classes of sections: bytes of a direct block; blocks that do not exist, of which more bytes say which.
+constexpr std::uint8_t kSingle = 0;
+constexpr std::uint8_t kFirstRow = 1;
+
+}  // namespace
+
+Status HeapSections::load(FileState& file, const FractalHeapTable& table, Address manager) noexcept {
+    count_ = 0;
+    changed_ = false;
+    manager_ = manager;
+    list_ = kUndefinedAddress;
+    if (manager == kUndefinedAddress) {
+        return Status::ok;
+    }
+    const FileShape shape = file.shape();
+    const std::size_t size = FreeSpaceHeader::size(shape);
+    MetadataWindow window;
+    ConstBytes bytes;
+    FreeSpaceHeader header;
+    H5MOTE_TRY(file.window(Usage::object_header, manager, size, true, window));
+    H5MOTE_TRY(window.view(0, size, bytes));
+    if (!header.decode(shape, bytes) || header.client != kClientHeap ||
+        header.address_width() != table.offset_width()) {
+        return file.context.fail(Module::heap, H5MOTE_HERE, Status::corrupt_file, 0, manager);
+    }
+    window.close();
+    list_ = header.list;
+    list_size_ = header.list_size;
+    return list_ == kUndefinedAddress || header.serialized == 0 ? Status::ok : read_list(file, table, header);
+}
+
+Status HeapSections::read_list(FileState& file, const FractalHeapTable& table, const FreeSpaceHeader& header) noexcept {
+    const auto damaged = [&](SourcePlace place) {
+        return file.context.fail(Module::heap, place, Status::corrupt_file, 0, header.list);
+    };
+    const unsigned offset_width = table.offset_width();
+    const unsigned head = header.count_width() + header.size_width();
+    const std::size_t prefix = FreeSpaceList::prefix_size(file.shape());
+    MetadataWindow window;
+    std::byte bytes[16];
+    H5MOTE_TRY(file.window(Usage::object_header, header.list, header.list_used, true, window));
+    FreeSpaceList list;
+    H5MOTE_TRY(window.read(0, Bytes{bytes, prefix}));
+    if (!list.decode(file.shape(), {bytes, prefix}) || list.header != manager_) {
+        return damaged(H5MOTE_HERE);
+    }
+    Address at = static_cast<Address>(prefix);
+    for (std::uint64_t left = header.serialized; left != 0;) {
+        H5MOTE_TRY(window.read(at, Bytes{bytes, head}));
+        at += head;
+        const std::uint64_t count = load_uint(bytes, header.count_width());
+        const std::uint64_t size = load_uint(bytes + header.count_width(), header.size_width());
+        if (count == 0 || count > left) {
+            return damaged(H5MOTE_HERE);
+        }
+        left -= count;
+        for (std::uint64_t i = 0; i < count; ++i) {
+            H5MOTE_TRY(window.read(at, Bytes{bytes, offset_width + 1U}));
+            at += offset_width + 1U;
+            const auto kind = std::to_integer<std::uint8_t>(bytes[offset_width]);
+            if (kind > kFirstRow) {
+                return damaged(H5MOTE_HERE);
+            }
+            at += kind == kFirstRow ? offset_width + 6U : 0U;
+            if (kind == kSingle && size != 0) {
+                keep({narrow(load_uint(bytes, offset_width)), narrow(size)});
+            }
+        }
+    }
+    return Status::ok;
+}
+
+void HeapSections::keep(const Section& section) noexcept {
+    if (count_ < kMost) {
+        sections_[count_++] = section;
+        return;
+    }
+    Section* smallest = sections_;
+    for (Section& each : sections_) {
+        smallest = each.size < smallest->size ? &each : smallest;
+    }
+    if (smallest->size < section.size) {
+        *smallest = section;
+    }
+}
+
+void HeapSections::shrink(unsigned i, Address size) noexcept {
+    changed_ = true;
+    sections_[i].offset += size;
+    sections_[i].size -= size;
+    if (sections_[i].size == 0) {
+        erase(i);
+    }
+}
+
+HeapSections::Section HeapSections::add(Address offset, Address size) noexcept {
+    Section joined{offset, size};
+    for (unsigned i = 0; i < count_;) {
+        const Section each = sections_[i];
+        if (each.offset + each.size == joined.offset || joined.offset + joined.size == each.offset) {
+            joined.offset = each.offset < joined.offset ? each.offset : joined.offset;
+            joined.size += each.size;
+            erase(i);
+            i = 0;
+        } else {
+            ++i;
+        }
+    }
+    changed_ = true;
+    keep(joined);
+    return joined;
+}
+
+void HeapSections::remove(Address offset, Address size) noexcept {
+    for (unsigned i = 0; i < count_;) {
+        if (sections_[i].offset - offset < size) {
+            changed_ = true;
+            erase(i);
+        } else {
+            ++i;
+        }
+    }
+}
+
+void HeapSections::sort() noexcept {
+    for (unsigned i = 1; i < count_; ++i) {
+        const Section section = sections_[i];
+        unsigned at = i;
+        for (; at != 0 && (sections_[at - 1].size > section.size ||
+                           (sections_[at - 1].size == section.size && sections_[at - 1].offset > section.offset));
+             --at) {
+            sections_[at] = sections_[at - 1];
+        }
+        sections_[at] = section;
+    }
+}
+
+Status HeapSections::store(FileState& file, const FractalHeapTable& table, StagedBlocks& blocks,
+                           Address& manager) noexcept {
+    if (!changed_) {
+        return Status::ok;
+    }
+    const FileShape shape = file.shape();
+    if (manager_ != kUndefinedAddress) {
+        H5MOTE_TRY(blocks.replace(manager_, static_cast<Address>(FreeSpaceHeader::size(shape))));
+    }
+    if (list_ != kUndefinedAddress) {
+        H5MOTE_TRY(blocks.replace(list_, list_size_));
+    }
+    manager_ = list_ = manager = kUndefinedAddress;
+    changed_ = false;
+    if (count_ == 0) {
+        return Status::ok;
+    }
+    FreeSpaceHeader header;
+    header.client = kClientHeap;
+    header.classes = kClasses;
+    header.shrink = kShrink;
+    header.expand = kExpand;
+    header.address_bits = table.heap_bits;
+    header.longest = std::uint64_t{1} << table.direct_bits;
+    header.sections = header.serialized = count_;
+    Pinned block;
+    H5MOTE_TRY(blocks.create(Usage::object_header, static_cast<Address>(FreeSpaceHeader::size(shape)), block));
+    H5MOTE_TRY(write_list(file, block->address(), header, blocks));
+    Writer writer(block->image());
+    header.encode(shape, writer);
+    StagedBlocks::mark(*block);
+    manager_ = manager = block->address();
+    list_ = header.list;
+    list_size_ = header.list_size;
+    return Status::ok;
+}
+
+Status HeapSections::write_list(FileState& file, Address header, FreeSpaceHeader& fields,
+                                StagedBlocks& blocks) noexcept {
+    sort();
+    unsigned groups = 0;
+    for (unsigned i = 0; i < count_; ++i) {
+        groups += i == 0 || sections_[i].size != sections_[i - 1].size ? 1U : 0U;
+        fields.bytes += sections_[i].size;
+    }
+    const std::size_t size = FreeSpaceList::prefix_size(file.shape()) +
+                             groups * (fields.count_width() + fields.size_width()) +
+                             count_ * (fields.address_width() + 1U) + FreeSpaceHeader::kChecksumSize;
+    Pinned block;
+    H5MOTE_TRY(blocks.create(Usage::object_header, static_cast<Address>(size), block));
+    fields.list = block->address();
+    fields.list_used = fields.list_size = static_cast<Address>(size);
+    Writer writer(block->image());
+    writer.u32(FreeSpaceList::kSignature);
+    writer.u8(0);
+    file.shape().write_addr(writer, header);
+    for (unsigned i = 0; i < count_;) {
+        unsigned end = i + 1;
+        while (end < count_ && sections_[end].size == sections_[i].size) {
+            ++end;
+        }
+        writer.uint(fields.count_width(), end - i);
+        writer.uint(fields.size_width(), sections_[i].size);
+        for (; i < end; ++i) {
+            writer.uint(fields.address_width(), sections_[i].offset);
+            writer.u8(kSingle);
+        }
+    }
+    StagedBlocks::mark(*block);
+    return Status::ok;
+}
+
+}  // namespace h5mote
+
+#endif
