@@ -181,7 +181,7 @@ namespace {
 
 // An empty group to which no link leads.
 H5MOTE_STEP Status make_staging(FileState& file, Address& group) noexcept {
-    return create_header(file, GroupContent(false), group);
+    return create_header(file, GroupContent(GroupCreate{}), group);
 }
 
 Status remove_staging(FileState& file, Group& staging) noexcept {

@@ -70,6 +70,12 @@ void BTree2Changes::use_header(Address used, Address unused) noexcept {
     file_->give_up(unused, narrow(BTree2Header::size(file_->shape())), fresh);
 }
 
+Status BTree2Changes::move_header(Address& header) noexcept {
+    H5MOTE_TRY(copy_header(header));
+    address_ = header;
+    return Status::ok;
+}
+
 // ---- inserting ---------------------------------------------------------------------------------------------------
 
 Status BTree2Changes::insert(RecordCompare& compare, ConstBytes record) noexcept {

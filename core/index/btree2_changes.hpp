@@ -72,6 +72,8 @@ public:
     /// The tree has the header at `used` from now on, and the other one, at `unused`, is given up: the old one if what
     /// points to it was changed, or else the copy.
     void use_header(Address used, Address unused) noexcept;
+    /// copy_header(), and the tree has its header there from now on. The caller gives the old one up.
+    Status move_header(Address& header) noexcept;
 
     /// Gives the file space of the header and of all nodes to `disposal`. corrupt_file, io_error.
     static Status dispose(FileState& file, Address header, Disposal& disposal) noexcept;
