@@ -536,10 +536,10 @@ H5MOTE_STEP Status Object::remove_attribute(std::string_view name) noexcept {
             return remove_of_committed_type(attribute.message);
         }
     }
-    if (changes_of(*file_) == nullptr) {
+    // One that is damaged can be removed, too.
+    if (changes_of(*file_) == nullptr || attribute.describe() != Status::ok) {
         return remove_message(attribute.message);
     }
-    H5MOTE_TRY(attribute.describe());
     OldValue old(attribute);
     return old.finish(remove_message(attribute.message));
 }

@@ -70,11 +70,11 @@ public:
         if (dimension >= rank || rank > kMostRank) {
             return context_.fail(Module::dataset, H5MOTE_HERE, Status::invalid_argument, dimension, rank);
         }
+        const auto count = static_cast<std::size_t>(rank);
         const Status status = data.read_attribute("DIMENSION_LIST", scales_,
-                                                  {reinterpret_cast<std::byte*>(lists_), rank * sizeof *lists_});
+                                                  {reinterpret_cast<std::byte*>(lists_), count * sizeof *lists_});
         if (status == Status::ok || status == Status::not_found) {
-            rank_ = static_cast<std::size_t>(rank);
-            exists_ = status == Status::ok;
+            rank_ = count;
             return Status::ok;
         }
         return status;
@@ -213,7 +213,6 @@ private:
                                        member("dimension", 0, make_integer(4, false)))) entry_;
     VariableLength lists_[kMostRank];
     std::size_t rank_ = 0;
-    bool exists_ = false;
     std::byte* entries_ = nullptr;
     std::size_t count_ = 0;
     std::size_t entry_bytes_ = 0;

@@ -24,6 +24,12 @@ Status Transfer::prepare() noexcept {
     }
     FileValues values = source_.values(file_, writing() ? FileValues::Side::to : FileValues::Side::from);
     memory_size_ = request_.type.size();
+    // Elements that were never written would share the objects of the fill value, and lose them with the first of them.
+    if (H5MOTE_ALL_FORMATS != 0 && writing() && !dataset_.default_fill() &&
+        contains_class(stored, TypeClass::variable_length)) {
+        return file_.context.unsupported(Module::dataset, H5MOTE_HERE, Feature::datatype_class,
+                                         static_cast<std::uint32_t>(TypeClass::variable_length));
+    }
     if (writing() && !file_.is_atomic()) {
         const Pinned header = file_.cache.find(dataset_.address());
         values.overwrites = !header || !header->fresh();
