@@ -66,8 +66,9 @@ int main(int argc, char** argv) {
         const Blob bytes = read_file(path);
         char line[16];
         std::snprintf(line, sizeof line, "%08x", crc32({bytes.data(), bytes.size()}));
-        names += path.substr(folder.size() + 1) + "\n";
-        list += std::string(line) + " " + path.substr(folder.size() + 1) + "\n";
+        const std::string name = path.substr(folder.size() + 1);
+        names += name.rfind("lzf", 0) == 0 ? "" : name + "\n";
+        list += std::string(line) + " " + name + "\n";
         checks += read_back(path);
     }
     write_file(folder + "/crc32.list", {reinterpret_cast<const std::byte*>(list.data()), list.size()});

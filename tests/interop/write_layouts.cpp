@@ -242,23 +242,10 @@ void write_partial(const std::string& folder, const Variant& variant) {
     file.close();
 }
 
-void write_filters(const std::string& folder, const Variant& variant) {
-    Session file(folder + "/filters" + variant.suffix(), variant.options());
-    const FilterList lists[] = {{filters::shuffle},
-                                {filters::fletcher32},
-                                {filters::deflate},
-                                {filters::deflate_level(1)},
-                                {filters::shuffle, filters::deflate},
-                                {filters::deflate, filters::fletcher32},
-                                {filters::shuffle, filters::deflate, filters::fletcher32},
-                                {filters::fletcher32, filters::shuffle},
-                                {filters::fletcher32, filters::deflate, filters::shuffle},
-                                {filters::lzf},
-                                {filters::shuffle, filters::lzf, filters::fletcher32},
-                                {filters::nbit, filters::deflate},
-                                {filters::scaleoffset_integer(), filters::lzf},
-                                {filters::szip(filters::SzipCoding::nearest_neighbour, 4), filters::fletcher32},
-                                {filters::szip(filters::SzipCoding::entropy, 2)}};
+namespace {
+
+void write_filtered(const std::string& path, const Variant& variant, Span<const FilterList> lists) {
+    Session file(path, variant.options());
     static constexpr auto kRecord = make_compound<12>(member("t", 0, make_integer(4, false)),
                                                       member("v", 4, make_array(make_integer(2, true), 4U)));
     int number = 0;
@@ -277,7 +264,7 @@ void write_filters(const std::string& folder, const Variant& variant) {
         file.dataset(group + "/smooth", kInt, Dataspace::unlimited(1000), create);
         file.fill(group + "/smooth", smooth);
         const FilterId first = list.data()[0].id;
-        if (first != FilterId::scaleoffset && first != FilterId::szip) {  // they take numbers only
+        if (first != FilterId::scaleoffset && first != FilterId::szip) {  // these take numbers only
             file.dataset(group + "/records", kRecord, Dataspace::unlimited(), create);
             file.append(group + "/records", 500, 7, 13);
         }
@@ -290,10 +277,36 @@ void write_filters(const std::string& folder, const Variant& variant) {
         create.chunk = {6, 7};
         file.dataset(group + "/plane", kIntBig, Dataspace::simple({20, 30}, {20, kUnlimited}), create);
         file.fill(group + "/plane");
-        file.dataset(group + "/fixed", kDouble, Dataspace::simple({20, 30}), create);
+        file.dataset(group + "/fixed", first == FilterId::scaleoffset ? kInt.view() : kDouble.view(),
+                     Dataspace::simple({20, 30}), create);
         file.fill(group + "/fixed");
     }
     file.close();
+}
+
+}  // namespace
+
+// LZF, which of the other readers only h5py has, is in a file of its own.
+void write_filters(const std::string& folder, const Variant& variant) {
+    const FilterList lists[] = {{filters::shuffle},
+                                {filters::fletcher32},
+                                {filters::deflate},
+                                {filters::deflate_level(1)},
+                                {filters::shuffle, filters::deflate},
+                                {filters::deflate, filters::fletcher32},
+                                {filters::shuffle, filters::deflate, filters::fletcher32},
+                                {filters::fletcher32, filters::shuffle},
+                                {filters::fletcher32, filters::deflate, filters::shuffle},
+                                {filters::nbit, filters::deflate},
+                                {filters::scaleoffset_integer(), filters::deflate},
+                                {filters::szip(filters::SzipCoding::nearest_neighbour, 4), filters::fletcher32},
+                                {filters::szip(filters::SzipCoding::entropy, 2)}};
+    write_filtered(folder + "/filters" + variant.suffix(), variant, lists);
+    const FilterList with_lzf[] = {{filters::lzf},
+                                   {filters::shuffle, filters::lzf, filters::fletcher32},
+                                   {filters::nbit, filters::lzf},
+                                   {filters::scaleoffset_integer(), filters::lzf}};
+    write_filtered(folder + "/lzf" + variant.suffix(), variant, with_lzf);
 }
 
 }  // namespace h5mote_interop
