@@ -83,12 +83,9 @@ struct Refusal {
 
 TEST(UnlinkRefusals, NameTheFeature) {
     static constexpr Refusal kRefusals[] = {
-        {"many attributes", Feature::dense_attributes},
-        {"more attributes", Feature::dense_attributes},
-        {"old dataset", Feature::object_header_version},
-        {"old group", Feature::object_header_version},
-        {"old links", Feature::symbol_table_group},
-        {"old header/link", Feature::object_header_version},
+        {"many attributes", Feature::dense_attributes},  {"more attributes", Feature::dense_attributes},
+        {"old dataset", Feature::object_header_version}, {"old group", Feature::object_header_version},
+        {"old links", Feature::symbol_table_group},      {"old header/link", Feature::object_header_version},
     };
     const Image image = made();
     MallocAllocator memory;
