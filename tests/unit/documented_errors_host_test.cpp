@@ -222,7 +222,6 @@ TEST(DocumentedErrors, OfDatasets) {
              DatatypeView type;
              return w.log.datatype(room(11), type);
          }},
-            {"set_extent: smaller", Status::invalid_argument, [](World& w) { return w.log.set_extent({19}); }},
             {"set_extent: another rank", Status::invalid_argument,
              [](World& w) {
                  return w.log.set_extent({30, 1});

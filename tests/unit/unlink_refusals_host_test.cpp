@@ -83,14 +83,9 @@ struct Refusal {
 
 TEST(UnlinkRefusals, NameTheFeature) {
     static constexpr Refusal kRefusals[] = {
-        {"typed", Feature::shared_message},
-        {"attribute of a type", Feature::shared_message},
-        {"many attributes", Feature::dense_attributes},
-        {"more attributes", Feature::dense_attributes},
-        {"old dataset", Feature::object_header_version},
-        {"old group", Feature::object_header_version},
-        {"old links", Feature::symbol_table_group},
-        {"old header/link", Feature::object_header_version},
+        {"many attributes", Feature::dense_attributes},  {"more attributes", Feature::dense_attributes},
+        {"old dataset", Feature::object_header_version}, {"old group", Feature::object_header_version},
+        {"old links", Feature::symbol_table_group},      {"old header/link", Feature::object_header_version},
     };
     const Image image = made();
     MallocAllocator memory;
@@ -111,12 +106,19 @@ TEST(UnlinkRefusals, NameTheFeature) {
     // Attributes that are stored in the header go with it, whether their creation order is tracked or not.
     EXPECT_EQ(root.unlink("few"), Status::ok);
     EXPECT_FALSE(root.exists("few"));
+    // What uses a committed datatype goes, and is no longer counted there.
+    for (const char* path : {"typed", "attribute of a type"}) {
+        EXPECT_EQ(root.unlink(path), Status::ok) << path;
+    }
+    ObjectInfo info;
+    EXPECT_EQ(root.open_object("type")->info(info), Status::ok);
+    EXPECT_EQ(info.reference_count, 1U);
     root.close();
     ASSERT_EQ(file->close(), Status::ok);
     const Hdf5Id again = open_image(storage.contents());
     ASSERT_GE(again, 0);
     EXPECT_EQ(H5Lexists(again, "few", H5P_DEFAULT), 0);
-    EXPECT_GT(H5Lexists(again, "typed", H5P_DEFAULT), 0);
+    EXPECT_GT(H5Lexists(again, "old dataset", H5P_DEFAULT), 0);
 }
 
 }  // namespace

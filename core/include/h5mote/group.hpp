@@ -184,8 +184,8 @@ public:
     /// busy: the object would be deleted, but it is an open dataset, a group that has links, or a group over which a
     /// file is mounted. Other handles of a group or attribute that is deleted must not be used any more. unsupported,
     /// and nothing is written: the link stands in a symbol table or in dense storage; or the object would be deleted
-    /// and has dense attributes, shared messages, a version 1 header, external or virtual data, or chunks in a B-tree.
-    /// over_budget: a block of the chunk index is larger than the metadata cache.
+    /// and has dense attributes, messages in the heap of shared ones, a version 1 header, external or virtual data, or
+    /// chunks in a B-tree. over_budget: a block of the chunk index is larger than the metadata cache.
     Status unlink(std::string_view path) noexcept;
     /// The same for the link at `position`, counted from 0, among the links of the group at `path` in that order
     /// (H5Ldelete_by_idx). not_found: there are fewer links. invalid_argument: the group does not track creation order.
