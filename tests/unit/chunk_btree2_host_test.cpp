@@ -1,7 +1,9 @@
 // Datasets with two and three unlimited dimensions, whose chunks are in version 2 B-trees: written and grown at random
 // beside a model, by h5mote and by libhdf5 in turns.
+#include "checksum.hpp"
 #include "sound.hpp"
 #include "storage_bench.hpp"
+#include "sweep.hpp"
 #include "world.hpp"
 
 #if H5MOTE_ALL_FORMATS && H5MOTE_WRITE
@@ -278,6 +280,72 @@ TEST(ChunkBTree2, GrowsInEveryDimension) {
             }
         }
     }
+}
+
+namespace {
+
+// Where a block with one of the tree's signatures has its checksum, counted from its start; 0: it is none.
+std::size_t checksum_of_block(const std::vector<std::byte>& image, std::size_t at) {
+    for (const char* const signature : {"BTHD", "BTLF", "BTIN"}) {
+        if (std::memcmp(image.data() + at, signature, 4) == 0) {
+            for (std::size_t size = 6; size < 2048 && at + size + 4 <= image.size(); ++size) {
+                if (lookup3({image.data() + at, size}) == load_le<std::uint32_t>(image.data() + at + size)) {
+                    return size;
+                }
+            }
+        }
+    }
+    return 0;
+}
+
+std::vector<std::byte> bytes_of_storage(const Play& play) {
+    const ConstBytes contents = play.storage.contents();
+    return {contents.begin(), contents.end()};
+}
+
+}  // namespace
+
+// Every byte of the tree is damaged in turn, and the checksum repaired: whatever the damage, the dataset is written,
+// grown and unlinked, or that is refused, and all memory is given back.
+TEST(ChunkBTree2, IsChangedWhateverItSays) {
+    unsigned points = 0;
+    unsigned refused = 0;
+    for (const bool filtered : {false, true}) {
+        Play made(2, filtered, 3);
+        ASSERT_EQ(made.create(), Status::ok);
+        for (unsigned i = 0; i < 60; ++i) {
+            ASSERT_EQ(made.step(), Status::ok);
+        }
+        ASSERT_EQ(made.file.close(), Status::ok);
+        const std::vector<std::byte> image = bytes_of_storage(made);
+        for (std::size_t block = 0; block + 10 < image.size(); ++block) {
+            const std::size_t size = checksum_of_block(image, block);
+            for (std::size_t i = 4; i<size; i += size> 60 ? 7 * sweep_step() : 1) {
+                for (const std::byte bits : {std::byte{1}, std::byte{0x80}, std::byte{0xff}}) {
+                    std::vector<std::byte> damaged = image;
+                    damaged[block + i] ^= bits;
+                    store_le(damaged.data() + block + size, lookup3({damaged.data() + block, size}));
+                    Play play(2, filtered, 5);
+                    play.model = made.model;
+                    ASSERT_EQ(play.storage.assign({damaged.data(), damaged.size()}), Status::ok);
+                    Status status = play.open();
+                    ASSERT_EQ(status, Status::ok);
+                    for (unsigned step = 0; step < 6 && status == Status::ok; ++step) {
+                        status = play.step();
+                    }
+                    const Status flushed = play.file.flush();
+                    const Status gone = play.file.root().unlink("d");
+                    refused += status != Status::ok || flushed != Status::ok || gone != Status::ok ? 1 : 0;
+                    (void)play.file.close();
+                    EXPECT_EQ(play.heap.usage().now, 0U);
+                    ++points;
+                }
+            }
+        }
+    }
+    std::printf("%u points, %u refused\n", points, refused);
+    EXPECT_GT(points, 500U / sweep_step());
+    EXPECT_GT(refused, 10U);
 }
 
 #endif
