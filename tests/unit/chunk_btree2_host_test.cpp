@@ -348,4 +348,64 @@ TEST(ChunkBTree2, IsChangedWhateverItSays) {
     EXPECT_GT(refused, 10U);
 }
 
+#ifdef H5MOTE_TEST_HDF5
+namespace {
+
+// The header of the only version 2 B-tree in a file, without its addresses: sizes, depth, records in the root and in
+// all.
+std::string tree_of(const std::vector<std::byte>& image) {
+    for (std::size_t at = 0; at + 38 <= image.size(); ++at) {
+        if (std::memcmp(image.data() + at, "BTHD", 4) == 0) {
+            const auto* const bytes = reinterpret_cast<const char*>(image.data() + at);
+            return std::string(bytes, 16) + std::string(bytes + 24, 10);
+        }
+    }
+    return "";
+}
+
+}  // namespace
+
+// The same chunks, stored in the same order by libhdf5, make a tree of the same depth, with as many records in its
+// root.
+TEST(ChunkBTree2, IsTheTreeOfLibhdf5) {
+    Play ours(2, false, 1);
+    ours.model.grow({120, 180, 1});
+    Play theirs(2, false, 1);
+    theirs.model.grow({120, 180, 1});
+    ASSERT_EQ(ours.create(), Status::ok);
+    ASSERT_TRUE(theirs.create_in_hdf5());
+    const std::string name = ::testing::TempDir() + "chunk_btree2_same.h5";
+    const auto begin = bytes_of_storage(theirs);
+    std::ofstream(name, std::ios::binary)
+        .write(reinterpret_cast<const char*>(begin.data()), static_cast<std::streamsize>(begin.size()));
+    {
+        const Hdf5Id opened(H5Fopen(name.c_str(), H5F_ACC_RDWR, H5P_DEFAULT), H5Fclose);
+        const Hdf5Id list(H5Pcreate(H5P_DATASET_ACCESS), H5Pclose);
+        H5Pset_chunk_cache(list, 1, 0, 1.0);  // libhdf5 stores each chunk at once
+        const Hdf5Id data(H5Dopen2(opened, "d", list), H5Dclose);
+        auto mine = ours.file.root().open_dataset("d");
+        ASSERT_EQ(mine.status(), Status::ok);
+        Numbers numbers(7);
+        for (unsigned i = 0; i < 3000; ++i) {
+            const std::uint64_t chunk = i < 1000 ? i : numbers.below(3600);
+            const std::uint64_t start[] = {chunk / 60 * 2, chunk % 60 * 3};
+            const std::uint64_t count[] = {2, 3};
+            const std::int32_t values[6] = {1, 2, 3, 4, 5, 6};
+            ASSERT_EQ(mine->write(Selection::hyperslab(start, count), datatype_of<std::int32_t>(),
+                                  as_bytes(Span<const std::int32_t>(values))),
+                      Status::ok);
+            const hsize_t first[] = {start[0], start[1]}, sizes[] = {2, 3};
+            const Hdf5Id space(H5Dget_space(data), H5Sclose);
+            const Hdf5Id memory(H5Screate_simple(2, sizes, nullptr), H5Sclose);
+            H5Sselect_hyperslab(space, H5S_SELECT_SET, first, nullptr, sizes, nullptr);
+            ASSERT_GE(H5Dwrite(data, H5T_NATIVE_INT32, memory, space, H5P_DEFAULT, values), 0);
+        }
+    }
+    ASSERT_EQ(ours.file.close(), Status::ok);
+    const std::string tree = tree_of(bytes_of_storage(ours));
+    EXPECT_FALSE(tree.empty());
+    EXPECT_TRUE(tree == tree_of(take_file(name)));
+}
+#endif
+
 #endif
