@@ -35,8 +35,8 @@ private:
     unsigned rank_;
 };
 
-// Builds that write change the tree through the same object.
-using Tree = std::conditional_t<H5MOTE_WRITE != 0, BTree2Changes, BTree2>;
+// Reads and changes the tree. Builds that write nothing link only what reads.
+using Tree = BTree2Changes;
 
 // The tree is too large to be kept in every dataset: its memory is allocated.
 Tree*& tree(OpenChunkIndex& index) noexcept { return index.as<Tree*>(); }

@@ -343,10 +343,10 @@ void cut_chip(const char* name, const Plan& plan, std::size_t floor) {
 
 }  // namespace
 
-TEST(GridCut, Plain) { cut_disk("grid-plain", {false, 10, 4096}, false, 9000); }
-TEST(GridCut, Compressed) { cut_disk("grid-compressed", {true, 8, 4096}, false, 7000); }
+TEST(GridCut, Plain) { cut_disk("grid-plain", {false, 12, 4096}, false, 15000); }
+TEST(GridCut, Compressed) { cut_disk("grid-compressed", {true, 10, 4096}, false, 13000); }
 TEST(GridCut, LargeCache) { cut_disk("grid-large-cache", {false, 12, 32768}, false, 9000); }
-TEST(GridCut, Journal) { cut_disk("grid-journal", {false, 8, 4096}, true, 8000); }
-TEST(GridCut, JournalCompressed) { cut_disk("grid-journal-compressed", {true, 6, 4096}, true, 5000); }
-TEST(GridCut, Flash) { cut_chip("grid-flash", {false, 6, 4096}, 1000); }
-TEST(GridCut, FlashCompressed) { cut_chip("grid-flash-compressed", {true, 5, 4096}, 1000); }
+TEST(GridCut, Journal) { cut_disk("grid-journal", {false, 10, 4096}, true, 16000); }
+TEST(GridCut, JournalCompressed) { cut_disk("grid-journal-compressed", {true, 10, 4096}, true, 20000); }
+TEST(GridCut, Flash) { cut_chip("grid-flash", {false, 12, 4096}, 1800); }
+TEST(GridCut, FlashCompressed) { cut_chip("grid-flash-compressed", {true, 10, 4096}, 1500); }

@@ -1,7 +1,9 @@
 // Datasets with two and three unlimited dimensions, whose chunks are in version 2 B-trees: written and grown at random
 // beside a model, by h5mote and by libhdf5 in turns.
+#include "checksum.hpp"
 #include "sound.hpp"
 #include "storage_bench.hpp"
+#include "sweep.hpp"
 #include "world.hpp"
 
 #if H5MOTE_ALL_FORMATS && H5MOTE_WRITE
@@ -279,5 +281,131 @@ TEST(ChunkBTree2, GrowsInEveryDimension) {
         }
     }
 }
+
+namespace {
+
+// Where a block with one of the tree's signatures has its checksum, counted from its start; 0: it is none.
+std::size_t checksum_of_block(const std::vector<std::byte>& image, std::size_t at) {
+    for (const char* const signature : {"BTHD", "BTLF", "BTIN"}) {
+        if (std::memcmp(image.data() + at, signature, 4) == 0) {
+            for (std::size_t size = 6; size < 2048 && at + size + 4 <= image.size(); ++size) {
+                if (lookup3({image.data() + at, size}) == load_le<std::uint32_t>(image.data() + at + size)) {
+                    return size;
+                }
+            }
+        }
+    }
+    return 0;
+}
+
+std::vector<std::byte> bytes_of_storage(const Play& play) {
+    const ConstBytes contents = play.storage.contents();
+    return {contents.begin(), contents.end()};
+}
+
+}  // namespace
+
+// Every byte of the tree is damaged in turn, and the checksum repaired: whatever the damage, the dataset is written,
+// grown and unlinked, or that is refused, and all memory is given back.
+TEST(ChunkBTree2, IsChangedWhateverItSays) {
+    unsigned points = 0;
+    unsigned refused = 0;
+    for (const bool filtered : {false, true}) {
+        Play made(2, filtered, 3);
+        ASSERT_EQ(made.create(), Status::ok);
+        for (unsigned i = 0; i < 60; ++i) {
+            ASSERT_EQ(made.step(), Status::ok);
+        }
+        ASSERT_EQ(made.file.close(), Status::ok);
+        const std::vector<std::byte> image = bytes_of_storage(made);
+        for (std::size_t block = 0; block + 10 < image.size(); ++block) {
+            const std::size_t size = checksum_of_block(image, block);
+            for (std::size_t i = 4; i<size; i += size> 60 ? 7 * sweep_step() : 1) {
+                for (const std::byte bits : {std::byte{1}, std::byte{0x80}, std::byte{0xff}}) {
+                    std::vector<std::byte> damaged = image;
+                    damaged[block + i] ^= bits;
+                    store_le(damaged.data() + block + size, lookup3({damaged.data() + block, size}));
+                    Play play(2, filtered, 5);
+                    play.model = made.model;
+                    ASSERT_EQ(play.storage.assign({damaged.data(), damaged.size()}), Status::ok);
+                    Status status = play.open();
+                    ASSERT_EQ(status, Status::ok);
+                    for (unsigned step = 0; step < 6 && status == Status::ok; ++step) {
+                        status = play.step();
+                    }
+                    const Status flushed = play.file.flush();
+                    const Status gone = play.file.root().unlink("d");
+                    refused += status != Status::ok || flushed != Status::ok || gone != Status::ok ? 1 : 0;
+                    (void)play.file.close();
+                    EXPECT_EQ(play.heap.usage().now, 0U);
+                    ++points;
+                }
+            }
+        }
+    }
+    std::printf("%u points, %u refused\n", points, refused);
+    EXPECT_GT(points, 500U / sweep_step());
+    EXPECT_GT(refused, 10U);
+}
+
+#ifdef H5MOTE_TEST_HDF5
+namespace {
+
+// The header of the only version 2 B-tree in a file, without its addresses: sizes, depth, records in the root and in
+// all.
+std::string tree_of(const std::vector<std::byte>& image) {
+    for (std::size_t at = 0; at + 38 <= image.size(); ++at) {
+        if (std::memcmp(image.data() + at, "BTHD", 4) == 0) {
+            const auto* const bytes = reinterpret_cast<const char*>(image.data() + at);
+            return std::string(bytes, 16) + std::string(bytes + 24, 10);
+        }
+    }
+    return "";
+}
+
+}  // namespace
+
+// The same chunks, stored in the same order by libhdf5, make a tree of the same depth, with as many records in its
+// root.
+TEST(ChunkBTree2, IsTheTreeOfLibhdf5) {
+    Play ours(2, false, 1);
+    ours.model.grow({120, 180, 1});
+    Play theirs(2, false, 1);
+    theirs.model.grow({120, 180, 1});
+    ASSERT_EQ(ours.create(), Status::ok);
+    ASSERT_TRUE(theirs.create_in_hdf5());
+    const std::string name = ::testing::TempDir() + "chunk_btree2_same.h5";
+    const auto begin = bytes_of_storage(theirs);
+    std::ofstream(name, std::ios::binary)
+        .write(reinterpret_cast<const char*>(begin.data()), static_cast<std::streamsize>(begin.size()));
+    {
+        const Hdf5Id opened(H5Fopen(name.c_str(), H5F_ACC_RDWR, H5P_DEFAULT), H5Fclose);
+        const Hdf5Id list(H5Pcreate(H5P_DATASET_ACCESS), H5Pclose);
+        H5Pset_chunk_cache(list, 1, 0, 1.0);  // libhdf5 stores each chunk at once
+        const Hdf5Id data(H5Dopen2(opened, "d", list), H5Dclose);
+        auto mine = ours.file.root().open_dataset("d");
+        ASSERT_EQ(mine.status(), Status::ok);
+        Numbers numbers(7);
+        for (unsigned i = 0; i < 3000; ++i) {
+            const std::uint64_t chunk = i < 1000 ? i : numbers.below(3600);
+            const std::uint64_t start[] = {chunk / 60 * 2, chunk % 60 * 3};
+            const std::uint64_t count[] = {2, 3};
+            const std::int32_t values[6] = {1, 2, 3, 4, 5, 6};
+            ASSERT_EQ(mine->write(Selection::hyperslab(start, count), datatype_of<std::int32_t>(),
+                                  as_bytes(Span<const std::int32_t>(values))),
+                      Status::ok);
+            const hsize_t first[] = {start[0], start[1]}, sizes[] = {2, 3};
+            const Hdf5Id space(H5Dget_space(data), H5Sclose);
+            const Hdf5Id memory(H5Screate_simple(2, sizes, nullptr), H5Sclose);
+            H5Sselect_hyperslab(space, H5S_SELECT_SET, first, nullptr, sizes, nullptr);
+            ASSERT_GE(H5Dwrite(data, H5T_NATIVE_INT32, memory, space, H5P_DEFAULT, values), 0);
+        }
+    }
+    ASSERT_EQ(ours.file.close(), Status::ok);
+    const std::string tree = tree_of(bytes_of_storage(ours));
+    EXPECT_FALSE(tree.empty());
+    EXPECT_TRUE(tree == tree_of(take_file(name)));
+}
+#endif
 
 #endif

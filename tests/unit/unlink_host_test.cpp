@@ -397,7 +397,7 @@ TEST(Unlink, InFilesOfLibhdf5) {
     root.close();
     ASSERT_EQ(file->close(), Status::ok);
     const ConstBytes after = storage.contents();
-    EXPECT_EQ(foreign.open({after.begin(), after.end()}), 3);
+    EXPECT_EQ(foreign.open({after.begin(), after.end()}), 2);
 }
 
 // A dataset whose maximum size has no elements must get no chunk index: libhdf5 makes no fixed array without elements,
