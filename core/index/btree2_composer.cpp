@@ -88,8 +88,8 @@ void BTree2Composer::settle(bool keep) noexcept {
     made_ = retired_ = nullptr;
 }
 
-// A node of the tree whose block is fresh is one that the storage does not lead to yet, either, and so is one behind the
-// end of file that the superblock on the storage has.
+// A node of the tree whose block is fresh is one that the storage does not lead to yet, either, and so is one behind
+// the end of file that the superblock on the storage has.
 void BTree2Composer::give_up_node(Address address, bool is_new) noexcept {
     FileState& file = *file_;
     Pinned block = file.cache.find(address);
@@ -99,7 +99,8 @@ void BTree2Composer::give_up_node(Address address, bool is_new) noexcept {
     if (unwritten) {
         file.space.unkeep_metadata(header_.node_size);
     }
-    file.give_up(address, header_.node_size, fresh);
+    file.cache.discard(address);
+    file.space.release(address, header_.node_size, fresh);
 }
 
 bool BTree2Composer::is_new(Address address) const noexcept {
