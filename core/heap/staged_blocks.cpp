@@ -49,7 +49,8 @@ void StagedBlocks::give_up(const Block& block, bool is_new) noexcept {
         file_.space.unkeep_metadata(block.size);
     }
     pinned.reset();
-    file_.give_up(block.address, block.size, fresh, block.kind);
+    file_.cache.discard(block.address);
+    file_.space.release(block.address, block.size, fresh, block.kind);
 }
 
 void StagedBlocks::keep() noexcept {

@@ -116,7 +116,8 @@ void BTree2Composer::give_up_node(Address address, bool is_new) noexcept {
     if (unwritten) {
         file.space.unkeep_metadata(header_.node_size);
     }
-    file.give_up(address, header_.node_size, fresh);
+    file.cache.discard(address);
+    file.space.release(address, header_.node_size, fresh);
 }
 
 bool BTree2Composer::is_new(Address address) const noexcept {

@@ -105,11 +105,12 @@ private:
     Status look_at_dense(const DenseStorage& storage, bool links) noexcept {
         if constexpr (H5MOTE_ALL_FORMATS != 0) {
             if (const DenseChangesFormat* const format = file_.context.formats().dense_changes) {
+                const DenseAddresses addresses{storage.heap, storage.name_index, storage.order_index};
                 bool empty = true;
                 if (links) {
-                    H5MOTE_TRY(format->is_empty(file_, storage, empty));
+                    H5MOTE_TRY(format->is_empty(file_, addresses, empty));
                 }
-                (links ? links_ : attributes_) = storage;
+                (links ? links_ : attributes_) = addresses;
                 return empty ? Status::ok : file_.context.fail(Module::group, H5MOTE_HERE, Status::busy, 0, header_);
             }
         }
@@ -118,7 +119,7 @@ private:
 
     Status dispose_dense() noexcept {
         if constexpr (H5MOTE_ALL_FORMATS != 0) {
-            for (const DenseStorage& each : {links_, attributes_}) {
+            for (const DenseAddresses& each : {links_, attributes_}) {
                 if (each.heap != kUndefinedAddress) {
                     H5MOTE_TRY(file_.context.formats().dense_changes->dispose(file_, each, disposal_));
                 }
@@ -131,8 +132,8 @@ private:
     Address header_;
     Disposal& disposal_;
     bool types_ = false;  // the object uses committed datatypes
-    DenseStorage links_;
-    DenseStorage attributes_;
+    DenseAddresses links_;
+    DenseAddresses attributes_;
 };
 
 H5MOTE_STEP Status dispose(FileState& file, Address header, bool rehearsal) noexcept {

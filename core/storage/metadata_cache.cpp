@@ -224,6 +224,14 @@ void MetadataCache::mark_dirty(CacheEntry& block, std::size_t from, Phase phase)
 // Goes through the whole cache: the pages behind a block are cached as blocks of their own, and nothing tells which of
 // them are there but their addresses.
 void MetadataCache::discard(Address address, Address size) noexcept {
+    if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        if (size == 1) {
+            if (CacheEntry* const entry = lookup(address)) {
+                remove(*entry);
+            }
+            return;
+        }
+    }
     for (CacheEntry* entry = lru_.front(); entry != nullptr;) {
         CacheEntry* const next = lru_.next(*entry);
         if (entry->address_ - address < size) {

@@ -112,13 +112,13 @@ bool parse_driver(const std::string& name, PosixFile::Kind& kind) {
 
 Session::Session(const CommonOptions& options) : options_(options) {
     if (options_.memory == 0) {
-        library_.emplace(heap_, port_, kFilters);
+        library_.emplace(heap_, port_, kFilters, formats::all);
         access_.metadata_cache = kMetadataCache;
         access_.chunk_cache = kChunkCache;
     } else {
         memory_.reset(new std::byte[options_.memory]);  // not zeroed, so that only the pages in use take up memory
         arena_.emplace(Bytes(memory_.get(), options_.memory));
-        library_.emplace(*arena_, port_, kFilters);
+        library_.emplace(*arena_, port_, kFilters, formats::all);
         access_.metadata_cache = largest(1024, options_.memory / 8);
         access_.chunk_cache = options_.memory / 2;
     }

@@ -26,7 +26,7 @@ public:
     Mine(const std::string& path, std::size_t cache, bool create)
         : path_(path),
           storage_(std::size_t{16} << 20),
-          library(allocator, port),
+          library(allocator, port, {}, formats::all),
           driver({storage_.data(), storage_.size()}) {
         FileAccess access;
         access.metadata_cache = cache;

@@ -43,7 +43,7 @@ public:
     Mine(const std::string& path, const Options& options, bool create)
         : path_(path),
           storage_(std::size_t{8} << 20),
-          library(allocator, port),
+          library(allocator, port, {}, formats::all),
           driver({storage_.data(), storage_.size()}) {
         FileAccess access;
         access.metadata_cache = options.cache;

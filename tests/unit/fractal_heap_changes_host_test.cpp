@@ -43,7 +43,7 @@ class HeapBench {
 public:
     explicit HeapBench(const HeapKind& kind, std::size_t cache = 4096)
         : arena({heap_memory, sizeof heap_memory}),
-          library(arena, port, {}),
+          library(arena, port, {}, formats::all),
           driver(Bytes{heap_storage, sizeof heap_storage}),
           file(library, driver),
           kind_(kind) {

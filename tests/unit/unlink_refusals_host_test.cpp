@@ -76,6 +76,13 @@ Image made() {
     return image;
 }
 
+// What programs refuse that cannot change dense storage.
+constexpr Formats kNoDenseChanges = [] {
+    Formats list = formats::standard;
+    list.dense_changes = nullptr;
+    return list;
+}();
+
 struct Refusal {
     const char* path;
     Feature feature;
@@ -92,7 +99,7 @@ TEST(UnlinkRefusals, NameTheFeature) {
     NullPort port;
     GrowingMemoryDriver storage(memory);
     ASSERT_EQ(storage.assign({image.data(), image.size()}), Status::ok);
-    Library library{memory, port};
+    Library library{memory, port, {}, kNoDenseChanges};
     auto file = File::open(library, storage);
     ASSERT_EQ(file.status(), Status::ok);
     Group root = file->root();

@@ -136,15 +136,17 @@ inline constexpr Formats newest{&conversion,
                                 H5MOTE_WRITE != 0 ? &variable_length_changes : nullptr,
                                 H5MOTE_WRITE != 0 ? &dense_changes : nullptr};
 
-/// Whether `standard` has formats::reclaim_any, which is 24 KB of code on a Cortex-M4, because it looks at files as
-/// check_file() does. Without an operating system a program names it itself.
+/// Whether `standard` has formats::reclaim_any and variable_length_changes, which are large: reclaim_any is 24 KB of
+/// code on a Cortex-M4, because it looks at files as check_file() does. Without an operating system a program names
+/// them itself.
 #if defined(__unix__) || defined(__APPLE__)
-inline constexpr bool kStandardReclaims = H5MOTE_ALL_FORMATS != 0 && H5MOTE_WRITE != 0;
+inline constexpr bool kHosted = H5MOTE_ALL_FORMATS != 0 && H5MOTE_WRITE != 0;
 #else
-inline constexpr bool kStandardReclaims = false;
+inline constexpr bool kHosted = false;
 #endif
 
-/// What a Library has that is given no list: all that its build has, but for kStandardReclaims.
+/// What a Library has that is given no list: all that its build has, but for what kHosted says, and for dense_changes:
+/// links and attributes stay where programs have always had them, unless a program asks for dense storage.
 inline constexpr Formats standard{H5MOTE_CONVERSION != 0 ? &conversion : nullptr,
                                   H5MOTE_ALL_FORMATS != 0 ? &virtual_data : nullptr,
                                   H5MOTE_ALL_FORMATS != 0 ? &external_data : nullptr,
@@ -157,10 +159,10 @@ inline constexpr Formats standard{H5MOTE_CONVERSION != 0 ? &conversion : nullptr
                                   H5MOTE_ALL_FORMATS != 0 ? &chunk_btree1 : nullptr,
                                   H5MOTE_ALL_FORMATS != 0 ? &chunk_btree2 : nullptr,
                                   H5MOTE_ALL_FORMATS* H5MOTE_WRITE != 0 ? &free_space : nullptr,
-                                  kStandardReclaims ? &reclaim_any : nullptr,
+                                  kHosted ? &reclaim_any : nullptr,
                                   H5MOTE_ALL_FORMATS* H5MOTE_WRITE != 0 ? &any_placement : nullptr,
-                                  H5MOTE_ALL_FORMATS* H5MOTE_WRITE != 0 ? &variable_length_changes : nullptr,
-                                  H5MOTE_ALL_FORMATS* H5MOTE_WRITE != 0 ? &dense_changes : nullptr};
+                                  kHosted ? &variable_length_changes : nullptr,
+                                  nullptr};
 
 /// `standard`, and what logs need that delete their oldest data for new data, however often the power fails: free space
 /// is recorded when the file is closed (FileCreate::persist_free_space) and found again otherwise
