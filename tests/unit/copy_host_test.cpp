@@ -1,4 +1,8 @@
 // Copies of objects: within a file and between two, with each option; deletion of whole trees.
+#include <h5mote/config.hpp>
+
+#if H5MOTE_ALL_FORMATS && H5MOTE_WRITE
+
 #include <h5mote/copy.hpp>
 #include <h5mote/filters/deflate.hpp>
 #include <h5mote/filters/shuffle.hpp>
@@ -284,3 +288,5 @@ TEST_F(Copies, DeepTreesAreCopiedAndDeleted) {
 }
 
 }  // namespace
+
+#endif

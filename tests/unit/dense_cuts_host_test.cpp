@@ -36,7 +36,7 @@ struct Step {
 class Workload {
 public:
     explicit Workload(bool attributes, unsigned seed)
-        : attributes_(attributes), random_(seed), library_(allocator_, port_) {
+        : attributes_(attributes), random_(seed), library_(allocator_, port_, {}, formats::all) {
         std::fill(cut_storage.begin(), cut_storage.end(), std::byte{});
     }
 

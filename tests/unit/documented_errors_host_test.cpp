@@ -37,7 +37,6 @@ void expect_all(const std::vector<Case>& cases) {
 
 constexpr auto kText = make_string(4);
 constexpr auto kSequence = make_variable_length(make_integer(4, true));
-constexpr auto kReference = make_reference();
 constexpr auto kPair = make_compound<8>(member("a", 0, make_integer(4, true)), member("b", 4, make_integer(4, true)));
 // A compound type whose member's type is cut off.
 constexpr std::byte kUnsound[] = {std::byte{0x36}, std::byte{1}, std::byte{0}, std::byte{0},   std::byte{4},
@@ -73,7 +72,6 @@ TEST(DocumentedErrors, OfObjects) {
         {"another type", Status::type_mismatch, put("number", kText.view(), {}, bytes(4))},
         {"another rank", Status::type_mismatch, put("number", kNumber.view(), Dataspace::simple({1}), bytes(4))},
         {"sequences", Status::unsupported, put("new", kSequence.view(), {}, bytes(16))},
-        {"references", Status::unsupported, put("new", kReference.view(), {}, bytes(8))},
         {"more than 64 KiB", Status::over_budget, put("new", kNumber.view(), Dataspace::simple({20000}), bytes(80000))},
         {"read: no such", Status::not_found,
          [](World& w) { return w.root.read_attribute("none", kNumber.view(), room(4)); }},
@@ -170,8 +168,6 @@ TEST(DocumentedErrors, OfGroups) {
          make_log(fill, Dataspace::unlimited())},
         {"create dataset: sequences", Status::unsupported,
          make_log(chunked(8), Dataspace::unlimited(), kSequence.view())},
-        {"create dataset: references", Status::unsupported,
-         make_log(chunked(8), Dataspace::unlimited(), kReference.view())},
         {"open or create dataset: a group", Status::already_exists,
          [](World& w) { return w.root.open_or_create_dataset<std::int32_t>("group", chunked(8)).status(); }},
         {"hard link: exists", Status::already_exists, [](World& w) { return w.root.create_hard_link("soft", w.log); }},

@@ -104,6 +104,13 @@ inline h5mote::Span<const h5mote::Filter* const> world_filters() {
 #endif
 }
 
+/// What programs have that write no variable-length data.
+inline constexpr h5mote::Formats kWorldFormats = [] {
+    h5mote::Formats list = h5mote::formats::standard;
+    list.variable_length_changes = nullptr;
+    return list;
+}();
+
 /// A library and a file in memory with handles of the objects in it. Each allocation and driver call can be made to
 /// fail.
 class World {
@@ -151,7 +158,7 @@ public:
     h5mote::GrowingMemoryDriver storage{bytes};
     FailingDriver driver{storage};
     h5mote::NullPort port;
-    h5mote::Library library{refusing, port, world_filters()};
+    h5mote::Library library{refusing, port, world_filters(), kWorldFormats};
     h5mote::FileAccess access;
     h5mote::File file;
     h5mote::Group root;
