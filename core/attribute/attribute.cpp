@@ -97,22 +97,27 @@ bool same_dims(const DataspaceMessage& stored, const Extent& space) noexcept {
     return same;
 }
 
+constexpr bool kHasHeap = H5MOTE_ALL_FORMATS != 0 && H5MOTE_WRITE != 0;
+
 const VariableLengthFormat* changes_of(FileState& file) noexcept {
-    return H5MOTE_ALL_FORMATS != 0 && H5MOTE_WRITE != 0 ? file.context.formats().variable_length_changes : nullptr;
+    return kHasHeap ? file.context.formats().variable_length_changes : nullptr;
 }
 
 // Discards the heap objects of a value that is about to go, unless finish() hears that it stays.
 class OldValue {
 public:
     explicit OldValue(const StoredAttribute& attribute) noexcept
-        : file_(attribute.message.file()), changes_(changes_of(file_)) {
-        if (changes_ != nullptr) {
+        : file_(attribute.message.file()) {
+        if constexpr (kHasHeap) {
+            changes_ = changes_of(file_);
+        }
+        if (kHasHeap && changes_ != nullptr) {
             before_ = changes_->discard(file_, attribute.type, attribute.parts.data.data(),
                                         static_cast<std::size_t>(attribute.elements));
         }
     }
     Status finish(Status status) noexcept {
-        if (status != Status::ok && changes_ != nullptr) {
+        if (kHasHeap && status != Status::ok && changes_ != nullptr) {
             changes_->keep(file_, before_);
         }
         return status;
@@ -120,7 +125,7 @@ public:
 
 private:
     FileState& file_;
-    const VariableLengthFormat* changes_;
+    const VariableLengthFormat* changes_ = nullptr;
     std::size_t before_ = 0;
 };
 
@@ -288,7 +293,7 @@ Status StoredAttribute::find(std::string_view name) noexcept {
 
 Status StoredAttribute::describe() noexcept {
     FileState& file = message.file();
-    if (shared) {
+    if (H5MOTE_ALL_FORMATS != 0 && shared) {
         return file.context.unsupported(Module::attribute, H5MOTE_HERE, Feature::shared_message);
     }
     H5MOTE_TRY(view_datatype(file.context, parts.type, type));

@@ -28,7 +28,7 @@ public:
     NewDataset(const NewDataset&) = delete;
     NewDataset& operator=(const NewDataset&) = delete;
     ~NewDataset() {
-        if constexpr (H5MOTE_FILTERS != 0) {
+        if constexpr (H5MOTE_FILTERS != 0 && H5MOTE_ALL_FORMATS != 0) {
             file_.context.release(MemoryKind::other, client_data_.data(), client_data_.size());
         }
         file_.context.release(MemoryKind::other, filters_, filters_size());
@@ -181,15 +181,17 @@ Status NewDataset::plan_filters() noexcept {
         entry->filter = file_.context.find_filter(entry->spec.id);
     }
     FilterTarget target{type_.size(), static_cast<std::uint32_t>(shape_.chunk_bytes)};
-    target.type = type_;
-    target.chunk = {create_.chunk.data(), create_.chunk.rank()};
-    target.fill = create_.fill;
-    target.fill_undefined = create_.fill_undefined;
+    if constexpr (H5MOTE_ALL_FORMATS != 0) {
+        target.type = type_;
+        target.chunk = {create_.chunk.data(), create_.chunk.rank()};
+        target.fill = create_.fill;
+        target.fill_undefined = create_.fill_undefined;
+    }
     FilterPipeline pipeline(Span<FilterEntry>(filters_, create_.filters.size()));
     FilterId failed = FilterId::none;
     std::size_t need = 0;
     Status status = pipeline.prepare(target, failed, need);
-    if (status == Status::over_budget && need != 0) {
+    if (H5MOTE_ALL_FORMATS != 0 && status == Status::over_budget && need != 0) {
         auto* values = static_cast<std::byte*>(file_.context.allocate(MemoryKind::other, need));
         if (values == nullptr) {
             return Status::out_of_memory;

@@ -16,19 +16,17 @@ Status view_datatype(Context& context, ConstBytes body, DatatypeView& type) noex
     }
 }
 
-Status StoredType::assign(DatatypeView memory) noexcept {
-    view_ = memory;
-    if constexpr (H5MOTE_ALL_FORMATS != 0 && H5MOTE_WRITE != 0) {
-        if (contains_class(memory, TypeClass::variable_length)) {
-            const VariableLengthFormat* const changes = file_.context.formats().variable_length_changes;
-            if (changes == nullptr) {
-                return file_.context.unsupported(Module::datatype, H5MOTE_HERE, Feature::datatype_class,
-                                                 static_cast<std::uint32_t>(TypeClass::variable_length));
-            }
-            H5MOTE_TRY(changes->file_type(file_, memory, own_));
-            view_ = DatatypeView(own_);
-        }
+Status StoredType::assign_sequences() noexcept {
+    if (!contains_class(view_, TypeClass::variable_length)) {
+        return Status::ok;
     }
+    const VariableLengthFormat* const changes = file_.context.formats().variable_length_changes;
+    if (changes == nullptr) {
+        return file_.context.unsupported(Module::datatype, H5MOTE_HERE, Feature::datatype_class,
+                                         static_cast<std::uint32_t>(TypeClass::variable_length));
+    }
+    H5MOTE_TRY(changes->file_type(file_, view_, own_));
+    view_ = DatatypeView(own_);
     return Status::ok;
 }
 

@@ -46,14 +46,26 @@ public:
     explicit StoredType(FileState& file) noexcept : file_(file) {}
     StoredType(const StoredType&) = delete;
     StoredType& operator=(const StoredType&) = delete;
-    ~StoredType() { file_.context.release(MemoryKind::type, own_.data(), own_.size()); }
+    ~StoredType() {
+        if constexpr (kHasSequences) {
+            file_.context.release(MemoryKind::type, own_.data(), own_.size());
+        }
+    }
 
     /// unsupported (Feature::datatype_class): such data, in a program without formats::variable_length_changes.
-    Status assign(DatatypeView memory) noexcept;
+    Status assign(DatatypeView memory) noexcept {
+        view_ = memory;
+        return kHasSequences ? assign_sequences() : Status::ok;
+    }
     /// Borrows the bytes of this object, or those of the memory type.
     DatatypeView view() const noexcept { return view_; }
 
 private:
+    // A constant, so that builds which cannot write such data have no code for it.
+    static constexpr bool kHasSequences = H5MOTE_ALL_FORMATS != 0 && H5MOTE_WRITE != 0;
+
+    Status assign_sequences() noexcept;
+
     FileState& file_;
     Bytes own_;
     DatatypeView view_;

@@ -348,5 +348,5 @@ TEST(GridCut, Compressed) { cut_disk("grid-compressed", {true, 10, 4096}, false,
 TEST(GridCut, LargeCache) { cut_disk("grid-large-cache", {false, 12, 32768}, false, 9000); }
 TEST(GridCut, Journal) { cut_disk("grid-journal", {false, 10, 4096}, true, 16000); }
 TEST(GridCut, JournalCompressed) { cut_disk("grid-journal-compressed", {true, 10, 4096}, true, 20000); }
-TEST(GridCut, Flash) { cut_chip("grid-flash", {false, 12, 4096}, 1800); }
-TEST(GridCut, FlashCompressed) { cut_chip("grid-flash-compressed", {true, 10, 4096}, 1500); }
+TEST(GridCut, Flash) { cut_chip("grid-flash", {false, 6, 4096}, 1800); }
+TEST(GridCut, FlashCompressed) { cut_chip("grid-flash-compressed", {true, 5, 4096}, 1480); }

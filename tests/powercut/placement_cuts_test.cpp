@@ -11,6 +11,8 @@
 #include <h5mote/vfd/memory.hpp>
 
 #include <gtest/gtest.h>
+
+#include <cstdlib>
 #include <unistd.h>
 
 #include <cstdio>
@@ -390,7 +392,8 @@ TEST(PlacementCuts, LargeIndex) {
     Tally tally("placement-index");
     cut(object, image, tally, offset);
     tally.report(100);
-    if (!expects_losses()) {
+    // Few of the cuts tear a page, and among those of a sample there may be none.
+    if (!expects_losses() && std::getenv("H5MOTE_POWERCUT_ONE_IN") == nullptr) {
         Tally in_place("placement-index-in-place");
         cut(object, image, in_place, offset, kWithout);
         EXPECT_GT(in_place.losses(), 0U);

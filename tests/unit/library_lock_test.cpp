@@ -172,6 +172,14 @@ TEST(LibraryLock, EveryCallOfAnObject) {
     // The iterator and the object that it iterates over end here.
     EXPECT_TRUE(bench.took(2));
     TAKES(reclaim(bench.library, datatype_of<std::int32_t>(), 1, 4, &value));
+    TAKES(root.reference_size(ReferenceType::object1));
+    TAKES(root.create_reference(ReferenceType::object1, root, {encoded, 8}));
+    TAKES(root.create_region_reference(ReferenceType::region1, root, Dataspace::simple({1}), Selection::all(),
+                                       {encoded, 12}));
+    TAKES(root.create_attribute_reference(root, "number", encoded));
+    TAKES(root.set_comment("about the group"));
+    TAKES(root.rename_attribute("typed", "renamed"));
+    TAKES(root.replace_attribute("renamed", value));
 #endif
     TAKES(root.remove_attribute("number"));
     TAKES(root.close());
@@ -229,6 +237,13 @@ TEST(LibraryLock, EveryCallOfAGroup) {
     auto other = File::open(bench.library, bench.driver, bench.access);
     TAKES(root.mount("group", *other));
     TAKES(other->close());
+    TAKES_AND_ENDS(1, root.commit_datatype("type", datatype_of<std::int32_t>()));
+    TAKES(root.create_external_link("external", "other.h5", "/object"));
+    TAKES(root.create_user_link("user", static_cast<LinkType>(70), {}));
+    TAKES(root.copy_link("soft", root, "copied"));
+    TAKES(root.move_link("copied", root, "moved"));
+    TAKES(root.rename("moved", "renamed"));
+    TAKES(root.unlink_tree("renamed"));
 #endif
     TAKES(root.unlink("soft"));
 }
@@ -292,6 +307,12 @@ TEST(LibraryLock, EveryCallOfADataset) {
         (void)bench.took(0);
     }
     EXPECT_GE(bench.port.entries, kOnce);
+    const std::uint64_t first[1] = {0};
+    TAKES(log->append_rows(Span<const std::int32_t>(rows)));
+    TAKES(log->chunk_info(first, chunk));
+    TAKES(log->chunk_info(0, dims, chunk));
+    TAKES(log->read_chunk(first, encoded, chunk));
+    TAKES(log->write_chunk(first, {encoded, 32}));
     auto object = file->root().open_object("log");
     TAKES_AND_ENDS(1, Dataset::from(static_cast<Object&&>(*object)));
     object = file->root().open_object("log");

@@ -104,18 +104,13 @@ inline h5mote::Span<const h5mote::Filter* const> world_filters() {
 #endif
 }
 
-/// What programs have that write no variable-length data.
-inline constexpr h5mote::Formats kWorldFormats = [] {
-    h5mote::Formats list = h5mote::formats::standard;
-    list.variable_length_changes = nullptr;
-    return list;
-}();
-
 /// A library and a file in memory with handles of the objects in it. Each allocation and driver call can be made to
 /// fail.
 class World {
 public:
-    World() noexcept {
+    /// `formats`: the parts that the library has; borrowed.
+    explicit World(const h5mote::Formats& formats = h5mote::formats::standard) noexcept
+        : library(refusing, port, world_filters(), formats) {
         access.chunk_cache = 4096;
         library.set_free_list_limits({0, 0});  // so that every allocation can fail
     }
@@ -158,7 +153,7 @@ public:
     h5mote::GrowingMemoryDriver storage{bytes};
     FailingDriver driver{storage};
     h5mote::NullPort port;
-    h5mote::Library library{refusing, port, world_filters(), kWorldFormats};
+    h5mote::Library library;
     h5mote::FileAccess access;
     h5mote::File file;
     h5mote::Group root;
