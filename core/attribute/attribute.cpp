@@ -106,8 +106,7 @@ const VariableLengthFormat* changes_of(FileState& file) noexcept {
 // Discards the heap objects of a value that is about to go, unless finish() hears that it stays.
 class OldValue {
 public:
-    explicit OldValue(const StoredAttribute& attribute) noexcept
-        : file_(attribute.message.file()) {
+    explicit OldValue(const StoredAttribute& attribute) noexcept : file_(attribute.message.file()) {
         if constexpr (kHasHeap) {
             changes_ = changes_of(file_);
         }

@@ -86,7 +86,7 @@ private:
     Status copy_tree(Object& from, std::string_view to) noexcept;
     Status walk_links(Group& from) noexcept;
     Status resolve(Pending& pending) noexcept;
-    Status note(Object&& object, std::string_view to, Address user) noexcept;
+    Status note(Object&& object, std::string_view to, Address copy, bool unfinished = false) noexcept;
     Status expand(std::string_view path, const Link& link, bool& expanded) noexcept;
     Status set_path(std::string_view path) noexcept;
     Status make_link(const Link& link) noexcept;

@@ -5,14 +5,15 @@
 
 namespace h5mote {
 
-// A link that is to be expanded, or a copy that has references.
+// A link that is to be expanded, a copy that has references, or one whose attributes are still to be copied.
 struct Copier::Pending {
-    Pending(Context& context, Object&& of, Address copy) noexcept
-        : object(static_cast<Object&&>(of)), user(copy), path(context) {}
+    Pending(Context& context, Object&& of, Address address, bool without_attributes) noexcept
+        : object(static_cast<Object&&>(of)), copy(address), unfinished(without_attributes), path(context) {}
 
-    Object object;   // what the link leads to; the original of the copy
-    Address user;    // the copy whose references are to be set; undefined: a link
-    OwnedText path;  // of the link, from the staging group on
+    Object object;    // what the link leads to; the original of the copy
+    Address copy;     // undefined: a link
+    bool unfinished;  // the attributes are still to be copied; else the references are to be set
+    OwnedText path;   // of the link, from the staging group on
     Pending* next = nullptr;
 };
 
@@ -142,8 +143,9 @@ Status Copier::expand(std::string_view path, const Link& link, bool& expanded) n
     return note(static_cast<Object&&>(*target), path_.view(), kUndefinedAddress);
 }
 
-Status Copier::note(Object&& object, std::string_view to, Address user) noexcept {
-    auto* const noted = context().create<Pending>(MemoryKind::other, context(), static_cast<Object&&>(object), user);
+Status Copier::note(Object&& object, std::string_view to, Address copy, bool unfinished) noexcept {
+    auto* const noted =
+        context().create<Pending>(MemoryKind::other, context(), static_cast<Object&&>(object), copy, unfinished);
     if (noted == nullptr) {
         return Status::out_of_memory;
     }
@@ -153,10 +155,10 @@ Status Copier::note(Object&& object, std::string_view to, Address user) noexcept
 }
 
 Status Copier::resolve(Pending& pending) noexcept {
-    if (pending.user != kUndefinedAddress) {
-        Result<Object> copy = staging_.open_object_at(pending.user);
+    if (pending.copy != kUndefinedAddress) {
+        Result<Object> copy = staging_.open_object_at(pending.copy);
         H5MOTE_TRY(copy.status());
-        return set_references(pending.object, *copy);
+        return pending.unfinished ? finish(pending.object, *copy) : set_references(pending.object, *copy);
     }
     const Address copy = copy_of(pending.object, pending.object.address());
     if (copy == kUndefinedAddress) {

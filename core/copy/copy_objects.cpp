@@ -70,12 +70,10 @@ Status Copier::committed_type(Object& user, Address address, NamedDatatype& type
             H5MOTE_TRY(number_name('t', name));
             Result<NamedDatatype> made = staging_.commit_datatype(name.view(), (*stored).type());
             H5MOTE_TRY(made.status());
-            const bool user_has_references = has_references_;
-            has_references_ = false;
-            H5MOTE_TRY(copy_comment(*original, *made));
-            H5MOTE_TRY(finish(*original, *made));
-            has_references_ = user_has_references;
             copy = made->address();
+            // Its attributes may have committed datatypes as well: they are copied when this tree is complete.
+            H5MOTE_TRY(copy_comment(*original, *made));
+            H5MOTE_TRY(note(static_cast<Object&&>(*original), {}, copy, true));
         }
         H5MOTE_TRY(copied_.add(&file_of(user), address, copy));
     }
@@ -91,7 +89,7 @@ Status Copier::committed_type(Object& user, Address address, NamedDatatype& type
 Status Copier::find_equal_type(DatatypeView type, Address& found) noexcept {
     LinkIterator links(root_);
     Link link;
-    Status status;
+    Status status = Status::not_found;
     while (found == kUndefinedAddress && (status = links.next(link)) == Status::ok) {
         if (link.type() != LinkType::hard) {
             continue;

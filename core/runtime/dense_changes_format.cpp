@@ -7,13 +7,8 @@
 namespace h5mote {
 
 const DenseChangesFormat formats::dense_changes = {
-    &insert_dense_link,
-    &remove_dense_link,
-    &is_dense_group_empty,
-    &wants_dense_attributes,
-    &write_dense_attribute,
-    &remove_dense_attribute,
-    &dispose_dense_storage,
+    &insert_dense_link,     &remove_dense_link,      &is_dense_group_empty,  &wants_dense_attributes,
+    &write_dense_attribute, &remove_dense_attribute, &dispose_dense_storage,
 };
 
 }  // namespace h5mote

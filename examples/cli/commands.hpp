@@ -36,7 +36,7 @@ Command add_extract(CLI::App& tool);     // if vfd/flash is built
 Command add_flash_stat(CLI::App& tool);  // if vfd/flash is built
 Command add_ls(CLI::App& tool);
 Command add_recover(CLI::App& tool);  // if vfd/journal is built
-Command add_repack(CLI::App& tool);  // if the build writes
+Command add_repack(CLI::App& tool);   // if the build writes
 Command add_stat(CLI::App& tool);
 
 /// Some options of h5dump have an optional value: "-n 1", where the next word is the value unless it is an option or

@@ -192,8 +192,8 @@ public:
     Status unlink(std::string_view path, IndexOrder order, Direction direction, std::uint64_t position) noexcept;
 
     /// unlink(), but if the link is the last one to a group, the links of that group are removed before it, and so on
-    /// (what H5Ldelete does to groups). Each link is removed by itself: after an error, or a power cut, some may be gone
-    /// and others not. Memory for the longest path.
+    /// (what H5Ldelete does to groups). Each link is removed by itself: after an error, or a power cut, some may be
+    /// gone and others not. Memory for the longest path.
     Status unlink_tree(std::string_view path) noexcept;
 
     /// Whether the path leads to an object.
