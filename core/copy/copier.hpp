@@ -104,6 +104,7 @@ private:
 
     // In copy_values.cpp.
     bool is_plain(const Object& from, DatatypeView type) noexcept;
+    Status choose_created_type(DatatypeView stored, DatatypeView& type) noexcept;
     Status choose_memory_type(DatatypeView stored, DatatypeView& type) noexcept;
     Status copy_elements(Dataset& from, Dataset& to, const CopiedProperties& properties) noexcept;
     Status copy_chunks(Dataset& from, Dataset& to, const Dataspace& space) noexcept;

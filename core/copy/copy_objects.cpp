@@ -113,13 +113,16 @@ Status Copier::copy_dataset(Object& from, Result<Object>& copy) noexcept {
     H5MOTE_TRY(properties.read(*source));
     const Address type_object = properties.info().type_object;
     NamedDatatype type;
+    DatatypeView created;
     if (type_object != kUndefinedAddress) {
         H5MOTE_TRY(committed_type(from, type_object, type));
+    } else {
+        H5MOTE_TRY(choose_created_type(properties.type(), created));
     }
     Result<Dataset> made =
         type_object != kUndefinedAddress
             ? staging_.create_dataset(path_.view(), type, properties.space(), properties.create())
-            : staging_.create_dataset(path_.view(), properties.type(), properties.space(), properties.create());
+            : staging_.create_dataset(path_.view(), created, properties.space(), properties.create());
     H5MOTE_TRY(made.status());
     copy = made->duplicate();
     H5MOTE_TRY(copied_.add(&file_of(from), from.address(), (*copy).address()));
@@ -141,6 +144,12 @@ Status Copier::copy_comment(const Object& from, Object& to) noexcept {
 
 Status CopiedProperties::read(Dataset& from) noexcept {
     H5MOTE_TRY(from.info(info_));
+    if (info_.external_files != 0) {
+        return context_.unsupported(Module::dataset, H5MOTE_HERE, Feature::external_storage);
+    }
+    if (info_.layout == Layout::virtual_dataset) {
+        return context_.unsupported(Module::dataset, H5MOTE_HERE, Feature::layout_class);
+    }
     H5MOTE_TRY(from.dataspace(space_));
     H5MOTE_TRY(type_.reserve(info_.type_length));
     H5MOTE_TRY(from.datatype(type_.first(info_.type_length), view_));

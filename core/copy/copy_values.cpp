@@ -2,6 +2,7 @@
 
 #include "checked.hpp"
 #include "copier.hpp"
+#include "prepare.hpp"
 
 #include <h5mote/variable_length.hpp>
 
@@ -114,6 +115,26 @@ Status Copier::choose_memory_type(DatatypeView stored, DatatypeView& type) noexc
     return native_type(stored, type_.first(length), type);
 }
 
+// The type with which a call creates what the destination's file stores as `stored`: the same, or the memory type of
+// data of variable length. unsupported: the file would store that in another way.
+Status Copier::choose_created_type(DatatypeView stored, DatatypeView& type) noexcept {
+    H5MOTE_TRY(choose_memory_type(stored, type));
+    if (!has_variable_data(stored)) {
+        return Status::ok;
+    }
+    const VariableLengthFormat* const changes = context().formats().variable_length_changes;
+    bool same = false;
+    if (changes != nullptr) {
+        Bytes made;
+        H5MOTE_TRY(changes->file_type(destination_, type, made));
+        same = equal(DatatypeView(made), stored);
+        context().release(MemoryKind::type, made.data(), made.size());
+    }
+    return same ? Status::ok
+                : context().unsupported(Module::datatype, H5MOTE_HERE, Feature::datatype_class,
+                                        static_cast<std::uint32_t>(TypeClass::variable_length));
+}
+
 Status Copier::copy_elements(Dataset& from, Dataset& to, const CopiedProperties& properties) noexcept {
     const DatasetInfo& info = properties.info();
     if (is_plain(from, properties.type()) && info.layout == Layout::chunked) {
@@ -216,7 +237,7 @@ Status Copier::copy_attribute(Object& from, const Attribute& attribute, Object& 
     }
     const auto elements = static_cast<std::size_t>(attribute.element_count());
     DatatypeView type;
-    H5MOTE_TRY(choose_memory_type(attribute.type(), type));
+    H5MOTE_TRY(choose_created_type(attribute.type(), type));
     std::size_t size = 0;
     if (attribute.element_count() > SIZE_MAX || !checked_multiply<std::size_t>(elements, type.size(), size)) {
         return context().fail(Module::attribute, H5MOTE_HERE, Status::over_budget, 0, attribute.data_size());
@@ -239,7 +260,7 @@ Status Copier::write_value(const Attribute& attribute, const NamedDatatype& comm
                            Bytes value) noexcept {
     return committed.valid()
                ? to.write_attribute(attribute.name(), committed, attribute.dataspace(), value)
-               : to.write_attribute_as(attribute.name(), type, attribute.type(), &attribute.dataspace(), value);
+               : to.write_attribute_as(attribute.name(), type, type, &attribute.dataspace(), value);
 }
 
 // Sets the references in a copy, whose original is `from`.
