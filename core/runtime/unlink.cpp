@@ -141,6 +141,21 @@ H5MOTE_STEP Status dispose(FileState& file, Address header, bool rehearsal) noex
     return Victim(file, header, disposal).dispose();
 }
 
+// Gives up what a rehearsal has found good, after FileSpace::begin(). After an error some space of the file is lost,
+// and no more.
+H5MOTE_STEP Status give_up_object(FileState& file, Address header) noexcept {
+    SpilledExtents::attach(file);
+    // A dataset that nobody has open stays in memory if its last rows could not be stored. They are deleted with it.
+    if (FlushClient* const client = file.find_client(header)) {
+        (void)client->retire(false);
+    }
+    const Status status = dispose(file, header, false);
+    if (status != Status::ok) {
+        file.space.free().set_complete(false);
+    }
+    return status;
+}
+
 // Whether one link to the object may be removed; `gone`: that was the last one, and the object is deleted with it.
 H5MOTE_STEP Status judge(FileState& file, Address object, bool& gone) noexcept {
     std::uint32_t count = 0;
@@ -203,16 +218,7 @@ Status Group::unlink(std::string_view path) noexcept {
     H5MOTE_TRY(file.order());
     H5MOTE_TRY(remove_link(file, parent, name));
     if (parting.last) {
-        SpilledExtents::attach(file);
-        // A dataset that nobody has open stays in memory if its last rows could not be stored. They are deleted with
-        // it.
-        if (FlushClient* const client = file.find_client(parting.object)) {
-            (void)client->retire(false);
-        }
-        // After an error here some space of the file is lost, and no more.
-        if (dispose(file, parting.object, false) != Status::ok) {
-            file.space.free().set_complete(false);
-        }
+        (void)give_up_object(file, parting.object);
     } else if (parting.hard && file.order() == Status::ok) {
         // The link is gone. If the reference count cannot follow, it is too high, which harms nothing. What the storage
         // failed to write is written by the next flush, which returns any error.
@@ -239,12 +245,7 @@ Status Group::unlink(std::string_view path, IndexOrder order, Direction directio
 Status delete_unlinked(FileState& file, Address object) noexcept {
     H5MOTE_TRY(dispose(file, object, true));
     H5MOTE_TRY(file.space.begin());
-    SpilledExtents::attach(file);
-    const Status status = dispose(file, object, false);
-    if (status != Status::ok) {
-        file.space.free().set_complete(false);
-    }
-    return status;
+    return give_up_object(file, object);
 }
 
 }  // namespace h5mote
