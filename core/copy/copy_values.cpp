@@ -258,9 +258,8 @@ Status Copier::copy_attribute(Object& from, const Attribute& attribute, Object& 
 
 Status Copier::write_value(const Attribute& attribute, const NamedDatatype& committed, Object& to, DatatypeView type,
                            Bytes value) noexcept {
-    return committed.valid()
-               ? to.write_attribute(attribute.name(), committed, attribute.dataspace(), value)
-               : to.write_attribute_as(attribute.name(), type, type, &attribute.dataspace(), value);
+    return committed.valid() ? to.write_attribute(attribute.name(), committed, attribute.dataspace(), value)
+                             : to.write_attribute_as(attribute.name(), type, type, &attribute.dataspace(), value);
 }
 
 // Sets the references in a copy, whose original is `from`.

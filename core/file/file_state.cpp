@@ -209,7 +209,7 @@ Status FileState::write_metadata(bool prepared) noexcept {
     }
     const bool waits = heap != nullptr && keep(Rule::heap_first) && heap->waits();
     if (waits) {
-        H5MOTE_TRY(store_heap(false));
+        H5MOTE_TRY(store_heap(*heap, false));
     }
     H5MOTE_TRY(flush_from(prepared ? Phase::object : Phase::prepared,
                           prepared && growing && !waits ? Phase::object : Phase::none));
@@ -233,8 +233,7 @@ Status FileState::write_metadata(bool prepared) noexcept {
 }
 
 // `durably`: what is written next may refer to the objects.
-Status FileState::store_heap(bool durably) noexcept {
-    HeapKeeper& heap = *heap_keeper();
+Status FileState::store_heap(HeapKeeper& heap, bool durably) noexcept {
     H5MOTE_TRY(heap.store_objects());
     if (heap.waits()) {
         if (keep(Rule::heap_data_first)) {

@@ -213,11 +213,11 @@ public:
     /// What writes to the global heap; nullptr: nothing was written there since the file was opened.
     HeapKeeper* heap_keeper() noexcept { return foreign() == nullptr ? nullptr : foreign()->heap_keeper; }
     /// Call before the global heap is read: writes what is only in memory so far.
-    Status show_heap() noexcept { return heap_keeper() == nullptr ? Status::ok : store_heap(false); }
+    Status show_heap() noexcept { return heap_keeper() == nullptr ? Status::ok : store_heap(*heap_keeper(), false); }
     /// Call before raw data of a dataset's extent is written: brings the objects of the global heap to which they may
     /// refer onto the storage first.
     Status order_heap() noexcept {
-        return heap_keeper() == nullptr || !heap_keeper()->before_raw ? Status::ok : store_heap(true);
+        return heap_keeper() == nullptr || !heap_keeper()->before_raw ? Status::ok : store_heap(*heap_keeper(), true);
     }
     /// The file mounted in the place of a group, or nullptr.
     FileState* mounted_at(Address group) const noexcept {
@@ -366,7 +366,7 @@ private:
     Status check_storage() noexcept;
     Status flush_from(Phase first, Phase along = Phase::none) noexcept;
     Status flush_raw() noexcept;
-    Status store_heap(bool durably) noexcept;
+    Status store_heap(HeapKeeper& heap, bool durably) noexcept;
     Status give_back() noexcept;
     Status lower_end() noexcept;
     Status prepare(Phase phase) noexcept;

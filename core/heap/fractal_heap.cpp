@@ -101,9 +101,10 @@ Status FractalHeap::entry(MetadataWindow& window, const Block& parent, unsigned 
     return Status::ok;
 }
 
-// Finds the direct block at an offset of the address space. Where there is none, `block` is the part of the address
-// space without blocks, and has no address. A visitor is shown the indirect blocks that begin at the offset.
-Status FractalHeap::find_block(Address offset, Block& block, BlockVisitor* visitor) noexcept {
+// Finds the block at an offset of the address space: the direct block when `rows` is 0, otherwise the smallest indirect
+// block of at least `rows` rows. Where there is none, `block` is the part of the address space without blocks, and has
+// no address.
+Status FractalHeap::find_block(Address offset, unsigned rows, Block& block) noexcept {
     block = root();
     if (table_.root == kUndefinedAddress || offset >= block.size) {
         return damaged(H5MOTE_HERE, header_);
@@ -112,9 +113,6 @@ Status FractalHeap::find_block(Address offset, Block& block, BlockVisitor* visit
         MetadataWindow window;
         H5MOTE_TRY(open_indirect(block, window));
         const Address relative = offset - block.offset;
-        if (relative == 0 && visitor != nullptr) {
-            H5MOTE_TRY(visitor->block(BlockKind::indirect_block, block.address, window.size()));
-        }
         const unsigned row = table_.row_of(relative);
         const Address column = (relative - table_.row_offset(row)) >> table_.row_bits(row);
         if (row >= block.rows) {
@@ -122,6 +120,9 @@ Status FractalHeap::find_block(Address offset, Block& block, BlockVisitor* visit
         }
         Block below;
         H5MOTE_TRY(entry(window, block, row, static_cast<unsigned>(column), below));
+        if (below.rows < rows) {
+            break;
+        }
         block = below;
     }
     return Status::ok;
@@ -192,7 +193,7 @@ Status FractalHeap::managed(ConstBytes id, MetadataWindow& bytes) noexcept {
     Address length = 0;
     FractalHeapId::managed(table_, id, offset, length);
     Block block;
-    H5MOTE_TRY(find_block(offset, block, nullptr));
+    H5MOTE_TRY(find_block(offset, 0, block));
     const Address overhead = prefix_size() + (table_.checksums ? kChecksum : 0);
     if (block.address == kUndefinedAddress || length == 0 || length > table_.max_managed ||
         offset - block.offset < overhead || !within(offset - block.offset, length, block.size)) {
@@ -288,13 +289,14 @@ Status FractalHeap::tiny(ConstBytes id, MetadataWindow& bytes) noexcept {
 Status FractalHeap::walk(BlockVisitor& visitor) noexcept {
     FractalHeapHeader header;
     H5MOTE_TRY(read_header(header));
-    H5MOTE_TRY(visitor.block(BlockKind::fractal_heap_header, header_, header_size_));
     H5MOTE_TRY(walk_blocks(visitor));
     if (table_.huge_index != kUndefinedAddress) {
         H5MOTE_TRY(walk_huge(visitor));
     }
-    return header.free_space_manager == kUndefinedAddress ? Status::ok
-                                                          : walk_free_space(header.free_space_manager, visitor);
+    if (header.free_space_manager != kUndefinedAddress) {
+        H5MOTE_TRY(walk_free_space(header.free_space_manager, visitor));
+    }
+    return visitor.block(BlockKind::fractal_heap_header, header_, header_size_);
 }
 
 // Every block is checked to hold its own offset in the address space: no block can therefore be met at two offsets.
@@ -305,13 +307,33 @@ Status FractalHeap::walk_blocks(BlockVisitor& visitor) noexcept {
     const Address end = root().size;
     for (Address offset = 0; offset < end;) {
         Block block;
-        H5MOTE_TRY(find_block(offset, block, &visitor));
+        H5MOTE_TRY(find_block(offset, 0, block));
         if (block.address != kUndefinedAddress) {
-            MetadataWindow window;
-            H5MOTE_TRY(open_direct(block, window));
+            {
+                MetadataWindow window;
+                H5MOTE_TRY(open_direct(block, window));
+            }
             H5MOTE_TRY(visitor.block(BlockKind::direct_block, block.address, block.stored));
         }
-        offset = block.offset + block.size;
+        const Address next = block.offset + block.size;
+        H5MOTE_TRY(walk_ended(offset, next, block.rows, visitor));
+        offset = next;
+    }
+    return Status::ok;
+}
+
+// Shows the indirect blocks that hold `offset`, have more than `rows` rows and end at `end`. The smallest is shown
+// first: finding the larger ones does not read it again.
+Status FractalHeap::walk_ended(Address offset, Address end, unsigned rows, BlockVisitor& visitor) noexcept {
+    while (rows < table_.root_rows) {
+        Block block;
+        H5MOTE_TRY(find_block(offset, rows + 1, block));
+        if (block.offset + block.size != end) {
+            return Status::ok;
+        }
+        H5MOTE_TRY(
+            visitor.block(BlockKind::indirect_block, block.address, table_.indirect_size(file_->shape(), block.rows)));
+        rows = block.rows;
     }
     return Status::ok;
 }
@@ -320,14 +342,13 @@ Status FractalHeap::walk_huge(BlockVisitor& visitor) noexcept {
     BTree2 tree;
     std::byte bytes[40];
     H5MOTE_TRY(open_huge_index(tree));
-    H5MOTE_TRY(tree.walk(visitor));
     for (std::uint64_t i = 0; i < tree.size(); ++i) {
         HugeRecord record;
         H5MOTE_TRY(tree.record(i, bytes));
         (void)record.decode(file_->shape(), tree.type(), {bytes, tree.record_size()});
         H5MOTE_TRY(visitor.block(BlockKind::huge_object, record.address, record.size));
     }
-    return Status::ok;
+    return tree.walk(visitor);
 }
 
 Status FractalHeap::walk_free_space(Address header, BlockVisitor& visitor) noexcept {
@@ -341,6 +362,7 @@ Status FractalHeap::walk_free_space(Address header, BlockVisitor& visitor) noexc
     if (!manager.decode(shape, bytes)) {
         return damaged(H5MOTE_HERE, header);
     }
+    window.close();
     H5MOTE_TRY(visitor.block(BlockKind::free_space_header, header, size));
     return manager.list == kUndefinedAddress
                ? Status::ok

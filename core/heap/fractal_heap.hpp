@@ -34,8 +34,8 @@ public:
 
     /// Reads the header again. corrupt_file, io_error.
     Status read_header(FractalHeapHeader& header) noexcept;
-    /// Shows to `visitor` the header, all blocks, the B-tree of huge objects, these objects, and the free space
-    /// manager.
+    /// Shows to `visitor` all blocks, huge objects and their B-tree, the free space manager, and the header. What is
+    /// shown is not read again: the visitor may give it up.
     Status walk(BlockVisitor& visitor) noexcept;
 
 private:
@@ -53,7 +53,7 @@ private:
     Status managed(ConstBytes id, MetadataWindow& bytes) noexcept;
     Status huge(ConstBytes id, MetadataWindow& bytes) noexcept;
     Status tiny(ConstBytes id, MetadataWindow& bytes) noexcept;
-    Status find_block(Address offset, Block& block, BlockVisitor* visitor) noexcept;
+    Status find_block(Address offset, unsigned rows, Block& block) noexcept;
     Status open_indirect(const Block& block, MetadataWindow& window) noexcept;
     Status entry(MetadataWindow& window, const Block& parent, unsigned row, unsigned column, Block& block) noexcept;
     Status open_direct(const Block& block, MetadataWindow& window) noexcept;
@@ -65,6 +65,7 @@ private:
     Status open_huge_index(BTree2& tree) noexcept;
     Status walk_huge(BlockVisitor& visitor) noexcept;
     Status walk_blocks(BlockVisitor& visitor) noexcept;
+    Status walk_ended(Address offset, Address end, unsigned rows, BlockVisitor& visitor) noexcept;
     Status walk_free_space(Address header, BlockVisitor& visitor) noexcept;
     Block root() const noexcept;
     std::size_t prefix_size() const noexcept { return table_.prefix_size(file_->shape()); }

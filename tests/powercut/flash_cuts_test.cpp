@@ -50,7 +50,7 @@ TEST(PowerCut, CompressedNand) { cut_flash("flash-compressed-nand", appending({1
 // Chunks of one row, so that the chunk index grows up to data blocks with pages.
 TEST(PowerCut, Chunks) { cut_flash("flash-chunks", appending({8, false, 200, 1, 48}), 60700, nor(72, 4)); }
 TEST(PowerCut, CompressedChunks) {
-    cut_flash("flash-compressed-chunks", appending({8, true, 160, 1, 48}), 56100, nor(96, 4));
+    cut_flash("flash-compressed-chunks", appending({8, true, 160, 1, 48}), 55100, nor(96, 4));
 }
 TEST(PowerCut, Rates) { cut_flash("flash-rates", rates(240, 3, false), 53400, nor(64, 4)); }
 TEST(PowerCut, Objects) { cut_flash("flash-objects", objects(120, 2, false), 58200, nor(72, 4)); }

@@ -51,7 +51,7 @@ TEST(PowerCut, Sessions) { cut_disks("journal-sessions", sessions(4, 30, true, 8
 // Chunks of one row, so that the chunk index grows up to data blocks with pages.
 TEST(PowerCut, Chunks) { cut_disks("journal-chunks", appending({16, false, 200, 1, 48}), 71800, journaled(4096)); }
 TEST(PowerCut, CompressedChunks) {
-    cut_disks("journal-compressed-chunks", appending({16, true, 200, 1, 48}), 94200, journaled(4096));
+    cut_disks("journal-compressed-chunks", appending({16, true, 200, 1, 48}), 91300, journaled(4096));
 }
 TEST(PowerCut, Full) {
     DiskOptions full = journaled(1024);
