@@ -49,6 +49,16 @@ class Figures(unittest.TestCase):
                 self.assertEqual(self.run_script(), 1)
                 self.assertIn(f"{kind}.x: 10201 bytes, baseline 10000 (+2.0 %)", self.err)
 
+    def test_builds_that_were_not_measured_may_be_left_out(self):
+        self.baseline.write_text("code.x.cortex-m0\t10\tbytes\t\ncode.x.cortex-m4\t10\tbytes\t\n")
+        self.measured("code.x.cortex-m4\t10\tbytes\t\n")
+        self.assertEqual(self.run_script(), 1)
+        self.assertEqual(self.run_script("--partly"), 0)
+        self.assertIn("nothing was measured of cortex-m0", self.out)
+        self.measured("code.y.cortex-m4\t10\tbytes\t\n")
+        self.assertEqual(self.run_script("--partly"), 1)
+        self.assertIn("code.x.cortex-m4: in the baseline, but not measured", self.err)
+
     def test_figures_may_be_negative(self):
         self.baseline.write_text("code.x\t-1000\tbytes\t\n")
         self.measured("code.x\t-980\tbytes\t\n")
