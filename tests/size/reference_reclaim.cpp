@@ -15,8 +15,8 @@
 namespace {
 
 alignas(8) std::byte memory[12 * 1024];
-std::byte storage[24 * 1024];
-std::byte killed[24 * 1024];  // what the storage held when the session was killed
+std::byte storage[20 * 1024];
+std::byte killed[20 * 1024];  // what the storage held when the session was killed
 
 constexpr h5mote::Formats kFormats = [] {
     h5mote::Formats list = h5mote::formats::standard;

@@ -230,7 +230,7 @@ public:
     Model model;
 };
 
-void play(unsigned rank, bool filtered, bool theirs, std::uint32_t seed) {
+void play(unsigned rank, bool filtered, [[maybe_unused]] bool theirs, std::uint32_t seed) {
     Play play(rank, filtered, seed);
 #ifdef H5MOTE_TEST_HDF5
     if (theirs) {

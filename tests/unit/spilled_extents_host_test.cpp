@@ -217,7 +217,9 @@ TEST(SpilledExtents, AnErrorLosesExtentsAndNothingElse) {
         bench.expect_sound();
         most = std::max(most, bench.most_spilled);
     }
-    EXPECT_GT(most, 28U);
+    if (sweep_step() == 1) {
+        EXPECT_GT(most, 28U);
+    }
 }
 
 #endif
